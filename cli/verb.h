@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "joulecast/report/table.h"
+
+namespace joulecast::cli {
+
+/// Exit statuses of the contract.
+enum Exit : int { done = 0, failed = 1, wrong_usage = 2, parts_unknown = 3, interrupted = 130 };
+
+/// Runs after the command line was parsed; returns the exit status. Errors are thrown as joulecast::Error.
+using Run = std::function<int()>;
+
+/// A subcommand: `declare` adds its options and returns what to run. The table of verbs is in main.cpp;
+/// the help text of a verb is docs/guide/<name>.md, compiled in.
+struct Verb {
+    const char* name;
+    Run (*declare)(CLI::App& command);
+};
+
+/// `--format table|json|csv` and `-o FILE`, the same for every verb that prints.
+struct Output {
+    std::string format = "table";
+    std::string file;
+
+    /// Adds both options. The Output must outlive the parse (keep it in a shared_ptr captured by the Run).
+    void declare(CLI::App& command);
+    /// Writes the text to the file or standard output; throws Error when it cannot (disk full included).
+    void write(const std::string& text) const;
+};
+
+/// Folders that come with the program: zoo/, predictors/, devices/; found relative to the executable
+/// (build tree, install tree), or under $JOULECAST_HOME.
+std::string shipped_folder(const std::string& name);
+
+Run declare_extract(CLI::App& command);
+Run declare_profile(CLI::App& command);
+Run declare_import(CLI::App& command);
+Run declare_export(CLI::App& command);
+Run declare_merge(CLI::App& command);
+Run declare_info(CLI::App& command);
+Run declare_train(CLI::App& command);
+Run declare_validate(CLI::App& command);
+Run declare_predict(CLI::App& command);
+Run declare_devices(CLI::App& command);
+Run declare_doctor(CLI::App& command);
+Run declare_worker_check(CLI::App& command);
+
+}  // namespace joulecast::cli

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "joulecast/device/device.h"
+#include "joulecast/measure/measurement.h"
+
+namespace joulecast {
+
+/// One measured operation as stored.
+struct OperationRow {
+    std::int64_t id = 0;
+    Measurement measurement;
+    Mode mode = Mode::inference;
+    Provenance provenance;
+};
+
+struct NetworkRow {
+    std::int64_t id = 0;
+    NetworkMeasurement measurement;
+    Provenance provenance;
+};
+
+/// Identity of a measurement for resuming: what would be measured the same.
+struct MeasurementKey {
+    std::string device;
+    std::string operation;  ///< signature
+    Mode mode = Mode::inference;
+    double sm_clock_mhz = 0;  ///< asked; NaN: current clock
+    Math math = Math::ieee;
+    Host host = Host::cpp;
+    int threads = 0;
+    std::string method = "joulecast";
+};
+
+/// The database of measurements (SQLite, WAL, foreign keys, user_version migrations). Every insert is committed at
+/// once. Two programs may write to one file: the second waits, up to 30 s, then fails saying who holds it.
+class Dataset {
+  public:
+    enum class Access { read_only, read_write };
+
+    /// Opens, creates (read_write) or migrates. Throws Error when the file is newer than this program, is no
+    /// database, or cannot be written (disk full, permissions) and says which.
+    explicit Dataset(const std::filesystem::path& path, Access access = Access::read_write);
+    ~Dataset();
+    Dataset(Dataset&&) noexcept;
+    Dataset& operator=(Dataset&&) noexcept;
+
+    void insert(const Device& device);
+    std::int64_t insert(const Measurement& measurement, const Provenance& provenance);
+    std::int64_t insert(const NetworkMeasurement& measurement, const Provenance& provenance);
+
+    bool contains(const MeasurementKey& key) const;
+    /// A network measurement with the same model, symbols, mode, precision, device, threads, math and host.
+    bool contains(const NetworkMeasurement& like) const;
+
+    std::vector<Device> devices() const;
+    /// All rows, or those of one device; raw blocks only when asked for. Ordered by id.
+    std::vector<OperationRow> operations(const std::optional<std::string>& device = {}, bool with_blocks = false) const;
+    std::vector<NetworkRow> networks(const std::optional<std::string>& device = {}, bool with_blocks = false) const;
+
+    /// Copies what `other` has and this one has not (same key, session and start); returns rows added.
+    std::int64_t merge(const Dataset& other);
+
+  private:
+    class Connection;
+    std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace joulecast

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "joulecast/graph/expression.h"
+#include "joulecast/graph/operation.h"
+
+namespace joulecast {
+
+/// A tensor in the graph: output `output` of node `node`, or, with node == -1, graph input number `output`.
+struct ValueRef {
+    std::int32_t node = -1;
+    std::int32_t output = 0;
+
+    friend bool operator==(const ValueRef&, const ValueRef&) = default;
+};
+
+/// Where a symbolic size stands in a node, so that the node can be re-shaped.
+struct SymbolicSize {
+    enum class Place { input_tensor, output_tensor, argument };
+    Place place = Place::input_tensor;
+    /// Index into tensors(operation), Node::outputs, or Operation::arguments.
+    std::int32_t index = 0;
+    /// Dimension of the tensor or position in the integer list; 0 for a single integer.
+    std::int32_t position = 0;
+    Expression expression;
+};
+
+struct Node {
+    Operation operation;
+    /// One per tensor of the operation, in the order of tensors(operation); empty in a bag of operations.
+    std::vector<ValueRef> inputs;
+    std::vector<TensorType> outputs;
+    /// Dotted path of the module that made the call ("layer1.0.conv1") and its source line, where known.
+    std::string module_path;
+    std::string source_line;
+    std::vector<SymbolicSize> symbolic;
+    /// > 1 only in a bag of operations.
+    std::int64_t count = 1;
+};
+
+struct GraphInput {
+    enum class Kind { user_input, parameter, buffer, constant };
+    std::string name;
+    Kind kind = Kind::user_input;
+    TensorType type;
+    /// Symbolic dimensions: (dimension, expression).
+    std::vector<std::pair<std::int32_t, Expression>> symbolic;
+};
+
+struct Symbol {
+    std::int64_t value = 0;
+    std::int64_t low = 0;
+    std::int64_t high = INT64_MAX;
+};
+
+/// A network as a list of ATen calls in topological order, at the current values of its symbols.
+struct Graph {
+    std::string name;
+    std::vector<GraphInput> inputs;
+    std::vector<Node> nodes;
+    std::vector<ValueRef> outputs;
+    std::map<std::string, Symbol> symbols;
+    Mode mode = Mode::inference;
+    /// False for a bag of operations with counts: no memory plan is possible then.
+    bool has_edges = true;
+};
+
+/// Type of the referenced tensor; throws FormatError when the reference points outside of the graph.
+const TensorType& type_of(const Graph& graph, ValueRef ref);
+
+/// The graph re-shaped. Throws Error for an unknown symbol (naming those there are) or a value out of its range.
+Graph with_symbol(const Graph& graph, const std::string& symbol, std::int64_t value);
+
+/// The training step's graph: marks requires_grad from the parameters on, and switches batch norm and dropout to
+/// training behaviour. Backward nodes are not spelled out: the cost of a marked operation is forward + backward.
+Graph to_training(const Graph& graph);
+
+/// Every floating tensor (inputs, nodes, float dtype arguments) as another type: the "model cast" of a precision.
+Graph with_dtype(const Graph& graph, Dtype dtype);
+
+struct CountedOperation {
+    Operation operation;
+    std::int64_t count = 0;
+};
+
+/// Unique operations with the number of calls, in order of first appearance. Views and symbolic nodes included.
+std::vector<CountedOperation> count_operations(const Graph& graph);
+
+}  // namespace joulecast

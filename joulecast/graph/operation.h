@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "joulecast/graph/tensor_type.h"
+
+namespace joulecast {
+
+enum class Mode { inference, training };
+
+std::string_view name(Mode mode);
+std::optional<Mode> parse_mode(std::string_view text);
+
+/// An optional argument that was explicitly given as None where None is not the default.
+struct None {
+    friend bool operator==(const None&, const None&) = default;
+};
+
+/// Tensor lists may have holes (index with None).
+using TensorList = std::vector<std::optional<TensorType>>;
+
+/// One argument of an operation as the ATen schema types it. Devices, layouts and memory formats are strings.
+using Value = std::variant<None, bool, std::int64_t, double, std::string, Dtype, TensorType, TensorList,
+                           std::vector<bool>, std::vector<std::int64_t>, std::vector<double>>;
+
+struct Argument {
+    std::string name;
+    Value value;
+
+    friend bool operator==(const Argument&, const Argument&) = default;
+};
+
+/// An ATen call reduced to what decides its cost. Two operations are equal iff they would be measured the same:
+/// no layer name, no values, arguments equal to the schema's default left out, arguments in schema order.
+/// Outputs, FLOPs and bytes are computed (graph/record.h), never stored.
+struct Operation {
+    /// ATen name with overload: "aten::conv2d", "aten::add.Tensor".
+    std::string target;
+    std::vector<Argument> arguments;
+
+    friend bool operator==(const Operation&, const Operation&) = default;
+};
+
+/// Training as soon as one of the tensors requires a gradient: its cost is then forward + backward.
+Mode mode(const Operation& operation);
+
+/// The argument of that name, or nullptr (left out: the schema's default holds).
+const Value* find_argument(const Operation& operation, std::string_view name);
+
+/// All tensors in argument order, lists flattened, holes skipped. The order in which Node::inputs lists its edges.
+std::vector<const TensorType*> tensors(const Operation& operation);
+std::vector<TensorType*> tensors(Operation& operation);
+
+/// The text form, canonical: equal operations have equal text. It is the key everywhere (database, CSV, protocol):
+///   aten::conv2d(input=f32[8,3,224,224], weight=f32[64,3,7,7]~, stride=[2,2], padding=[3,3])
+/// Tensor: dtype[sizes], then `{cl}` channels_last or `{t}` transposed, then `~` if it requires a gradient.
+/// Lists in brackets, `none`, `true`, `false`, integers, floats (always with '.', 'e', 'inf' or 'nan'),
+/// "strings" with JSON escapes, dtypes as bare names. An empty list is `[]`.
+std::string signature(const Operation& operation);
+
+/// Inverse of signature(); throws FormatError naming the position. Bounds: 1 MB of text, 4096 arguments or list items.
+Operation parse_operation(std::string_view text);
+
+}  // namespace joulecast

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "joulecast/graph/graph.h"
+
+namespace joulecast {
+
+/// Reads a .pt2 file (torch.export, torch 2.6 or newer; both archive layouts). Weights are never read.
+/// Errors: FormatError for a file that is damaged, hostile or of another schema, naming file, place and cure.
+Graph read_pt2(const std::filesystem::path& path);
+/// The same from memory, for tests and fuzzing.
+Graph read_pt2(std::span<const std::byte> bytes, const std::string& name);
+
+/// Opens what a user names: a path by its suffix, or else a zoo network ("resnet50").
+/// `zoo` is the folder of the shipped graphs. Throws Error listing near names if there is none.
+Graph open_model(const std::string& model, const std::filesystem::path& zoo);
+
+/// Names of the zoo's networks, sorted.
+std::vector<std::string> zoo_names(const std::filesystem::path& zoo);
+
+}  // namespace joulecast

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "joulecast/graph/operation.h"
+
+namespace joulecast {
+
+/// Operations that share a law and a learner. `view` and `symbolic` cost nothing on the device.
+enum class Family {
+    convolution,
+    matmul,
+    attention,
+    normalization,
+    softmax,
+    elementwise,
+    pooling,
+    reduction,
+    copy,
+    indexing,
+    creation,
+    loss,
+    view,
+    symbolic,
+    other
+};
+
+std::string_view name(Family family);
+std::optional<Family> parse_family(std::string_view text);
+
+/// Work of one pass. `flop` counts what torch.utils.flop_counter counts (matrix products, convolutions, attention;
+/// 2 per multiply-add); `other_flop` the arithmetic it does not see, one per element and elementary operation.
+/// Bytes: every tensor the kernel must touch, each once, cold cache.
+struct Counts {
+    std::int64_t flop = 0;
+    std::int64_t other_flop = 0;
+    std::int64_t bytes_read = 0;
+    std::int64_t bytes_written = 0;
+
+    friend bool operator==(const Counts&, const Counts&) = default;
+};
+Counts operator+(const Counts& a, const Counts& b);
+
+/// A schema parameter, so that left-out arguments have their value. No default: required.
+struct Parameter {
+    std::string_view name;
+    std::optional<Value> default_value;
+};
+
+/// All joulecast knows of one ATen target. One record per target, in ops_<family>.cpp.
+struct Record {
+    std::string_view target;
+    Family family = Family::other;
+    std::span<const Parameter> parameters;
+    /// Output types; throws FormatError when the arguments cannot be right.
+    std::vector<TensorType> (*outputs)(const Operation&) = nullptr;
+    Counts (*forward)(const Operation&) = nullptr;
+    /// Backward for the tensors that require a gradient, saved tensors read and gradients written.
+    /// nullptr: no gradient flows through.
+    Counts (*backward)(const Operation&) = nullptr;
+    /// Bytes that autograd keeps from forward to backward, beyond inputs that live anyway: indices into
+    /// tensors(operation) followed by outputs (index tensors.size()+k). Used by the memory planner.
+    std::vector<std::int32_t> (*saved)(const Operation&) = nullptr;
+};
+
+/// The record of a target, or nullptr: then the operation is costed by the bytes of its tensors and named as such.
+const Record* find_record(std::string_view target);
+
+/// Every record, sorted by target: for documentation and tests.
+std::vector<const Record*> all_records();
+
+/// Family of the operation's record; Family::other without one.
+Family family(const Operation& operation);
+
+/// Counts of the forward pass; without a record, the bytes of the input tensors (`outputs` unknown).
+Counts forward_counts(const Operation& operation);
+/// Counts of the backward pass; all zero in inference mode.
+Counts backward_counts(const Operation& operation);
+/// forward, plus backward for training-mode operations.
+Counts total_counts(const Operation& operation);
+
+/// The argument's value, or the schema's default; throws FormatError if there is neither or its kind differs.
+template <class T>
+T argument_or_default(const Operation& operation, std::string_view name);
+
+}  // namespace joulecast

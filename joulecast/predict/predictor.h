@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "joulecast/device/cost.h"
+#include "joulecast/device/device.h"
+#include "joulecast/graph/graph.h"
+
+namespace joulecast {
+
+/// How a number came about. analytic: roofline only; unknown: nothing to go by, never counted as zero.
+enum class Evidence { measured, interpolated, extrapolated, analytic, unknown };
+
+std::string_view name(Evidence evidence);
+
+struct OperationForecast {
+    Operation operation;
+    std::int64_t count = 1;
+    Cost cost;  ///< of one call
+    Evidence evidence = Evidence::unknown;
+};
+
+struct NetworkForecast {
+    std::string model;
+    std::string device;
+    OperatingPoint point;
+    Mode mode = Mode::inference;
+    std::string precision = "fp32";
+    std::map<std::string, std::int64_t> symbols;
+    Cost cost;
+    Estimate<Seconds> time;
+    Estimate<Joules> energy;  ///< unknown() where no power was ever measured on the device, with the reason below
+    std::string energy_missing_reason;
+    std::map<Evidence, double> evidence_share;  ///< of the forecast time
+    std::int64_t unknown_nodes = 0;
+    std::vector<std::string> unknown_operations;
+    bool lower_bound = false;
+    std::string predictor;
+    std::vector<OperationForecast> operations;  ///< unique operations, dearest first
+};
+
+}  // namespace joulecast
