@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the zoo: twelve well-known networks as weight-free .pt2 files, and two genuine small .pt2 files for the tests.
+"""Writes the zoo: twelve well-known networks as weight-free .pt2 files.
 
     ~/.cache/joulecast/torch-2.13/bin/python tools/make_zoo.py            # everything
     ~/.cache/joulecast/torch-2.13/bin/python tools/make_zoo.py gpt2       # one network
@@ -22,6 +22,8 @@ import torch
 import torchvision
 import transformers
 from torch._subclasses.fake_tensor import FakeTensorMode
+
+from make_pt2_samples import relative_source
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 IMAGE_NETWORKS = ["alexnet", "vgg11", "resnet18", "resnet50", "mobilenet_v2", "densenet121", "efficientnet_b0",
@@ -71,25 +73,11 @@ def export(network, inputs, dynamic_batch):
         return torch.export.export(network, inputs, dynamic_shapes=shapes, strict=False)
 
 
-def relative_source(path):
-    path = path.replace("\\", "/")
-    if "site-packages/" in path:
-        return path.rsplit("site-packages/", 1)[1]
-    if pathlib.Path(path).is_absolute():
-        return "/".join(pathlib.Path(path).parts[-2:])
-    return path
-
-
-def shorten_stack_trace(trace, keep_code=False):
-    """Keeps torch's own wording, so that one parser reads zoo files and genuine ones; torch.nn's frames only repeat the module's class."""
-    frames = re.findall(r'File "([^"]+)", line (\d+), in (\S+)((?:\n(?!\s*File ").*)*)', trace)
-    lines = []
-    for path, line, function, code in frames:
-        source = relative_source(path)
-        if not keep_code and source.startswith(("torch/nn/", "tools/")) and len(frames) > 1:
-            continue
-        lines.append(f'File "{source}", line {line}, in {function}' + (code if keep_code else ""))
-    return "\n  ".join(lines)
+def shorten_stack_trace(trace):
+    """Keeps torch's own wording, so that one parser reads zoo files and genuine ones. torch.nn's frames only repeat the module's class."""
+    frames = [(relative_source(path), line, function) for path, line, function in re.findall(r'File "([^"]+)", line (\d+), in (\S+)', trace)]
+    frames = [frame for frame in frames if not frame[0].startswith(("torch/nn/", "tools/"))] or frames
+    return "\n  ".join(f'File "{path}", line {line}, in {function}' for path, line, function in frames)
 
 
 def strip_metadata(model):
@@ -100,13 +88,6 @@ def strip_metadata(model):
             node["metadata"]["stack_trace"] = shorten_stack_trace(metadata["stack_trace"])
         if "nn_module_stack" in metadata:  # a class of this script would be __main__ or make_zoo, as it was started
             node["metadata"]["nn_module_stack"] = re.sub(r"(?<=,)(__main__|make_zoo)\.", "tools.make_zoo.", metadata["nn_module_stack"])
-
-
-def scrub_paths(program):
-    """Before saving, so that what torch.export.save writes is kept as it is."""
-    for node in program.graph.nodes:
-        if node.meta.get("stack_trace"):
-            node.meta["stack_trace"] = shorten_stack_trace(node.meta["stack_trace"], keep_code=True)
 
 
 def compact(document):
@@ -164,38 +145,11 @@ def write_network(name):
     print(f"{path.relative_to(REPOSITORY)}: {path.stat().st_size} bytes, {len(nodes)} nodes, batch is {symbol}")
 
 
-class SmallNetwork(torch.nn.Module):
-    """Convolution, batch norm, linear: one of each kind of weight, about 2000 numbers."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = torch.nn.Conv2d(3, 8, 3, stride=2, padding=1, bias=False)
-        self.norm = torch.nn.BatchNorm2d(8)
-        self.head = torch.nn.Linear(8, 10)
-
-    def forward(self, image):
-        features = torch.relu(self.norm(self.conv(image)))
-        return self.head(features.mean((2, 3)))
-
-
-def write_small_file():
-    """What torch.export.save writes, untouched: stored, aligned, with weights and sample inputs. Only this machine's paths were taken out."""
-    torch.manual_seed(0)
-    program = export(SmallNetwork().eval(), (torch.randn(2, 3, 32, 32),), dynamic_batch=True)
-    scrub_paths(program)
-    path = REPOSITORY / "tests/graph/data/genuine_small.pt2"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    torch.export.save(program, path)
-    print(f"{path.relative_to(REPOSITORY)}: {path.stat().st_size} bytes")
-
-
 def main():
     names = sys.argv[1:] or NETWORKS
     (REPOSITORY / "zoo").mkdir(exist_ok=True)
     for name in names:
         write_network(name)
-    if not sys.argv[1:]:
-        write_small_file()
 
 
 if __name__ == "__main__":
