@@ -1,1 +1,119 @@
-int main() {}
+#include <csignal>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/guide.h"
+#include "cli/verb.h"
+#include "joulecast/error.h"
+
+namespace joulecast::cli {
+namespace {
+
+/// Every subcommand, in the order of the pipeline.
+const std::vector<Verb>& verbs() {
+    static const std::vector<Verb> table = {
+#ifdef JOULECAST_VERB_extract
+        {"extract", declare_extract},
+#endif
+#ifdef JOULECAST_VERB_profile
+        {"profile", declare_profile},
+#endif
+#ifdef JOULECAST_VERB_import
+        {"import", declare_import},
+#endif
+#ifdef JOULECAST_VERB_export
+        {"export", declare_export},
+#endif
+#ifdef JOULECAST_VERB_merge
+        {"merge", declare_merge},
+#endif
+#ifdef JOULECAST_VERB_info
+        {"info", declare_info},
+#endif
+#ifdef JOULECAST_VERB_train
+        {"train", declare_train},
+#endif
+#ifdef JOULECAST_VERB_validate
+        {"validate", declare_validate},
+#endif
+#ifdef JOULECAST_VERB_predict
+        {"predict", declare_predict},
+#endif
+#ifdef JOULECAST_VERB_devices
+        {"devices", declare_devices},
+#endif
+#ifdef JOULECAST_VERB_doctor
+        {"doctor", declare_doctor},
+#endif
+#ifdef JOULECAST_VERB_worker_check
+        {"worker-check", declare_worker_check},
+#endif
+    };
+    return table;
+}
+
+constexpr const char* overview =
+    "joulecast forecasts what a neural network will cost (seconds, joules, bytes) before anyone runs it.\n"
+    "\n"
+    "  model file --> graph --> profile --> dataset --> train --> predictor --> predict\n"
+    "  .pt2           extract   measure      .db                  .jcp          network forecast\n"
+    "                           each operation once\n"
+    "\n"
+    "  joulecast predict resnet50 --device cpu --set batch=8\n"
+    "  joulecast VERB --help\n";
+
+int report(const std::string& message, int status) {
+    std::cerr << "joulecast: " << message << '\n';
+    return status;
+}
+
+int parse_and_run(int argc, char** argv) {
+    CLI::App app(overview, "joulecast");
+    app.set_version_flag("--version", "joulecast " JOULECAST_VERSION);
+    app.require_subcommand(0, 1);
+    std::vector<std::pair<CLI::App*, Run>> commands;
+    for (const Verb& verb : verbs()) {
+        const Guide guide = guide_of(verb.name);
+        CLI::App* command = app.add_subcommand(verb.name, guide.summary);
+        command->footer(guide.body);
+        commands.emplace_back(command, verb.declare(*command));
+    }
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
+        std::string hint = "joulecast --help";
+        for (const auto& [command, run] : commands) {
+            if (command->parsed()) hint = "joulecast " + command->get_name() + " --help";
+        }
+        return report(std::string(error.what()) + "\nSee: " + hint, wrong_usage);
+    }
+    for (const auto& [command, run] : commands) {
+        if (command->parsed()) return run();
+    }
+    Output().write(app.help());
+    return done;
+}
+
+}  // namespace
+}  // namespace joulecast::cli
+
+int main(int argc, char** argv) {
+    namespace cli = joulecast::cli;
+    // A worker that dies while we write to it is a result, not the end of the sweep.
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        return cli::parse_and_run(argc, argv);
+    } catch (const joulecast::UsageError& error) {
+        return cli::report(error.what(), cli::wrong_usage);
+    } catch (const std::bad_alloc&) {
+        return cli::report("out of memory. Ask for less at once: fewer models or a smaller batch", cli::failed);
+    } catch (const std::exception& error) {
+        return cli::report(error.what(), cli::failed);
+    }
+}

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -50,9 +51,15 @@ Table fill(const std::vector<Column<Row>>& columns, const Rows& rows) {
 /// "12.3 ms", "4.56 GB", "1.82 GFLOP", "5.2 %": three significant digits.
 std::string show(const Cell& cell, Show how);
 
-/// Aligned text, numbers to the right, UTF-8 aware.
+/// Columns a terminal gives the text (UTF-8): combining marks 0, East Asian wide forms and emoji 2, others 1.
+std::size_t display_width(std::string_view text);
+
+/// A share as a bar of at most `width` columns, in steps of an eighth: bar(0.5, 4) is two full blocks.
+std::string bar(double fraction, std::size_t width);
+
+/// Aligned text, numbers to the right, UTF-8 aware; control characters in names are shown as \x1b.
 std::string to_text(const Table& table);
-/// RFC 4180, with a header line.
+/// RFC 4180 quoting with a header line; lines end with a line feed.
 std::string to_csv(const Table& table);
 /// A JSON array of objects, doubles round-trip exactly, NaN and infinity as null.
 std::string to_json(const Table& table);

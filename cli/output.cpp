@@ -1,0 +1,109 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "cli/verb.h"
+#include "joulecast/error.h"
+
+namespace joulecast::cli {
+namespace {
+
+[[noreturn]] void fail(const std::string& target, int code) {
+    throw Error("cannot write " + target + ": " + std::generic_category().message(code) +
+                (code == ENOSPC ? ". Free some space, or choose another file with -o" : ""));
+}
+
+/// 0, or the errno of what went wrong.
+int write_all(int file, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(file, text.data(), text.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno;
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+void write_to_standard_output(const std::string& text) {
+    // Someone may have used stdio before us; what is in its buffer comes first.
+    const int code = std::fflush(stdout) != 0 ? errno : write_all(STDOUT_FILENO, text);
+    if (code == EPIPE) {
+        // "joulecast ... | head": the reader has seen enough. End as any filter does (main ignores SIGPIPE so that
+        // a dying worker does not take the sweep with it).
+        std::signal(SIGPIPE, SIG_DFL);
+        std::raise(SIGPIPE);
+    }
+    if (code != 0) fail("standard output", code);
+}
+
+/// Writes and closes; some file systems (NFS, quotas) report a full disk only when closing.
+int create(const std::string& path, const std::string& text) {
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0) return errno;
+    const int code = write_all(file, text);
+    const int close_code = ::close(file) == 0 ? 0 : errno;
+    return code != 0 ? code : close_code;
+}
+
+void write_to_file(const std::string& path, const std::string& text) {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    const auto status = fs::status(path, ignored);
+    if (fs::exists(status) && !fs::is_regular_file(status)) {
+        // A device or pipe (/dev/stdout, /dev/full) cannot be replaced.
+        if (const int code = create(path, text); code != 0) fail(path, code);
+        return;
+    }
+    // A plain file appears whole or not at all, so a full disk never costs the previous result. A link keeps
+    // pointing where it does.
+    const std::string target = fs::exists(status) ? fs::canonical(path).string() : path;
+    const std::string part = target + ".part" + std::to_string(::getpid());
+    int code = create(part, text);
+    if (code == 0 && std::rename(part.c_str(), target.c_str()) != 0) code = errno;
+    if (code != 0) {
+        ::unlink(part.c_str());
+        fail(path, code);
+    }
+}
+
+}  // namespace
+
+void Output::declare(CLI::App& command) {
+    command.add_option("--format", format, "table, json (complete and stable) or csv")
+        ->check(CLI::IsMember({"table", "json", "csv"}))
+        ->capture_default_str();
+    command.add_option("-o,--output", file, "write to this file instead of standard output");
+}
+
+void Output::write(const std::string& text) const {
+    if (file.empty() || file == "-") {
+        write_to_standard_output(text);
+    } else {
+        write_to_file(file, text);
+    }
+}
+
+std::string shipped_folder(const std::string& name) {
+    if (const char* home = std::getenv("JOULECAST_HOME"); home != nullptr && *home != '\0') {
+        return (std::filesystem::path(home) / name).string();
+    }
+    // <prefix>/bin/joulecast -> <prefix>/share/joulecast/<name>; the build tree has links at the same place.
+    std::error_code error;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (error) {
+        throw Error("cannot find the folder of this program: " + error.message() +
+                    ". Set JOULECAST_HOME to the folder that holds zoo/ and predictors/");
+    }
+    return (program.parent_path().parent_path() / "share" / "joulecast" / name).string();
+}
+
+}  // namespace joulecast::cli
