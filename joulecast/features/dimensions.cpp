@@ -1,0 +1,153 @@
+#include "joulecast/features/dimensions.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace joulecast {
+namespace {
+
+using Sizes = std::vector<std::int64_t>;
+
+double product(const Sizes& sizes, std::size_t begin, std::size_t end) {
+    double all = 1;
+    for (std::size_t i = begin; i < end && i < sizes.size(); ++i) all *= static_cast<double>(sizes[i]);
+    return all;
+}
+
+/// Item `index` of an integer list (its last one, if the list is shorter), or a plain integer; else the fallback.
+double integer(const Operation& operation, std::string_view name, std::size_t index, double fallback) {
+    const Value* value = find_argument(operation, name);
+    if (!value) return fallback;
+    if (const auto* single = std::get_if<std::int64_t>(value)) return static_cast<double>(*single);
+    const auto* list = std::get_if<Sizes>(value);
+    if (!list || list->empty()) return fallback;
+    return static_cast<double>((*list)[std::min(index, list->size() - 1)]);
+}
+
+const TensorType* tensor(const Operation& operation, std::string_view name) {
+    const Value* value = find_argument(operation, name);
+    return value ? std::get_if<TensorType>(value) : nullptr;
+}
+
+void set_input(Dimensions& d, const TensorType& input) {
+    const Sizes& s = input.sizes;
+    d.rank = static_cast<double>(s.size());
+    if (s.empty()) return;
+    d.n = static_cast<double>(s.front());
+    d.last = static_cast<double>(s.back());
+    if (s.size() == 4) {
+        d.c = static_cast<double>(s[1]);
+        d.h = static_cast<double>(s[2]);
+        d.w = static_cast<double>(s[3]);
+    } else if (s.size() > 1) {
+        d.c = d.last;
+        if (s.size() > 2) d.h = product(s, 1, s.size() - 1);
+    }
+}
+
+void set_output(Dimensions& d, const TensorType& output) {
+    const Sizes& s = output.sizes;
+    if (s.empty()) return;
+    if (s.size() == 4) {
+        d.k = static_cast<double>(s[1]);
+        d.oh = static_cast<double>(s[2]);
+        d.ow = static_cast<double>(s[3]);
+    } else {
+        d.k = static_cast<double>(s.back());
+    }
+}
+
+void set_window(Dimensions& d, const Operation& operation) {
+    d.stride = integer(operation, "stride", 0, 1);
+    d.padding = integer(operation, "padding", 0, 0);
+    d.dilation = integer(operation, "dilation", 0, 1);
+    if (find_argument(operation, "kernel_size")) {
+        d.kernel_h = integer(operation, "kernel_size", 0, 1);
+        d.kernel_w = integer(operation, "kernel_size", 1, d.kernel_h);
+        if (!find_argument(operation, "stride")) d.stride = d.kernel_h;  // pooling's default
+    }
+}
+
+void set_convolution(Dimensions& d, const Operation& operation) {
+    set_window(d, operation);
+    d.groups = integer(operation, "groups", 0, 1);
+    const TensorType* weight = tensor(operation, "weight");
+    if (!weight || weight->sizes.size() < 3) return;
+    d.kernel_h = static_cast<double>(weight->sizes[2]);
+    d.kernel_w = weight->sizes.size() > 3 ? static_cast<double>(weight->sizes[3]) : 1;
+    d.gemm_b = d.groups;
+    d.gemm_m = d.n * d.oh * d.ow;
+    d.gemm_n = static_cast<double>(weight->sizes[0]) / d.groups;
+    d.gemm_k = product(weight->sizes, 1, weight->sizes.size());
+}
+
+void set_product(Dimensions& d, const Operation& operation, const std::vector<const TensorType*>& all,
+                 const std::vector<TensorType>& outputs) {
+    if (all.size() < 2 || outputs.empty() || outputs.front().sizes.empty()) return;
+    const Sizes& out = outputs.front().sizes;
+    // addmm and baddbmm carry the summand first; the left factor is then the second tensor.
+    const bool with_summand = find_argument(operation, "mat1") || find_argument(operation, "batch1");
+    const Sizes& left = all[with_summand ? 1 : 0]->sizes;
+    if (left.empty()) return;
+    d.gemm_k = static_cast<double>(left.back());
+    d.gemm_n = static_cast<double>(out.back());
+    if (tensor(operation, "weight")) {
+        d.gemm_b = 1;
+        d.gemm_m = product(out, 0, out.size() - 1);
+    } else {
+        d.gemm_b = out.size() > 2 ? product(out, 0, out.size() - 2) : 1;
+        d.gemm_m = out.size() > 1 ? static_cast<double>(out[out.size() - 2]) : 1;
+    }
+}
+
+void set_attention(Dimensions& d, const Operation& operation) {
+    const TensorType* query = tensor(operation, "query");
+    const TensorType* key = tensor(operation, "key");
+    if (!query || !key || query->sizes.size() < 2 || key->sizes.size() < 2) return;
+    const Sizes& q = query->sizes;
+    d.gemm_b = product(q, 0, q.size() - 2);
+    d.gemm_m = static_cast<double>(q[q.size() - 2]);
+    d.gemm_k = static_cast<double>(q.back());
+    d.gemm_n = static_cast<double>(key->sizes[key->sizes.size() - 2]);
+}
+
+void set_bytes(Dimensions& d, const Operation& operation, const std::vector<TensorType>& outputs) {
+    const TensorType* weight = tensor(operation, "weight");
+    for (const TensorType* input : tensors(operation)) {
+        d.elements_in += static_cast<double>(element_count(*input));
+        (input == weight ? d.weight_bytes : d.input_bytes) += static_cast<double>(byte_count(*input));
+    }
+    for (const TensorType& output : outputs) {
+        d.elements_out += static_cast<double>(element_count(output));
+        d.output_bytes += static_cast<double>(byte_count(output));
+    }
+}
+
+}  // namespace
+
+Dimensions dimensions(const Operation& operation) {
+    Dimensions d;
+    const Record* record = find_record(operation.target);
+    const auto all = tensors(operation);
+    const auto outputs = record && record->outputs ? record->outputs(operation) : std::vector<TensorType>{};
+    d.family = family(operation);
+    d.inputs = static_cast<double>(all.size());
+    d.forward = forward_counts(operation);
+    d.backward = backward_counts(operation);
+    if (!all.empty()) set_input(d, *all.front());
+    if (!outputs.empty()) set_output(d, outputs.front());
+    set_bytes(d, operation, outputs);
+    if (d.family == Family::convolution) set_convolution(d, operation);
+    if (d.family == Family::matmul) set_product(d, operation, all, outputs);
+    if (d.family == Family::attention) set_attention(d, operation);
+    if (d.family == Family::pooling) set_window(d, operation);
+    if (d.family == Family::softmax) d.reduced = integer(operation, "dim", 0, -1) == 1 && d.rank == 4 ? d.c : d.last;
+    if (d.family == Family::reduction || d.family == Family::pooling || d.family == Family::normalization) {
+        d.reduced = d.family == Family::normalization ? d.last : d.elements_in / std::max(1.0, d.elements_out);
+    }
+    return d;
+}
+
+}  // namespace joulecast

@@ -1,0 +1,190 @@
+#include "joulecast/features/feature.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace joulecast {
+namespace {
+
+using C = FeatureContext;
+constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+
+/// Zero and below have no logarithm; zero bytes or FLOPs are shown one octave below a single one.
+double log2_or_missing(double x) {
+    return x > 0 ? std::log2(x) : (x == 0 ? -1.0 : missing);
+}
+double ratio(double a, double b) {
+    return a > 0 && b > 0 ? std::log2(a / b) : missing;
+}
+double flag(bool yes) {
+    return yes ? 1.0 : 0.0;
+}
+
+double flops(const C& c) {
+    const Counts counts = c.dimensions.forward + c.dimensions.backward;
+    return static_cast<double>(counts.flop) + static_cast<double>(counts.other_flop);
+}
+double bytes(const C& c) {
+    const Counts counts = c.dimensions.forward + c.dimensions.backward;
+    return static_cast<double>(counts.bytes_read) + static_cast<double>(counts.bytes_written);
+}
+double footprint(const C& c) {
+    return c.dimensions.input_bytes + c.dimensions.weight_bytes + c.dimensions.output_bytes;
+}
+double channels_per_group(const C& c) {
+    return c.dimensions.c / c.dimensions.groups;
+}
+double multiple_of(double x, double divisor) {
+    return std::isnan(x) ? missing : flag(std::fmod(x, divisor) == 0);
+}
+double remainder_of(double x, double divisor) {
+    return std::isnan(x) ? missing : std::fmod(x, divisor);
+}
+double log_seconds(double s) {
+    return s > 0 ? std::log(s) : missing;
+}
+
+/// Winograd applies to ungrouped 3x3 convolutions of stride and dilation 1.
+double winograd(const C& c) {
+    const Dimensions& d = c.dimensions;
+    if (std::isnan(d.groups)) return missing;
+    return flag(d.kernel_h == 3 && d.kernel_w == 3 && d.stride == 1 && d.dilation == 1 && d.groups == 1);
+}
+double has_argument(const C& c, std::string_view name) {
+    const Value* value = find_argument(c.operation, name);
+    return flag(value && !std::holds_alternative<None>(*value));
+}
+const TensorType* input(const C& c, std::size_t index) {
+    const auto all = tensors(c.operation);
+    return index < all.size() ? all[index] : nullptr;
+}
+double layout(const C& c, std::size_t index) {
+    const TensorType* type = input(c, index);
+    return type ? static_cast<double>(static_cast<int>(type->layout)) : missing;
+}
+double needs_gradient(const C& c, std::size_t index) {
+    const TensorType* type = input(c, index);
+    return type ? flag(type->requires_grad) : missing;
+}
+double dtype_bits(const C& c) {
+    return 8.0 * static_cast<double>(element_bytes(compute_dtype(c.operation)));
+}
+double broadcast(const C& c) {
+    const TensorType* a = input(c, 0);
+    const TensorType* b = input(c, 1);
+    return a && b ? flag(a->sizes != b->sizes) : missing;
+}
+double transposed_inputs(const C& c) {
+    double count = 0;
+    for (const TensorType* type : tensors(c.operation)) count += flag(type->layout == Layout::transposed);
+    return count;
+}
+double batch_statistics(const C& c) {
+    const Value* value = find_argument(c.operation, "training");
+    const bool* yes = value ? std::get_if<bool>(value) : nullptr;
+    return flag(yes && *yes);
+}
+
+constexpr Feature list[] = {
+    {"n", "log2", [](const C& c) { return log2_or_missing(c.dimensions.n); }},
+    {"c", "log2", [](const C& c) { return log2_or_missing(c.dimensions.c); }},
+    {"h", "log2", [](const C& c) { return log2_or_missing(c.dimensions.h); }},
+    {"w", "log2", [](const C& c) { return log2_or_missing(c.dimensions.w); }},
+    {"k", "log2", [](const C& c) { return log2_or_missing(c.dimensions.k); }},
+    {"oh", "log2", [](const C& c) { return log2_or_missing(c.dimensions.oh); }},
+    {"ow", "log2", [](const C& c) { return log2_or_missing(c.dimensions.ow); }},
+    {"last", "log2", [](const C& c) { return log2_or_missing(c.dimensions.last); }},
+    {"rank", "1", [](const C& c) { return c.dimensions.rank; }},
+    {"inputs", "1", [](const C& c) { return c.dimensions.inputs; }},
+    {"groups", "log2", [](const C& c) { return log2_or_missing(c.dimensions.groups); }},
+    {"input_bytes", "log2 byte", [](const C& c) { return log2_or_missing(c.dimensions.input_bytes); }},
+    {"weight_bytes", "log2 byte", [](const C& c) { return log2_or_missing(c.dimensions.weight_bytes); }},
+    {"output_bytes", "log2 byte", [](const C& c) { return log2_or_missing(c.dimensions.output_bytes); }},
+    {"in_over_out", "log2", [](const C& c) { return ratio(c.dimensions.elements_in, c.dimensions.elements_out); }},
+    {"flops", "log2 FLOP", [](const C& c) { return log2_or_missing(flops(c)); }},
+    {"bytes", "log2 byte", [](const C& c) { return log2_or_missing(bytes(c)); }},
+    {"intensity", "log2 FLOP/byte", [](const C& c) { return ratio(flops(c), bytes(c)); }},
+    {"flop_time", "log2 s", [](const C& c) { return log2_or_missing(c.roofline.flop_s); }},
+    {"byte_time", "log2 s", [](const C& c) { return log2_or_missing(c.roofline.byte_s); }},
+    {"roofline_time", "log2 s", [](const C& c) { return log2_or_missing(seconds(c.roofline)); }},
+    {"flop_over_byte_time", "log2", [](const C& c) { return ratio(c.roofline.flop_s, c.roofline.byte_s); }},
+    {"backward_share", "1",
+     [](const C& c) {
+         const auto b = static_cast<double>(c.dimensions.backward.bytes_read + c.dimensions.backward.bytes_written);
+         return bytes(c) > 0 ? b / bytes(c) : missing;
+     }},
+    {"c_per_group", "log2", [](const C& c) { return log2_or_missing(channels_per_group(c)); }},
+    {"k_per_group", "log2", [](const C& c) { return log2_or_missing(c.dimensions.k / c.dimensions.groups); }},
+    {"n_times_c", "log2", [](const C& c) { return log2_or_missing(c.dimensions.n * c.dimensions.c); }},
+    {"k_over_c", "log2", [](const C& c) { return ratio(c.dimensions.k, c.dimensions.c); }},
+    {"gemm_batch", "log2", [](const C& c) { return log2_or_missing(c.dimensions.gemm_b); }},
+    {"gemm_m", "log2", [](const C& c) { return log2_or_missing(c.dimensions.gemm_m); }},
+    {"gemm_n", "log2", [](const C& c) { return log2_or_missing(c.dimensions.gemm_n); }},
+    {"gemm_k", "log2", [](const C& c) { return log2_or_missing(c.dimensions.gemm_k); }},
+    {"gemm_smallest", "log2",
+     [](const C& c) {
+         const Dimensions& d = c.dimensions;
+         return log2_or_missing(std::min({d.gemm_m, d.gemm_n, d.gemm_k}));
+     }},
+    {"gemm_k_mod_16", "1", [](const C& c) { return remainder_of(c.dimensions.gemm_k, 16); }},
+    {"gemm_n_mod_16", "1", [](const C& c) { return remainder_of(c.dimensions.gemm_n, 16); }},
+    {"reduced", "log2", [](const C& c) { return log2_or_missing(c.dimensions.reduced); }},
+    {"kernel_h", "1", [](const C& c) { return c.dimensions.kernel_h; }},
+    {"kernel_w", "1", [](const C& c) { return c.dimensions.kernel_w; }},
+    {"stride", "1", [](const C& c) { return c.dimensions.stride; }},
+    {"padding", "1", [](const C& c) { return c.dimensions.padding; }},
+    {"dilation", "1", [](const C& c) { return c.dimensions.dilation; }},
+    {"depthwise", "flag", [](const C& c) { return flag(is_depthwise(c.operation)); }},
+    {"pointwise", "flag", [](const C& c) { return flag(c.dimensions.kernel_h == 1 && c.dimensions.kernel_w == 1); }},
+    {"winograd", "flag", winograd},
+    {"c_aligned_16", "flag", [](const C& c) { return multiple_of(c.dimensions.c, 16); }},
+    {"k_aligned_16", "flag", [](const C& c) { return multiple_of(c.dimensions.k, 16); }},
+    {"last_aligned_16", "flag", [](const C& c) { return multiple_of(c.dimensions.last, 16); }},
+    {"footprint_over_cache", "log2", [](const C& c) { return ratio(footprint(c), c.device.last_level_cache_bytes); }},
+    {"weight_over_cache", "log2",
+     [](const C& c) { return ratio(c.dimensions.weight_bytes, c.device.last_level_cache_bytes); }},
+    {"output_per_unit", "log2 byte",
+     [](const C& c) { return ratio(c.dimensions.output_bytes, static_cast<double>(c.device.units)); }},
+    {"bias", "flag", [](const C& c) { return has_argument(c, "bias"); }},
+    {"mask", "flag", [](const C& c) { return has_argument(c, "attn_mask"); }},
+    {"broadcast", "flag", broadcast},
+    {"layout_0", "0 contiguous, 1 channels_last, 2 transposed", [](const C& c) { return layout(c, 0); }},
+    {"layout_1", "0 contiguous, 1 channels_last, 2 transposed", [](const C& c) { return layout(c, 1); }},
+    {"transposed_inputs", "1", transposed_inputs},
+    {"dtype_bits", "bit", dtype_bits},
+    {"training", "flag", [](const C& c) { return flag(mode(c.operation) == Mode::training); }},
+    {"gradient_0", "flag", [](const C& c) { return needs_gradient(c, 0); }},
+    {"gradient_1", "flag", [](const C& c) { return needs_gradient(c, 1); }},
+    {"batch_statistics", "flag", batch_statistics},
+    {"target", "index among the trained targets", [](const C& c) { return c.target_index; }},
+    {"law_time", "ln s", [](const C& c) { return c.law ? log_seconds(seconds(*c.law, c.roofline)) : missing; }},
+    {"work_over_floor", "ln",
+     [](const C& c) {
+         return c.law && c.law->floor_s > 0 ? log_seconds(work_seconds(*c.law, c.roofline) / c.law->floor_s) : missing;
+     }},
+    {"law_floor", "ln s", [](const C& c) { return c.law ? log_seconds(c.law->floor_s) : missing; }},
+};
+
+}  // namespace
+
+std::span<const Feature> features() {
+    return list;
+}
+
+const Feature* find_feature(std::string_view name) {
+    const auto found = std::find_if(std::begin(list), std::end(list), [&](const Feature& f) { return f.name == name; });
+    return found == std::end(list) ? nullptr : found;
+}
+
+std::vector<float> feature_row(std::span<const Feature* const> wanted, const FeatureContext& context) {
+    std::vector<float> row;
+    row.reserve(wanted.size());
+    for (const Feature* feature : wanted) {
+        const double value = feature->value(context);
+        row.push_back(std::isfinite(value) ? static_cast<float>(value) : std::numeric_limits<float>::quiet_NaN());
+    }
+    return row;
+}
+
+}  // namespace joulecast

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "joulecast/device/device.h"
+#include "joulecast/features/dimensions.h"
+#include "joulecast/physics/law.h"
+
+namespace joulecast {
+
+/// All that a feature may look at.
+struct FeatureContext {
+    const Operation& operation;
+    const Dimensions& dimensions;
+    const Device& device;
+    const OperatingPoint& point;
+    Roofline roofline;                                               ///< forward, plus backward when training
+    std::optional<Law> law;                                          ///< fitted for operations of this name
+    double target_index = std::numeric_limits<double>::quiet_NaN();  ///< place of the target among those trained
+};
+
+/// One number about an operation on a device. Missing is NaN.
+struct Feature {
+    std::string_view name;  ///< stored in predictors: never renamed; a changed meaning gets a new name
+    std::string_view unit;  ///< "log2" of the unit behind it, or the unit
+    double (*value)(const FeatureContext&);
+};
+
+/// The one list. To add a feature: one line in feature.cpp, one in docs/features.md.
+std::span<const Feature> features();
+
+/// The feature of that name, or nullptr.
+const Feature* find_feature(std::string_view name);
+
+/// Values in the order of `wanted`, as float32 for the trees.
+std::vector<float> feature_row(std::span<const Feature* const> wanted, const FeatureContext& context);
+
+}  // namespace joulecast

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <vector>
+
+namespace joulecast {
+
+/// The score that a new, exchangeable case stays below with probability `coverage`: the ceil((n+1) coverage)-th
+/// smallest of n held-out scores (Vovk; Lei et al. 2018). With too few scores for that rank the largest is taken:
+/// then coverage is n/(n+1) at most. NaN for no scores.
+double conformal_quantile(std::vector<double> scores, double coverage);
+
+}  // namespace joulecast

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "joulecast/learn/forest.h"
+#include "joulecast/learn/samples.h"
+
+namespace joulecast {
+
+enum class Learner { extra_trees, random_forest, decision_tree };
+
+std::string_view name(Learner learner);
+std::optional<Learner> parse_learner(std::string_view text);
+
+/// How trees are grown; the words are scikit-learn's.
+struct TreeSettings {
+    std::size_t trees = 1;
+    double features_per_split = 1.0;  ///< share of the columns tried at a split, at least one that is not constant
+    std::size_t min_leaf = 1;         ///< rows in a leaf
+    std::size_t max_depth = 64;       ///< splits on the way to a leaf
+    bool bootstrap = false;           ///< each tree sees rows drawn with replacement
+    bool random_thresholds = false;   ///< extra trees: one uniform threshold per tried column instead of the best
+    std::uint64_t seed = 1;
+    unsigned threads = 0;  ///< 0: as many as the machine has; the result does not depend on it
+};
+
+/// The settings LEARNING found good for log-relative targets: half of the features per split, leaves of one row.
+TreeSettings settings(Learner learner, std::size_t trees, std::uint64_t seed);
+
+/// Regression trees on squared error, exact splits (Breiman 1984, 2001; Geurts 2006). Deterministic by seed.
+/// Throws Error for no rows, a target that is not finite, or sizes that differ.
+Forest fit_forest(const Samples& samples, std::span<const double> targets, const TreeSettings& settings);
+
+}  // namespace joulecast

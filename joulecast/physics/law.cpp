@@ -1,0 +1,90 @@
+#include "joulecast/physics/law.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "joulecast/error.h"
+#include "joulecast/graph/record.h"
+#include "joulecast/physics/nelder_mead.h"
+
+namespace joulecast {
+namespace {
+
+constexpr double overlap_power = 8;
+constexpr double pull_to_data_sheet = 0.003;
+
+double overlap(double a, double b) {
+    const double larger = std::max(a, b);
+    if (!(larger > 0)) return 0;
+    return larger * std::pow(1 + std::pow(std::min(a, b) / larger, overlap_power), 1 / overlap_power);
+}
+
+Law from_logs(std::span<const double> logs) {
+    return {std::exp(logs[0]), std::exp(logs[1]), std::exp(logs[2])};
+}
+
+bool is_true(const Operation& operation, std::string_view argument) {
+    const Value* value = find_argument(operation, argument);
+    const bool* flag = value ? std::get_if<bool>(value) : nullptr;
+    return flag && *flag;
+}
+
+std::string mode_and_type(const Operation& operation) {
+    return "|" + std::string(name(mode(operation))) + "|" + std::string(name(compute_dtype(operation)));
+}
+
+}  // namespace
+
+double work_seconds(const Law& law, const Roofline& roofline) {
+    return std::max(law.flop_factor * roofline.flop_s, law.byte_factor * roofline.byte_s);
+}
+
+double seconds(const Law& law, const Roofline& roofline) {
+    return overlap(law.floor_s, work_seconds(law, roofline));
+}
+
+Law fit_law(std::span<const LawSample> samples) {
+    if (samples.empty()) throw Error("cannot fit a law to no measurements");
+    std::vector<double> times;
+    for (const LawSample& sample : samples) {
+        if (!(sample.time_s > 0)) throw Error("cannot fit a law: a measured time is not positive");
+        times.push_back(sample.time_s);
+    }
+    const auto tenth = static_cast<std::ptrdiff_t>(times.size() / 10);
+    std::nth_element(times.begin(), times.begin() + tenth, times.end());
+    const double floor_s = times[static_cast<std::size_t>(tenth)];
+    const auto misfit = [&](std::span<const double> logs) {
+        const Law law = from_logs(logs);
+        double sum = 0;
+        for (const LawSample& sample : samples)
+            sum += std::abs(std::log(seconds(law, sample.roofline) / sample.time_s));
+        return sum / static_cast<double>(samples.size()) + pull_to_data_sheet * (logs[1] * logs[1] + logs[2] * logs[2]);
+    };
+    // Twice: the second simplex is fresh, so it leaves a valley in which the first one collapsed.
+    auto best = nelder_mead(misfit, {std::log(floor_s), std::log(1.5), std::log(1.5)}, 0.7, 300);
+    best = nelder_mead(misfit, best, 0.3, 200);
+    return from_logs(best);
+}
+
+bool is_depthwise(const Operation& operation) {
+    if (family(operation) != Family::convolution) return false;
+    const Value* groups = find_argument(operation, "groups");
+    const auto* count = groups ? std::get_if<std::int64_t>(groups) : nullptr;
+    const auto all = tensors(operation);
+    return count && *count > 1 && !all.empty() && all.front()->sizes.size() > 2 && all.front()->sizes[1] == *count;
+}
+
+std::string law_key(const Operation& operation) {
+    std::string key = operation.target;
+    if (is_depthwise(operation)) key += "/depthwise";
+    if (is_true(operation, "training")) key += "/batch_statistics";
+    return key + mode_and_type(operation);
+}
+
+std::string family_law_key(const Operation& operation) {
+    return std::string(name(family(operation))) + mode_and_type(operation);
+}
+
+}  // namespace joulecast

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "joulecast/graph/operation.h"
+#include "joulecast/physics/roofline.h"
+
+namespace joulecast {
+
+/// Time of one kind of operation on one device: t = (h^8 + d^8)^(1/8), d = max(ef * flop_s, eb * byte_s).
+/// A high power instead of a sum because issuing and computing overlap (found on the thesis' data).
+struct Law {
+    double floor_s = 0;      ///< h: what a call costs however small it is
+    double flop_factor = 1;  ///< ef: times the data sheet's arithmetic time
+    double byte_factor = 1;  ///< eb: times the data sheet's memory time
+
+    friend bool operator==(const Law&, const Law&) = default;
+};
+
+/// d: the part of the time that grows with the work.
+double work_seconds(const Law& law, const Roofline& roofline);
+double seconds(const Law& law, const Roofline& roofline);
+
+struct LawSample {
+    Roofline roofline;
+    double time_s = 0;
+};
+
+/// Nelder-Mead on mean |log(law / time)| + 0.003 (log^2 ef + log^2 eb), starting from h = the 10 % quantile of the
+/// times. Throws Error for no samples or a time that is not positive.
+Law fit_law(std::span<const LawSample> samples);
+
+/// Operations under one name share a law: the target, depth-wise convolution and training-mode batch norm apart,
+/// mode and computing type. "aten::conv2d/depthwise|inference|f32".
+std::string law_key(const Operation& operation);
+/// The coarser name that stands in where too few were measured: "convolution|inference|f32".
+std::string family_law_key(const Operation& operation);
+
+/// Convolution with as many groups as input channels, and more than one.
+bool is_depthwise(const Operation& operation);
+
+}  // namespace joulecast

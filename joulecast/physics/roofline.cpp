@@ -1,0 +1,29 @@
+#include "joulecast/physics/roofline.h"
+
+#include <algorithm>
+
+namespace joulecast {
+
+Dtype compute_dtype(const Operation& operation) {
+    const auto all = tensors(operation);
+    for (const TensorType* tensor : all) {
+        if (is_floating(tensor->dtype)) return tensor->dtype;
+    }
+    return all.empty() ? Dtype::f32 : all.front()->dtype;
+}
+
+Roofline roofline(const Counts& counts, Dtype dtype, const Device& device) {
+    const double flop = static_cast<double>(counts.flop) + static_cast<double>(counts.other_flop);
+    const double bytes = static_cast<double>(counts.bytes_read) + static_cast<double>(counts.bytes_written);
+    return {flop / peak_flop_per_s(device, dtype), bytes / device.bandwidth_bytes_per_s};
+}
+
+Roofline roofline(const Operation& operation, const Device& device) {
+    return roofline(total_counts(operation), compute_dtype(operation), device);
+}
+
+double seconds(const Roofline& roofline) {
+    return std::max(roofline.flop_s, roofline.byte_s);
+}
+
+}  // namespace joulecast
