@@ -78,7 +78,7 @@ int parse_and_run(int argc, char** argv) {
     app.require_subcommand(0, 1);
     std::vector<std::pair<CLI::App*, Run>> commands;
     for (const Verb& verb : verbs()) {
-        const Guide guide = guide_of(verb.name);
+        const Guide guide = split_guide(guide_text(verb.name));
         CLI::App* command = app.add_subcommand(verb.name, guide.summary);
         command->footer(guide.body);
         commands.emplace_back(command, verb.declare(*command));

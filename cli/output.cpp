@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -90,20 +89,6 @@ void Output::write(const std::string& text) const {
     } else {
         write_to_file(file, text);
     }
-}
-
-std::string shipped_folder(const std::string& name) {
-    if (const char* home = std::getenv("JOULECAST_HOME"); home != nullptr && *home != '\0') {
-        return (std::filesystem::path(home) / name).string();
-    }
-    // <prefix>/bin/joulecast -> <prefix>/share/joulecast/<name>; the build tree has links at the same place.
-    std::error_code error;
-    const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-    if (error) {
-        throw Error("cannot find the folder of this program: " + error.message() +
-                    ". Set JOULECAST_HOME to the folder that holds zoo/ and predictors/");
-    }
-    return (program.parent_path().parent_path() / "share" / "joulecast" / name).string();
 }
 
 }  // namespace joulecast::cli

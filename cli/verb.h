@@ -34,8 +34,11 @@ struct Output {
 };
 
 /// Folders that come with the program: zoo/, predictors/, devices/; found relative to the executable
-/// (build tree, install tree), or under $JOULECAST_HOME.
+/// (build tree, install tree), or under $JOULECAST_HOME. The folder need not exist.
 std::string shipped_folder(const std::string& name);
+
+/// The worker command where none is given: joulecast-torch beside this program, or else the one on the PATH.
+std::string default_worker();
 
 Run declare_extract(CLI::App& command);
 Run declare_profile(CLI::App& command);

@@ -1,0 +1,176 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/finding.h"
+#include "cli/verb.h"
+#include "joulecast/dataset/dataset.h"
+#include "joulecast/device/device.h"
+#include "joulecast/error.h"
+#include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/worker/supervision/supervisor.h"
+
+namespace joulecast::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using State = Finding::State;
+
+std::string state_name(State state) {
+    switch (state) {
+        case State::works:
+            return "works";
+        case State::limited:
+            return "limited";
+        case State::missing:
+            return "missing";
+        case State::broken:
+            break;
+    }
+    return "broken";
+}
+
+const std::vector<Column<Finding>>& columns() {
+    static const std::vector<Column<Finding>> list = {
+        {"part", "part", Show::text, [](const Finding& f) { return f.part; }},
+        {"state", "state", Show::text, [](const Finding& f) { return state_name(f.state); }},
+        {"found", "found", Show::text, [](const Finding& f) { return f.found; }},
+        {"what_to_do", "what to do", Show::text, [](const Finding& f) { return f.what_to_do; }},
+    };
+    return list;
+}
+
+Finding processor() {
+    const Device cpu = this_cpu();
+    return {"processor", State::works, cpu.display_name + ", " + std::to_string(cpu.units) + " cores (" + cpu.id + ")",
+            ""};
+}
+
+Finding zoo() {
+    const fs::path folder = shipped_folder("zoo");
+    std::error_code none;
+    if (!fs::is_directory(folder, none)) {
+        return {"zoo", State::missing, "no folder " + folder.string(),
+                "set JOULECAST_HOME to the folder that holds zoo/ and predictors/, or install joulecast again"};
+    }
+    const auto names = zoo_names(folder);
+    for (const std::string& name : names) {
+        try {
+            open_model(name, folder);
+        } catch (const Error& error) {
+            return {"zoo", State::broken, error.what(), "install joulecast again"};
+        }
+    }
+    return {"zoo", names.empty() ? State::missing : State::works, std::to_string(names.size()) + " networks, all open",
+            names.empty() ? "install joulecast again" : ""};
+}
+
+Finding predictors() {
+    const fs::path folder = shipped_folder("predictors");
+    std::error_code none;
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder, none)) {
+        if (entry.path().extension() == ".jcp") names.push_back(entry.path().stem().string());
+    }
+    std::sort(names.begin(), names.end());
+    std::string list;
+    for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
+    if (names.empty()) {
+        return {"predictors", State::missing, "none in " + folder.string(),
+                "train one: joulecast profile ..., then joulecast train; or set JOULECAST_HOME"};
+    }
+    return {"predictors", State::works, std::to_string(names.size()) + ": " + list, ""};
+}
+
+/// Creates a database where temporary files go, writes this machine into it and reads it back.
+Finding dataset() {
+    std::string folder = (fs::temp_directory_path() / "joulecast-doctor-XXXXXX").string();
+    if (::mkdtemp(folder.data()) == nullptr) {
+        return {"dataset", State::broken, "no temporary folder can be created: " + folder, "set TMPDIR"};
+    }
+    Finding finding{"dataset", State::works, "a database was written and read back", ""};
+    try {
+        const fs::path file = fs::path(folder) / "doctor.db";
+        Dataset(file).insert(this_cpu());
+        if (Dataset(file, Dataset::Access::read_only).devices().size() != 1) {
+            throw Error("a device written to " + file.string() + " is not read back");
+        }
+    } catch (const Error& error) {
+        finding = {"dataset", State::broken, error.what(), "see that there is space in " + folder};
+    }
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+    return finding;
+}
+
+bool is_on_path(const std::string& program) {
+    const char* path = std::getenv("PATH");
+    std::istringstream folders(path != nullptr ? path : "");
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        if (::access((fs::path(folder) / program).c_str(), X_OK) == 0) return true;
+    }
+    return false;
+}
+
+Finding torch_worker(const std::string& asked_command) {
+    const std::string command = asked_command.empty() ? default_worker() : asked_command;
+    if (command == "joulecast-torch" && !is_on_path(command)) {
+        return {"torch worker", State::missing, "no joulecast-torch beside this program or on the PATH",
+                "needed for measuring only: ./quickstart --measure builds it (torch takes about 5 GB of disk)"};
+    }
+    try {
+        Supervisor supervisor({.command = command, .hello_timeout = std::chrono::seconds(60)});
+        const auto& capabilities = supervisor.capabilities();
+        std::string devices;
+        for (const auto& name : capabilities.device_names) devices += " " + name;
+        std::string found =
+            capabilities.provenance.worker + ", " + capabilities.provenance.framework + ", on" + devices;
+        if (!capabilities.measures_energy) found += "; no energy: " + capabilities.energy_missing_reason;
+        return {"torch worker", State::works, found, ""};
+    } catch (const Error& error) {
+        return {"torch worker", State::broken, error.what(), "./quickstart --measure builds it again"};
+    }
+}
+
+}  // namespace
+
+Run declare_doctor(CLI::App& command) {
+    struct Options {
+        std::string worker;
+        Output output;
+    };
+    const auto options = std::make_shared<Options>();
+    command.add_option("--worker", options->worker, "the worker command to try instead of the default one");
+    options->output.declare(command);
+    return [options] {
+        const std::vector<Finding> findings = {
+            processor(),        zoo(), predictors(), dataset(), torch_worker(options->worker), energy_meter("/"),
+            clock_governor("/")};
+        const Table table = fill(columns(), findings);
+        if (options->output.format == "csv") {
+            options->output.write(to_csv(table));
+        } else if (options->output.format == "json") {
+            nlohmann::ordered_json answer{{"schema", "joulecast.doctor/1"}};
+            answer["findings"] = nlohmann::ordered_json::parse(to_json(table));
+            options->output.write(answer.dump(2) + '\n');
+        } else {
+            options->output.write(to_text(table));
+        }
+        // Forecasting is the main job; a machine that cannot measure is no failure.
+        const bool forecasts = std::all_of(findings.begin(), findings.end(), [](const Finding& finding) {
+            const bool optional = finding.part == "torch worker";
+            return optional || finding.state == State::works || finding.state == State::limited;
+        });
+        return static_cast<int>(forecasts ? done : failed);
+    };
+}
+
+}  // namespace joulecast::cli

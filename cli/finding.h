@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace joulecast::cli {
+
+/// One line of `joulecast doctor`.
+struct Finding {
+    /// limited: the main job works, something is less exact or not offered.
+    enum class State { works, limited, missing, broken };
+
+    std::string part;
+    State state = State::works;
+    std::string found;
+    std::string what_to_do;  ///< the exact command where there is one; empty if it works
+};
+
+/// Whether the processor's energy counter (RAPL) can be read below `root`/sys/class/powercap.
+Finding energy_meter(const std::filesystem::path& root);
+
+/// Whether `root`/sys/devices/system/cpu holds the clock still enough for measuring.
+Finding clock_governor(const std::filesystem::path& root);
+
+}  // namespace joulecast::cli

@@ -1,0 +1,51 @@
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "cli/verb.h"
+#include "joulecast/error.h"
+
+namespace joulecast::cli {
+namespace {
+
+std::filesystem::path folder_of_this_program() {
+    std::error_code error;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (error) {
+        throw Error("cannot find the folder of this program: " + error.message() +
+                    ". Set JOULECAST_HOME to the folder that holds zoo/ and predictors/");
+    }
+    return program.parent_path();
+}
+
+/// As one word of a /bin/sh command.
+std::string shell_word(const std::string& text) {
+    std::string word = "'";
+    for (const char c : text) {
+        if (c == '\'') {
+            word += "'\\''";
+        } else {
+            word += c;
+        }
+    }
+    return word + "'";
+}
+
+}  // namespace
+
+std::string shipped_folder(const std::string& name) {
+    if (const char* home = std::getenv("JOULECAST_HOME"); home != nullptr && *home != '\0') {
+        return (std::filesystem::path(home) / name).string();
+    }
+    // <prefix>/bin/joulecast -> <prefix>/share/joulecast/<name>; the build tree has links at the same place.
+    return (folder_of_this_program().parent_path() / "share" / "joulecast" / name).string();
+}
+
+std::string default_worker() {
+    const auto neighbour = folder_of_this_program() / "joulecast-torch";
+    return ::access(neighbour.c_str(), X_OK) == 0 ? shell_word(neighbour.string()) : "joulecast-torch";
+}
+
+}  // namespace joulecast::cli

@@ -1,0 +1,63 @@
+#include "cli/finding.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/cli/run_command.h"
+
+namespace joulecast::cli {
+namespace {
+
+using joulecast::testing::TemporaryFolder;
+using ::testing::HasSubstr;
+
+void put(const TemporaryFolder& root, const std::string& file, const std::string& text) {
+    const auto path = root.path() / file;
+    std::filesystem::create_directories(path.parent_path());
+    joulecast::testing::write_file(path, text);
+}
+
+TEST(EnergyMeter, AReadableCounterWorks) {
+    const TemporaryFolder root;
+    put(root, "sys/class/powercap/intel-rapl:0/energy_uj", "123456\n");
+    const Finding finding = energy_meter(root.path());
+    EXPECT_EQ(finding.state, Finding::State::works);
+    EXPECT_EQ(finding.found, "RAPL, 1 readable counters");
+}
+
+TEST(EnergyMeter, ACounterThatGivesNothingNamesTheCommandThatOpensIt) {
+    const TemporaryFolder root;
+    // As root, permissions do not stop the reading; an empty counter reads like a forbidden one.
+    put(root, "sys/class/powercap/intel-rapl:0/energy_uj", "");
+    const Finding finding = energy_meter(root.path());
+    EXPECT_EQ(finding.state, Finding::State::limited);
+    EXPECT_THAT(finding.what_to_do, HasSubstr("chmod a+r"));
+}
+
+TEST(EnergyMeter, WithoutCountersOnlyEnergyIsLost) {
+    const TemporaryFolder root;
+    const Finding finding = energy_meter(root.path());
+    EXPECT_EQ(finding.state, Finding::State::limited);
+    EXPECT_THAT(finding.what_to_do, HasSubstr("time and memory are measured all the same"));
+}
+
+TEST(ClockGovernor, OnlyPerformanceOnEveryCoreWorks) {
+    const TemporaryFolder root;
+    put(root, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
+    EXPECT_EQ(clock_governor(root.path()).state, Finding::State::works);
+    put(root, "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave\n");
+    const Finding mixed = clock_governor(root.path());
+    EXPECT_EQ(mixed.state, Finding::State::limited);
+    EXPECT_EQ(mixed.found, "performance, powersave");
+    EXPECT_THAT(mixed.what_to_do, HasSubstr("cpupower frequency-set -g performance"));
+}
+
+TEST(ClockGovernor, AMachineThatShowsNoneSaysSo) {
+    const TemporaryFolder root;
+    EXPECT_EQ(clock_governor(root.path()).state, Finding::State::limited);
+}
+
+}  // namespace
+}  // namespace joulecast::cli

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace joulecast::testing {
+
+/// What a command left behind; status is the exit status, or 128 + the signal that ended it.
+struct Ran {
+    int status = -1;
+    std::string out;
+    std::string err;
+};
+
+/// Runs `joulecast <arguments>` through /bin/sh, so quoting and redirections are the shell's.
+Ran run_joulecast(const std::string& arguments, const std::string& input = "");
+/// Runs any shell command the same way; $JOULECAST is the program under test.
+Ran run_shell(const std::string& command, const std::string& input = "");
+
+/// A fresh folder, removed with everything in it at the end.
+class TemporaryFolder {
+  public:
+    TemporaryFolder();
+    ~TemporaryFolder();
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+    /// The path of a file in it, as text for a command line.
+    std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+  private:
+    std::filesystem::path path_;
+};
+
+std::string read_file(const std::filesystem::path& path);
+void write_file(const std::filesystem::path& path, const std::string& text);
+
+}  // namespace joulecast::testing
