@@ -10,15 +10,17 @@
 
 namespace joulecast {
 
-/// Reads a .pt2 file (torch.export, torch 2.6 or newer; both archive layouts). Weights are never read.
-/// Errors: FormatError for a file that is damaged, hostile or of another schema, naming file, place and cure.
-Graph read_pt2(const std::filesystem::path& path);
+/// Reads a .pt2 file (torch.export, torch 2.6 or newer; both archive layouts), re-shaped to the `set` symbols; the
+/// others keep their sizes at export. Weights are never read. Errors: FormatError for a file that is damaged, hostile
+/// or of another schema, naming file, place and cure; for a size without a value that is not in `set`; Error for a
+/// symbol in `set` that the graph does not have.
+Graph read_pt2(const std::filesystem::path& path, const SymbolValues& set = {});
 /// The same from memory, for tests and fuzzing.
-Graph read_pt2(std::span<const std::byte> bytes, const std::string& name);
+Graph read_pt2(std::span<const std::byte> bytes, const std::string& name, const SymbolValues& set = {});
 
 /// Opens what a user names: a path by its suffix, or else a zoo network ("resnet50").
 /// `zoo` is the folder of the shipped graphs. Throws Error listing near names if there is none.
-Graph open_model(const std::string& model, const std::filesystem::path& zoo);
+Graph open_model(const std::string& model, const std::filesystem::path& zoo, const SymbolValues& set = {});
 
 /// Names of the zoo's networks, sorted.
 std::vector<std::string> zoo_names(const std::filesystem::path& zoo);
