@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 
 #include "joulecast/error.h"
@@ -20,12 +21,6 @@ struct KnownTensor {
     TensorType type;
     std::vector<std::pair<std::int32_t, Expression>> symbolic;
 };
-
-const Parameter* find_parameter(const Record* record, std::string_view name) {
-    if (record == nullptr) return nullptr;
-    const auto found = std::ranges::find(record->parameters, name, &Parameter::name);
-    return found == record->parameters.end() ? nullptr : &*found;
-}
 
 class Translation {
   public:
@@ -56,9 +51,18 @@ class Translation {
 
     void add_input(const Argument& input);
     void add_node(const Node& source);
-    void add_argument(joulecast::Node& node, const Argument& argument, const Record* record);
+    /// An argument with what hangs on it, until its place in the operation is known.
+    struct Draft {
+        std::string name;
+        Value value;
+        /// The tensors it holds, and their symbolic dimensions (index: position in `tensors`) or its own (index 0).
+        std::vector<ValueRef> tensors;
+        std::vector<SymbolicSize> symbolic;
+    };
+    std::optional<Draft> draft_of(const Argument& argument);
+    TensorType take_tensor(Draft& draft, const std::string& name);
     std::optional<Value> value_of(const Argument& argument, std::vector<SymbolicSize>& symbolic);
-    TensorType take_tensor(joulecast::Node& node, const std::string& name);
+    static void assemble(joulecast::Node& node, std::vector<Draft> drafts);
     void add_outputs(joulecast::Node& node, const std::vector<Argument>& outputs);
 
     const Program& program_;
@@ -133,41 +137,65 @@ void Translation::add_input(const Argument& input) {
     }
 }
 
+/// The name of what keeps joulecast's record of the operation from costing it: an argument of a kind that no Operation
+/// holds, or one that a later torch added to the schema.
+std::optional<std::string> unsupported_part(const Node& source, const Record& record) {
+    for (const Argument& argument : source.inputs) {
+        if (const auto* unknown = std::get_if<Unknown>(&argument.value)) return unknown->variant;
+        if (std::ranges::find(record.parameters, argument.name, &Parameter::name) == record.parameters.end())
+            return argument.name;
+    }
+    return std::nullopt;
+}
+
 void Translation::add_node(const Node& source) {
     joulecast::Node node;
     node.operation.target = target_of(source.target);
     node.module_path = module_path_of(source.nn_module_stack);
     node.source_line = source_line_of(source.stack_trace);
-
-    const Record* record = find_record(node.operation.target);
-    std::vector<const Argument*> arguments;
+    // A record must not cost what it has not seen whole: such a node gets a target without a record, which says why.
+    if (const Record* record = find_record(node.operation.target))
+        if (const auto part = unsupported_part(source, *record))
+            node.operation.target = target_of(source.target + ".unsupported_" + *part);
+    if (source.inputs.size() > longest_list) throw FormatError("it has more than 4096 arguments");
+    std::vector<Draft> drafts;
+    std::set<std::string> names;
     for (const Argument& argument : source.inputs) {
-        arguments.push_back(&argument);
-        // Never costed by a record that has not seen all arguments: the target then names what is missing.
-        const auto* unknown = std::get_if<Unknown>(&argument.value);
-        if (unknown != nullptr && record != nullptr) {
-            node.operation.target = target_of(source.target + ".unsupported_" + unknown->variant);
-            record = nullptr;
-        }
+        if (!names.insert(argument.name).second) throw FormatError("argument " + argument.name + " is given twice");
+        if (auto draft = draft_of(argument)) drafts.push_back(*std::move(draft));
     }
-    const auto rank = [&](const Argument* argument) {
-        const Parameter* parameter = find_parameter(record, argument->name);
-        return parameter == nullptr ? std::ptrdiff_t{0} : parameter - record->parameters.data();
-    };
-    if (record != nullptr &&
-        std::ranges::all_of(arguments, [&](const Argument* a) { return find_parameter(record, a->name); }))
-        std::ranges::stable_sort(arguments, {}, rank);
-    for (const Argument* argument : arguments) add_argument(node, *argument, record);
+    assemble(node, std::move(drafts));
     add_outputs(node, source.outputs);
     graph_.nodes.push_back(std::move(node));
 }
 
-TensorType Translation::take_tensor(joulecast::Node& node, const std::string& name) {
+/// Puts the arguments into the operation in canonical form, then edges and symbolic sizes at the places that they got.
+void Translation::assemble(joulecast::Node& node, std::vector<Draft> drafts) {
+    for (const Draft& draft : drafts) node.operation.arguments.push_back({draft.name, draft.value});
+    Operation brief = canonical(node.operation);
+    // A symbolic size that happens to equal the default at export must stay.
+    const bool keeps_symbols = std::ranges::all_of(drafts, [&](const Draft& draft) {
+        return draft.symbolic.empty() || find_argument(brief, draft.name) != nullptr;
+    });
+    if (keeps_symbols) node.operation = std::move(brief);
+    for (std::size_t i = 0; i < node.operation.arguments.size(); ++i) {
+        Draft& draft = *std::ranges::find(drafts, node.operation.arguments[i].name, &Draft::name);
+        for (SymbolicSize& size : draft.symbolic) {
+            const bool is_tensor = size.place == SymbolicSize::Place::input_tensor;
+            size.index =
+                static_cast<std::int32_t>(is_tensor ? node.inputs.size() + static_cast<std::size_t>(size.index) : i);
+            node.symbolic.push_back(std::move(size));
+        }
+        node.inputs.insert(node.inputs.end(), draft.tensors.begin(), draft.tensors.end());
+    }
+}
+
+TensorType Translation::take_tensor(Draft& draft, const std::string& name) {
     const KnownTensor& known = tensor(name);
     for (const auto& [dimension, expression] : known.symbolic)
-        node.symbolic.push_back(
-            {SymbolicSize::Place::input_tensor, static_cast<std::int32_t>(node.inputs.size()), dimension, expression});
-    node.inputs.push_back(reference(name));
+        draft.symbolic.push_back({SymbolicSize::Place::input_tensor, static_cast<std::int32_t>(draft.tensors.size()),
+                                  dimension, expression});
+    draft.tensors.push_back(reference(name));
     return known.type;
 }
 
@@ -205,34 +233,34 @@ std::optional<Value> Translation::value_of(const Argument& argument, std::vector
     return std::nullopt;
 }
 
-void Translation::add_argument(joulecast::Node& node, const Argument& argument, const Record* record) {
-    if (argument.name == "pin_memory" || argument.name == "generator") return;  // decide no cost
-    std::optional<Value> value;
-    std::vector<SymbolicSize> symbolic;
-    if (const auto* one = std::get_if<TensorName>(&argument.value)) {
-        value = *one ? Value(take_tensor(node, **one)) : Value(None{});
+/// Absent for arguments that decide no cost.
+std::optional<Translation::Draft> Translation::draft_of(const Argument& argument) {
+    Draft draft{argument.name, {}, {}, {}};
+    if (argument.name == "cudnn_enabled" || argument.name == "cudnn_enable") {
+        // torch.export traces with cuDNN switched off; a network that runs has torch.backends.cudnn.enabled = True.
+        draft.value = true;
+    } else if (const auto* one = std::get_if<TensorName>(&argument.value)) {
+        draft.value = *one ? Value(take_tensor(draft, **one)) : Value(None{});
     } else if (const auto* list = std::get_if<std::vector<TensorName>>(&argument.value)) {
-        if (list->size() > longest_list) throw FormatError("argument " + argument.name + " has more than 4096 items");
         TensorList tensors;
         for (const TensorName& name : *list)
-            tensors.push_back(name ? std::optional(take_tensor(node, *name)) : std::nullopt);
-        value = std::move(tensors);
+            tensors.push_back(name ? std::optional(take_tensor(draft, *name)) : std::nullopt);
+        draft.value = std::move(tensors);
+    } else if (auto value = value_of(argument, draft.symbolic)) {
+        draft.value = *std::move(value);
     } else {
-        value = value_of(argument, symbolic);
+        return std::nullopt;
     }
-    if (!value) return;
-    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&*value);
-        list != nullptr && list->size() > longest_list)
-        throw FormatError("argument " + argument.name + " has more than 4096 items");
-    const Parameter* parameter = find_parameter(record, argument.name);
-    if (symbolic.empty() && parameter != nullptr && parameter->default_value &&
-        equals_default(*value, *parameter->default_value))
-        return;
-    for (SymbolicSize& size : symbolic) {
-        size.index = static_cast<std::int32_t>(node.operation.arguments.size());
-        node.symbolic.push_back(std::move(size));
-    }
-    node.operation.arguments.push_back({argument.name, std::move(*value)});
+    const auto length = std::visit(
+        [](const auto& value) {
+            if constexpr (requires { value.begin(); })
+                return value.size();
+            else
+                return std::size_t{0};
+        },
+        draft.value);
+    if (length > longest_list) throw FormatError("argument " + argument.name + " has more than 4096 items");
+    return draft;
 }
 
 void Translation::add_outputs(joulecast::Node& node, const std::vector<Argument>& outputs) {

@@ -105,31 +105,4 @@ std::string source_line_of(const std::string& trace) {
     return trace.substr(name, quote - name) + ":" + trace.substr(number, end == std::string::npos ? end : end - number);
 }
 
-namespace {
-
-bool is_number(const Value& value, double& number) {
-    if (const auto* integer = std::get_if<std::int64_t>(&value))
-        number = static_cast<double>(*integer);
-    else if (const auto* real = std::get_if<double>(&value))
-        number = *real;
-    else
-        return false;
-    return true;
-}
-
-}  // namespace
-
-bool equals_default(const Value& value, const Value& standard) {
-    if (value == standard) return true;
-    double number = 0;
-    double standard_number = 0;
-    if (is_number(value, number) && is_number(standard, standard_number)) return number == standard_number;
-    const auto* list = std::get_if<std::vector<std::int64_t>>(&value);
-    if (list == nullptr || list->empty()) return false;
-    const auto* standard_list = std::get_if<std::vector<std::int64_t>>(&standard);
-    const auto* single = std::get_if<std::int64_t>(&standard);
-    if (standard_list != nullptr && standard_list->size() == 1) single = &standard_list->front();
-    return single != nullptr && std::ranges::all_of(*list, [&](std::int64_t item) { return item == *single; });
-}
-
 }  // namespace joulecast::pt2

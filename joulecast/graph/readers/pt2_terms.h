@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "joulecast/graph/operation.h"
+#include "joulecast/graph/tensor_type.h"
 
 /// torch.export's words in joulecast's.
 namespace joulecast::pt2 {
@@ -25,8 +25,5 @@ std::string module_path_of(const std::string& stack);
 
 /// The last `File "net.py", line 17, in forward` of a Python stack trace as "net.py:17"; empty if there is none.
 std::string source_line_of(const std::string& trace);
-
-/// Equal to the schema's default as PyTorch sees it: alpha=1.0 is alpha=1, and stride=[1, 1] is `int[2] stride=1`.
-bool equals_default(const Value& value, const Value& standard);
 
 }  // namespace joulecast::pt2
