@@ -38,6 +38,19 @@ struct MeasurementKey {
     std::string method = "joulecast";
 };
 
+/// A database at a glance: rows that have all of this in common.
+struct RowGroup {
+    std::string kind;  ///< "operation" or "network"
+    std::string device;
+    std::string mode;
+    std::string outcome;
+    std::string worker;
+    std::string source;
+    std::int64_t rows = 0;
+    std::int64_t sessions = 0;
+    double wall_s = 0;  ///< what measuring them took
+};
+
 /// The database of measurements (SQLite, WAL, foreign keys, user_version migrations). Every insert is committed at
 /// once. Two programs may write to one file: the second waits, up to 30 s, then fails saying who holds it.
 class Dataset {
@@ -51,10 +64,14 @@ class Dataset {
     Dataset(Dataset&&) noexcept;
     Dataset& operator=(Dataset&&) noexcept;
 
+    /// Known facts of a device already there are overwritten; facts not known now stay.
     void insert(const Device& device);
+    /// Returns the row's id. Throws Error for a device that is not there, for numbers that cannot be (NaN or negative
+    /// times of an ok outcome), and for a key that the same session has stored already.
     std::int64_t insert(const Measurement& measurement, const Provenance& provenance);
     std::int64_t insert(const NetworkMeasurement& measurement, const Provenance& provenance);
 
+    /// Whatever the outcome was: a failed trial is not repeated either.
     bool contains(const MeasurementKey& key) const;
     /// A network measurement with the same model, symbols, mode, precision, device, threads, math and host.
     bool contains(const NetworkMeasurement& like) const;
@@ -63,6 +80,16 @@ class Dataset {
     /// All rows, or those of one device; raw blocks only when asked for. Ordered by id.
     std::vector<OperationRow> operations(const std::optional<std::string>& device = {}, bool with_blocks = false) const;
     std::vector<NetworkRow> networks(const std::optional<std::string>& device = {}, bool with_blocks = false) const;
+
+    std::vector<RowGroup> row_groups() const;
+    /// Seconds that measuring an operation took on average; absent without rows. Drives the plan's estimate.
+    std::optional<double> mean_operation_wall_s(const std::string& device) const;
+    std::int64_t schema_version() const;
+
+    /// Inserts all or, when one of them fails, nothing; what is already there (same key, session and start) is
+    /// skipped. Returns rows added. Devices already known stay as they are.
+    std::int64_t insert_missing(const std::vector<Device>& devices, const std::vector<OperationRow>& operations,
+                                const std::vector<NetworkRow>& networks);
 
     /// Copies what `other` has and this one has not (same key, session and start); returns rows added.
     std::int64_t merge(const Dataset& other);

@@ -1,0 +1,298 @@
+#include "joulecast/dataset/columns.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "joulecast/error.h"
+
+namespace joulecast {
+namespace {
+
+template <class T>
+const T& expect(const Field& field) {
+    if (const T* value = std::get_if<T>(&field)) return *value;
+    throw FormatError(std::holds_alternative<std::monostate>(field) ? "is empty" : "is of the wrong type");
+}
+
+/// `access` returns a reference to the member, of a const row and of one that can be written.
+template <class Row, class Access>
+StoredColumn<Row> real(std::string name, Access access) {
+    return {std::move(name), StoredColumn<Row>::Type::real,
+            [access](const Row& row) { return std::isnan(access(row)) ? Field{} : Field{access(row)}; },
+            [access](Row& row, const Field& field) {
+                const bool missing = std::holds_alternative<std::monostate>(field);
+                access(row) = missing ? std::numeric_limits<double>::quiet_NaN() : expect<double>(field);
+            }};
+}
+
+template <class Row, class Access>
+StoredColumn<Row> integer(std::string name, Access access) {
+    return {std::move(name), StoredColumn<Row>::Type::integer,
+            [access](const Row& row) { return Field{static_cast<std::int64_t>(access(row))}; },
+            [access](Row& row, const Field& field) {
+                using Number = std::remove_reference_t<decltype(access(row))>;
+                const std::int64_t value = expect<std::int64_t>(field);
+                if (value < 0 || value > static_cast<std::int64_t>(std::numeric_limits<Number>::max()))
+                    throw FormatError("is out of range");
+                access(row) = static_cast<Number>(value);
+            }};
+}
+
+template <class Row, class Access>
+StoredColumn<Row> text(std::string name, Access access) {
+    return {std::move(name), StoredColumn<Row>::Type::text, [access](const Row& row) { return Field{access(row)}; },
+            [access](Row& row, const Field& field) {
+                const bool missing = std::holds_alternative<std::monostate>(field);
+                access(row) = missing ? std::string() : expect<std::string>(field);
+            }};
+}
+
+/// A text with few possible words, which `parse` knows.
+template <class Row, class Access, class Parse>
+StoredColumn<Row> word(std::string column, Access access, Parse parse) {
+    return {std::move(column), StoredColumn<Row>::Type::text,
+            [access](const Row& row) { return Field{std::string(name(access(row)))}; },
+            [access, parse](Row& row, const Field& field) {
+                const auto value = parse(expect<std::string>(field));
+                if (!value) throw FormatError("'" + std::get<std::string>(field) + "' is no known word");
+                access(row) = *value;
+            }};
+}
+
+/// Absent summary: all its columns are NULL. A present one always has its counts.
+const TimeSummary* present(const TimeSummary& summary) {
+    return &summary;
+}
+const TimeSummary* present(const std::optional<TimeSummary>& summary) {
+    return summary ? &*summary : nullptr;
+}
+TimeSummary& make(TimeSummary& summary) {
+    return summary;
+}
+TimeSummary& make(std::optional<TimeSummary>& summary) {
+    return summary ? *summary : summary.emplace();
+}
+
+template <class Row, class Access>
+void append_summary(std::vector<StoredColumn<Row>>& columns, const std::string& prefix, Access access) {
+    const std::vector<StoredColumn<TimeSummary>> parts = {
+        real<TimeSummary>("mean_s", [](auto& s) -> auto& { return s.mean_s; }),
+        real<TimeSummary>("median_s", [](auto& s) -> auto& { return s.median_s; }),
+        real<TimeSummary>("half_width_s", [](auto& s) -> auto& { return s.half_width_s; }),
+        real<TimeSummary>("p05_s", [](auto& s) -> auto& { return s.p05_s; }),
+        real<TimeSummary>("p95_s", [](auto& s) -> auto& { return s.p95_s; }),
+        integer<TimeSummary>("blocks", [](auto& s) -> auto& { return s.blocks; }),
+        real<TimeSummary>("effective_blocks", [](auto& s) -> auto& { return s.effective_blocks; }),
+        integer<TimeSummary>("dropped_blocks", [](auto& s) -> auto& { return s.dropped_blocks; }),
+        integer<TimeSummary>("calls_per_block", [](auto& s) -> auto& { return s.calls_per_block; }),
+        integer<TimeSummary>("converged", [](auto& s) -> auto& { return s.converged; }),
+    };
+    for (const auto& part : parts) {
+        columns.push_back({prefix + "_" + part.name, static_cast<typename StoredColumn<Row>::Type>(part.type),
+                           [access, get = part.get](const Row& row) {
+                               const TimeSummary* summary = present(access(row));
+                               return summary == nullptr ? Field{} : get(*summary);
+                           },
+                           [access, set = part.set](Row& row, const Field& field) {
+                               constexpr bool required =
+                                   std::is_same_v<std::remove_reference_t<decltype(access(row))>, TimeSummary>;
+                               if (!required && std::holds_alternative<std::monostate>(field)) return;
+                               set(make(access(row)), field);
+                           }});
+    }
+}
+
+/// asked and real share device, math and host; where they differ both are stored.
+template <class Row>
+void append_point(std::vector<StoredColumn<Row>>& columns) {
+    auto both = [](auto column, auto copy) {
+        auto set = column.set;
+        column.set = [set, copy](Row& row, const Field& field) {
+            set(row, field);
+            copy(row.measurement.asked, row.measurement.real);
+        };
+        return column;
+    };
+    columns.push_back(both(text<Row>("device", [](auto& r) -> auto& { return r.measurement.asked.device; }),
+                           [](auto& asked, auto& real_point) { real_point.device = asked.device; }));
+    columns.push_back(both(word<Row>(
+                               "math", [](auto& r) -> auto& { return r.measurement.asked.math; }, parse_math),
+                           [](auto& asked, auto& real_point) { real_point.math = asked.math; }));
+    columns.push_back(both(word<Row>(
+                               "host", [](auto& r) -> auto& { return r.measurement.asked.host; }, parse_host),
+                           [](auto& asked, auto& real_point) { real_point.host = asked.host; }));
+    columns.push_back(both(text<Row>("host_cpu", [](auto& r) -> auto& { return r.measurement.real.host_cpu; }),
+                           [](auto& asked, auto& real_point) { asked.host_cpu = real_point.host_cpu; }));
+    columns.push_back(integer<Row>("threads", [](auto& r) -> auto& { return r.measurement.asked.threads; }));
+    columns.push_back(integer<Row>("real_threads", [](auto& r) -> auto& { return r.measurement.real.threads; }));
+    const auto append_clocks = [&columns](const std::string& prefix, auto point) {
+        columns.push_back(
+            real<Row>(prefix + "sm_clock_mhz", [point](auto& r) -> auto& { return point(r).sm_clock_mhz; }));
+        columns.push_back(
+            real<Row>(prefix + "memory_clock_mhz", [point](auto& r) -> auto& { return point(r).memory_clock_mhz; }));
+        columns.push_back(
+            real<Row>(prefix + "power_limit_w", [point](auto& r) -> auto& { return point(r).power_limit_w; }));
+    };
+    append_clocks("asked_", [](auto& r) -> auto& { return r.measurement.asked; });
+    append_clocks("real_", [](auto& r) -> auto& { return r.measurement.real; });
+}
+
+template <class Row>
+void append_outcome(std::vector<StoredColumn<Row>>& columns) {
+    columns.push_back(word<Row>("outcome", [](auto& r) -> auto& { return r.measurement.outcome; }, parse_outcome));
+    columns.push_back(text<Row>("message", [](auto& r) -> auto& { return r.measurement.message; }));
+    append_summary<Row>(columns, "time", [](auto& r) -> auto& { return r.measurement.time; });
+    append_summary<Row>(columns, "forward", [](auto& r) -> auto& { return r.measurement.forward; });
+    columns.push_back(real<Row>("energy_j", [](auto& r) -> auto& { return r.measurement.energy_j; }));
+    columns.push_back(
+        text<Row>("energy_missing_reason", [](auto& r) -> auto& { return r.measurement.energy_missing_reason; }));
+    columns.push_back(real<Row>("peak_memory_bytes", [](auto& r) -> auto& { return r.measurement.peak_memory_bytes; }));
+    columns.push_back(real<Row>("wall_s", [](auto& r) -> auto& { return r.measurement.wall_s; }));
+}
+
+std::optional<Device::Kind> parse_kind(const std::string& text) {
+    if (text == "cpu") return Device::Kind::cpu;
+    if (text == "gpu") return Device::Kind::gpu;
+    return {};
+}
+
+/// Time-like numbers: known ones are finite and not negative.
+template <class Row>
+std::optional<std::string> impossible_number(const std::vector<StoredColumn<Row>>& columns, const Row& row) {
+    for (const auto& column : columns) {
+        const Field field = column.get(row);
+        const double* value = std::get_if<double>(&field);
+        if (value == nullptr) continue;
+        // Above idle-active power: noise may push a small one below zero.
+        if (std::isinf(*value)) return column.name + " is infinite";
+        if (*value < 0 && column.name != "dynamic_energy_j") return column.name + " is negative";
+    }
+    const Outcome outcome = row.measurement.outcome;
+    const bool timed = outcome == Outcome::ok || outcome == Outcome::unstable;
+    if (timed && !(row.measurement.time.mean_s > 0))
+        return "time_mean_s is not above zero though the outcome is " + std::string(name(outcome));
+    return {};
+}
+
+}  // namespace
+
+std::string symbols_text(const std::map<std::string, std::int64_t>& symbols) {
+    std::string joined;
+    for (const auto& [symbol, value] : symbols)
+        joined += (joined.empty() ? "" : ";") + symbol + "=" + std::to_string(value);
+    return joined;
+}
+
+std::map<std::string, std::int64_t> parse_symbols(const std::string& text) {
+    std::map<std::string, std::int64_t> symbols;
+    std::size_t start = 0;
+    while (start < text.size()) {
+        const std::size_t end = std::min(text.find(';', start), text.size());
+        const std::size_t equals = text.find('=', start);
+        std::int64_t value = 0;
+        const char* last = text.data() + end;
+        const bool found = equals != std::string::npos && equals > start && equals < end;
+        const auto parsed = found ? std::from_chars(text.data() + equals + 1, last, value) : std::from_chars_result{};
+        if (!found || parsed.ec != std::errc() || parsed.ptr != last)
+            throw FormatError("'" + text + "' is no list of symbols (batch=8;seq=128)");
+        symbols[text.substr(start, equals - start)] = value;
+        start = end + 1;
+    }
+    return symbols;
+}
+
+const std::vector<StoredColumn<OperationRow>>& operation_columns() {
+    using Row = OperationRow;
+    static const std::vector<StoredColumn<Row>> columns = [] {
+        std::vector<StoredColumn<Row>> list;
+        list.push_back({"operation", StoredColumn<Row>::Type::text,
+                        [](const Row& row) { return Field{signature(row.measurement.operation)}; },
+                        [](Row& row, const Field& field) {
+                            row.measurement.operation = parse_operation(expect<std::string>(field));
+                        }});
+        list.push_back(word<Row>("mode", [](auto& r) -> auto& { return r.mode; }, parse_mode));
+        append_point(list);
+        append_outcome(list);
+        append_summary<Row>(list, "hot", [](auto& r) -> auto& { return r.measurement.hot; });
+        list.push_back(real<Row>("dynamic_energy_j", [](auto& r) -> auto& { return r.measurement.dynamic_energy_j; }));
+        list.push_back(
+            real<Row>("working_set_bytes", [](auto& r) -> auto& { return r.measurement.working_set_bytes; }));
+        list.push_back(integer<Row>("rotation", [](auto& r) -> auto& { return r.measurement.rotation; }));
+        return list;
+    }();
+    return columns;
+}
+
+const std::vector<StoredColumn<NetworkRow>>& network_columns() {
+    using Row = NetworkRow;
+    static const std::vector<StoredColumn<Row>> columns = [] {
+        std::vector<StoredColumn<Row>> list;
+        list.push_back(text<Row>("model", [](auto& r) -> auto& { return r.measurement.model; }));
+        list.push_back({"symbols", StoredColumn<Row>::Type::text,
+                        [](const Row& row) { return Field{symbols_text(row.measurement.symbols)}; },
+                        [](Row& row, const Field& field) {
+                            const bool missing = std::holds_alternative<std::monostate>(field);
+                            row.measurement.symbols = parse_symbols(missing ? "" : expect<std::string>(field));
+                        }});
+        list.push_back(word<Row>("mode", [](auto& r) -> auto& { return r.measurement.mode; }, parse_mode));
+        list.push_back(text<Row>("precision", [](auto& r) -> auto& { return r.measurement.precision; }));
+        append_point(list);
+        append_outcome(list);
+        list.push_back(real<Row>("resident_bytes", [](auto& r) -> auto& { return r.measurement.resident_bytes; }));
+        return list;
+    }();
+    return columns;
+}
+
+const std::vector<StoredColumn<Provenance>>& session_columns() {
+    using Row = Provenance;
+    static const std::vector<StoredColumn<Row>> columns = {
+        text<Row>("session", [](auto& r) -> auto& { return r.session; }),
+        text<Row>("started", [](auto& r) -> auto& { return r.started; }),
+        text<Row>("worker", [](auto& r) -> auto& { return r.worker; }),
+        text<Row>("framework", [](auto& r) -> auto& { return r.framework; }),
+        text<Row>("machine", [](auto& r) -> auto& { return r.machine; }),
+        text<Row>("governor", [](auto& r) -> auto& { return r.governor; }),
+        text<Row>("method", [](auto& r) -> auto& { return r.method; }),
+        text<Row>("settings", [](auto& r) -> auto& { return r.settings; }),
+        text<Row>("source", [](auto& r) -> auto& { return r.source; }),
+    };
+    return columns;
+}
+
+const std::vector<StoredColumn<Device>>& device_columns() {
+    using Row = Device;
+    static const std::vector<StoredColumn<Row>> columns = {
+        text<Row>("device", [](auto& r) -> auto& { return r.id; }),
+        text<Row>("display_name", [](auto& r) -> auto& { return r.display_name; }),
+        {"device_kind", StoredColumn<Row>::Type::text,
+         [](const Row& row) { return Field{std::string(row.kind == Device::Kind::cpu ? "cpu" : "gpu")}; },
+         [](Row& row, const Field& field) {
+             const auto kind = parse_kind(expect<std::string>(field));
+             if (!kind) throw FormatError("is neither cpu nor gpu");
+             row.kind = *kind;
+         }},
+        integer<Row>("device_units", [](auto& r) -> auto& { return r.units; }),
+        real<Row>("max_clock_mhz", [](auto& r) -> auto& { return r.max_clock_mhz; }),
+        real<Row>("peak_flop_per_s_fp32", [](auto& r) -> auto& { return r.peak_flop_per_s_fp32; }),
+        real<Row>("peak_flop_per_s_bf16", [](auto& r) -> auto& { return r.peak_flop_per_s_bf16; }),
+        real<Row>("bandwidth_bytes_per_s", [](auto& r) -> auto& { return r.bandwidth_bytes_per_s; }),
+        real<Row>("last_level_cache_bytes", [](auto& r) -> auto& { return r.last_level_cache_bytes; }),
+        real<Row>("memory_bytes", [](auto& r) -> auto& { return r.memory_bytes; }),
+        real<Row>("tdp_w", [](auto& r) -> auto& { return r.tdp_w; }),
+        real<Row>("idle_w", [](auto& r) -> auto& { return r.idle_w; }),
+        text<Row>("device_source", [](auto& r) -> auto& { return r.source; }),
+    };
+    return columns;
+}
+
+std::optional<std::string> impossible(const Measurement& measurement) {
+    return impossible_number(operation_columns(), OperationRow{0, measurement, mode(measurement.operation), {}});
+}
+
+std::optional<std::string> impossible(const NetworkMeasurement& measurement) {
+    return impossible_number(network_columns(), NetworkRow{0, measurement, {}});
+}
+
+}  // namespace joulecast

@@ -1,0 +1,342 @@
+#include "joulecast/dataset/csv.h"
+
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "joulecast/dataset/columns.h"
+#include "joulecast/error.h"
+
+namespace joulecast {
+namespace {
+
+/// Longest field and most fields of a record that are believed: a signature may have 1 MB, raw blocks a few.
+constexpr std::size_t max_field_bytes = std::size_t{16} << 20;
+constexpr std::size_t max_fields = 1024;
+
+enum class Type { integer, real, text };
+
+/// Name and type of every column, in file order; the same name means the same thing in each kind of row.
+const std::vector<std::pair<std::string, Type>>& csv_columns() {
+    static const auto all = [] {
+        std::vector<std::pair<std::string, Type>> list = {{"schema", Type::text}, {"kind", Type::text}};
+        std::set<std::string> seen;
+        const auto append = [&](const auto& columns) {
+            for (const auto& column : columns)
+                if (seen.insert(column.name).second) list.emplace_back(column.name, static_cast<Type>(column.type));
+        };
+        append(operation_columns());
+        append(network_columns());
+        append(session_columns());
+        append(device_columns());
+        list.emplace_back("block_s", Type::text);
+        return list;
+    }();
+    return all;
+}
+
+std::string number_text(double value) {
+    char buffer[32];
+    const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+    return {buffer, end};
+}
+
+std::string field_text(const Field& field) {
+    if (const auto* integer = std::get_if<std::int64_t>(&field)) return std::to_string(*integer);
+    if (const auto* real = std::get_if<double>(&field)) return number_text(*real);
+    if (const auto* text = std::get_if<std::string>(&field)) return *text;
+    return {};
+}
+
+double parse_real(std::string_view text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+        throw FormatError("'" + std::string(text.substr(0, 40)) + "' is no finite number");
+    return value;
+}
+
+Field parse_field(Type type, const std::string& text) {
+    if (text.empty()) return {};
+    if (type == Type::text) return text;
+    if (type == Type::real) return parse_real(text);
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size())
+        throw FormatError("'" + text.substr(0, 40) + "' is no whole number");
+    return value;
+}
+
+std::string blocks_text(const std::vector<double>& blocks) {
+    std::string joined;
+    for (const double block : blocks) {
+        if (!joined.empty()) joined += ' ';
+        joined += number_text(block);
+    }
+    return joined;
+}
+
+std::vector<double> parse_blocks(std::string_view text) {
+    std::vector<double> blocks;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        blocks.push_back(parse_real(text.substr(0, end)));
+        if (blocks.back() < 0) throw FormatError("has a negative time");
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return blocks;
+}
+
+/// One record as column -> text; writes and reads itself by the column lists.
+using Cells = std::map<std::string, std::string>;
+
+template <class Row>
+void write_cells(Cells& cells, const std::vector<StoredColumn<Row>>& columns, const Row& row) {
+    for (const auto& column : columns) cells[column.name] = field_text(column.get(row));
+}
+
+/// Takes the cells it knows out, so that what remains does not belong to this kind of row.
+template <class Row>
+void take_cells(Cells& cells, const std::vector<StoredColumn<Row>>& columns, Row& row) {
+    for (const auto& column : columns) {
+        const auto cell = cells.find(column.name);
+        try {
+            column.set(row, cell == cells.end() ? Field{} : parse_field(static_cast<Type>(column.type), cell->second));
+        } catch (const FormatError& error) {
+            throw FormatError(column.name + " " + error.what());
+        }
+        if (cell != cells.end()) cells.erase(cell);
+    }
+}
+
+void write_record(std::ostream& output, const Cells& cells) {
+    std::string record;
+    for (const auto& [name, type] : csv_columns()) {
+        const auto cell = cells.find(name);
+        if (name != "schema") record += ',';
+        if (cell != cells.end()) record += csv_field(cell->second);
+    }
+    output << record << "\r\n";
+}
+
+template <class Row>
+void write_measurement(std::ostream& output, const std::vector<StoredColumn<Row>>& columns, const Row& row,
+                       const std::string& kind) {
+    Cells cells = {{"schema", csv_schema}, {"kind", kind}};
+    write_cells(cells, columns, row);
+    write_cells(cells, session_columns(), row.provenance);
+    cells["block_s"] = blocks_text(row.measurement.block_s);
+    write_record(output, cells);
+}
+
+/// What makes a measurement the same: two rows of one file must differ in it.
+std::string key_of(const std::string& kind, const Cells& cells) {
+    std::string key = kind;
+    for (const char* name : {"operation",
+                             "model",
+                             "symbols",
+                             "mode",
+                             "precision",
+                             "device",
+                             "math",
+                             "host",
+                             "threads",
+                             "asked_sm_clock_mhz",
+                             "asked_memory_clock_mhz",
+                             "asked_power_limit_w",
+                             "session",
+                             "started",
+                             "worker",
+                             "framework",
+                             "machine",
+                             "governor",
+                             "method",
+                             "settings",
+                             "source"}) {
+        const auto cell = cells.find(name);
+        key += '\x1f' + (cell == cells.end() ? std::string() : cell->second);
+    }
+    return key;
+}
+
+/// The content of a file, checked line by line before the database sees any of it.
+class CsvContent {
+  public:
+    CsvContent(const CsvReader& reader, std::set<std::string> known_devices)
+        : reader_(reader), known_devices_(std::move(known_devices)) {}
+
+    void header(const std::vector<std::string>& names) {
+        std::set<std::string> known;
+        for (const auto& [name, type] : csv_columns()) known.insert(name);
+        std::set<std::string> seen;
+        for (const std::string& name : names) {
+            if (!known.contains(name)) reader_.fail("unknown column '" + name + "'");
+            if (!seen.insert(name).second) reader_.fail("column '" + name + "' occurs twice");
+        }
+        if (!seen.contains("schema") || !seen.contains("kind"))
+            reader_.fail("this is no export of joulecast: the header lacks the columns schema and kind");
+        header_ = names;
+    }
+
+    void record(const std::vector<std::string>& fields) {
+        if (fields.size() != header_.size())
+            reader_.fail("has " + std::to_string(fields.size()) + " fields, the header " +
+                         std::to_string(header_.size()));
+        Cells cells;
+        for (std::size_t i = 0; i < fields.size(); ++i)
+            if (!fields[i].empty()) cells[header_[i]] = fields[i];
+        const std::string schema = take(cells, "schema");
+        if (schema != csv_schema) reader_.fail("schema is '" + schema + "', expected " + csv_schema);
+        const std::string kind = take(cells, "kind");
+        if (kind != "device" && kind != "operation" && kind != "network")
+            reader_.fail("kind is '" + kind + "', expected device, operation or network");
+        if (kind != "device" && !keys_.insert(key_of(kind, cells)).second)
+            reader_.fail("this " + kind + " occurs twice in the file");
+        try {
+            if (kind == "device") add_device(cells);
+            if (kind == "operation") add(cells, operation_columns(), operations);
+            if (kind == "network") add(cells, network_columns(), networks);
+        } catch (const FormatError& error) {
+            reader_.fail(error.what());
+        }
+        if (!cells.empty())
+            reader_.fail("column " + cells.begin()->first + " does not belong to a row of kind " + kind);
+    }
+
+    std::vector<Device> devices;
+    std::vector<OperationRow> operations;
+    std::vector<NetworkRow> networks;
+
+  private:
+    static std::string take(Cells& cells, const std::string& name) {
+        const auto cell = cells.find(name);
+        if (cell == cells.end()) return {};
+        return std::exchange(cells.extract(cell).mapped(), {});
+    }
+
+    void add_device(Cells& cells) {
+        Device device;
+        take_cells(cells, device_columns(), device);
+        if (device.id.empty()) throw FormatError("device is empty");
+        known_devices_.insert(device.id);
+        devices.push_back(std::move(device));
+    }
+
+    template <class Row>
+    void add(Cells& cells, const std::vector<StoredColumn<Row>>& columns, std::vector<Row>& rows) {
+        Row row;
+        take_cells(cells, columns, row);
+        take_cells(cells, session_columns(), row.provenance);
+        row.measurement.block_s = parse_blocks(take(cells, "block_s"));
+        if (const auto why = impossible(row.measurement)) throw FormatError(*why);
+        if (row.provenance.session.empty()) throw FormatError("session is empty");
+        if constexpr (std::is_same_v<Row, OperationRow>)
+            if (row.mode != mode(row.measurement.operation))
+                throw FormatError("mode does not fit the operation, which requires gradients only in training");
+        const std::string& device = row.measurement.asked.device;
+        if (!known_devices_.contains(device))
+            throw FormatError("device '" + device +
+                              "' is neither in the database nor in an earlier row of kind device");
+        rows.push_back(std::move(row));
+    }
+
+    const CsvReader& reader_;
+    std::set<std::string> known_devices_;
+    std::vector<std::string> header_;
+    std::set<std::string> keys_;
+};
+
+}  // namespace
+
+CsvReader::CsvReader(std::istream& input, std::string name) : input_(input), name_(std::move(name)) {}
+
+void CsvReader::fail(const std::string& what) const {
+    throw FormatError(name_ + ":" + std::to_string(record_line_) + ": " + what + ".");
+}
+
+/// After the opening quote; returns when the closing one was read.
+bool CsvReader::quoted_field(std::string& field) {
+    for (int c = input_.get(); c != std::istream::traits_type::eof(); c = input_.get()) {
+        if (c == '\n') ++line_;
+        if (c == '"') {
+            if (input_.peek() != '"') return true;
+            input_.get();
+        }
+        if (field.size() >= max_field_bytes) fail("a field is longer than 16 MB");
+        field += static_cast<char>(c);
+    }
+    return false;
+}
+
+std::optional<std::vector<std::string>> CsvReader::next() {
+    while (input_.peek() == '\n' || input_.peek() == '\r')
+        if (input_.get() == '\n') ++line_;
+    record_line_ = line_;
+    if (input_.peek() == std::istream::traits_type::eof()) return {};
+    std::vector<std::string> fields(1);
+    for (int c = input_.get(); c != std::istream::traits_type::eof() && c != '\n'; c = input_.get()) {
+        std::string& field = fields.back();
+        if (c == '"' && field.empty()) {
+            if (!quoted_field(field)) fail("a quoted field is not closed");
+            const int after = input_.peek();
+            if (after != ',' && after != '\n' && after != '\r' && after != std::istream::traits_type::eof())
+                fail("text follows a closing quote");
+        } else if (c == ',') {
+            if (fields.size() == max_fields) fail("has more than 1024 fields");
+            fields.emplace_back();
+        } else if (c == '\r' && (input_.peek() == '\n' || input_.peek() == std::istream::traits_type::eof())) {
+            continue;
+        } else if (c == '"') {
+            fail("a quote stands inside a field that is not quoted");
+        } else {
+            if (field.size() >= max_field_bytes) fail("a field is longer than 16 MB");
+            field += static_cast<char>(c);
+        }
+    }
+    ++line_;
+    return fields;
+}
+
+std::string csv_field(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (c == '"') quoted += '"';
+        quoted += c;
+    }
+    return quoted + '"';
+}
+
+void export_csv(const Dataset& dataset, std::ostream& output, bool with_blocks) {
+    Cells header;
+    for (const auto& [name, type] : csv_columns()) header[name] = name;
+    write_record(output, header);
+    for (const Device& device : dataset.devices()) {
+        Cells cells = {{"schema", csv_schema}, {"kind", "device"}};
+        write_cells(cells, device_columns(), device);
+        write_record(output, cells);
+    }
+    for (const OperationRow& row : dataset.operations({}, with_blocks))
+        write_measurement(output, operation_columns(), row, "operation");
+    for (const NetworkRow& row : dataset.networks({}, with_blocks))
+        write_measurement(output, network_columns(), row, "network");
+}
+
+CsvImport import_csv(Dataset& dataset, std::istream& input, const std::string& name) {
+    std::set<std::string> known_devices;
+    for (const Device& device : dataset.devices()) known_devices.insert(device.id);
+    CsvReader reader(input, name);
+    CsvContent content(reader, std::move(known_devices));
+    const auto header = reader.next();
+    if (!header) reader.fail("the file is empty");
+    content.header(*header);
+    while (const auto fields = reader.next()) content.record(*fields);
+    if (input.bad()) throw Error("cannot read '" + name + "' to its end.");
+    const auto rows = static_cast<std::int64_t>(content.operations.size() + content.networks.size());
+    return {rows, dataset.insert_missing(content.devices, content.operations, content.networks)};
+}
+
+}  // namespace joulecast

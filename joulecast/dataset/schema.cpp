@@ -1,0 +1,217 @@
+#include "joulecast/dataset/schema.h"
+
+#include <string>
+
+#include "joulecast/error.h"
+
+namespace joulecast {
+namespace {
+
+// docs/dataset.md says what the columns mean. block_s: doubles of 8 bytes, little-endian.
+constexpr const char* version_1 = R"sql(
+CREATE TABLE devices (
+    device TEXT NOT NULL PRIMARY KEY,
+    display_name TEXT NOT NULL,
+    device_kind TEXT NOT NULL,
+    device_units INTEGER NOT NULL,
+    max_clock_mhz REAL,
+    peak_flop_per_s_fp32 REAL,
+    peak_flop_per_s_bf16 REAL,
+    bandwidth_bytes_per_s REAL,
+    last_level_cache_bytes REAL,
+    memory_bytes REAL,
+    tdp_w REAL,
+    idle_w REAL,
+    device_source TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE sessions (
+    id INTEGER PRIMARY KEY,
+    session TEXT NOT NULL,
+    started TEXT NOT NULL,
+    worker TEXT NOT NULL,
+    framework TEXT NOT NULL,
+    machine TEXT NOT NULL,
+    governor TEXT NOT NULL,
+    method TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    source TEXT NOT NULL,
+    UNIQUE (session, started, worker, framework, machine, governor, method, settings, source)
+) STRICT;
+
+CREATE TABLE operations (
+    id INTEGER PRIMARY KEY,
+    session_id INTEGER NOT NULL REFERENCES sessions(id),
+    operation TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    device TEXT NOT NULL REFERENCES devices(device),
+    math TEXT NOT NULL,
+    host TEXT NOT NULL,
+    host_cpu TEXT NOT NULL,
+    threads INTEGER NOT NULL,
+    real_threads INTEGER NOT NULL,
+    asked_sm_clock_mhz REAL,
+    asked_memory_clock_mhz REAL,
+    asked_power_limit_w REAL,
+    real_sm_clock_mhz REAL,
+    real_memory_clock_mhz REAL,
+    real_power_limit_w REAL,
+    outcome TEXT NOT NULL,
+    message TEXT NOT NULL,
+    time_mean_s REAL,
+    time_median_s REAL,
+    time_half_width_s REAL,
+    time_p05_s REAL,
+    time_p95_s REAL,
+    time_blocks INTEGER NOT NULL,
+    time_effective_blocks REAL,
+    time_dropped_blocks INTEGER NOT NULL,
+    time_calls_per_block INTEGER NOT NULL,
+    time_converged INTEGER NOT NULL,
+    forward_mean_s REAL,
+    forward_median_s REAL,
+    forward_half_width_s REAL,
+    forward_p05_s REAL,
+    forward_p95_s REAL,
+    forward_blocks INTEGER,
+    forward_effective_blocks REAL,
+    forward_dropped_blocks INTEGER,
+    forward_calls_per_block INTEGER,
+    forward_converged INTEGER,
+    energy_j REAL,
+    energy_missing_reason TEXT NOT NULL,
+    peak_memory_bytes REAL,
+    wall_s REAL,
+    hot_mean_s REAL,
+    hot_median_s REAL,
+    hot_half_width_s REAL,
+    hot_p05_s REAL,
+    hot_p95_s REAL,
+    hot_blocks INTEGER,
+    hot_effective_blocks REAL,
+    hot_dropped_blocks INTEGER,
+    hot_calls_per_block INTEGER,
+    hot_converged INTEGER,
+    dynamic_energy_j REAL,
+    working_set_bytes REAL,
+    rotation INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX operations_key ON operations (
+    operation, device, mode, math, host, threads, session_id, ifnull(asked_sm_clock_mhz, 'current'),
+    ifnull(asked_memory_clock_mhz, 'current'), ifnull(asked_power_limit_w, 'current'));
+CREATE INDEX operations_by_device ON operations (device);
+
+CREATE TABLE networks (
+    id INTEGER PRIMARY KEY,
+    session_id INTEGER NOT NULL REFERENCES sessions(id),
+    model TEXT NOT NULL,
+    symbols TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    precision TEXT NOT NULL,
+    device TEXT NOT NULL REFERENCES devices(device),
+    math TEXT NOT NULL,
+    host TEXT NOT NULL,
+    host_cpu TEXT NOT NULL,
+    threads INTEGER NOT NULL,
+    real_threads INTEGER NOT NULL,
+    asked_sm_clock_mhz REAL,
+    asked_memory_clock_mhz REAL,
+    asked_power_limit_w REAL,
+    real_sm_clock_mhz REAL,
+    real_memory_clock_mhz REAL,
+    real_power_limit_w REAL,
+    outcome TEXT NOT NULL,
+    message TEXT NOT NULL,
+    time_mean_s REAL,
+    time_median_s REAL,
+    time_half_width_s REAL,
+    time_p05_s REAL,
+    time_p95_s REAL,
+    time_blocks INTEGER NOT NULL,
+    time_effective_blocks REAL,
+    time_dropped_blocks INTEGER NOT NULL,
+    time_calls_per_block INTEGER NOT NULL,
+    time_converged INTEGER NOT NULL,
+    forward_mean_s REAL,
+    forward_median_s REAL,
+    forward_half_width_s REAL,
+    forward_p05_s REAL,
+    forward_p95_s REAL,
+    forward_blocks INTEGER,
+    forward_effective_blocks REAL,
+    forward_dropped_blocks INTEGER,
+    forward_calls_per_block INTEGER,
+    forward_converged INTEGER,
+    energy_j REAL,
+    energy_missing_reason TEXT NOT NULL,
+    peak_memory_bytes REAL,
+    wall_s REAL,
+    resident_bytes REAL
+) STRICT;
+
+CREATE UNIQUE INDEX networks_key ON networks (
+    model, symbols, mode, precision, device, math, host, threads, session_id, ifnull(asked_sm_clock_mhz, 'current'),
+    ifnull(asked_memory_clock_mhz, 'current'), ifnull(asked_power_limit_w, 'current'));
+CREATE INDEX networks_by_device ON networks (device);
+
+CREATE TABLE operation_blocks (
+    id INTEGER PRIMARY KEY REFERENCES operations(id) ON DELETE CASCADE,
+    block_s BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE network_blocks (
+    id INTEGER PRIMARY KEY REFERENCES networks(id) ON DELETE CASCADE,
+    block_s BLOB NOT NULL
+) STRICT;
+)sql";
+
+constexpr Migration migrations_of_dataset[] = {
+    {version_1},
+};
+
+/// The file's version; throws when it is another program's or newer than we know.
+std::int64_t checked_version(const sqlite::Connection& connection, std::span<const Migration> migrations) {
+    const std::int64_t application = connection.integer("PRAGMA application_id");
+    const std::int64_t version = connection.integer("PRAGMA user_version");
+    const bool empty = connection.integer("SELECT count(*) FROM sqlite_schema") == 0;
+    const std::string file = connection.file().string();
+    if (application != dataset_application_id && !(empty && application == 0 && version == 0))
+        throw Error("'" + file + "' is an SQLite database, but not one of joulecast's. Give the file that --db wrote.");
+    if (version < 0 || version > static_cast<std::int64_t>(migrations.size()))
+        throw Error("database '" + file + "' has schema version " + std::to_string(version) +
+                    ", this joulecast knows versions up to " + std::to_string(migrations.size()) +
+                    ". Open it with a newer joulecast.");
+    return version;
+}
+
+}  // namespace
+
+std::span<const Migration> dataset_migrations() {
+    return migrations_of_dataset;
+}
+
+void migrate(sqlite::Connection& connection, std::span<const Migration> migrations) {
+    const auto newest = static_cast<std::int64_t>(migrations.size());
+    while (checked_version(connection, migrations) < newest) {
+        sqlite::Transaction transaction(connection);
+        // Asked again under the lock: another program may have taken this step meanwhile.
+        const std::int64_t version = checked_version(connection, migrations);
+        if (version < newest) {
+            connection.execute(migrations[static_cast<std::size_t>(version)].sql);
+            connection.execute("PRAGMA application_id = " + std::to_string(dataset_application_id));
+            connection.execute("PRAGMA user_version = " + std::to_string(version + 1));
+        }
+        transaction.commit();
+    }
+}
+
+void require_current(const sqlite::Connection& connection, std::span<const Migration> migrations) {
+    const std::int64_t version = checked_version(connection, migrations);
+    if (version < static_cast<std::int64_t>(migrations.size()))
+        throw Error("database '" + connection.file().string() + "' has the older schema version " +
+                    std::to_string(version) +
+                    " and may only be read here. Make it writable once, so that it can be raised.");
+}
+
+}  // namespace joulecast

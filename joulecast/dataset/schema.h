@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+
+#include "joulecast/dataset/sqlite.h"
+
+namespace joulecast {
+
+/// SQL that raises a database from version N-1 to version N = its place in the table + 1. A released line never
+/// changes.
+struct Migration {
+    const char* sql;
+};
+
+/// PRAGMA application_id of our files: "JCst".
+inline constexpr int dataset_application_id = 0x4A437374;
+
+std::span<const Migration> dataset_migrations();
+
+/// Raises the file to the newest version, each step in a transaction of its own. An empty file becomes a dataset.
+/// Throws Error when the file belongs to another program or is newer than `migrations`.
+void migrate(sqlite::Connection& connection, std::span<const Migration> migrations);
+
+/// What migrate would complain about, and an Error for a file that still needs a migration (read-only access).
+void require_current(const sqlite::Connection& connection, std::span<const Migration> migrations);
+
+}  // namespace joulecast

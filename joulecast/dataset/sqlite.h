@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+/// The only door to SQLite: values in, values out, and every foreign code turned into an Error that names the file.
+namespace joulecast::sqlite {
+
+/// What a cell holds; monostate is NULL. A NaN is bound as NULL.
+using Field = std::variant<std::monostate, std::int64_t, double, std::string>;
+
+/// A prepared statement. Parameters count from 1, columns from 0, as in SQLite.
+class Statement {
+  public:
+    Statement(sqlite3* connection, std::string_view sql, const std::filesystem::path& file);
+
+    Statement& bind(int parameter, const Field& value);
+    /// Doubles as 8 bytes each, little-endian.
+    Statement& bind_doubles(int parameter, std::span<const double> values);
+    /// True while there is a row; after false the statement is ready to run again.
+    bool step();
+    /// Runs to the end and forgets the parameters.
+    void run();
+
+    bool is_null(int column) const;
+    Field field(int column) const;
+    std::int64_t integer(int column) const;
+    double real(int column) const;
+    std::string text(int column) const;
+    std::vector<double> doubles(int column) const;
+
+  private:
+    struct Finalize {
+        void operator()(sqlite3_stmt* statement) const;
+    };
+    sqlite3* connection_;
+    std::filesystem::path file_;
+    std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
+
+class Connection {
+  public:
+    enum class Access { read_only, read_write };
+
+    /// Opens (read_write: creates) the file, waits up to 30 s for locks, switches foreign keys on.
+    Connection(std::filesystem::path file, Access access);
+
+    void execute(std::string_view sql);
+    Statement prepare(std::string_view sql) const;
+    /// The single integer that the query answers with.
+    std::int64_t integer(std::string_view sql) const;
+    std::int64_t last_insert_id() const;
+    /// Rows changed by the latest insert, update or delete.
+    std::int64_t changes() const;
+    const std::filesystem::path& file() const { return file_; }
+
+  private:
+    struct Close {
+        void operator()(sqlite3* connection) const;
+    };
+    void open(int flags, bool immutable);
+
+    std::filesystem::path file_;
+    std::unique_ptr<sqlite3, Close> connection_;
+};
+
+/// All or nothing: takes the write lock at once, rolls back unless committed.
+class Transaction {
+  public:
+    explicit Transaction(Connection& connection);
+    ~Transaction();
+    Transaction(const Transaction&) = delete;
+    Transaction& operator=(const Transaction&) = delete;
+
+    void commit();
+
+  private:
+    Connection& connection_;
+    bool open_ = true;
+};
+
+}  // namespace joulecast::sqlite

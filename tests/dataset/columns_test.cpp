@@ -1,0 +1,34 @@
+#include "joulecast/dataset/columns.h"
+
+#include <gtest/gtest.h>
+
+#include "joulecast/error.h"
+
+namespace joulecast {
+namespace {
+
+TEST(Symbols, AreWrittenAndReadAlike) {
+    const std::map<std::string, std::int64_t> symbols = {{"batch", 8}, {"seq", 128}};
+    EXPECT_EQ(symbols_text(symbols), "batch=8;seq=128");
+    EXPECT_EQ(parse_symbols("batch=8;seq=128"), symbols);
+    EXPECT_TRUE(parse_symbols("").empty());
+}
+
+TEST(Symbols, AreRefusedWhenMalformed) {
+    for (const char* text : {"batch", "=8", "batch=", "batch=8x", "batch=8;;seq=1", "batch=99999999999999999999"})
+        EXPECT_THROW(parse_symbols(text), FormatError) << text;
+}
+
+TEST(Columns, RefuseCountsOutOfRange) {
+    OperationRow row;
+    for (const auto& column : operation_columns())
+        if (column.name == "threads") {
+            EXPECT_THROW(column.set(row, Field{std::int64_t{-1}}), FormatError);
+            EXPECT_THROW(column.set(row, Field{std::int64_t{1} << 40}), FormatError);
+            column.set(row, Field{std::int64_t{4}});
+        }
+    EXPECT_EQ(row.measurement.asked.threads, 4);
+}
+
+}  // namespace
+}  // namespace joulecast

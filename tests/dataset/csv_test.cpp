@@ -1,0 +1,147 @@
+#include "joulecast/dataset/csv.h"
+
+#include <gmock/gmock.h>
+
+#include "dataset/samples.h"
+#include "joulecast/error.h"
+
+namespace joulecast {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using namespace joulecast::testing;
+
+class CsvTest : public DatasetFolder {
+  protected:
+    std::string sample() {
+        Dataset dataset(folder / "sample.db");
+        dataset.insert(sample_device());
+        Measurement odd = sample_measurement(relu(2));
+        odd.message = "two\r\nlines, \"quoted\"";
+        odd.energy_j = 0.1;  // has no exact binary form
+        dataset.insert_missing({}, {{0, sample_measurement(relu(1)), Mode::inference, sample_provenance()}},
+                               {{0, sample_network("resnet18", 8), sample_provenance()}});
+        dataset.insert(odd, sample_provenance());
+        return text(dataset);
+    }
+
+    static std::string text(const Dataset& dataset, bool with_blocks = false) {
+        std::ostringstream output;
+        export_csv(dataset, output, with_blocks);
+        return output.str();
+    }
+
+    /// The error of importing `csv` into a fresh database, which must stay empty.
+    std::string rejected(const std::string& csv) {
+        std::filesystem::remove(folder / "fresh.db");
+        Dataset fresh(folder / "fresh.db");
+        std::istringstream input(csv);
+        std::string message = "no error";
+        try {
+            import_csv(fresh, input, "x.csv");
+        } catch (const FormatError& error) {
+            message = error.what();
+        }
+        EXPECT_TRUE(fresh.operations().empty() && fresh.networks().empty() && fresh.devices().empty());
+        return message;
+    }
+
+    static std::string replaced(std::string text, const std::string& from, const std::string& to) {
+        const std::size_t place = text.find(from);
+        EXPECT_NE(place, std::string::npos) << from;
+        return place == std::string::npos ? text : text.replace(place, from.size(), to);
+    }
+};
+
+TEST_F(CsvTest, ImportsWhatItExported) {
+    const std::string csv = sample();
+    Dataset copy(folder / "copy.db");
+    std::istringstream input(csv);
+    const CsvImport result = import_csv(copy, input, "x.csv");
+    EXPECT_EQ(result.rows, 3);
+    EXPECT_EQ(result.added, 3);
+    EXPECT_EQ(text(copy), csv);
+    std::istringstream again(csv);
+    EXPECT_EQ(import_csv(copy, again, "x.csv").added, 0);
+    EXPECT_EQ(text(copy), csv);
+}
+
+TEST_F(CsvTest, CarriesRawBlocksWhenAsked) {
+    Dataset dataset(folder / "a.db");
+    dataset.insert(sample_device());
+    dataset.insert(sample_measurement(relu(1)), sample_provenance());
+    Dataset copy(folder / "copy.db");
+    std::istringstream input(text(dataset, true));
+    import_csv(copy, input, "x.csv");
+    EXPECT_EQ(copy.operations({}, true).at(0).measurement.block_s, sample_measurement(relu(1)).block_s);
+}
+
+TEST_F(CsvTest, NamesFileAndLineOfWhatIsWrong) {
+    const std::string csv = sample();  // line 1 header, 2 device, 3 relu(1), 4-5 relu(2) with its line break, 6 network
+    const std::string mean = "0.0003333333333333333";  // 1/3000 of relu(1), the first on line 3
+    EXPECT_THAT(rejected(replaced(csv, mean, "nan")), HasSubstr("x.csv:3: time_mean_s 'nan' is no finite number"));
+    EXPECT_THAT(rejected(replaced(csv, mean, "inf")), HasSubstr("x.csv:3: time_mean_s 'inf' is no finite number"));
+    EXPECT_THAT(rejected(replaced(csv, mean, "-1")), HasSubstr("x.csv:3: time_mean_s is negative"));
+    EXPECT_THAT(rejected(replaced(csv, mean, "")), HasSubstr("x.csv:3: time_mean_s is not above zero"));
+    EXPECT_THAT(rejected(replaced(csv, mean, "1e999")), HasSubstr("x.csv:3: time_mean_s"));
+    EXPECT_THAT(rejected(replaced(csv, mean, "fast")), HasSubstr("x.csv:3: time_mean_s 'fast'"));
+    EXPECT_THAT(rejected(replaced(csv, mean, mean + ",")), HasSubstr("x.csv:3: has"));
+    EXPECT_THAT(rejected(replaced(csv, "aten::relu(self=f32[2,", "aten::relu(self=q99[2,")),
+                HasSubstr("x.csv:4: operation"));
+    EXPECT_THAT(rejected(replaced(csv, "resnet18,batch=8", "resnet18,batch=x")), HasSubstr("x.csv:6: symbols"));
+    EXPECT_THAT(rejected(replaced(csv, ",ok,", ",fine,")), HasSubstr("x.csv:3: outcome 'fine' is no known word"));
+    EXPECT_THAT(rejected(replaced(csv, "joulecast.csv/1,operation", "joulecast.csv/2,operation")),
+                HasSubstr("x.csv:3: schema is 'joulecast.csv/2', expected joulecast.csv/1"));
+    EXPECT_THAT(rejected(replaced(csv, "joulecast.csv/1,network", "joulecast.csv/1,nation")),
+                HasSubstr("x.csv:6: kind"));
+    EXPECT_THAT(rejected(replaced(csv, "joulecast.csv/1,device", "joulecast.csv/1,network")), HasSubstr("x.csv:2:"));
+}
+
+TEST_F(CsvTest, RefusesHeadersItDoesNotKnow) {
+    const std::string csv = sample();
+    EXPECT_EQ(rejected(""), "x.csv:1: the file is empty.");
+    EXPECT_THAT(rejected("a,b\r\n1,2\r\n"), StartsWith("x.csv:1: unknown column 'a'"));
+    EXPECT_THAT(rejected("schema,kind,kind\r\n"), StartsWith("x.csv:1: column 'kind' occurs twice"));
+    EXPECT_THAT(rejected("operation\r\n"), HasSubstr("lacks the columns schema and kind"));
+    EXPECT_THAT(rejected(replaced(csv, "time_p05_s", "time_p04_s")), HasSubstr("unknown column 'time_p04_s'"));
+}
+
+TEST_F(CsvTest, RefusesTheSameRowTwiceAndADeviceWithoutFacts) {
+    const std::string csv = sample();
+    const std::size_t third = csv.find("\r\n", csv.find("\r\n") + 2) + 2;  // start of line 3
+    const std::string line = csv.substr(third, csv.find("\r\n", third) + 2 - third);
+    EXPECT_THAT(rejected(csv + line), HasSubstr("x.csv:7: this operation occurs twice in the file"));
+    const std::size_t second = csv.find("\r\n") + 2;
+    EXPECT_THAT(rejected(csv.substr(0, second) + csv.substr(third)),
+                HasSubstr("x.csv:2: device 'cpu-test' is neither in the database nor in an earlier row"));
+}
+
+TEST(CsvReader, ReadsQuotesAndBothLineEnds) {
+    std::istringstream input("a,\"b,\"\"c\"\"\"\n\"two\nlines\",\r\n\r\nlast");
+    CsvReader reader(input, "x");
+    EXPECT_THAT(*reader.next(), ElementsAre("a", "b,\"c\""));
+    EXPECT_THAT(*reader.next(), ElementsAre("two\nlines", ""));
+    EXPECT_EQ(reader.line(), 2);
+    EXPECT_THAT(*reader.next(), ElementsAre("last"));
+    EXPECT_EQ(reader.line(), 5);  // the record before took two lines, then an empty one
+    EXPECT_FALSE(reader.next().has_value());
+}
+
+TEST(CsvReader, RefusesBrokenQuoting) {
+    for (const char* text : {"\"open", "a\"b", "\"a\"b,c"}) {
+        std::istringstream input(text);
+        CsvReader reader(input, "x");
+        EXPECT_THROW(reader.next(), FormatError) << text;
+    }
+}
+
+TEST(CsvReader, RefusesARecordOfTooManyFields) {
+    std::istringstream input(std::string(2000, ','));
+    CsvReader reader(input, "x");
+    EXPECT_THROW(reader.next(), FormatError);
+}
+
+}  // namespace
+}  // namespace joulecast

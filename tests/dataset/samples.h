@@ -1,0 +1,112 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "joulecast/dataset/dataset.h"
+
+namespace joulecast::testing {
+
+/// A fresh folder per test, removed at its end.
+class DatasetFolder : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+        folder = std::filesystem::path(::testing::TempDir()) / ("joulecast-" + std::string(test->test_suite_name()) +
+                                                                "-" + test->name() + "-" + std::to_string(::getpid()));
+        std::filesystem::create_directories(folder);
+    }
+    void TearDown() override { std::filesystem::remove_all(folder); }
+
+    std::filesystem::path folder;
+};
+
+inline Device sample_device(const std::string& id = "cpu-test") {
+    Device device;
+    device.id = id;
+    device.display_name = "A CPU, \"for tests\"";
+    device.units = 2;
+    device.peak_flop_per_s_fp32 = 1e11;
+    device.peak_flop_per_s_bf16 = 2e11;
+    device.bandwidth_bytes_per_s = 1e10;
+    device.source = "made up";
+    return device;
+}
+
+inline Provenance sample_provenance(const std::string& session = "s1") {
+    Provenance provenance;
+    provenance.session = session;
+    provenance.started = "2026-01-02T03:04:05Z";
+    provenance.worker = "fake 1.0";
+    provenance.framework = "none";
+    provenance.machine = "two cores, 64 GB";
+    provenance.governor = "unknown";
+    provenance.settings = R"({"seed":1,"time_budget_s":0.25})";
+    return provenance;
+}
+
+inline Operation relu(std::int64_t batch) {
+    TensorType type;
+    type.sizes = {batch, 3, 8, 8};
+    return {"aten::relu", {{"self", type}}};
+}
+
+/// Every number differs from every other, so that a column read into the wrong member shows.
+inline TimeSummary sample_summary(double base) {
+    TimeSummary summary;
+    summary.mean_s = base;
+    summary.median_s = base * 0.99;
+    summary.half_width_s = base / 300;
+    summary.p05_s = base * 0.9;
+    summary.p95_s = base * 1.1;
+    summary.blocks = 50;
+    summary.effective_blocks = 41.3;
+    summary.dropped_blocks = 3;
+    summary.calls_per_block = 7;
+    summary.converged = true;
+    return summary;
+}
+
+inline Measurement sample_measurement(const Operation& operation, const std::string& device = "cpu-test") {
+    Measurement measurement;
+    measurement.operation = operation;
+    measurement.asked.device = device;
+    measurement.asked.host_cpu = "a CPU";
+    measurement.asked.threads = 2;
+    measurement.real = measurement.asked;
+    measurement.real.sm_clock_mhz = 2400.5;
+    measurement.time = sample_summary(1.0 / 3000);
+    measurement.hot = sample_summary(1.0 / 7000);
+    measurement.energy_missing_reason = "no RAPL, \"not readable\"";
+    measurement.peak_memory_bytes = 4096;
+    measurement.working_set_bytes = 1e8;
+    measurement.rotation = 12;
+    measurement.block_s = {1e-3, 1.0 / 3, 0.7e-3};
+    measurement.wall_s = 0.6;
+    return measurement;
+}
+
+inline NetworkMeasurement sample_network(const std::string& model, std::int64_t batch) {
+    NetworkMeasurement network;
+    network.model = model;
+    network.symbols = {{"batch", batch}, {"seq", 128}};
+    network.mode = Mode::training;
+    network.asked.device = "cpu-test";
+    network.asked.threads = 2;
+    network.real = network.asked;
+    network.time = sample_summary(0.1);
+    network.forward = sample_summary(0.04);
+    network.peak_memory_bytes = 5e6;
+    network.resident_bytes = 7e7;
+    network.block_s = {0.1, 0.11};
+    network.wall_s = 1.5;
+    return network;
+}
+
+}  // namespace joulecast::testing

@@ -1,0 +1,121 @@
+#include "joulecast/dataset/schema.h"
+
+#include <gmock/gmock.h>
+
+#include "dataset/samples.h"
+#include "joulecast/dataset/columns.h"
+#include "joulecast/dataset/csv.h"
+#include "joulecast/error.h"
+
+namespace joulecast {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace joulecast::testing;
+using Access = sqlite::Connection::Access;
+
+class SchemaTest : public DatasetFolder {
+  protected:
+    std::filesystem::path file() const { return folder / "a.db"; }
+};
+
+std::string content_of(const std::string& name) {
+    std::ifstream input(std::string(JOULECAST_SOURCE_DIR) + "/tests/dataset/data/" + name, std::ios::binary);
+    std::ostringstream text;
+    text << input.rdbuf();
+    return text.str();
+}
+
+TEST_F(SchemaTest, OpensTheSampleOfVersionOne) {
+    sqlite::Connection(file(), Access::read_write).execute(content_of("version_1.sql"));
+    ASSERT_EQ(sqlite::Connection(file(), Access::read_only).integer("PRAGMA user_version"), 1);
+    const Dataset dataset(file());
+    EXPECT_EQ(dataset.schema_version(), static_cast<std::int64_t>(dataset_migrations().size()));
+    std::ostringstream csv;
+    export_csv(dataset, csv, true);
+    EXPECT_EQ(csv.str(), content_of("version_1.csv"));
+}
+
+TEST_F(SchemaTest, StepsThroughEveryMigrationOnce) {
+    const Migration first[] = {{"CREATE TABLE t (x_s REAL) STRICT; INSERT INTO t VALUES (1.5)"}};
+    const Migration second[] = {
+        first[0], {"ALTER TABLE t RENAME COLUMN x_s TO time_s"}, {"UPDATE t SET time_s = 2 * time_s"}};
+    sqlite::Connection connection(file(), Access::read_write);
+    migrate(connection, first);
+    EXPECT_EQ(connection.integer("PRAGMA user_version"), 1);
+    EXPECT_THROW(require_current(connection, second), Error);
+    migrate(connection, second);
+    migrate(connection, second);
+    EXPECT_EQ(connection.integer("PRAGMA user_version"), 3);
+    EXPECT_EQ(connection.integer("SELECT time_s = 3.0 FROM t"), 1);  // doubled once
+}
+
+TEST_F(SchemaTest, LeavesAFailedMigrationAtTheVersionBefore) {
+    const Migration broken[] = {{"CREATE TABLE t (x)"}, {"CREATE TABLE u (x); CREATE TABLE t (x)"}};
+    sqlite::Connection connection(file(), Access::read_write);
+    EXPECT_THROW(migrate(connection, broken), Error);
+    EXPECT_EQ(connection.integer("PRAGMA user_version"), 1);
+    EXPECT_EQ(connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'u'"), 0);
+}
+
+TEST_F(SchemaTest, RefusesANewerVersionAndNamesBoth) {
+    {
+        const Dataset dataset(file());
+    }
+    sqlite::Connection(file(), Access::read_write).execute("PRAGMA user_version = 99");
+    for (const auto access : {Dataset::Access::read_write, Dataset::Access::read_only}) {
+        try {
+            const Dataset dataset(file(), access);
+            ADD_FAILURE() << "opened";
+        } catch (const Error& error) {
+            EXPECT_THAT(error.what(), HasSubstr("has schema version 99, this joulecast knows versions up to 1"));
+        }
+    }
+}
+
+/// The column lists and the tables are written twice: they must say the same.
+template <class Row>
+void expect_columns(const sqlite::Connection& connection, const std::string& table,
+                    const std::vector<StoredColumn<Row>>& columns) {
+    std::vector<std::string> expected;
+    for (const auto& column : columns) {
+        const char* types[] = {" INTEGER", " REAL", " TEXT"};
+        expected.push_back(column.name + types[static_cast<int>(column.type)]);
+    }
+    std::vector<std::string> stored;
+    auto select = connection.prepare("SELECT name, type FROM pragma_table_info('" + table +
+                                     "') WHERE name NOT IN ('id', 'session_id')");
+    while (select.step()) stored.push_back(select.text(0) + " " + select.text(1));
+    EXPECT_EQ(stored, expected);
+}
+
+TEST_F(SchemaTest, HasExactlyTheListedColumnsInEveryTable) {
+    {
+        const Dataset dataset(file());
+    }
+    const sqlite::Connection connection(file(), Access::read_only);
+    expect_columns(connection, "operations", operation_columns());
+    expect_columns(connection, "networks", network_columns());
+    expect_columns(connection, "sessions", session_columns());
+    expect_columns(connection, "devices", device_columns());
+}
+
+TEST_F(SchemaTest, SaysThatThereIsNoSpaceWhenTheDatabaseMayNotGrow) {
+    sqlite::Connection connection(file(), Access::read_write);
+    migrate(connection, dataset_migrations());
+    connection.execute("PRAGMA max_page_count = 1");  // raised by SQLite to the present size: no page more
+    connection.execute("CREATE TEMP TABLE n (i)");
+    try {
+        connection.execute(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 500) INSERT INTO devices "
+            "(device, display_name, device_kind, device_units, device_source) SELECT i, hex(zeroblob(500)), 'cpu', 1, "
+            "'' FROM n");
+        ADD_FAILURE() << "wrote it";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("no space left to write database"));
+    }
+    EXPECT_EQ(connection.integer("SELECT count(*) FROM devices"), 0);
+}
+
+}  // namespace
+}  // namespace joulecast

@@ -1,0 +1,67 @@
+#include "joulecast/dataset/sqlite.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "dataset/samples.h"
+#include "joulecast/error.h"
+
+namespace joulecast::sqlite {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SqliteTest : public joulecast::testing::DatasetFolder {};
+
+TEST_F(SqliteTest, BindsAndReadsEveryKindOfField) {
+    Connection connection(folder / "x.db", Connection::Access::read_write);
+    auto select = connection.prepare("SELECT ?1, ?2, ?3, ?4, ?5");
+    select.bind(1, std::int64_t{-7}).bind(2, 0.1).bind(3, std::string("a\0b", 3)).bind(4, std::nan(""));
+    select.bind_doubles(5, std::vector<double>{1.5, -2.5});
+    ASSERT_TRUE(select.step());
+    EXPECT_EQ(select.field(0), Field{std::int64_t{-7}});
+    EXPECT_EQ(select.field(1), Field{0.1});
+    EXPECT_EQ(select.field(2), Field{std::string("a\0b", 3)});
+    EXPECT_EQ(select.field(3), Field{});
+    EXPECT_EQ(select.doubles(4), (std::vector<double>{1.5, -2.5}));
+}
+
+TEST_F(SqliteTest, RefusesABlobThatIsNoListOfDoubles) {
+    Connection connection(folder / "x.db", Connection::Access::read_write);
+    auto select = connection.prepare("SELECT x'010203'");
+    ASSERT_TRUE(select.step());
+    EXPECT_THROW(select.doubles(0), FormatError);
+}
+
+TEST_F(SqliteTest, RollsBackWhatIsNotCommitted) {
+    Connection connection(folder / "x.db", Connection::Access::read_write);
+    connection.execute("CREATE TABLE t (x)");
+    {
+        Transaction transaction(connection);
+        connection.execute("INSERT INTO t VALUES (1)");
+    }
+    EXPECT_EQ(connection.integer("SELECT count(*) FROM t"), 0);
+    Transaction transaction(connection);
+    connection.execute("INSERT INTO t VALUES (1)");
+    transaction.commit();
+    EXPECT_EQ(connection.integer("SELECT count(*) FROM t"), 1);
+}
+
+TEST_F(SqliteTest, NamesTheProgramThatHoldsTheLock) {
+    Connection one(folder / "x.db", Connection::Access::read_write);
+    one.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x)");
+    const Transaction held(one);
+    Connection two(folder / "x.db", Connection::Access::read_write);
+    two.execute("PRAGMA busy_timeout = 0");
+    try {
+        const Transaction refused(two);
+        ADD_FAILURE() << "took the lock";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("has been locked by"));
+        EXPECT_THAT(error.what(), HasSubstr("the program with process id " + std::to_string(::getpid())));
+    }
+}
+
+}  // namespace
+}  // namespace joulecast::sqlite
