@@ -1,0 +1,25 @@
+# The shared library with its headers and CMake package, the program, and what is shipped with it.
+if(JOULECAST_MEASURING_ONLY)
+    return()
+endif()
+include(CMakePackageConfigHelpers)
+include(cmake/headers.cmake)
+
+target_sources(joulecast PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${joulecast_headers})
+
+# The installed tree may be moved: the program finds its library, zoo and predictors relative to itself.
+file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+set_target_properties(joulecast_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+
+install(TARGETS joulecast EXPORT joulecast-targets FILE_SET HEADERS)
+install(TARGETS joulecast_cli)
+install(DIRECTORY zoo DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast FILES_MATCHING PATTERN "*.pt2")
+install(DIRECTORY predictors DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast OPTIONAL FILES_MATCHING PATTERN "*.jcp")
+install(DIRECTORY plans DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast OPTIONAL FILES_MATCHING PATTERN "*.plan")
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# joulecast's dependencies are private, so its package config has to find none.
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/joulecast)
+install(EXPORT joulecast-targets FILE joulecast-config.cmake NAMESPACE joulecast:: DESTINATION ${package_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/joulecast-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/joulecast-config-version.cmake DESTINATION ${package_folder})

@@ -2,6 +2,17 @@
 add_library(joulecast_warnings INTERFACE)
 target_compile_options(joulecast_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
                                                     $<$<BOOL:${JOULECAST_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # g++ 12 sees overlapping copies in `"x" + std::string` where there are none (GCC bug 105651, fixed in 13).
+    target_compile_options(joulecast_warnings INTERFACE -Wno-restrict)
+endif()
+if(JOULECAST_FUZZ)
+    if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+        message(FATAL_ERROR "libFuzzer comes with clang: configure with the preset fuzz, or CMAKE_CXX_COMPILER=clang++-19")
+    endif()
+    # Coverage for all code; the fuzzer's main only for the targets in tests/fuzz.
+    add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 if(JOULECAST_SANITIZE)
     add_compile_options(-fsanitize=${JOULECAST_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${JOULECAST_SANITIZE})

@@ -1,0 +1,55 @@
+# Every header of the library: installed, and compiled alone by the target all_verify_interface_header_sets.
+# A test of the house names what is missing here.
+set(joulecast_headers
+    joulecast/dataset/columns.h
+    joulecast/dataset/csv.h
+    joulecast/dataset/dataset.h
+    joulecast/dataset/schema.h
+    joulecast/dataset/sqlite.h
+    joulecast/device/cost.h
+    joulecast/device/device.h
+    joulecast/error.h
+    joulecast/features/dimensions.h
+    joulecast/features/feature.h
+    joulecast/graph/expression.h
+    joulecast/graph/graph.h
+    joulecast/graph/operands.h
+    joulecast/graph/operation.h
+    joulecast/graph/readers/archive.h
+    joulecast/graph/readers/pt2_program.h
+    joulecast/graph/readers/pt2_symbols.h
+    joulecast/graph/readers/pt2_terms.h
+    joulecast/graph/readers/read_graph.h
+    joulecast/graph/record.h
+    joulecast/graph/schema.h
+    joulecast/graph/tensor_type.h
+    joulecast/learn/conformal.h
+    joulecast/learn/folds.h
+    joulecast/learn/forest.h
+    joulecast/learn/learner.h
+    joulecast/learn/random.h
+    joulecast/learn/samples.h
+    joulecast/learn/tree_grower.h
+    joulecast/measure/measurement.h
+    joulecast/measure/recipe.h
+    joulecast/measure/rotation.h
+    joulecast/measure/stopping_rule.h
+    joulecast/measure/workload.h
+    joulecast/physics/law.h
+    joulecast/physics/memory.h
+    joulecast/physics/nelder_mead.h
+    joulecast/physics/roofline.h
+    joulecast/physics/timeline.h
+    joulecast/predict/fit_models.h
+    joulecast/predict/forecast_operation.h
+    joulecast/predict/model.h
+    joulecast/predict/predictor.h
+    joulecast/predict/train.h
+    joulecast/report/table.h
+    joulecast/units/quantity.h
+    joulecast/worker/json_field.h
+    joulecast/worker/measurement_json.h
+    joulecast/worker/protocol.h
+    joulecast/worker/serve.h
+    joulecast/worker/supervision/supervisor.h
+)

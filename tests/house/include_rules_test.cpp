@@ -1,0 +1,84 @@
+#include "tests/house/include_rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "tests/cli/run_command.h"
+
+namespace joulecast::house {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const std::filesystem::path source(JOULECAST_SOURCE_DIR);
+
+IncludeTable the_table() {
+    return read_include_table(source / "tests/house/include_table.txt");
+}
+std::vector<Door> the_doors() {
+    return read_doors(source / "tests/house/doors.txt");
+}
+
+TEST(House, EveryIncludeIsInTheTableAndEveryForeignLibraryHasOneDoor) {
+    std::vector<std::string> all;
+    for (const auto& file : source_files(source, {"joulecast", "cli", "workers"})) {
+        const auto found = breaches(file, joulecast::testing::read_file(source / file), the_table(), the_doors());
+        all.insert(all.end(), found.begin(), found.end());
+    }
+    EXPECT_THAT(all, IsEmpty());
+}
+
+TEST(House, EveryHeaderIsInTheListThatIsVerifiedAndInstalled) {
+    const std::string list = joulecast::testing::read_file(source / "cmake/headers.cmake");
+    std::vector<std::string> missing;
+    for (const auto& file : source_files(source, {"joulecast"})) {
+        if (file.ends_with(".h") && list.find("    " + file + "\n") == std::string::npos) missing.push_back(file);
+    }
+    EXPECT_THAT(missing, IsEmpty());
+}
+
+TEST(IncludeRules, AFolderMayNotReachDownTheFlow) {
+    EXPECT_THAT(breaches("joulecast/graph/x.cpp", "#include \"joulecast/predict/predictor.h\"\n", the_table(), {}),
+                ElementsAre("joulecast/graph/x.cpp:1: joulecast/predict/predictor.h: the include table does not let "
+                            "graph include predict"));
+    EXPECT_THAT(breaches("joulecast/predict/x.cpp", "#include \"joulecast/graph/graph.h\"\n", the_table(), {}),
+                IsEmpty());
+}
+
+TEST(IncludeRules, ReadersAreARoomOfTheirOwn) {
+    EXPECT_EQ(room_of("joulecast/graph/readers/x.cpp", the_table()), "graph/readers");
+    EXPECT_EQ(room_of("joulecast/graph/x.cpp", the_table()), "graph");
+    EXPECT_EQ(room_of("cli/main.cpp", the_table()), "cli");
+    EXPECT_EQ(room_of("joulecast/nowhere/x.cpp", the_table()), "");
+}
+
+TEST(IncludeRules, AForeignHeaderOutsideItsDoorIsFound) {
+    EXPECT_THAT(breaches("joulecast/dataset/x.cpp", "#include <sqlite3.h>\n", the_table(), the_doors()), IsEmpty());
+    EXPECT_EQ(breaches("joulecast/predict/x.cpp", "#include <sqlite3.h>\n", the_table(), the_doors()).size(), 1u);
+    EXPECT_EQ(breaches("joulecast/graph/x.cpp", "\n  #  include <fmt/format.h>\n", the_table(), the_doors()).size(),
+              1u);
+    EXPECT_EQ(breaches("joulecast/predict/x.cpp", "#include <torch/torch.h>\n", the_table(), the_doors()).size(), 1u);
+    // Nobody ever named this one: what no door lets in stays out.
+    EXPECT_EQ(breaches("cli/x.cpp", "#include <boost/json.hpp>\n", the_table(), the_doors()).size(), 1u);
+}
+
+TEST(IncludeRules, JsonHeadersStayOutOfHeaders) {
+    const std::string text = "#include <nlohmann/json.hpp>\n";
+    EXPECT_THAT(breaches("joulecast/predict/x.cpp", text, the_table(), the_doors()), IsEmpty());
+    EXPECT_THAT(breaches("joulecast/predict/x.h", text, the_table(), the_doors()),
+                ElementsAre("joulecast/predict/x.h:1: nlohmann/json.hpp: belongs in .cpp files only"));
+}
+
+TEST(IncludeRules, ATableWhoseArrowsPointDownTheFlowIsRefused) {
+    const joulecast::testing::TemporaryFolder folder;
+    joulecast::testing::write_file(folder.path() / "table.txt", "graph: predict\npredict:\n");
+    EXPECT_THROW(read_include_table(folder.path() / "table.txt"), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace joulecast::house

@@ -1,0 +1,128 @@
+# shellcheck shell=bash
+# Set-up shared by ./quickstart and ./check; sourced, not run. Every step is skipped when its result is there already.
+
+JOULECAST_SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+JOULECAST_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/joulecast
+TORCH_VERSION=2.13
+TORCH_VENV=$JOULECAST_CACHE/torch-$TORCH_VERSION
+
+say() { printf '%s\n' "$*" >&2; }
+fail() {
+    say "$(basename "$0"): $*"
+    exit 1
+}
+
+# packages KIND... : their names out of the one list.
+packages() {
+    local kind
+    for kind in "$@"; do
+        sed -n "s/^$kind  *//p" "$JOULECAST_SOURCE/tools/apt-packages.txt"
+    done
+}
+
+is_installed() { [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+
+# install_packages KIND... : with apt-get as root; otherwise says the exact line and goes on with what is there.
+install_packages() {
+    if ! command -v apt-get >/dev/null; then
+        say "This system has no apt-get. Install what corresponds to: $(packages "$@" | tr '\n' ' ')"
+        return
+    fi
+    local missing=() name
+    while read -r name; do
+        is_installed "$name" || missing+=("$name")
+    done < <(packages "$@")
+    if ((${#missing[@]} == 0)); then return; fi
+    if ((EUID != 0)); then
+        say "Missing packages. As root, run:"
+        say "    apt-get update && apt-get install --yes --no-install-recommends ${missing[*]}"
+        say "Going on with what is there."
+        return
+    fi
+    say "Installing ${missing[*]}"
+    local options=(--yes --no-install-recommends -o DPkg::Lock::Timeout=300 -qq)
+    # A source we do not use may be unreachable; what counts is whether the packages come.
+    apt-get update -qq || say "apt-get update had errors; trying all the same"
+    DEBIAN_FRONTEND=noninteractive apt-get install "${options[@]}" "${missing[@]}" >/dev/null ||
+        fail "apt-get could not install: ${missing[*]}"
+}
+
+# need PROGRAM... : after the set-up, so that a missing tool is named instead of failing in the middle.
+need() {
+    local program
+    for program in "$@"; do
+        command -v "$program" >/dev/null ||
+            fail "$program is missing. Its package is in tools/apt-packages.txt; install it and run this again."
+    done
+}
+
+torch_works() {
+    "$TORCH_VENV/bin/python" -c 'import torch, torchvision, transformers, sklearn' >/dev/null 2>&1
+}
+
+# The folder of the torch package in the venv, for -DJOULECAST_TORCH.
+torch_folder() {
+    "$TORCH_VENV/bin/python" -c 'import importlib.util as u; print(u.find_spec("torch").submodule_search_locations[0])'
+}
+
+# install_torch : the virtual environment with torch in the user's cache, complete or not there at all.
+install_torch() {
+    if [[ -f $TORCH_VENV/complete ]]; then return; fi
+    mkdir -p "$JOULECAST_CACHE"
+    # Two runs at once: the second waits and then finds the work done.
+    exec 9>"$JOULECAST_CACHE/torch.lock"
+    flock 9
+    if [[ ! -f $TORCH_VENV/complete ]]; then
+        if ! torch_works; then make_torch_venv; fi
+        date -u +%FT%TZ >"$TORCH_VENV/complete"
+    fi
+    exec 9>&-
+}
+
+make_torch_venv() {
+    say "Installing torch $TORCH_VERSION for the worker into $TORCH_VENV: about 5 GB on disk, 2 GB to download."
+    local free_kb
+    free_kb=$(df -Pk "$JOULECAST_CACHE" | awk 'NR == 2 { print $4 }')
+    if ((free_kb < 8000000)); then
+        fail "only $((free_kb / 1000000)) GB are free in $JOULECAST_CACHE; 8 GB are needed. Set XDG_CACHE_HOME to another disk."
+    fi
+    # Without the stamp written at the end, whatever is there is a broken attempt.
+    rm -rf "$TORCH_VENV"
+    python3 -m venv "$TORCH_VENV" || fail "python3 -m venv failed; it is in the package python3-venv"
+    "$TORCH_VENV/bin/pip" install --quiet --disable-pip-version-check \
+        "torch==$TORCH_VERSION.*" 'torchvision==0.28.*' transformers numpy scikit-learn ||
+        fail "pip could not install torch $TORCH_VERSION"
+    torch_works || fail "torch was installed into $TORCH_VENV, but 'import torch' fails there"
+}
+
+# parallel_jobs : compilations and tests at once.
+parallel_jobs() { nproc; }
+
+# configure_and_build PRESET TARGET... -- CMAKE_ARGUMENT...
+configure_and_build() {
+    local preset=$1 targets=()
+    shift
+    while (($# > 0)) && [[ $1 != -- ]]; do
+        targets+=("$1")
+        shift
+    done
+    (($# == 0)) || shift
+    local launcher=()
+    if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+    (cd "$JOULECAST_SOURCE" && cmake --preset "$preset" "${launcher[@]}" "$@" >"$(log_of "configure-$preset")" 2>&1) ||
+        fail_with_log "cmake --preset $preset" "$(log_of "configure-$preset")"
+    local asked=()
+    if ((${#targets[@]} > 0)); then asked=(--target "${targets[@]}"); fi
+    cmake --build "$JOULECAST_SOURCE/build/$preset" --parallel "$(parallel_jobs)" "${asked[@]}" >"$(log_of "build-$preset")" 2>&1 ||
+        fail_with_log "the build $preset" "$(log_of "build-$preset")"
+}
+
+log_of() {
+    mkdir -p "$JOULECAST_SOURCE/build/logs"
+    printf '%s\n' "$JOULECAST_SOURCE/build/logs/$1.log"
+}
+
+fail_with_log() {
+    tail -n 60 "$2" >&2
+    fail "$1 failed; everything it said is in $2"
+}
