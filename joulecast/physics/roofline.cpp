@@ -1,6 +1,9 @@
 #include "joulecast/physics/roofline.h"
 
 #include <algorithm>
+#include <string>
+
+#include "joulecast/error.h"
 
 namespace joulecast {
 
@@ -13,9 +16,14 @@ Dtype compute_dtype(const Operation& operation) {
 }
 
 Roofline roofline(const Counts& counts, Dtype dtype, const Device& device) {
+    const double peak = peak_flop_per_s(device, dtype);
+    if (!(peak > 0) || !(device.bandwidth_bytes_per_s > 0)) {
+        throw Error("device " + device.id + " has no peak rate for " + std::string(name(dtype)) +
+                    " or no memory bandwidth on its data sheet. Add them to its entry in devices/.");
+    }
     const double flop = static_cast<double>(counts.flop) + static_cast<double>(counts.other_flop);
     const double bytes = static_cast<double>(counts.bytes_read) + static_cast<double>(counts.bytes_written);
-    return {flop / peak_flop_per_s(device, dtype), bytes / device.bandwidth_bytes_per_s};
+    return {flop / peak, bytes / device.bandwidth_bytes_per_s};
 }
 
 Roofline roofline(const Operation& operation, const Device& device) {

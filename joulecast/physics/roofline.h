@@ -16,6 +16,7 @@ struct Roofline {
     double byte_s = 0;  ///< all bytes, each once / bandwidth
 };
 
+/// Throws Error when the data sheet lacks the peak rate or the bandwidth.
 Roofline roofline(const Counts& counts, Dtype dtype, const Device& device);
 Roofline roofline(const Operation& operation, const Device& device);
 

@@ -1,0 +1,193 @@
+#include "joulecast/predict/fit_models.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <string>
+
+#include "joulecast/learn/conformal.h"
+
+namespace joulecast {
+namespace {
+
+/// Fewer rows than this do not settle a law's three numbers.
+constexpr std::size_t least_rows_of_law = 5;
+/// Fewer rows than this are no family model; its operations keep law and roofline.
+constexpr std::size_t least_rows_of_model = 8;
+/// Held-out scores below this number say little of a 90 % quantile; the interval is then widened to this score.
+constexpr std::size_t least_scores = 20;
+constexpr double cautious_score = 10;
+
+std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows) {
+    std::map<std::string, std::vector<LawSample>> samples;
+    for (const TrainingRow* row : rows) {
+        const LawSample sample{row->operation.roofline, row->time_s};
+        samples[law_key(row->operation.operation)].push_back(sample);
+        samples[family_law_key(row->operation.operation)].push_back(sample);
+    }
+    std::vector<TrainedLaw> laws;
+    for (const auto& [key, of_key] : samples) {
+        // A family's law is the last resort before the bare roofline: any measurement is better than none.
+        const bool of_family = key.find("::") == std::string::npos;  // targets have a namespace, families none
+        if (of_key.size() < least_rows_of_law && !of_family) continue;
+        laws.push_back({key, fit_law(of_key), static_cast<std::int64_t>(of_key.size())});
+    }
+    return laws;
+}
+
+double smallest_floor(const std::vector<TrainedLaw>& laws) {
+    double smallest = std::numeric_limits<double>::infinity();
+    for (const TrainedLaw& law : laws) smallest = std::min(smallest, law.law.floor_s);
+    return std::isfinite(smallest) ? smallest : 0;
+}
+
+std::vector<Base> bases(Metric metric) {
+    if (metric == Metric::time) return {Base::law, Base::roofline};
+    return {Base::output_bytes};
+}
+
+double log_metric(const TrainingRow& row, Metric metric) {
+    return metric == Metric::time ? std::log(row.time_s) : std::log(row.peak_memory_bytes + memory_offset_bytes);
+}
+
+bool has_metric(const TrainingRow& row, Metric metric) {
+    return metric == Metric::time || (std::isfinite(row.peak_memory_bytes) && row.peak_memory_bytes >= 0);
+}
+
+std::vector<TrainedRange> ranges_of(const Samples& samples) {
+    std::vector<TrainedRange> ranges;
+    for (std::size_t column = 0; column < samples.columns(); ++column) {
+        TrainedRange range{std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest()};
+        for (const float value : samples.column(column)) {
+            if (!std::isfinite(value)) continue;
+            range.low = std::min(range.low, value);
+            range.high = std::max(range.high, value);
+        }
+        ranges.push_back(range);
+    }
+    return ranges;
+}
+
+TreeSettings tree_settings(Learner learner, Metric metric, const TrainSettings& training) {
+    // Memory is nearly exact from the shapes: a quarter of the trees keeps the file small.
+    const std::size_t trees = metric == Metric::time ? training.trees : std::max<std::size_t>(1, training.trees / 4);
+    TreeSettings chosen = settings(learner, trees, training.seed);
+    chosen.threads = training.threads;
+    return chosen;
+}
+
+FamilyModel fit_family(const DeviceModel& device, std::span<const TrainingRow* const> rows, Family family,
+                       Metric metric, Learner learner, const TrainSettings& training) {
+    FamilyModel model;
+    model.family = family;
+    model.metric = metric;
+    model.learner = learner;
+    model.rows = static_cast<std::int64_t>(rows.size());
+    std::set<std::string> targets;
+    for (const TrainingRow* row : rows) targets.insert(row->operation.operation.target);
+    model.targets.assign(targets.begin(), targets.end());
+    const auto columns = all_columns();
+    Samples samples(rows.size(), columns.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        samples.set_row(i, feature_row(device, model, columns, rows[i]->operation));
+    }
+    model.ranges = ranges_of(samples);
+    for (const Base base : bases(metric)) {
+        std::vector<double> residuals;
+        for (const TrainingRow* row : rows) {
+            residuals.push_back(log_metric(*row, metric) - log_base(base, device, row->operation).value());
+        }
+        model.bases.push_back(base);
+        model.forests.push_back(fit_forest(samples, residuals, tree_settings(learner, metric, training)));
+    }
+    return model;
+}
+
+using Choose = std::function<Learner(Family, Metric)>;
+
+DeviceModel fit(const DeviceModel& frame, std::span<const TrainingRow* const> rows, const Choose& choose,
+                const TrainSettings& training) {
+    DeviceModel device = frame;
+    device.laws = fit_laws(rows);
+    device.call_overhead_s = smallest_floor(device.laws);
+    std::map<std::pair<Family, Metric>, std::vector<const TrainingRow*>> parts;
+    for (const TrainingRow* row : rows) {
+        for (const Metric metric : {Metric::time, Metric::peak_memory}) {
+            if (has_metric(*row, metric)) parts[{row->operation.family(), metric}].push_back(row);
+        }
+    }
+    for (const auto& [part, of_part] : parts) {
+        if (of_part.size() < least_rows_of_model) continue;
+        const auto [family, metric] = part;
+        device.models.push_back(fit_family(device, of_part, family, metric, choose(family, metric), training));
+    }
+    return device;
+}
+
+}  // namespace
+
+std::vector<Learner> candidates(const TrainSettings& settings) {
+    if (settings.learner) return {*settings.learner};
+    return {Learner::extra_trees, Learner::random_forest};
+}
+
+const CandidateScore& best_candidate(std::span<const CandidateScore> scores) {
+    const auto mean = [](const CandidateScore& candidate) {
+        const auto& errors = candidate.absolute_log_error;
+        return std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
+    };
+    return *std::min_element(scores.begin(), scores.end(),
+                             [&](const auto& a, const auto& b) { return mean(a) < mean(b); });
+}
+
+DeviceModel fit_models(const DeviceModel& frame, std::span<const TrainingRow* const> rows, Learner learner,
+                       const TrainSettings& settings) {
+    return fit(frame, rows, [&](Family, Metric) { return learner; }, settings);
+}
+
+DeviceModel fit_chosen_models(const DeviceModel& frame, std::span<const TrainingRow* const> rows,
+                              const CandidateScores& scores, const TrainSettings& settings) {
+    const auto learner = [&](Family family, Metric metric) {
+        const auto found = scores.find({family, metric});
+        return found == scores.end() ? candidates(settings).front() : best_candidate(found->second).learner;
+    };
+    DeviceModel device = fit(frame, rows, learner, settings);
+    for (FamilyModel& model : device.models) {
+        const auto found = scores.find({model.family, model.metric});
+        if (found == scores.end()) {
+            model.score_90 = cautious_score;
+            continue;
+        }
+        const auto& held_out = best_candidate(found->second).score;
+        model.score_90 = conformal_quantile(held_out, 0.9);
+        if (held_out.size() < least_scores) model.score_90 = std::max(model.score_90, cautious_score);
+    }
+    return device;
+}
+
+void score_rows(const DeviceModel& model, std::span<const TrainingRow> rows, std::span<const std::size_t> outside,
+                Learner learner, CandidateScores& scores, std::vector<HeldOutByLearner>& log_time) {
+    DeviceModel unit = model;
+    for (FamilyModel& family : unit.models) family.score_90 = 1;  // then the half width is the scale of the score
+    const auto columns = all_columns();
+    for (const std::size_t i : outside) {
+        for (const Metric metric : {Metric::time, Metric::peak_memory}) {
+            if (!has_metric(rows[i], metric)) continue;
+            const auto forecast = forecast_log(unit, columns, rows[i].operation, metric);
+            if (!forecast) continue;
+            const double error = std::abs(forecast->log_value - log_metric(rows[i], metric));
+            auto& of_part = scores[{rows[i].operation.family(), metric}];
+            auto found =
+                std::find_if(of_part.begin(), of_part.end(), [&](const auto& s) { return s.learner == learner; });
+            if (found == of_part.end()) found = of_part.insert(of_part.end(), CandidateScore{learner, {}, {}});
+            found->absolute_log_error.push_back(error);
+            found->score.push_back(error / forecast->half_width);
+            if (metric == Metric::time) log_time[i][learner] = {forecast->log_value, forecast->half_width};
+        }
+    }
+}
+
+}  // namespace joulecast

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "joulecast/graph/graph.h"
+#include "joulecast/physics/memory.h"
+#include "joulecast/predict/forecast_operation.h"
+#include "joulecast/predict/model.h"
+#include "joulecast/predict/predictor.h"
+
+namespace joulecast {
+
+/// Key of a NetworkCorrection: "training|bf16".
+std::string correction_key(Mode mode, const std::string& precision);
+
+/// The graph as it runs at that precision and mode. Throws UsageError for a precision other than fp32 and bf16.
+Graph at_precision(const Graph& graph, const std::string& precision, Mode mode);
+
+/// Sum of the calls' times with its interval. Calls of one operation share one error (it adds linearly), different
+/// operations err independently, and sigma_system is common to all.
+Estimate<Seconds> compose_time(std::span<const OperationForecast> operations, double factor, double sigma_system);
+
+/// Peak memory above parameters and inputs; workspaces are the measured or forecast peaks of the operations beyond
+/// what the plan holds for them anyway. Absent for a graph without edges.
+std::optional<MemoryPlan> plan_memory(const Graph& graph, const DeviceModel& device,
+                                      std::span<const Feature* const> columns);
+
+/// What the network costs on the device of the model. `graph` is already at its symbols, precision and mode.
+NetworkForecast forecast_network(const Graph& graph, const std::string& precision, const DeviceModel& device,
+                                 std::span<const Feature* const> columns, const MeasuredOperations& measured);
+
+}  // namespace joulecast

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "joulecast/dataset/dataset.h"
+#include "joulecast/predict/model.h"
+#include "joulecast/predict/predictor.h"
+
+namespace joulecast {
+
+/// An operation with all that forecasts need of it, computed once.
+struct PreparedOperation {
+    Operation operation;
+    std::string signature;
+    Dimensions dimensions;
+    Roofline roofline;  ///< on the device asked for
+
+    Family family() const { return dimensions.family; }
+};
+
+PreparedOperation prepare(const Operation& operation, const Device& device);
+
+/// A forecast of log(metric) by trees.
+struct LogForecast {
+    double log_value = 0;
+    double half_width = 0;  ///< of the 90 % interval, in log
+    bool inside = false;    ///< target and main sizes lie within what was trained
+};
+
+/// Absent where the family has no model, or the operation no law.
+std::optional<LogForecast> forecast_log(const DeviceModel& device, std::span<const Feature* const> columns,
+                                        const PreparedOperation& operation, Metric metric);
+
+/// The row that the forests of this device compare.
+std::vector<float> feature_row(const DeviceModel& device, const FamilyModel& model,
+                               std::span<const Feature* const> columns, const PreparedOperation& operation);
+
+/// The base that a forest's logarithm is relative to, in log; absent without a law.
+std::optional<double> log_base(Base base, const DeviceModel& device, const PreparedOperation& operation);
+
+/// Peak memory is learned relative to the bytes written, both raised by a page: many operations need nothing.
+inline constexpr double memory_offset_bytes = 4096;
+
+/// Seconds per call of a measurement, as forecasts count it.
+double measured_seconds(const Measurement& measurement);
+/// Whether a row can be learned from: ok or unstable, with a positive time.
+bool is_usable(const Measurement& measurement);
+
+/// Times measured on one device and setting, by signature: operations found here need no forecast.
+using MeasuredOperations = std::map<std::string, Estimate<Seconds>>;
+
+/// Several rows of one operation: their median; the interval covers their spread and the widest of their own.
+MeasuredOperations measured_operations(std::span<const OperationRow> rows);
+
+/// Cost of one call: measured, else the family's model, else the roofline with a wide interval, and never zero for
+/// what is not known (Evidence::unknown then, and the value is the bytes' time). Symbolic nodes cost nothing in C++.
+OperationForecast forecast_operation(const DeviceModel& device, std::span<const Feature* const> columns,
+                                     const PreparedOperation& operation, const MeasuredOperations& measured);
+
+}  // namespace joulecast

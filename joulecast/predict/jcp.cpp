@@ -1,0 +1,379 @@
+#include "joulecast/predict/jcp.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+#include "joulecast/error.h"
+#include "joulecast/predict/bytes.h"
+
+namespace joulecast {
+namespace {
+
+// As in PNG: a byte above 127, a name, and line ends that a text transfer would spoil.
+constexpr std::array<unsigned char, 8> magic{0x89, 'J', 'C', 'P', '\r', '\n', 0x1A, '\n'};
+constexpr std::uint8_t leaf = 0xFF;
+constexpr std::uintmax_t largest_file = 1ULL << 30U;
+
+void put(ByteWriter& out, const std::vector<std::string>& texts) {
+    out.number(static_cast<std::uint32_t>(texts.size()));
+    for (const std::string& text : texts) out.text(text);
+}
+
+std::vector<std::string> take_texts(ByteReader& in) {
+    std::vector<std::string> texts(in.count(4));
+    for (std::string& text : texts) text = in.text();
+    return texts;
+}
+
+template <class Parse>
+auto take_name(ByteReader& in, Parse parse, const char* what) {
+    const std::string text = in.text();
+    const auto value = parse(text);
+    if (!value) in.fail(std::string("unknown ") + what + " \"" + text.substr(0, 40) + "\"");
+    return *value;
+}
+
+double take_finite(ByteReader& in) {
+    const double value = in.real();
+    if (!std::isfinite(value)) in.fail("a number is not finite");
+    return value;
+}
+
+void put(ByteWriter& out, const Origin& origin) {
+    for (const std::string* text :
+         {&origin.program, &origin.created, &origin.licence, &origin.measured_from, &origin.measured_to}) {
+        out.text(*text);
+    }
+    for (const auto* texts : {&origin.sources, &origin.frameworks, &origin.workers, &origin.machines}) put(out, *texts);
+    out.signed_number(origin.rows);
+    out.number(origin.seed);
+}
+
+Origin take_origin(ByteReader& in) {
+    Origin origin;
+    for (std::string* text :
+         {&origin.program, &origin.created, &origin.licence, &origin.measured_from, &origin.measured_to}) {
+        *text = in.text();
+    }
+    for (auto* texts : {&origin.sources, &origin.frameworks, &origin.workers, &origin.machines})
+        *texts = take_texts(in);
+    origin.rows = in.signed_number();
+    origin.seed = in.number<std::uint64_t>();
+    return origin;
+}
+
+/// The figures of a device in file order.
+template <class AnyDevice>
+auto figures(AnyDevice& device) {
+    return std::array{&device.max_clock_mhz,
+                      &device.peak_flop_per_s_fp32,
+                      &device.peak_flop_per_s_bf16,
+                      &device.bandwidth_bytes_per_s,
+                      &device.last_level_cache_bytes,
+                      &device.memory_bytes,
+                      &device.tdp_w,
+                      &device.idle_w};
+}
+
+void put(ByteWriter& out, const Device& device) {
+    for (const std::string* text : {&device.id, &device.display_name, &device.source}) out.text(*text);
+    out.number(static_cast<std::uint8_t>(device.kind == Device::Kind::gpu));
+    out.number(static_cast<std::uint32_t>(std::max(0, device.units)));
+    for (const double* figure : figures(device)) out.real(*figure);
+}
+
+Device take_device(ByteReader& in) {
+    Device device;
+    for (std::string* text : {&device.id, &device.display_name, &device.source}) *text = in.text();
+    device.kind = in.number<std::uint8_t>() == 0 ? Device::Kind::cpu : Device::Kind::gpu;
+    device.units = static_cast<int>(std::min<std::uint32_t>(in.number<std::uint32_t>(), 1U << 24U));
+    for (double* figure : figures(device)) *figure = in.real();  // NaN: not on the data sheet
+    return device;
+}
+
+void put(ByteWriter& out, const OperatingPoint& point) {
+    for (const double value : {point.sm_clock_mhz, point.memory_clock_mhz, point.power_limit_w}) out.real(value);
+    out.text(name(point.math));
+    out.text(name(point.host));
+    out.text(point.host_cpu);
+    out.number(static_cast<std::uint32_t>(std::max(0, point.threads)));
+}
+
+OperatingPoint take_point(ByteReader& in, const std::string& device) {
+    OperatingPoint point;
+    point.device = device;
+    for (double* value : {&point.sm_clock_mhz, &point.memory_clock_mhz, &point.power_limit_w}) *value = in.real();
+    point.math = take_name(in, parse_math, "math");
+    point.host = take_name(in, parse_host, "host");
+    point.host_cpu = in.text();
+    point.threads = static_cast<int>(std::min<std::uint32_t>(in.number<std::uint32_t>(), 1U << 20U));
+    return point;
+}
+
+void put_laws(ByteWriter& out, const DeviceModel& device) {
+    out.number(static_cast<std::uint32_t>(device.laws.size()));
+    for (const TrainedLaw& law : device.laws) {
+        out.text(law.key);
+        for (const double value : {law.law.floor_s, law.law.flop_factor, law.law.byte_factor}) out.real(value);
+        out.signed_number(law.rows);
+    }
+}
+
+void take_laws(ByteReader& in, DeviceModel& device) {
+    device.laws.resize(in.count(36));
+    for (TrainedLaw& law : device.laws) {
+        law.key = in.text();
+        for (double* value : {&law.law.floor_s, &law.law.flop_factor, &law.law.byte_factor}) {
+            *value = take_finite(in);
+            if (*value < 0) in.fail("a law has a negative number");
+        }
+        law.rows = in.signed_number();
+    }
+    const auto by_key = [](const TrainedLaw& a, const TrainedLaw& b) { return a.key < b.key; };
+    if (!std::is_sorted(device.laws.begin(), device.laws.end(), by_key)) in.fail("its laws are not sorted");
+}
+
+/// Preorder, so that neither children nor roots need to be written: 5 bytes a node.
+void put(ByteWriter& out, const Forest& forest) {
+    out.number(static_cast<std::uint32_t>(forest.roots.size()));
+    out.number(static_cast<std::uint32_t>(forest.nodes.size()));
+    for (const ForestNode& node : forest.nodes) {
+        out.number(node.feature < 0 ? leaf : static_cast<std::uint8_t>(node.feature));
+        out.real(node.value);
+    }
+}
+
+Forest take_forest(ByteReader& in, std::size_t columns) {
+    Forest forest;
+    const auto trees = in.number<std::uint32_t>();
+    forest.nodes.resize(in.count(5));
+    if (trees == 0 || trees > forest.nodes.size()) in.fail("a forest has an impossible number of trees");
+    std::vector<std::size_t> open;  // inner nodes whose right child is still to come
+    bool at_root = true;
+    for (std::size_t i = 0; i < forest.nodes.size(); ++i) {
+        if (at_root) forest.roots.push_back(static_cast<std::int32_t>(i));
+        at_root = false;
+        const auto feature = in.number<std::uint8_t>();
+        forest.nodes[i].value = in.short_real();
+        forest.nodes[i].feature = feature == leaf ? -1 : feature;
+        if (feature != leaf) {
+            open.push_back(i);
+        } else if (open.empty()) {
+            at_root = true;
+        } else {
+            forest.nodes[open.back()].right = static_cast<std::int32_t>(i + 1);
+            open.pop_back();
+        }
+    }
+    if (!at_root || forest.roots.size() != trees) in.fail("a forest has other trees than it announces");
+    check(forest, columns);
+    return forest;
+}
+
+void put(ByteWriter& out, const FamilyModel& model) {
+    out.text(name(model.family));
+    out.text(name(model.metric));
+    out.text(name(model.learner));
+    out.signed_number(model.rows);
+    out.real(model.score_90);
+    put(out, model.targets);
+    out.number(static_cast<std::uint32_t>(model.ranges.size()));
+    for (const TrainedRange& range : model.ranges) {
+        out.real(range.low);
+        out.real(range.high);
+    }
+    out.number(static_cast<std::uint32_t>(model.forests.size()));
+    for (std::size_t i = 0; i < model.forests.size(); ++i) {
+        out.number(static_cast<std::uint8_t>(model.bases[i]));
+        put(out, model.forests[i]);
+    }
+}
+
+FamilyModel take_model(ByteReader& in, std::size_t columns) {
+    FamilyModel model;
+    model.family = take_name(in, parse_family, "family");
+    model.metric = take_name(in, parse_metric, "metric");
+    model.learner = take_name(in, parse_learner, "learner");
+    model.rows = in.signed_number();
+    model.score_90 = take_finite(in);
+    model.targets = take_texts(in);
+    model.ranges.resize(in.count(8));
+    if (model.ranges.size() != columns) in.fail("a model has other columns than the feature list");
+    for (TrainedRange& range : model.ranges) {
+        range.low = in.short_real();
+        range.high = in.short_real();
+    }
+    const std::size_t forests = in.count(9);
+    if (forests == 0) in.fail("a model has no forest");
+    for (std::size_t i = 0; i < forests; ++i) {
+        const auto base = in.number<std::uint8_t>();
+        if (base > static_cast<std::uint8_t>(Base::output_bytes)) in.fail("a forest has an unknown base");
+        model.bases.push_back(static_cast<Base>(base));
+        model.forests.push_back(take_forest(in, columns));
+    }
+    return model;
+}
+
+void put_calibration(ByteWriter& out, const DeviceModel& device) {
+    for (const double value : {device.call_overhead_s, device.sigma_network, device.memory_half_width}) out.real(value);
+    out.signed_number(device.networks);
+    out.number(static_cast<std::uint32_t>(device.corrections.size()));
+    for (const NetworkCorrection& correction : device.corrections) {
+        out.text(correction.key);
+        out.real(correction.factor);
+        out.signed_number(correction.networks);
+    }
+}
+
+void take_calibration(ByteReader& in, DeviceModel& device) {
+    for (double* value : {&device.call_overhead_s, &device.sigma_network, &device.memory_half_width}) {
+        *value = take_finite(in);
+        if (*value < 0) in.fail("its calibration has a negative number");
+    }
+    device.networks = in.signed_number();
+    device.corrections.resize(in.count(20));
+    for (NetworkCorrection& correction : device.corrections) {
+        correction.key = in.text();
+        correction.factor = take_finite(in);
+        if (!(correction.factor > 0)) in.fail("a network correction is not positive");
+        correction.networks = in.signed_number();
+    }
+}
+
+class SectionWriter {
+  public:
+    template <class Fill>
+    void section(std::string_view tag, Fill fill) {
+        ByteWriter payload;
+        fill(payload);
+        body_.raw(std::as_bytes(std::span(tag.data(), 4)));
+        body_.number(static_cast<std::uint64_t>(payload.bytes().size()));
+        body_.number(crc32(payload.bytes()));
+        body_.raw(payload.bytes());
+        ++count_;
+    }
+    std::vector<std::byte> file() const {
+        ByteWriter out;
+        out.raw(std::as_bytes(std::span(magic)));
+        out.number(jcp_version);
+        out.number(count_);
+        out.raw(body_.bytes());
+        return out.bytes();
+    }
+
+  private:
+    ByteWriter body_;
+    std::uint32_t count_ = 0;
+};
+
+/// The device that a section belongs to: the last one begun.
+DeviceModel& current(Predictor& predictor, const ByteReader& in) {
+    if (predictor.devices.empty()) in.fail("a section of a device comes before any device");
+    return predictor.devices.back();
+}
+
+void take_section(Predictor& predictor, std::string_view tag, ByteReader& in) {
+    if (tag == "ORIG") {
+        predictor.origin = take_origin(in);
+    } else if (tag == "FEAT") {
+        predictor.features = take_texts(in);
+        if (predictor.features.empty() || predictor.features.size() >= leaf) in.fail("it has no or too many features");
+    } else if (tag == "DEVI") {
+        DeviceModel& device = predictor.devices.emplace_back();
+        device.device = take_device(in);
+        device.point = take_point(in, device.device.id);
+    } else if (tag == "LAWS") {
+        take_laws(in, current(predictor, in));
+    } else if (tag == "MODL") {
+        current(predictor, in).models.push_back(take_model(in, predictor.features.size()));
+    } else if (tag == "CALI") {
+        take_calibration(in, current(predictor, in));
+    } else {
+        return;  // of a later program that kept the version: by the format's rule it may be passed over
+    }
+    if (!in.at_end()) in.fail("a section is longer than its content");
+}
+
+}  // namespace
+
+std::vector<std::byte> to_jcp(const Predictor& predictor) {
+    if (predictor.features.size() >= leaf) throw Error("a predictor file holds at most 254 features");
+    SectionWriter out;
+    out.section("ORIG", [&](ByteWriter& w) { put(w, predictor.origin); });
+    out.section("FEAT", [&](ByteWriter& w) { put(w, predictor.features); });
+    for (const DeviceModel& device : predictor.devices) {
+        out.section("DEVI", [&](ByteWriter& w) {
+            put(w, device.device);
+            put(w, device.point);
+        });
+        out.section("LAWS", [&](ByteWriter& w) { put_laws(w, device); });
+        for (const FamilyModel& model : device.models) {
+            out.section("MODL", [&](ByteWriter& w) { put(w, model); });
+        }
+        out.section("CALI", [&](ByteWriter& w) { put_calibration(w, device); });
+    }
+    return out.file();
+}
+
+Predictor from_jcp(std::span<const std::byte> bytes, const std::string& name) {
+    ByteReader in(bytes, "predictor " + name);
+    if (bytes.size() < magic.size() || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
+        throw FormatError(name + " is not a predictor: it does not begin as .jcp files do.");
+    }
+    in.take(magic.size());
+    const auto version = in.number<std::uint32_t>();
+    if (version == 0) in.fail("version 0 does not exist");
+    if (version > jcp_version) {
+        throw FormatError("predictor " + name + " has format version " + std::to_string(version) +
+                          ", this joulecast reads up to " + std::to_string(jcp_version) + ". Use a newer joulecast.");
+    }
+    const auto sections = in.number<std::uint32_t>();
+    Predictor predictor;
+    for (std::uint32_t i = 0; i < sections; ++i) {
+        const auto tag = in.take(4);
+        const auto length = in.number<std::uint64_t>();
+        const auto crc = in.number<std::uint32_t>();
+        const auto payload = in.take(length);
+        if (crc32(payload) != crc) in.fail("the checksum of a section does not match");
+        ByteReader section(payload, "predictor " + name);
+        take_section(predictor, {reinterpret_cast<const char*>(tag.data()), 4}, section);
+    }
+    if (!in.at_end()) in.fail("bytes follow the last section");
+    if (predictor.devices.empty()) in.fail("it covers no device");
+    return predictor;
+}
+
+void write_jcp(const Predictor& predictor, const std::filesystem::path& path) {
+    const auto bytes = to_jcp(predictor);
+    auto beside = path;
+    beside += ".part";
+    std::ofstream out(beside, std::ios::binary | std::ios::trunc);
+    out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    out.close();
+    std::error_code failure;
+    if (out) std::filesystem::rename(beside, path, failure);
+    if (!out || failure) {
+        std::error_code ignored;
+        std::filesystem::remove(beside, ignored);
+        throw Error("cannot write predictor " + path.string() +
+                    ": check that the folder exists, may be written and has room.");
+    }
+}
+
+Predictor read_jcp(const std::filesystem::path& path) {
+    std::error_code failure;
+    const auto size = std::filesystem::file_size(path, failure);
+    if (failure) throw Error("cannot read predictor " + path.string() + ": " + failure.message() + ".");
+    if (size > largest_file) throw FormatError("predictor " + path.string() + " is larger than 1 GiB.");
+    std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+    std::ifstream in(path, std::ios::binary);
+    in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    if (!in) throw Error("cannot read predictor " + path.string() + ": reading stopped early.");
+    return from_jcp(bytes, path.string());
+}
+
+}  // namespace joulecast

@@ -1,0 +1,87 @@
+#include "joulecast/predict/model.h"
+
+#include <algorithm>
+
+#include "joulecast/error.h"
+#include "joulecast/predict/predictor.h"
+
+namespace joulecast {
+namespace {
+
+const Law* law_named(const DeviceModel& device, const std::string& key) {
+    const auto found = std::lower_bound(device.laws.begin(), device.laws.end(), key,
+                                        [](const TrainedLaw& law, const std::string& k) { return law.key < k; });
+    return found != device.laws.end() && found->key == key ? &found->law : nullptr;
+}
+
+}  // namespace
+
+std::string_view name(Metric metric) {
+    return metric == Metric::time ? "time_s" : "peak_memory_bytes";
+}
+
+std::optional<Metric> parse_metric(std::string_view text) {
+    for (const Metric metric : {Metric::time, Metric::peak_memory}) {
+        if (text == name(metric)) return metric;
+    }
+    return std::nullopt;
+}
+
+std::string_view name(Evidence evidence) {
+    switch (evidence) {
+        case Evidence::measured:
+            return "measured";
+        case Evidence::interpolated:
+            return "interpolated";
+        case Evidence::extrapolated:
+            return "extrapolated";
+        case Evidence::analytic:
+            return "analytic";
+        case Evidence::unknown:
+            return "unknown";
+    }
+    return "";
+}
+
+const Law* find_law(const DeviceModel& device, const Operation& operation) {
+    const Law* own = law_named(device, law_key(operation));
+    return own ? own : law_named(device, family_law_key(operation));
+}
+
+const FamilyModel* find_model(const DeviceModel& device, Family family, Metric metric) {
+    for (const FamilyModel& model : device.models) {
+        if (model.family == family && model.metric == metric) return &model;
+    }
+    return nullptr;
+}
+
+const DeviceModel& device_model(const Predictor& predictor, const std::string& device) {
+    std::string known;
+    for (const DeviceModel& model : predictor.devices) {
+        if (model.device.id == device) return model;
+        known += (known.empty() ? "" : ", ") + model.device.id;
+    }
+    throw Error("the predictor does not cover device " + device + ". It covers: " + known + ".");
+}
+
+double network_factor(const DeviceModel& device, const std::string& key) {
+    for (const NetworkCorrection& correction : device.corrections) {
+        if (correction.key == key) return correction.factor;
+    }
+    return 1;
+}
+
+std::vector<const Feature*> columns(const Predictor& predictor) {
+    std::vector<const Feature*> found;
+    for (const std::string& feature : predictor.features) {
+        const Feature* known = find_feature(feature);
+        if (!known) {
+            throw FormatError("the predictor uses feature \"" + feature +
+                              "\", which this joulecast does not know. Use a newer joulecast, or train again.");
+        }
+        found.push_back(known);
+    }
+    return found;
+}
+
+}  // namespace joulecast

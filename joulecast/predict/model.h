@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "joulecast/device/device.h"
+#include "joulecast/features/feature.h"
+#include "joulecast/graph/record.h"
+#include "joulecast/learn/forest.h"
+#include "joulecast/learn/learner.h"
+#include "joulecast/physics/law.h"
+
+namespace joulecast {
+
+/// What a family model forecasts.
+enum class Metric { time, peak_memory };
+
+/// "time_s", "peak_memory_bytes": key in files, JSON and tables.
+std::string_view name(Metric metric);
+std::optional<Metric> parse_metric(std::string_view text);
+
+/// What the logarithm that a forest returns is taken relative to.
+enum class Base { law, roofline, output_bytes };
+
+struct TrainedRange {
+    float low = 0;
+    float high = 0;
+    friend bool operator==(const TrainedRange&, const TrainedRange&) = default;
+};
+
+/// The learned part for one family and metric: log(metric / base), the mean over its forests.
+struct FamilyModel {
+    Family family = Family::other;
+    Metric metric = Metric::time;
+    Learner learner = Learner::extra_trees;
+    std::vector<std::string> targets;  ///< trained, sorted; their places are the feature "target"
+    std::vector<TrainedRange> ranges;  ///< per feature, of the finite trained values; low > high where there were none
+    std::vector<Base> bases;           ///< one per forest
+    std::vector<Forest> forests;
+    double score_90 = 0;  ///< 90 % of held-out |log error| lie below score_90 * (spread of the trees + 0.01)
+    std::int64_t rows = 0;
+};
+
+struct TrainedLaw {
+    std::string key;  ///< law_key or family_law_key
+    Law law;
+    std::int64_t rows = 0;
+    friend bool operator==(const TrainedLaw&, const TrainedLaw&) = default;
+};
+
+/// From operations to networks: measured networks over the sum of their operations, forecast while held out.
+struct NetworkCorrection {
+    std::string key;    ///< "inference|fp32"
+    double factor = 1;  ///< multiplies the composed time; pulled to 1 when few networks were measured
+    std::int64_t networks = 0;
+    friend bool operator==(const NetworkCorrection&, const NetworkCorrection&) = default;
+};
+
+/// Everything known of one device under one setting.
+struct DeviceModel {
+    Device device;
+    OperatingPoint point;
+    std::vector<TrainedLaw> laws;  ///< sorted by key
+    std::vector<FamilyModel> models;
+    std::vector<NetworkCorrection> corrections;
+    double call_overhead_s = 0;    ///< of a call that computes nothing (views): the smallest fitted floor
+    double sigma_network = 0;      ///< systematic log error of a network's time beyond its operations' own
+    double memory_half_width = 0;  ///< 90 % of |log(measured / planned peak memory)| of networks
+    std::int64_t networks = 0;     ///< measured, that the two above and the corrections were calibrated on
+};
+
+/// Where it comes from: printed with every forecast and kept in the file.
+struct Origin {
+    std::string program;                  ///< "joulecast 0.1.0"
+    std::string created;                  ///< ISO 8601, UTC
+    std::string licence;                  ///< of the measurements
+    std::vector<std::string> sources;     ///< "own", or the imported tables
+    std::vector<std::string> frameworks;  ///< "torch 2.13.0"
+    std::vector<std::string> workers;
+    std::vector<std::string> machines;
+    std::string measured_from;  ///< first and last session start
+    std::string measured_to;
+    std::int64_t rows = 0;
+    std::uint64_t seed = 0;
+};
+
+/// Laws, forests and calibration, ready to forecast. Written to and read from .jcp files (jcp.h).
+struct Predictor {
+    Origin origin;
+    std::vector<std::string> features;  ///< the columns of all forests, by name
+    std::vector<DeviceModel> devices;
+};
+
+/// The law for an operation: its own, else its family's; nullptr if neither was fitted.
+const Law* find_law(const DeviceModel& device, const Operation& operation);
+const FamilyModel* find_model(const DeviceModel& device, Family family, Metric metric);
+/// The model of that device; throws Error naming those there are.
+const DeviceModel& device_model(const Predictor& predictor, const std::string& device);
+/// Factor for a mode and type; 1 if nothing was calibrated.
+double network_factor(const DeviceModel& device, const std::string& key);
+
+/// The columns by name; throws FormatError for one this program does not know.
+std::vector<const Feature*> columns(const Predictor& predictor);
+
+}  // namespace joulecast

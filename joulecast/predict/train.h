@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "joulecast/dataset/dataset.h"
+#include "joulecast/graph/graph.h"
+#include "joulecast/predict/forecast_operation.h"
+#include "joulecast/predict/model.h"
+
+namespace joulecast {
+
+struct TrainSettings {
+    std::optional<Learner> learner;  ///< absent: per family the one with the smallest held-out error
+    std::size_t trees = 40;          ///< per forest; a family's time has two
+    std::size_t folds = 5;           ///< grouped, for intervals and choices
+    std::uint64_t seed = 1;
+    unsigned threads = 0;
+};
+
+/// A measured row ready for training.
+struct TrainingRow {
+    PreparedOperation operation;
+    std::string group;  ///< operation_group(): rows that must not be split between training and test
+    double time_s = 0;
+    double peak_memory_bytes = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// A measured network with its graph at the measured symbols, precision and mode.
+struct TrainingNetwork {
+    Graph graph;
+    NetworkMeasurement measurement;
+};
+
+/// What stays together in folds: the signature with gradients cleared and floating types as float32. So one shape in
+/// inference and training, in float32 and bfloat16, measured in several sessions, is one group.
+std::string operation_group(const Operation& operation);
+
+/// Usable rows of one device at its most frequent setting (threads, math, host), in order. `setting` receives it.
+std::vector<TrainingRow> training_rows(std::span<const OperationRow> rows, const Device& device,
+                                       OperatingPoint& setting);
+
+/// A row's time as forecast by models that saw no row of its group.
+struct HeldOutTime {
+    double log_value = std::numeric_limits<double>::quiet_NaN();  ///< NaN where no model could be fitted
+    double half_width = 0;                                        ///< of the 90 % interval, in log
+};
+
+/// Laws, forests, intervals; networks (may be empty) calibrate the correction from operations to networks.
+DeviceModel train_device(const Device& device, const OperatingPoint& setting, std::span<const TrainingRow> rows,
+                         std::span<const TrainingNetwork> networks, const TrainSettings& settings);
+
+/// The columns of a new predictor: every feature.
+std::vector<const Feature*> all_columns();
+
+/// What is known of where rows come from.
+Origin origin_of(std::span<const OperationRow> rows, const std::string& program, const std::string& created);
+
+}  // namespace joulecast
