@@ -66,15 +66,23 @@ struct Record {
     /// Bytes that autograd keeps from forward to backward, beyond inputs that live anyway: indices into
     /// tensors(operation) followed by outputs (index tensors.size()+k). Used by the memory planner.
     std::vector<std::int32_t> (*saved)(const Operation&) = nullptr;
+    /// Bytes of further tensors that autograd keeps and no graph shows: dropout's mask, max pooling's indices.
+    std::int64_t (*hidden_bytes)(const Operation&) = nullptr;
 };
 
 /// The record of a target, or nullptr: then the operation is costed by the bytes of its tensors and named as such.
 const Record* find_record(std::string_view target);
 
+/// The operation with its arguments in schema order and those equal to their default left out, as are devices and
+/// other arguments that decide no cost; [2] is written as [2,2] where the schema does. Unchanged without a record.
+/// Throws FormatError for an argument that the schema does not have.
+Operation canonical(Operation operation);
+
 /// Every record, sorted by target: for documentation and tests.
 std::vector<const Record*> all_records();
 
-/// Family of the operation's record; Family::other without one.
+/// Family of the operation's record; Family::other without one. An operation of copy or view that touches no bytes
+/// (reshape of a contiguous tensor, dropout that is switched off) is a view, a view whose backward does is a copy.
 Family family(const Operation& operation);
 
 /// Counts of the forward pass; without a record, the bytes of the input tensors (`outputs` unknown).
@@ -85,6 +93,7 @@ Counts backward_counts(const Operation& operation);
 Counts total_counts(const Operation& operation);
 
 /// The argument's value, or the schema's default; throws FormatError if there is neither or its kind differs.
+/// T is an alternative of Value (integers are accepted as double), or Value itself.
 template <class T>
 T argument_or_default(const Operation& operation, std::string_view name);
 

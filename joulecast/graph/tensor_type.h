@@ -8,22 +8,7 @@
 namespace joulecast {
 
 /// Element types that occur in graphs. The short names (f32, bf16, i64, ...) are those of the text form.
-enum class Dtype {
-    u8,
-    i8,
-    i16,
-    i32,
-    i64,
-    f16,
-    f32,
-    f64,
-    c64,
-    c128,
-    boolean,
-    bf16,
-    f8e4m3fn,
-    f8e5m2
-};
+enum class Dtype { u8, i8, i16, i32, i64, f16, f32, f64, c64, c128, boolean, bf16, f8e4m3fn, f8e5m2 };
 
 /// Text-form name ("f32"); `boolean` is "bool".
 std::string_view name(Dtype dtype);

@@ -1,0 +1,206 @@
+#include "joulecast/graph/graph.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "joulecast/error.h"
+#include "joulecast/graph/record.h"
+
+namespace joulecast {
+
+namespace {
+
+template <class Item, class Index>
+Item& item_at(std::vector<Item>& items, Index index, const char* what) {
+    if (index < 0 || static_cast<std::size_t>(index) >= items.size()) {
+        throw FormatError(std::string("graph is inconsistent: no ") + what + " number " + std::to_string(index));
+    }
+    return items[static_cast<std::size_t>(index)];
+}
+
+std::int64_t& tensor_size(TensorType& type, std::int32_t dimension) {
+    return item_at(type.sizes, dimension, "dimension");
+}
+
+void set_argument(Operation& operation, const SymbolicSize& place, std::int64_t size) {
+    Value& value = item_at(operation.arguments, place.index, "argument").value;
+    if (auto* list = std::get_if<std::vector<std::int64_t>>(&value)) {
+        item_at(*list, place.position, "list item") = size;
+    } else if (auto* single = std::get_if<std::int64_t>(&value)) {
+        *single = size;
+    } else {
+        throw FormatError("graph is inconsistent: a symbolic size stands in an argument of " + operation.target +
+                          " that holds no integers");
+    }
+}
+
+void reshape(Node& node, const SymbolValues& values) {
+    if (node.symbolic.empty()) return;
+    const std::vector<TensorType*> inputs = tensors(node.operation);
+    for (const SymbolicSize& place : node.symbolic) {
+        const std::int64_t size = place.expression.evaluate(values);
+        switch (place.place) {
+            case SymbolicSize::Place::input_tensor: {
+                if (place.index < 0 || static_cast<std::size_t>(place.index) >= inputs.size()) {
+                    throw FormatError("graph is inconsistent: " + node.operation.target + " has no tensor number " +
+                                      std::to_string(place.index));
+                }
+                tensor_size(*inputs[static_cast<std::size_t>(place.index)], place.position) = size;
+                break;
+            }
+            case SymbolicSize::Place::output_tensor:
+                tensor_size(item_at(node.outputs, place.index, "output"), place.position) = size;
+                break;
+            case SymbolicSize::Place::argument:
+                set_argument(node.operation, place, size);
+                break;
+        }
+    }
+}
+
+std::string symbol_list(const Graph& graph) {
+    std::string names;
+    for (const auto& [name, symbol] : graph.symbols) {
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    return names.empty() ? "it has none" : "it has " + names;
+}
+
+void check_symbol(const Graph& graph, const std::string& symbol, std::int64_t value) {
+    const auto found = graph.symbols.find(symbol);
+    if (found == graph.symbols.end()) {
+        throw Error("graph " + graph.name + " has no symbol " + symbol + "; " + symbol_list(graph));
+    }
+    if (value < found->second.low || value > found->second.high) {
+        const bool bounded = found->second.high != INT64_MAX;
+        throw Error("graph " + graph.name + " allows " + symbol + " from " + std::to_string(found->second.low) +
+                    (bounded ? " to " + std::to_string(found->second.high) : " on") + ", not " + std::to_string(value));
+    }
+}
+
+}  // namespace
+
+const TensorType& type_of(const Graph& graph, ValueRef ref) {
+    const auto outside = [&] {
+        return FormatError("graph " + graph.name + " is inconsistent: there is no value " + std::to_string(ref.node) +
+                           ":" + std::to_string(ref.output));
+    };
+    if (ref.output < 0 || ref.node < -1) throw outside();
+    const auto output = static_cast<std::size_t>(ref.output);
+    if (ref.node == -1) {
+        if (output >= graph.inputs.size()) throw outside();
+        return graph.inputs[output].type;
+    }
+    const auto node = static_cast<std::size_t>(ref.node);
+    if (node >= graph.nodes.size() || output >= graph.nodes[node].outputs.size()) throw outside();
+    return graph.nodes[node].outputs[output];
+}
+
+Graph with_symbol(const Graph& graph, const std::string& symbol, std::int64_t value) {
+    check_symbol(graph, symbol, value);
+    Graph result = graph;
+    result.symbols[symbol].value = value;
+    SymbolValues values;
+    for (const auto& [name, held] : result.symbols) values[name] = held.value;
+    for (GraphInput& input : result.inputs) {
+        for (const auto& [dimension, expression] : input.symbolic) {
+            tensor_size(input.type, dimension) = expression.evaluate(values);
+        }
+    }
+    for (Node& node : result.nodes) reshape(node, values);
+    return result;
+}
+
+namespace {
+
+/// A boolean argument that exporters write explicitly; nothing happens where the operation has none of that name.
+void switch_on(Operation& operation, std::string_view argument) {
+    for (Argument& candidate : operation.arguments) {
+        if (candidate.name == argument && std::holds_alternative<bool>(candidate.value)) candidate.value = true;
+    }
+}
+
+void switch_to_training(Operation& operation) {
+    if (operation.target == "aten::batch_norm") switch_on(operation, "training");
+    if (operation.target == "aten::dropout" || operation.target == "aten::dropout_") switch_on(operation, "train");
+}
+
+/// True when a gradient can come back through the operation; one without a record is taken to be differentiable.
+bool passes_gradients(const Operation& operation) {
+    const Record* record = find_record(operation.target);
+    return record == nullptr || record->backward != nullptr;
+}
+
+/// Marks the tensors of a node from the values they come from, and its outputs from its tensors.
+void mark(const Graph& graph, Node& node) {
+    const bool passes = passes_gradients(node.operation);
+    const std::vector<TensorType*> inputs = tensors(node.operation);
+    if (graph.has_edges && node.inputs.size() != inputs.size()) {
+        throw FormatError("graph " + graph.name + " is inconsistent: " + node.operation.target + " has " +
+                          std::to_string(inputs.size()) + " tensors and " + std::to_string(node.inputs.size()) +
+                          " edges");
+    }
+    bool any = false;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        // A bag of operations does not tell parameters from inputs: all may have a gradient then.
+        const bool arrives = graph.has_edges ? type_of(graph, node.inputs[i]).requires_grad : true;
+        inputs[i]->requires_grad = passes && arrives && is_floating(inputs[i]->dtype);
+        any = any || inputs[i]->requires_grad;
+    }
+    for (TensorType& output : node.outputs) output.requires_grad = any && is_floating(output.dtype);
+}
+
+}  // namespace
+
+Graph to_training(const Graph& graph) {
+    Graph result = graph;
+    result.mode = Mode::training;
+    for (GraphInput& input : result.inputs) {
+        input.type.requires_grad = input.kind == GraphInput::Kind::parameter && is_floating(input.type.dtype);
+    }
+    for (Node& node : result.nodes) {
+        switch_to_training(node.operation);
+        mark(result, node);
+    }
+    return result;
+}
+
+namespace {
+
+Dtype cast(Dtype from, Dtype to) {
+    const bool complex = from == Dtype::c64 || from == Dtype::c128;
+    return is_floating(from) && !complex ? to : from;
+}
+
+}  // namespace
+
+Graph with_dtype(const Graph& graph, Dtype dtype) {
+    if (!is_floating(dtype)) {
+        throw Error("a graph cannot be cast to " + std::string(name(dtype)) + "; take f32, f16, bf16 or f64");
+    }
+    Graph result = graph;
+    for (GraphInput& input : result.inputs) input.type.dtype = cast(input.type.dtype, dtype);
+    for (Node& node : result.nodes) {
+        for (TensorType* tensor : tensors(node.operation)) tensor->dtype = cast(tensor->dtype, dtype);
+        for (TensorType& output : node.outputs) output.dtype = cast(output.dtype, dtype);
+        for (Argument& argument : node.operation.arguments) {
+            if (auto* argument_dtype = std::get_if<Dtype>(&argument.value)) {
+                *argument_dtype = cast(*argument_dtype, dtype);
+            }
+        }
+    }
+    return result;
+}
+
+std::vector<CountedOperation> count_operations(const Graph& graph) {
+    std::vector<CountedOperation> counted;
+    std::unordered_map<std::string, std::size_t> position;
+    for (const Node& node : graph.nodes) {
+        const auto [found, is_new] = position.try_emplace(signature(node.operation), counted.size());
+        if (is_new) counted.push_back({node.operation, 0});
+        counted[found->second].count += node.count;
+    }
+    return counted;
+}
+
+}  // namespace joulecast

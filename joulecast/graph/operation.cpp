@@ -1,0 +1,64 @@
+#include "joulecast/graph/operation.h"
+
+namespace joulecast {
+
+std::string_view name(Mode mode) {
+    return mode == Mode::training ? "training" : "inference";
+}
+
+std::optional<Mode> parse_mode(std::string_view text) {
+    if (text == "inference") return Mode::inference;
+    if (text == "training") return Mode::training;
+    return std::nullopt;
+}
+
+Mode mode(const Operation& operation) {
+    for (const Argument& argument : operation.arguments) {
+        if (const auto* tensor = std::get_if<TensorType>(&argument.value)) {
+            if (tensor->requires_grad) return Mode::training;
+        } else if (const auto* list = std::get_if<TensorList>(&argument.value)) {
+            for (const auto& item : *list) {
+                if (item && item->requires_grad) return Mode::training;
+            }
+        }
+    }
+    return Mode::inference;
+}
+
+const Value* find_argument(const Operation& operation, std::string_view name) {
+    for (const Argument& argument : operation.arguments) {
+        if (argument.name == name) return &argument.value;
+    }
+    return nullptr;
+}
+
+namespace {
+
+/// One walk for const and mutable operations.
+template <class Tensor, class AnyOperation>
+std::vector<Tensor*> collect_tensors(AnyOperation& operation) {
+    std::vector<Tensor*> found;
+    found.reserve(operation.arguments.size());
+    for (auto& argument : operation.arguments) {
+        if (auto* tensor = std::get_if<TensorType>(&argument.value)) {
+            found.push_back(tensor);
+        } else if (auto* list = std::get_if<TensorList>(&argument.value)) {
+            for (auto& item : *list) {
+                if (item) found.push_back(&*item);
+            }
+        }
+    }
+    return found;
+}
+
+}  // namespace
+
+std::vector<const TensorType*> tensors(const Operation& operation) {
+    return collect_tensors<const TensorType>(operation);
+}
+
+std::vector<TensorType*> tensors(Operation& operation) {
+    return collect_tensors<TensorType>(operation);
+}
+
+}  // namespace joulecast

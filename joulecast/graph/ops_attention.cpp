@@ -1,0 +1,109 @@
+#include <array>
+
+#include "joulecast/graph/operands.h"
+#include "joulecast/graph/schema.h"
+
+namespace joulecast::records {
+
+namespace {
+
+struct Attention {
+    const TensorType& query;
+    const TensorType& key;
+    const TensorType& value;
+    const TensorType* mask;
+    /// Batch and heads together.
+    std::int64_t batches;
+    std::int64_t queries;
+    std::int64_t keys;
+    std::int64_t depth;
+    std::int64_t value_depth;
+};
+
+/// Query: [batch, heads, length, depth] with any number of leading dimensions; keys may have fewer heads (GQA).
+Attention read(const Operation& operation) {
+    const TensorType& query = tensor(operation, "query");
+    const TensorType& key = tensor(operation, "key");
+    const TensorType& value = tensor(operation, "value");
+    const std::size_t last = rank(query) - 1;
+    if (rank(query) < 2 || rank(key) != rank(query) || rank(value) != rank(query)) {
+        refuse(operation, "query, key and value need the same number of dimensions, two or more");
+    }
+    if (key.sizes[last] != query.sizes[last] || value.sizes[last - 1] != key.sizes[last - 1]) {
+        refuse(operation, "query, key and value do not fit");
+    }
+    const Sizes leading(query.sizes.begin(), query.sizes.end() - 2);
+    return {query,
+            key,
+            value,
+            optional_tensor(operation, "attn_mask"),
+            product(operation, leading),
+            query.sizes[last - 1],
+            key.sizes[last - 1],
+            query.sizes[last],
+            value.sizes[last]};
+}
+
+/// Multiply-adds of one product between queries and keys over `depth`, twice: bmm_flop.
+std::int64_t product_flop(const Operation& operation, const Attention& call, std::int64_t depth) {
+    const std::int64_t scores = product(operation, {call.batches, call.queries, call.keys});
+    return checked(operation, scores, checked(operation, 2, depth));
+}
+
+/// The kernel writes [batch, length, heads, depth], so that the result is a transposed view of it.
+Types outputs(const Operation& operation) {
+    const Attention call = read(operation);
+    Sizes sizes = call.query.sizes;
+    sizes.back() = call.value_depth;
+    const std::size_t count = sizes.size();
+    const bool apart = count == 4 && sizes[1] > 1 && sizes[2] > 1;
+    return {make(call.query.dtype, std::move(sizes), apart ? Layout::transposed : Layout::contiguous)};
+}
+
+/// Scaling, softmax (maximum, subtraction, exponential, sum, division) and the mask: per score.
+constexpr std::int64_t elementary_per_score = 6;
+
+/// sdpa_flop_count: two products; mask and causality save nothing.
+Counts forward(const Operation& operation) {
+    const Attention call = read(operation);
+    const std::int64_t scores = product(operation, {call.batches, call.queries, call.keys});
+    const std::int64_t per_score = elementary_per_score + (call.mask != nullptr ? 1 : 0);
+    return {product_flop(operation, call, call.depth) + product_flop(operation, call, call.value_depth),
+            checked(operation, per_score, scores), input_bytes(operation), bytes(outputs(operation))};
+}
+
+/// sdpa_backward_flop_count: five products, since a fused kernel computes the scores again.
+Counts backward(const Operation& operation) {
+    const Attention call = read(operation);
+    const std::int64_t scores = product(operation, {call.batches, call.queries, call.keys});
+    const std::int64_t output_bytes = bytes(outputs(operation));
+    const std::int64_t flop = checked(operation, 3, product_flop(operation, call, call.depth)) +
+                              checked(operation, 2, product_flop(operation, call, call.value_depth));
+    return {flop, checked(operation, 2 * elementary_per_score, scores), input_bytes(operation) + 2 * output_bytes,
+            gradient_bytes(operation)};
+}
+
+/// All tensors and the output; the softmax's row sums are too small to count.
+Indices saved(const Operation& operation) {
+    Indices kept;
+    const auto count = static_cast<std::int32_t>(tensors(operation).size());
+    for (std::int32_t i = 0; i <= count; ++i) kept.push_back(i);
+    return kept;
+}
+
+constexpr Row attention(std::string_view schema) {
+    return {schema, Family::attention, &outputs, &forward, &backward, &saved};
+}
+
+constexpr std::array rows{
+    attention("aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
+              "float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor"),
+};
+
+}  // namespace
+
+std::span<const Row> attention_rows() {
+    return rows;
+}
+
+}  // namespace joulecast::records

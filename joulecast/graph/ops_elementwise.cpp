@@ -1,0 +1,367 @@
+#include <algorithm>
+#include <array>
+
+#include "joulecast/graph/operands.h"
+#include "joulecast/graph/schema.h"
+
+namespace joulecast::records {
+
+namespace {
+
+// "Elementary operation" below: add, multiply, divide, compare, exp, log, tanh, erf: one each, per element.
+
+/// Layout of the first tensor that has the output's sizes: what TensorIterator keeps.
+TensorType arranged(const Operation& operation, Dtype dtype, Sizes sizes) {
+    Layout layout = Layout::contiguous;
+    for (const TensorType* candidate : tensors(operation)) {
+        if (candidate->sizes != sizes) continue;
+        layout = candidate->layout;
+        break;
+    }
+    return make(dtype, std::move(sizes), layout);
+}
+
+Sizes broadcast_of_all(const Operation& operation) {
+    Sizes sizes;
+    for (const TensorType* operand : tensors(operation)) sizes = broadcast(operation, sizes, operand->sizes);
+    return sizes;
+}
+
+/// What the second operand is called, if the target has one.
+std::string_view other_name(const Operation& operation) {
+    for (const Parameter& parameter : find_record(operation.target)->parameters) {
+        if (parameter.name == "other" || parameter.name == "exponent") return parameter.name;
+    }
+    return "self";
+}
+
+Types binary_outputs(const Operation& operation) {
+    return {arranged(operation, promoted(operation, {"self", other_name(operation)}), broadcast_of_all(operation))};
+}
+
+/// True division: integers become floats.
+Types division_outputs(const Operation& operation) {
+    Types types = binary_outputs(operation);
+    types.front().dtype = to_floating(types.front().dtype);
+    return types;
+}
+
+Types comparison_outputs(const Operation& operation) {
+    return {arranged(operation, Dtype::boolean, broadcast_of_all(operation))};
+}
+
+Types where_outputs(const Operation& operation) {
+    return {arranged(operation, promoted(operation, {"self", "other"}), broadcast_of_all(operation))};
+}
+
+/// dtype of the first tensor, all tensors broadcast: masked_fill, addcmul, lerp.
+Types broadcast_as_first(const Operation& operation) {
+    return {arranged(operation, first(operation).dtype, broadcast_of_all(operation))};
+}
+
+/// Sums that fold the output's gradient into a smaller operand. Without broadcasting the gradient is handed on as it
+/// is.
+Counts addition_backward(const Operation& operation) {
+    const Types output = broadcast_as_first(operation);
+    Counts counts;
+    for (const TensorType* operand : tensors(operation)) {
+        if (!operand->requires_grad || operand->sizes == output.front().sizes) continue;
+        counts.other_flop += elements(output);
+        counts.bytes_read = element_count(output.front()) * element_bytes(operand->dtype);
+        counts.bytes_written += byte_count(*operand);
+    }
+    return counts;
+}
+
+/// Each gradient multiplies the output's by something kept: the other operand, or the mask.
+template <std::int64_t per_element>
+Counts product_backward(const Operation& operation) {
+    const Types output = broadcast_as_first(operation);
+    Counts counts;
+    counts.bytes_read = byte_count(output.front()) + input_bytes(operation);
+    counts.bytes_written = gradient_bytes(operation);
+    for (const TensorType* operand : tensors(operation)) {
+        if (operand->requires_grad) counts.other_flop += per_element * elements(output);
+    }
+    return counts;
+}
+
+/// For the gradient of one operand the other one is kept; plain numbers cost nothing.
+Indices saves_other(const Operation& operation) {
+    const std::vector<const TensorType*> operands = tensors(operation);
+    Indices kept;
+    if (operands.size() != 2) return kept;
+    if (operands[1]->requires_grad) kept.push_back(0);
+    if (operands[0]->requires_grad) kept.push_back(1);
+    return kept;
+}
+
+Indices saves_all(const Operation& operation) {
+    Indices kept;
+    const auto count = static_cast<std::int32_t>(tensors(operation).size());
+    for (std::int32_t i = 0; i < count; ++i) kept.push_back(i);
+    return kept;
+}
+
+/// The mask or condition of masked_fill and where: a tensor of booleans.
+Indices saves_condition(const Operation& operation) {
+    const std::vector<const TensorType*> operands = tensors(operation);
+    Indices kept;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        if (operands[i]->dtype == Dtype::boolean) kept.push_back(static_cast<std::int32_t>(i));
+    }
+    return kept;
+}
+
+/// train=false or p=0 hands the input on. Otherwise the mask, which is no output of dropout, is written beside it.
+bool drops(const Operation& operation) {
+    return flag(operation, "train") && argument_or_default<double>(operation, "p") > 0.0;
+}
+
+Counts dropout_forward(const Operation& operation) {
+    if (!drops(operation)) return {};
+    const TensorType& self = first(operation);
+    return {0, 3 * element_count(self), byte_count(self), byte_count(self) + element_count(self)};
+}
+
+Counts dropout_backward(const Operation& operation) {
+    if (!drops(operation)) return {};
+    const TensorType& self = first(operation);
+    return {0, 2 * element_count(self), byte_count(self) + element_count(self), gradient_bytes(operation)};
+}
+
+std::int64_t dropout_mask_bytes(const Operation& operation) {
+    return drops(operation) ? element_count(first(operation)) : 0;
+}
+
+/// The gated half: a * sigmoid(b) over the halves of a dimension.
+Types glu_outputs(const Operation& operation) {
+    const TensorType& self = first(operation);
+    Sizes sizes = self.sizes;
+    std::int64_t& halved = sizes[dimension_argument(operation, self)];
+    if (halved % 2 != 0) refuse(operation, "the halved size is odd");
+    halved /= 2;
+    return {make(self.dtype, std::move(sizes), self.layout)};
+}
+
+enum class Saves { nothing, input, output };
+
+/// y = f(x) per element. Backward needs x, y or neither, as the derivative asks.
+template <auto Outputs, std::int64_t cost, Saves saves>
+constexpr Row unary(std::string_view schema) {
+    if constexpr (saves == Saves::nothing) {
+        return {schema, Family::elementwise, Outputs, &streamed<Outputs, cost>, &gradient_streamed<Outputs, cost>};
+    } else {
+        return {schema,
+                Family::elementwise,
+                Outputs,
+                &streamed<Outputs, cost>,
+                &gradient_with_saved<Outputs, cost>,
+                saves == Saves::input ? &saves_first : &saves_output};
+    }
+}
+
+template <std::int64_t cost, Saves saves>
+constexpr Row activation(std::string_view schema) {
+    return unary<&same_as_first, cost, saves>(schema);
+}
+template <std::int64_t cost, Saves saves>
+constexpr Row in_place(std::string_view schema) {
+    return unary<&first_itself, cost, saves>(schema);
+}
+template <std::int64_t cost, Saves saves>
+constexpr Row function(std::string_view schema) {
+    return unary<&floating_as_first, cost, saves>(schema);
+}
+
+/// Rounding and tests: no gradient, or one of zeros.
+template <auto Outputs>
+constexpr Row without_gradient(std::string_view schema) {
+    return {schema, Family::elementwise, Outputs, &streamed<Outputs, 1>};
+}
+
+template <auto Outputs>
+constexpr Row additive(std::string_view schema) {
+    return {schema, Family::elementwise, Outputs, &streamed<Outputs, 1>, &addition_backward};
+}
+template <auto Outputs, std::int64_t cost = 1>
+constexpr Row multiplicative(std::string_view schema) {
+    return {schema, Family::elementwise, Outputs, &streamed<Outputs, cost>, &product_backward<cost>, &saves_other};
+}
+template <auto Outputs, std::int64_t cost>
+constexpr Row keeping_all(std::string_view schema) {
+    return {schema, Family::elementwise, Outputs, &streamed<Outputs, cost>, &product_backward<cost>, &saves_all};
+}
+template <auto Outputs>
+constexpr Row chosen(std::string_view schema) {
+    return {schema, Family::elementwise, Outputs, &streamed<Outputs, 1>, &product_backward<1>, &saves_condition};
+}
+template <auto Outputs>
+constexpr Row dropout(std::string_view schema) {
+    return {schema, Family::elementwise, Outputs, &dropout_forward, &dropout_backward, nullptr, &dropout_mask_bytes};
+}
+
+constexpr std::array rows{
+    // Activations.
+    activation<1, Saves::output>("aten::relu(Tensor self) -> Tensor"),
+    in_place<1, Saves::output>("aten::relu_(Tensor(a!) self) -> Tensor(a!)"),
+    activation<2, Saves::input>("aten::relu6(Tensor self) -> Tensor"),
+    activation<2, Saves::input>("aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"),
+    activation<2, Saves::input>("aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"),
+    activation<2, Saves::input>("aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"),
+    activation<2, Saves::input>("aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"),
+    in_place<2, Saves::output>("aten::leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)"),
+    in_place<2, Saves::output>("aten::threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)"),
+    in_place<2, Saves::input>("aten::relu6_(Tensor(a!) self) -> Tensor(a!)"),
+    in_place<2, Saves::input>("aten::hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)"),
+    in_place<2, Saves::input>("aten::clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)"),
+    activation<1, Saves::input>("aten::clamp_min(Tensor self, Scalar min) -> Tensor"),
+    activation<1, Saves::input>("aten::clamp_max(Tensor self, Scalar max) -> Tensor"),
+    in_place<1, Saves::input>("aten::clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)"),
+    in_place<1, Saves::input>("aten::clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)"),
+    activation<5, Saves::input>("aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor"),
+    activation<5, Saves::input>("aten::silu(Tensor self) -> Tensor"),
+    activation<5, Saves::input>("aten::hardswish(Tensor self) -> Tensor"),
+    in_place<5, Saves::input>("aten::gelu_(Tensor(a!) self, *, str approximate=\"none\") -> Tensor(a!)"),
+    in_place<5, Saves::input>("aten::silu_(Tensor(a!) self) -> Tensor(a!)"),
+    in_place<5, Saves::input>("aten::hardswish_(Tensor(a!) self) -> Tensor(a!)"),
+    activation<4, Saves::input>("aten::hardsigmoid(Tensor self) -> Tensor"),
+    activation<4, Saves::input>(
+        "aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor"),
+    activation<4, Saves::input>("aten::selu(Tensor self) -> Tensor"),
+    activation<4, Saves::input>("aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor"),
+    activation<4, Saves::input>("aten::log_sigmoid(Tensor self) -> Tensor"),
+    in_place<4, Saves::input>("aten::hardsigmoid_(Tensor(a!) self) -> Tensor(a!)"),
+    in_place<4, Saves::input>(
+        "aten::elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)"),
+    in_place<4, Saves::input>("aten::selu_(Tensor(a!) self) -> Tensor(a!)"),
+    activation<7, Saves::input>("aten::mish(Tensor self) -> Tensor"),
+    in_place<7, Saves::input>("aten::mish_(Tensor(a!) self) -> Tensor(a!)"),
+    function<4, Saves::output>("aten::sigmoid(Tensor self) -> Tensor"),
+    in_place<4, Saves::output>("aten::sigmoid_(Tensor(a!) self) -> Tensor(a!)"),
+    function<1, Saves::output>("aten::tanh(Tensor self) -> Tensor"),
+    in_place<1, Saves::output>("aten::tanh_(Tensor(a!) self) -> Tensor(a!)"),
+    keeping_all<&broadcast_as_first, 2>("aten::prelu(Tensor self, Tensor weight) -> Tensor"),
+    unary<&glu_outputs, 5, Saves::input>("aten::glu(Tensor self, int dim=-1) -> Tensor"),
+    // Functions of one tensor.
+    function<1, Saves::output>("aten::exp(Tensor self) -> Tensor"),
+    function<1, Saves::output>("aten::sqrt(Tensor self) -> Tensor"),
+    function<1, Saves::output>("aten::rsqrt(Tensor self) -> Tensor"),
+    function<1, Saves::output>("aten::reciprocal(Tensor self) -> Tensor"),
+    in_place<1, Saves::output>("aten::exp_(Tensor(a!) self) -> Tensor(a!)"),
+    in_place<1, Saves::output>("aten::sqrt_(Tensor(a!) self) -> Tensor(a!)"),
+    in_place<1, Saves::output>("aten::rsqrt_(Tensor(a!) self) -> Tensor(a!)"),
+    in_place<1, Saves::output>("aten::reciprocal_(Tensor(a!) self) -> Tensor(a!)"),
+    function<1, Saves::input>("aten::log(Tensor self) -> Tensor"),
+    function<1, Saves::input>("aten::log2(Tensor self) -> Tensor"),
+    function<1, Saves::input>("aten::log10(Tensor self) -> Tensor"),
+    function<1, Saves::input>("aten::sin(Tensor self) -> Tensor"),
+    function<1, Saves::input>("aten::cos(Tensor self) -> Tensor"),
+    function<1, Saves::input>("aten::erf(Tensor self) -> Tensor"),
+    function<2, Saves::input>("aten::log1p(Tensor self) -> Tensor"),
+    function<2, Saves::input>("aten::expm1(Tensor self) -> Tensor"),
+    activation<1, Saves::nothing>("aten::neg(Tensor self) -> Tensor"),
+    in_place<1, Saves::nothing>("aten::neg_(Tensor(a!) self) -> Tensor(a!)"),
+    activation<1, Saves::input>("aten::abs(Tensor self) -> Tensor"),
+    activation<1, Saves::input>("aten::square(Tensor self) -> Tensor"),
+    in_place<1, Saves::input>("aten::abs_(Tensor(a!) self) -> Tensor(a!)"),
+    in_place<1, Saves::input>("aten::square_(Tensor(a!) self) -> Tensor(a!)"),
+    activation<1, Saves::nothing>("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor"),
+    activation<1, Saves::nothing>("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor"),
+    without_gradient<&same_as_first>("aten::floor(Tensor self) -> Tensor"),
+    without_gradient<&same_as_first>("aten::ceil(Tensor self) -> Tensor"),
+    without_gradient<&same_as_first>("aten::round(Tensor self) -> Tensor"),
+    without_gradient<&same_as_first>("aten::trunc(Tensor self) -> Tensor"),
+    without_gradient<&same_as_first>("aten::sign(Tensor self) -> Tensor"),
+    without_gradient<&same_as_first>("aten::bitwise_not(Tensor self) -> Tensor"),
+    without_gradient<&boolean_as_first>("aten::logical_not(Tensor self) -> Tensor"),
+    without_gradient<&boolean_as_first>("aten::isnan(Tensor self) -> Tensor"),
+    without_gradient<&boolean_as_first>("aten::isinf(Tensor self) -> Tensor"),
+    without_gradient<&boolean_as_first>("aten::isfinite(Tensor self) -> Tensor"),
+    // Two operands.
+    additive<&binary_outputs>("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"),
+    additive<&binary_outputs>("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"),
+    additive<&binary_outputs>("aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"),
+    additive<&binary_outputs>("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"),
+    additive<&binary_outputs>("aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"),
+    additive<&binary_outputs>("aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"),
+    additive<&first_itself>("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"),
+    additive<&first_itself>("aten::add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"),
+    additive<&first_itself>("aten::sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"),
+    additive<&first_itself>("aten::sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"),
+    multiplicative<&binary_outputs>("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor"),
+    multiplicative<&binary_outputs>("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor"),
+    multiplicative<&first_itself>("aten::mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"),
+    multiplicative<&first_itself>("aten::mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"),
+    multiplicative<&division_outputs>("aten::div.Tensor(Tensor self, Tensor other) -> Tensor"),
+    multiplicative<&division_outputs>("aten::div.Scalar(Tensor self, Scalar other) -> Tensor"),
+    multiplicative<&first_itself>("aten::div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"),
+    multiplicative<&first_itself>("aten::div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"),
+    keeping_all<&binary_outputs, 1>("aten::maximum(Tensor self, Tensor other) -> Tensor"),
+    keeping_all<&binary_outputs, 1>("aten::minimum(Tensor self, Tensor other) -> Tensor"),
+    keeping_all<&binary_outputs, 2>("aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"),
+    keeping_all<&binary_outputs, 2>("aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"),
+    keeping_all<&first_itself, 2>("aten::pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)"),
+    keeping_all<&broadcast_as_first, 3>(
+        "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"),
+    keeping_all<&broadcast_as_first, 3>(
+        "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"),
+    keeping_all<&broadcast_as_first, 3>("aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"),
+    keeping_all<&broadcast_as_first, 3>("aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor"),
+    keeping_all<&first_itself, 3>(
+        "aten::addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)"),
+    keeping_all<&first_itself, 3>(
+        "aten::addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)"),
+    keeping_all<&first_itself, 3>("aten::lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)"),
+    keeping_all<&first_itself, 3>("aten::lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)"),
+    without_gradient<&binary_outputs>("aten::floor_divide(Tensor self, Tensor other) -> Tensor"),
+    without_gradient<&binary_outputs>("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor"),
+    without_gradient<&binary_outputs>("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor"),
+    without_gradient<&binary_outputs>("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor"),
+    without_gradient<&binary_outputs>("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor"),
+    without_gradient<&binary_outputs>("aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor"),
+    without_gradient<&binary_outputs>("aten::__and__.Tensor(Tensor self, Tensor other) -> Tensor"),
+    without_gradient<&binary_outputs>("aten::__or__.Tensor(Tensor self, Tensor other) -> Tensor"),
+    without_gradient<&binary_outputs>("aten::__xor__.Tensor(Tensor self, Tensor other) -> Tensor"),
+    without_gradient<&binary_outputs>("aten::bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor"),
+    without_gradient<&binary_outputs>("aten::bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor"),
+    without_gradient<&binary_outputs>("aten::bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor"),
+    without_gradient<&binary_outputs>("aten::bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor"),
+    without_gradient<&binary_outputs>("aten::bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor"),
+    without_gradient<&comparison_outputs>("aten::eq.Tensor(Tensor self, Tensor other) -> Tensor"),
+    without_gradient<&comparison_outputs>("aten::ne.Tensor(Tensor self, Tensor other) -> Tensor"),
+    without_gradient<&comparison_outputs>("aten::lt.Tensor(Tensor self, Tensor other) -> Tensor"),
+    without_gradient<&comparison_outputs>("aten::le.Tensor(Tensor self, Tensor other) -> Tensor"),
+    without_gradient<&comparison_outputs>("aten::gt.Tensor(Tensor self, Tensor other) -> Tensor"),
+    without_gradient<&comparison_outputs>("aten::ge.Tensor(Tensor self, Tensor other) -> Tensor"),
+    without_gradient<&comparison_outputs>("aten::eq.Scalar(Tensor self, Scalar other) -> Tensor"),
+    without_gradient<&comparison_outputs>("aten::ne.Scalar(Tensor self, Scalar other) -> Tensor"),
+    without_gradient<&comparison_outputs>("aten::lt.Scalar(Tensor self, Scalar other) -> Tensor"),
+    without_gradient<&comparison_outputs>("aten::le.Scalar(Tensor self, Scalar other) -> Tensor"),
+    without_gradient<&comparison_outputs>("aten::gt.Scalar(Tensor self, Scalar other) -> Tensor"),
+    without_gradient<&comparison_outputs>("aten::ge.Scalar(Tensor self, Scalar other) -> Tensor"),
+    without_gradient<&comparison_outputs>("aten::logical_and(Tensor self, Tensor other) -> Tensor"),
+    without_gradient<&comparison_outputs>("aten::logical_or(Tensor self, Tensor other) -> Tensor"),
+    without_gradient<&comparison_outputs>("aten::logical_xor(Tensor self, Tensor other) -> Tensor"),
+    // Choices.
+    chosen<&where_outputs>("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"),
+    chosen<&where_outputs>("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor"),
+    chosen<&where_outputs>("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor"),
+    chosen<&broadcast_as_first>("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor"),
+    chosen<&broadcast_as_first>("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"),
+    chosen<&first_itself>("aten::masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)"),
+    chosen<&first_itself>("aten::masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)"),
+    dropout<&same_as_first>("aten::dropout(Tensor input, float p, bool train) -> Tensor"),
+    dropout<&same_as_first>("aten::feature_dropout(Tensor input, float p, bool train) -> Tensor"),
+    dropout<&same_as_first>("aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor"),
+    dropout<&first_itself>("aten::dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"),
+    dropout<&first_itself>("aten::feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"),
+};
+
+}  // namespace
+
+std::span<const Row> elementwise_rows() {
+    return rows;
+}
+
+}  // namespace joulecast::records

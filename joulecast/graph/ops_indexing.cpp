@@ -1,0 +1,157 @@
+#include <array>
+
+#include "joulecast/graph/operands.h"
+#include "joulecast/graph/schema.h"
+
+namespace joulecast::records {
+
+namespace {
+
+Types embedding_outputs(const Operation& operation) {
+    const TensorType& weight = tensor(operation, "weight");
+    if (rank(weight) != 2) refuse(operation, "the weight is no matrix");
+    Sizes sizes = tensor(operation, "indices").sizes;
+    sizes.push_back(weight.sizes[1]);
+    return {make(weight.dtype, std::move(sizes))};
+}
+
+Types gather_outputs(const Operation& operation) {
+    const TensorType& self = first(operation);
+    dimension(operation, integer(operation, "dim"), rank(self));
+    return {make(self.dtype, tensor(operation, "index").sizes)};
+}
+
+Types index_select_outputs(const Operation& operation) {
+    const TensorType& self = first(operation);
+    Sizes sizes = self.sizes;
+    sizes[dimension_argument(operation, self)] = element_count(tensor(operation, "index"));
+    return {make(self.dtype, std::move(sizes))};
+}
+
+/// How many dimensions an index takes: a mask of booleans as many as it has, a list of positions one.
+std::size_t dimensions_taken(const std::optional<TensorType>& index) {
+    return index && index->dtype == Dtype::boolean ? rank(*index) : 1;
+}
+
+/// self[indices]: the broadcast of the indices stands where the first of them stood, or in front where they are not
+/// side by side. How many a mask selects is not known before it runs.
+Types index_outputs(const Operation& operation) {
+    const TensorType& self = first(operation);
+    const auto indices = argument_or_default<TensorList>(operation, "indices");
+    Sizes selected;
+    Sizes kept;
+    std::size_t dim = 0;
+    std::size_t place = 0;
+    std::size_t runs = 0;
+    bool inside = false;
+    for (const auto& index : indices) {
+        if (dim + dimensions_taken(index) > rank(self)) refuse(operation, "there are too many indices");
+        if (index && index->dtype == Dtype::boolean) {
+            refuse(operation, "the number of elements that a mask selects is not known before it runs");
+        }
+        if (index) {
+            selected = broadcast(operation, selected, index->sizes);
+            if (!inside && runs++ == 0) place = kept.size();
+        } else {
+            kept.push_back(self.sizes[dim]);
+        }
+        inside = index.has_value();
+        ++dim;
+    }
+    kept.insert(kept.end(), self.sizes.begin() + static_cast<std::ptrdiff_t>(dim), self.sizes.end());
+    kept.insert(kept.begin() + static_cast<std::ptrdiff_t>(runs > 1 ? 0 : place), selected.begin(), selected.end());
+    return {make(self.dtype, std::move(kept))};
+}
+
+/// Only the rows or elements taken are read, and the indices.
+template <auto Outputs>
+Counts gathered(const Operation& operation) {
+    const std::int64_t taken = bytes(Outputs(operation));
+    return {0, 0, input_bytes(operation) - byte_count(first(operation)) + taken, taken};
+}
+
+/// Zeros of the whole, into which the output's gradient is added at the indices.
+template <auto Outputs>
+Counts gather_backward(const Operation& operation) {
+    const Types output = Outputs(operation);
+    const std::int64_t indices = input_bytes(operation) - byte_count(first(operation));
+    return {0, elements(output), 2 * bytes(output) + indices, gradient_bytes(operation) + bytes(output)};
+}
+
+/// The tensors after the first: indices.
+Indices saves_indices(const Operation& operation) {
+    Indices kept;
+    const auto count = static_cast<std::int32_t>(tensors(operation).size());
+    for (std::int32_t i = 1; i < count; ++i) kept.push_back(i);
+    return kept;
+}
+
+/// Writes the values named into (a copy of) self; where they go is not known, so each is taken to be a new place.
+template <bool in_place>
+Counts scattered(const Operation& operation) {
+    const TensorType& self = first(operation);
+    const std::int64_t others = input_bytes(operation) - byte_count(self);
+    const std::int64_t copied = in_place ? 0 : byte_count(self);
+    return {0, 0, others + copied, others + copied};
+}
+
+Counts scatter_backward(const Operation& operation) {
+    const TensorType& self = first(operation);
+    const std::int64_t others = input_bytes(operation) - byte_count(self);
+    return {0, 0, byte_count(self) + others, gradient_bytes(operation)};
+}
+
+Types one_hot_outputs(const Operation& operation) {
+    const TensorType& self = first(operation);
+    const std::int64_t classes = integer(operation, "num_classes");
+    if (classes < 1) refuse(operation, "the number of classes is not known before it runs");
+    Sizes sizes = self.sizes;
+    sizes.push_back(classes);
+    return {make(Dtype::i64, std::move(sizes))};
+}
+
+template <auto Outputs>
+constexpr Row lookup(std::string_view schema) {
+    return {schema, Family::indexing, Outputs, &gathered<Outputs>, &gather_backward<Outputs>, &saves_indices};
+}
+template <auto Outputs, bool in_place>
+constexpr Row scatter(std::string_view schema) {
+    return {schema, Family::indexing, Outputs, &scattered<in_place>, &scatter_backward, &saves_indices};
+}
+constexpr Row one_hot(std::string_view schema) {
+    return {schema, Family::indexing, &one_hot_outputs, &streamed<&one_hot_outputs>};
+}
+
+constexpr std::array rows{
+    lookup<&embedding_outputs>("aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool "
+                               "scale_grad_by_freq=False, bool sparse=False) -> Tensor"),
+    lookup<&gather_outputs>("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"),
+    lookup<&index_select_outputs>("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor"),
+    lookup<&index_outputs>("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"),
+    scatter<&same_as_first, false>("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"),
+    scatter<&same_as_first, false>("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"),
+    scatter<&same_as_first, false>("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"),
+    scatter<&same_as_first, false>(
+        "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor"),
+    scatter<&same_as_first, false>(
+        "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"),
+    scatter<&first_itself, true>(
+        "aten::scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)"),
+    scatter<&first_itself, true>(
+        "aten::scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)"),
+    scatter<&first_itself, true>(
+        "aten::scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)"),
+    scatter<&first_itself, true>(
+        "aten::index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)"),
+    scatter<&first_itself, true>(
+        "aten::index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)"),
+    one_hot("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor"),
+};
+
+}  // namespace
+
+std::span<const Row> indexing_rows() {
+    return rows;
+}
+
+}  // namespace joulecast::records

@@ -1,0 +1,145 @@
+#include <array>
+
+#include "joulecast/graph/operands.h"
+#include "joulecast/graph/schema.h"
+
+namespace joulecast::records {
+
+namespace {
+
+/// A product as torch.matmul sees it: batches x rows x inner times batches x inner x columns; vectors have one row.
+struct Product {
+    const TensorType& left;
+    const TensorType& right;
+    /// Added to the product: bias of linear, self of addmm.
+    const TensorType* added;
+    Sizes output;
+    std::int64_t inner;
+};
+
+Sizes matmul_sizes(const Operation& operation, Sizes left, Sizes right) {
+    if (left.empty() || right.empty()) refuse(operation, "a scalar cannot be multiplied as a matrix");
+    const bool left_vector = left.size() == 1;
+    const bool right_vector = right.size() == 1;
+    if (left_vector) left.insert(left.begin(), 1);
+    if (right_vector) right.push_back(1);
+    if (left.back() != right[right.size() - 2]) refuse(operation, "inner sizes differ");
+    Sizes output = broadcast(operation, Sizes(left.begin(), left.end() - 2), Sizes(right.begin(), right.end() - 2));
+    if (!left_vector) output.push_back(left[left.size() - 2]);
+    if (!right_vector) output.push_back(right.back());
+    return output;
+}
+
+Product read_linear(const Operation& operation) {
+    const TensorType& input = tensor(operation, "input");
+    const TensorType& weight = tensor(operation, "weight");
+    Sizes turned = weight.sizes;
+    if (turned.size() == 2) std::swap(turned[0], turned[1]);
+    if (turned.empty() || turned.size() > 2) refuse(operation, "the weight is no matrix");
+    Sizes output = matmul_sizes(operation, input.sizes, turned);
+    return {input, weight, optional_tensor(operation, "bias"), std::move(output), input.sizes.back()};
+}
+
+/// What the operands are called in the schema.
+struct Names {
+    std::string_view left;
+    std::string_view right;
+    std::string_view added;
+};
+
+Names operand_names(std::string_view target) {
+    if (target.starts_with("aten::addmm")) return {"mat1", "mat2", "self"};
+    if (target.starts_with("aten::baddbmm")) return {"batch1", "batch2", "self"};
+    if (target == "aten::addmv") return {"mat", "vec", "self"};
+    if (target == "aten::dot") return {"self", "tensor", {}};
+    if (target == "aten::mv") return {"self", "vec", {}};
+    if (target == "aten::matmul" || target == "aten::linalg_matmul") return {"self", "other", {}};
+    return {"self", "mat2", {}};
+}
+
+Product read(const Operation& operation) {
+    if (operation.target == "aten::linear") return read_linear(operation);
+    const Names names = operand_names(operation.target);
+    const TensorType& left = tensor(operation, names.left);
+    const TensorType& right = tensor(operation, names.right);
+    const TensorType* added = names.added.empty() ? nullptr : &tensor(operation, names.added);
+    return {left, right, added, matmul_sizes(operation, left.sizes, right.sizes), left.sizes.back()};
+}
+
+Types outputs(const Operation& operation) {
+    Product call = read(operation);
+    return {make(call.left.dtype, std::move(call.output))};
+}
+
+/// mm_flop and bmm_flop of torch.utils.flop_counter: 2 per multiply-add.
+std::int64_t flop(const Operation& operation, const Product& call) {
+    return checked(operation, checked(operation, 2, call.inner), product(operation, call.output));
+}
+
+Counts forward(const Operation& operation) {
+    const Product call = read(operation);
+    const Types output = outputs(operation);
+    return {flop(operation, call), call.added != nullptr ? elements(output) : 0, input_bytes(operation), bytes(output)};
+}
+
+/// Both gradients are products with as many multiply-adds; where an operand was broadcast, its gradient is summed.
+Counts backward(const Operation& operation) {
+    const Product call = read(operation);
+    const Types output = outputs(operation);
+    Counts counts;
+    counts.bytes_read = bytes(output);
+    counts.bytes_written = gradient_bytes(operation);
+    if (call.left.requires_grad) {
+        counts.flop += flop(operation, call);
+        counts.bytes_read += byte_count(call.right);
+    }
+    if (call.right.requires_grad) {
+        counts.flop += flop(operation, call);
+        counts.bytes_read += byte_count(call.left);
+    }
+    if (call.added == nullptr || !call.added->requires_grad) return counts;
+    if (call.added->sizes == call.output) {
+        counts.bytes_written -= byte_count(*call.added);  // the output's gradient itself
+    } else {
+        counts.other_flop += elements(output);
+    }
+    return counts;
+}
+
+/// Each operand is kept for the other's gradient.
+Indices saved(const Operation& operation) {
+    const Product call = read(operation);
+    const std::vector<const TensorType*> all = tensors(operation);
+    Indices kept;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const bool for_right = all[i] == &call.left && call.right.requires_grad;
+        const bool for_left = all[i] == &call.right && call.left.requires_grad;
+        if (for_left || for_right) kept.push_back(static_cast<std::int32_t>(i));
+    }
+    return kept;
+}
+
+constexpr Row matmul(std::string_view schema) {
+    return {schema, Family::matmul, &outputs, &forward, &backward, &saved};
+}
+
+constexpr std::array rows{
+    matmul("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor"),
+    matmul("aten::mm(Tensor self, Tensor mat2) -> Tensor"),
+    matmul("aten::bmm(Tensor self, Tensor mat2) -> Tensor"),
+    matmul("aten::matmul(Tensor self, Tensor other) -> Tensor"),
+    matmul("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor"),
+    matmul("aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"),
+    matmul("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"),
+    matmul("aten::mv(Tensor self, Tensor vec) -> Tensor"),
+    matmul("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"),
+    matmul("aten::dot(Tensor self, Tensor tensor) -> Tensor"),
+};
+
+}  // namespace
+
+std::span<const Row> matmul_rows() {
+    return rows;
+}
+
+}  // namespace joulecast::records

@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <array>
+
+#include "joulecast/graph/operands.h"
+#include "joulecast/graph/schema.h"
+
+namespace joulecast::records {
+
+namespace {
+
+Layout pooled_layout(const TensorType& self) {
+    return self.layout == Layout::channels_last ? Layout::channels_last : Layout::contiguous;
+}
+
+std::size_t spatial_dimensions(const Operation& operation) {
+    const std::size_t at = operation.target.find("pool");
+    const std::size_t digit = at == std::string::npos ? std::string::npos : at + 4;
+    if (digit >= operation.target.size()) refuse(operation, "unknown pooling");
+    return static_cast<std::size_t>(operation.target[digit] - '0');
+}
+
+/// Windows along one dimension; with ceil_mode a last one may hang over, but must start inside input or left padding.
+std::int64_t windows(const Operation& operation, std::int64_t size, std::int64_t reach, std::int64_t padding,
+                     std::int64_t stride, bool ceil_mode) {
+    const std::int64_t room = size + checked(operation, 2, padding) - reach - 1;
+    if (room < 0) refuse(operation, "the kernel is larger than the padded input");
+    std::int64_t count = room / stride + 1;
+    if (ceil_mode && room % stride != 0 && count * stride < size + padding) ++count;
+    return count;
+}
+
+Sizes window(const Operation& operation) {
+    return spread(operation, "kernel_size", spatial_dimensions(operation));
+}
+
+Sizes windowed_sizes(const Operation& operation) {
+    const TensorType& self = first(operation);
+    const std::size_t spatial = spatial_dimensions(operation);
+    if (rank(self) < spatial + 1 || rank(self) > spatial + 2) refuse(operation, "input has a wrong number of sizes");
+    const Sizes kernel = window(operation);
+    const bool stride_left_out = integers(operation, "stride").empty();
+    const Sizes stride = stride_left_out ? kernel : spread(operation, "stride", spatial);
+    const Sizes padding = spread(operation, "padding", spatial);
+    const bool is_max = operation.target.find("max_pool") != std::string::npos;
+    const Sizes dilation = is_max ? spread(operation, "dilation", spatial) : Sizes(spatial, 1);
+    Sizes sizes = self.sizes;
+    for (std::size_t i = 0; i < spatial; ++i) {
+        constexpr std::int64_t largest = std::int64_t{1} << 31;
+        for (const std::int64_t number : {kernel[i], stride[i], dilation[i], padding[i] + 1}) {
+            if (number < 1 || number > largest) refuse(operation, "kernel, stride, dilation or padding out of range");
+        }
+        std::int64_t& size = sizes[rank(self) - spatial + i];
+        size = windows(operation, size, dilation[i] * (kernel[i] - 1), padding[i], stride[i],
+                       flag(operation, "ceil_mode"));
+    }
+    return sizes;
+}
+
+Types windowed_outputs(const Operation& operation) {
+    const TensorType& self = first(operation);
+    return {make(self.dtype, windowed_sizes(operation), pooled_layout(self))};
+}
+
+/// Values and where each came from.
+Types windowed_with_indices(const Operation& operation) {
+    const TensorType& self = first(operation);
+    return {make(self.dtype, windowed_sizes(operation), pooled_layout(self)),
+            make(Dtype::i64, windowed_sizes(operation), pooled_layout(self))};
+}
+
+Types adaptive_outputs(const Operation& operation) {
+    const TensorType& self = first(operation);
+    const std::size_t spatial = spatial_dimensions(operation);
+    if (rank(self) < spatial + 1 || rank(self) > spatial + 2) refuse(operation, "input has a wrong number of sizes");
+    const Sizes wanted = spread(operation, "output_size", spatial);
+    Sizes sizes = self.sizes;
+    for (std::size_t i = 0; i < spatial; ++i) {
+        if (wanted[i] < 0) refuse(operation, "an output size is negative");
+        sizes[rank(self) - spatial + i] = wanted[i];
+    }
+    return {make(self.dtype, std::move(sizes), pooled_layout(self))};
+}
+
+Types adaptive_with_indices(const Operation& operation) {
+    TensorType values = adaptive_outputs(operation).front();
+    TensorType indices = values;
+    indices.dtype = Dtype::i64;
+    return {values, indices};
+}
+
+/// One comparison or addition per element of each window; training also writes where the maxima were.
+Counts windowed_forward(const Operation& operation) {
+    const Types output = windowed_outputs(operation);
+    const std::int64_t per_output = product(operation, window(operation));
+    return {0, checked(operation, per_output, elements(output)), input_bytes(operation), bytes(output)};
+}
+
+std::int64_t index_bytes(const Operation& operation) {
+    if (!first(operation).requires_grad) return 0;
+    return checked(operation, element_bytes(Dtype::i64), elements(windowed_outputs(operation)));
+}
+
+Counts max_forward(const Operation& operation) {
+    Counts counts = windowed_forward(operation);
+    counts.bytes_written += index_bytes(operation);
+    return counts;
+}
+
+Counts max_backward(const Operation& operation) {
+    const Types output = windowed_outputs(operation);
+    return {0, elements(output), bytes(output) + index_bytes(operation), gradient_bytes(operation)};
+}
+
+Counts average_backward(const Operation& operation) {
+    Counts counts = windowed_forward(operation);
+    counts.bytes_read = bytes(windowed_outputs(operation));
+    counts.bytes_written = gradient_bytes(operation);
+    return counts;
+}
+
+constexpr Row max_pool(std::string_view schema) {
+    return {schema, Family::pooling, &windowed_outputs, &max_forward, &max_backward, &saves_first, &index_bytes};
+}
+constexpr Row max_pool_with_indices(std::string_view schema) {
+    return {schema,
+            Family::pooling,
+            &windowed_with_indices,
+            &streamed<&windowed_with_indices>,
+            &gradient_streamed<&windowed_with_indices, 1>,
+            &saves_first};
+}
+constexpr Row average_pool(std::string_view schema) {
+    return {schema, Family::pooling, &windowed_outputs, &windowed_forward, &average_backward, &saves_first};
+}
+template <auto Outputs>
+constexpr Row adaptive(std::string_view schema) {
+    return {schema, Family::pooling, Outputs, &reduced<Outputs>, &gradient_streamed<Outputs, 1>, &saves_first};
+}
+
+constexpr std::array rows{
+    max_pool("aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] "
+             "dilation=[1], bool ceil_mode=False) -> Tensor"),
+    max_pool("aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, "
+             "bool ceil_mode=False) -> Tensor"),
+    max_pool("aten::max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, "
+             "bool ceil_mode=False) -> Tensor"),
+    max_pool_with_indices("aten::max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] "
+                          "padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"),
+    average_pool("aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool "
+                 "ceil_mode=False, bool count_include_pad=True) -> Tensor"),
+    average_pool("aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool "
+                 "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"),
+    average_pool("aten::avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool "
+                 "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"),
+    adaptive<&adaptive_outputs>("aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor"),
+    adaptive<&adaptive_outputs>("aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"),
+    adaptive<&adaptive_outputs>("aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"),
+    adaptive<&adaptive_with_indices>("aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)"),
+    adaptive<&adaptive_with_indices>("aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)"),
+};
+
+}  // namespace
+
+std::span<const Row> pooling_rows() {
+    return rows;
+}
+
+}  // namespace joulecast::records

@@ -1,0 +1,243 @@
+#include "joulecast/graph/record.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "joulecast/error.h"
+#include "joulecast/graph/schema.h"
+
+namespace joulecast {
+
+namespace {
+
+// In the order of enum Family.
+constexpr std::array<std::string_view, 15> family_names{
+    "convolution", "matmul",   "attention", "normalization", "softmax", "elementwise", "pooling", "reduction",
+    "copy",        "indexing", "creation",  "loss",          "view",    "symbolic",    "other"};
+static_assert(static_cast<std::size_t>(Family::other) + 1 == family_names.size());
+
+/// Records with the parameters they point to; built once, on first use.
+class RecordTable {
+  public:
+    RecordTable() {
+        using namespace records;
+        for (const auto rows : {attention_rows(), convolution_rows(), copy_rows(), creation_rows(), elementwise_rows(),
+                                indexing_rows(), loss_rows(), matmul_rows(), normalization_rows(), pooling_rows(),
+                                reduction_rows(), softmax_rows(), symbolic_rows(), view_rows()}) {
+            for (const Row& row : rows) add(row);
+        }
+    }
+
+    const Record* find(std::string_view target) const {
+        const auto found = entries_.find(target);
+        return found == entries_.end() ? nullptr : &found->second.record;
+    }
+
+    const records::Schema* schema(std::string_view target) const {
+        const auto found = entries_.find(target);
+        return found == entries_.end() ? nullptr : &found->second.schema;
+    }
+
+    std::vector<const Record*> sorted() const {
+        std::vector<const Record*> all;
+        for (const auto& [target, entry] : entries_) all.push_back(&entry.record);
+        std::sort(all.begin(), all.end(), [](const Record* a, const Record* b) { return a->target < b->target; });
+        return all;
+    }
+
+  private:
+    struct Entry {
+        records::Schema schema;
+        std::vector<Parameter> parameters;
+        Record record;
+    };
+
+    void add(const records::Row& row) {
+        records::Schema schema = records::parse_schema(row.schema);
+        const auto [place, is_new] = entries_.try_emplace(schema.target);
+        if (!is_new) throw Error("two records for " + std::string(schema.target));
+        Entry& entry = place->second;
+        entry.schema = std::move(schema);
+        for (const auto& parameter : entry.schema.parameters) entry.parameters.push_back(parameter.parameter);
+        entry.record = {entry.schema.target, row.family,   entry.parameters, row.outputs,
+                        row.forward,         row.backward, row.saved,        row.hidden_bytes};
+    }
+
+    // Nodes of the map stay where they are, so that the spans into them stay valid.
+    std::unordered_map<std::string_view, Entry> entries_;
+};
+
+const RecordTable& table() {
+    static const RecordTable instance;
+    return instance;
+}
+
+const Value* argument_value(const Operation& operation, std::string_view name) {
+    if (const Value* given = find_argument(operation, name)) return given;
+    if (const Record* record = find_record(operation.target)) {
+        for (const Parameter& parameter : record->parameters) {
+            if (parameter.name == name && parameter.default_value) return &*parameter.default_value;
+        }
+    }
+    return nullptr;
+}
+
+template <class T>
+std::optional<T> converted(const Value& value) {
+    if constexpr (std::is_same_v<T, Value>) {
+        return value;
+    } else if (const T* exact = std::get_if<T>(&value)) {
+        return *exact;
+    }
+    if constexpr (std::is_same_v<T, double>) {
+        if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+    }
+    if constexpr (std::is_same_v<T, std::vector<double>>) {
+        if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value)) {
+            return T(integers->begin(), integers->end());
+        }
+    }
+    // The text form cannot tell the kind of an empty list.
+    if constexpr (std::is_same_v<T, TensorList> || std::is_same_v<T, std::vector<bool>>) {
+        if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value); integers && integers->empty()) {
+            return T{};
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name(Family family) {
+    return family_names[static_cast<std::size_t>(family)];
+}
+
+std::optional<Family> parse_family(std::string_view text) {
+    const auto* const found = std::find(family_names.begin(), family_names.end(), text);
+    if (found == family_names.end()) return std::nullopt;
+    return static_cast<Family>(found - family_names.begin());
+}
+
+Counts operator+(const Counts& a, const Counts& b) {
+    return {a.flop + b.flop, a.other_flop + b.other_flop, a.bytes_read + b.bytes_read,
+            a.bytes_written + b.bytes_written};
+}
+
+const Record* find_record(std::string_view target) {
+    return table().find(target);
+}
+
+std::vector<const Record*> all_records() {
+    return table().sorted();
+}
+
+Family family(const Operation& operation) {
+    const Record* record = find_record(operation.target);
+    if (record == nullptr) return Family::other;
+    const bool may_be_free = record->family == Family::copy || record->family == Family::view ||
+                             operation.target.starts_with("aten::dropout");
+    if (!may_be_free) return record->family;
+    const Counts counts = total_counts(operation);
+    if (counts.bytes_read == 0 && counts.bytes_written == 0) return Family::view;
+    return record->family == Family::view ? Family::copy : record->family;
+}
+
+Counts forward_counts(const Operation& operation) {
+    if (const Record* record = find_record(operation.target)) return record->forward(operation);
+    Counts counts;
+    for (const TensorType* tensor : tensors(operation)) counts.bytes_read += byte_count(*tensor);
+    return counts;
+}
+
+Counts backward_counts(const Operation& operation) {
+    if (mode(operation) == Mode::inference) return {};
+    const Record* record = find_record(operation.target);
+    if (record != nullptr) return record->backward == nullptr ? Counts{} : record->backward(operation);
+    Counts counts;
+    for (const TensorType* tensor : tensors(operation)) {
+        counts.bytes_read += byte_count(*tensor);
+        if (tensor->requires_grad) counts.bytes_written += byte_count(*tensor);
+    }
+    return counts;
+}
+
+Counts total_counts(const Operation& operation) {
+    return forward_counts(operation) + backward_counts(operation);
+}
+
+template <class T>
+T argument_or_default(const Operation& operation, std::string_view name) {
+    const Value* value = argument_value(operation, name);
+    if (value == nullptr) {
+        throw FormatError(operation.target + " needs an argument " + std::string(name) + ": " + signature(operation));
+    }
+    if (auto typed = converted<T>(*value)) return *std::move(typed);
+    throw FormatError("argument " + std::string(name) + " of " + operation.target +
+                      " is of the wrong kind: " + signature(operation));
+}
+
+template bool argument_or_default<bool>(const Operation&, std::string_view);
+template std::int64_t argument_or_default<std::int64_t>(const Operation&, std::string_view);
+template double argument_or_default<double>(const Operation&, std::string_view);
+template std::string argument_or_default<std::string>(const Operation&, std::string_view);
+template Dtype argument_or_default<Dtype>(const Operation&, std::string_view);
+template TensorType argument_or_default<TensorType>(const Operation&, std::string_view);
+template TensorList argument_or_default<TensorList>(const Operation&, std::string_view);
+template std::vector<bool> argument_or_default<std::vector<bool>>(const Operation&, std::string_view);
+template std::vector<std::int64_t> argument_or_default<std::vector<std::int64_t>>(const Operation&, std::string_view);
+template std::vector<double> argument_or_default<std::vector<double>>(const Operation&, std::string_view);
+template Value argument_or_default<Value>(const Operation&, std::string_view);
+
+namespace {
+
+/// ScalarType, Layout and Device are strings or Dtype here; only those that can change a cost stay.
+bool decides_nothing(std::string_view type, std::string_view name, const Value& value) {
+    if (type.substr(0, 6) == "Device") return true;
+    const auto* text = std::get_if<std::string>(&value);
+    if (type.substr(0, 6) == "Layout") return text != nullptr && (*text == "strided" || *text == "torch.strided");
+    const auto* flag = std::get_if<bool>(&value);
+    return (name == "pin_memory" || name == "non_blocking") && flag != nullptr && !*flag;
+}
+
+/// The kind the schema asks for: integers where it wants floats, [2] where it wants [2,2].
+Value coerced(std::string_view type, Value value, const std::optional<Value>& default_value) {
+    if (type.substr(0, 5) == "float") {
+        if (auto real = converted<double>(value)) return *real;
+        if (auto reals = converted<std::vector<double>>(value)) return *std::move(reals);
+    }
+    auto* list = std::get_if<std::vector<std::int64_t>>(&value);
+    if (list != nullptr && list->size() == 1 && default_value) {
+        if (const auto* full = std::get_if<std::vector<std::int64_t>>(&*default_value); full && full->size() > 1) {
+            list->assign(full->size(), list->front());
+        }
+    }
+    return value;
+}
+
+}  // namespace
+
+Operation canonical(Operation operation) {
+    const records::Schema* schema = table().schema(operation.target);
+    if (schema == nullptr) return operation;
+    Operation result;
+    result.target = operation.target;
+    for (const auto& [type, parameter] : schema->parameters) {
+        const auto given =
+            std::find_if(operation.arguments.begin(), operation.arguments.end(),
+                         [&, wanted = parameter.name](const Argument& argument) { return argument.name == wanted; });
+        if (given == operation.arguments.end()) continue;
+        Value value = coerced(type, std::move(given->value), parameter.default_value);
+        const bool is_default = parameter.default_value && value == *parameter.default_value;
+        if (!is_default && !decides_nothing(type, parameter.name, value)) {
+            result.arguments.push_back({given->name, std::move(value)});
+        }
+        operation.arguments.erase(given);
+    }
+    if (!operation.arguments.empty()) {
+        throw FormatError(operation.target + " has no parameter " + operation.arguments.front().name);
+    }
+    return result;
+}
+
+}  // namespace joulecast

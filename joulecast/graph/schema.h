@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "joulecast/graph/record.h"
+
+namespace joulecast::records {
+
+/// One parameter as the schema writes it: "SymInt[2] stride=1".
+struct SchemaParameter {
+    /// Type without alias annotation: "Tensor", "SymInt[2]", "ScalarType?".
+    std::string_view type;
+    Parameter parameter;
+};
+
+/// An ATen schema text such as torch prints it, taken apart. Views point into the text.
+struct Schema {
+    std::string_view target;
+    std::vector<SchemaParameter> parameters;
+};
+
+/// Throws FormatError naming the part that is not understood. For the texts in the tables of ops_*.cpp, not for input.
+Schema parse_schema(std::string_view text);
+
+/// What a table line in ops_<family>.cpp says; the parameters come out of the schema text.
+struct Row {
+    std::string_view schema;
+    Family family;
+    std::vector<TensorType> (*outputs)(const Operation&);
+    Counts (*forward)(const Operation&);
+    Counts (*backward)(const Operation&) = nullptr;
+    std::vector<std::int32_t> (*saved)(const Operation&) = nullptr;
+    std::int64_t (*hidden_bytes)(const Operation&) = nullptr;
+};
+
+std::span<const Row> attention_rows();
+std::span<const Row> convolution_rows();
+std::span<const Row> copy_rows();
+std::span<const Row> creation_rows();
+std::span<const Row> elementwise_rows();
+std::span<const Row> indexing_rows();
+std::span<const Row> loss_rows();
+std::span<const Row> matmul_rows();
+std::span<const Row> normalization_rows();
+std::span<const Row> pooling_rows();
+std::span<const Row> reduction_rows();
+std::span<const Row> softmax_rows();
+std::span<const Row> symbolic_rows();
+std::span<const Row> view_rows();
+
+}  // namespace joulecast::records
