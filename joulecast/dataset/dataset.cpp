@@ -54,13 +54,10 @@ sqlite::Connection opened(const std::filesystem::path& path, Dataset::Access acc
         require_current(connection, dataset_migrations());
         return connection;
     }
-    // A foreign file is refused before anything is changed in it.
-    if (connection.integer("PRAGMA application_id") == dataset_application_id ||
-        connection.integer("SELECT count(*) FROM sqlite_schema") == 0)
-        connection.execute("PRAGMA journal_mode = WAL");
     // A row costs about a second to measure: the milliseconds of a sync are well spent.
     connection.execute("PRAGMA synchronous = FULL");
-    migrate(connection, dataset_migrations());
+    migrate(connection, dataset_migrations());  // refuses a foreign file before anything is changed in it
+    connection.use_write_ahead_log();
     return connection;
 }
 

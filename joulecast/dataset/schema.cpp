@@ -193,7 +193,11 @@ std::span<const Migration> dataset_migrations() {
 
 void migrate(sqlite::Connection& connection, std::span<const Migration> migrations) {
     const auto newest = static_cast<std::int64_t>(migrations.size());
-    while (checked_version(connection, migrations) < newest) {
+    const auto known_version = [&] {
+        const sqlite::Transaction snapshot(connection, sqlite::Transaction::Kind::reading);
+        return checked_version(connection, migrations);
+    };
+    while (known_version() < newest) {
         sqlite::Transaction transaction(connection);
         // Asked again under the lock: another program may have taken this step meanwhile.
         const std::int64_t version = checked_version(connection, migrations);
@@ -206,7 +210,8 @@ void migrate(sqlite::Connection& connection, std::span<const Migration> migratio
     }
 }
 
-void require_current(const sqlite::Connection& connection, std::span<const Migration> migrations) {
+void require_current(sqlite::Connection& connection, std::span<const Migration> migrations) {
+    const sqlite::Transaction snapshot(connection, sqlite::Transaction::Kind::reading);
     const std::int64_t version = checked_version(connection, migrations);
     if (version < static_cast<std::int64_t>(migrations.size()))
         throw Error("database '" + connection.file().string() + "' has the older schema version " +

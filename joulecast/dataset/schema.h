@@ -22,6 +22,6 @@ std::span<const Migration> dataset_migrations();
 void migrate(sqlite::Connection& connection, std::span<const Migration> migrations);
 
 /// What migrate would complain about, and an Error for a file that still needs a migration (read-only access).
-void require_current(const sqlite::Connection& connection, std::span<const Migration> migrations);
+void require_current(sqlite::Connection& connection, std::span<const Migration> migrations);
 
 }  // namespace joulecast

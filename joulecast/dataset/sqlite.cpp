@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <sstream>
 #include <system_error>
+#include <thread>
 
 #include "joulecast/error.h"
 
@@ -225,6 +227,18 @@ void Connection::execute(std::string_view sql) {
         fail(connection_.get(), file_);
 }
 
+void Connection::use_write_ahead_log() {
+    // SQLite answers "busy" at once here, whatever the timeout says, when another program switches or writes too.
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(busy_timeout_ms);
+    const char* sql = "PRAGMA journal_mode = WAL";
+    int code = sqlite3_exec(connection_.get(), sql, nullptr, nullptr, nullptr);
+    while (code == SQLITE_BUSY && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        code = sqlite3_exec(connection_.get(), sql, nullptr, nullptr, nullptr);
+    }
+    if (code != SQLITE_OK) fail(connection_.get(), file_);
+}
+
 Statement Connection::prepare(std::string_view sql) const {
     return Statement(connection_.get(), sql, file_);
 }
@@ -242,8 +256,8 @@ std::int64_t Connection::changes() const {
     return sqlite3_changes64(connection_.get());
 }
 
-Transaction::Transaction(Connection& connection) : connection_(connection) {
-    connection_.execute("BEGIN IMMEDIATE");
+Transaction::Transaction(Connection& connection, Kind kind) : connection_(connection) {
+    connection_.execute(kind == Kind::writing ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
 Transaction::~Transaction() {

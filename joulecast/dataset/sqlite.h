@@ -56,6 +56,8 @@ class Connection {
     Connection(std::filesystem::path file, Access access);
 
     void execute(std::string_view sql);
+    /// WAL mode: readers do not wait for writers. A property of the file; waits like any writer.
+    void use_write_ahead_log();
     Statement prepare(std::string_view sql) const;
     /// The single integer that the query answers with.
     std::int64_t integer(std::string_view sql) const;
@@ -74,10 +76,12 @@ class Connection {
     std::unique_ptr<sqlite3, Close> connection_;
 };
 
-/// All or nothing: takes the write lock at once, rolls back unless committed.
+/// All or nothing: a writer takes the lock at once and rolls back unless committed; a reader sees one state.
 class Transaction {
   public:
-    explicit Transaction(Connection& connection);
+    enum class Kind { reading, writing };
+
+    explicit Transaction(Connection& connection, Kind kind = Kind::writing);
     ~Transaction();
     Transaction(const Transaction&) = delete;
     Transaction& operator=(const Transaction&) = delete;
