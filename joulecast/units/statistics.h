@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+
+namespace joulecast {
+
+/// Of no sample at all, each of these is NaN.
+double mean(std::span<const double> samples);
+/// With n - 1; NaN below two samples.
+double standard_deviation(std::span<const double> samples);
+double median(std::span<const double> samples);
+/// Between order statistics linearly interpolated (Hyndman and Fan's type 7, as numpy does), share in [0, 1].
+double quantile(std::span<const double> samples, double share);
+
+/// n / (1 + 2 sum of rho_k) over the initial positive autocorrelations, between 1 and n: how many independent samples
+/// would know the mean as well as these, taken one after another, do.
+double effective_samples(std::span<const double> samples);
+
+/// Quantile of Student's t distribution, degrees > 0 (fractions allowed), share in (0, 1); accurate to 1e-9.
+double student_t_quantile(double share, double degrees);
+
+}  // namespace joulecast
