@@ -140,6 +140,18 @@ Finding torch_worker(const std::string& asked_command) {
     }
 }
 
+/// The cures stand below the table: as a column they would make it too wide for a terminal.
+std::string text(Table table, const std::vector<Finding>& findings) {
+    table.heads.pop_back();
+    for (auto& row : table.rows) row.pop_back();
+    std::string result = to_text(table);
+    for (const Finding& finding : findings) {
+        if (finding.what_to_do.empty()) continue;
+        result += "\n" + finding.part + ": " + finding.what_to_do;
+    }
+    return result + "\n";
+}
+
 }  // namespace
 
 Run declare_doctor(CLI::App& command) {
@@ -162,7 +174,7 @@ Run declare_doctor(CLI::App& command) {
             answer["findings"] = nlohmann::ordered_json::parse(to_json(table));
             options->output.write(answer.dump(2) + '\n');
         } else {
-            options->output.write(to_text(table));
+            options->output.write(text(table, findings));
         }
         // Forecasting is the main job; a machine that cannot measure is no failure.
         const bool forecasts = std::all_of(findings.begin(), findings.end(), [](const Finding& finding) {

@@ -27,8 +27,4 @@ Guide split_guide(std::string_view markdown) {
     return guide;
 }
 
-Guide guide_of(std::string_view verb) {
-    return split_guide(guide_text(verb));
-}
-
 }  // namespace joulecast::cli
