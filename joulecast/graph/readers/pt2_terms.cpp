@@ -64,6 +64,8 @@ std::string target_of(const std::string& python) {
         constexpr std::string_view default_overload = ".default";
         if (target.ends_with(default_overload)) target.erase(target.size() - default_overload.size());
     } else {
+        // Python's module of operators; its true name has an underscore.
+        if (target.starts_with("_operator.")) target.erase(0, 1);
         split = target.rfind('.');
     }
     if (split == std::string::npos || split == 0 || split >= target.size())

@@ -16,7 +16,7 @@ Dtype required_dtype(std::int64_t code);
 Layout layout_of(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& strides);
 
 /// "torch.ops.aten.conv2d.default" is aten::conv2d, "torch.ops.aten.add.Tensor" aten::add.Tensor,
-/// "torch.ops.higher_order.cond" higher_order::cond, "_operator.mul" _operator::mul. FormatError for what is no name.
+/// "torch.ops.higher_order.cond" higher_order::cond, "_operator.mul" operator::mul. FormatError for what is no name.
 std::string target_of(const std::string& python);
 
 /// "L__self__,,Net;L__self___conv1,conv1,torch.nn.Conv2d": the deepest module's dotted path, without the "@1" that
