@@ -72,6 +72,7 @@ std::string foreign_breach(const std::string& path, const std::string& header, c
     if (header.find_first_of("./") == std::string::npos) return "";
     for (const Door& door : doors) {
         if (!header.starts_with(door.prefix)) continue;
+        if (std::find(door.folders.begin(), door.folders.end(), path) != door.folders.end()) return "";
         const bool inside = std::any_of(door.folders.begin(), door.folders.end(),
                                         [&](const auto& folder) { return is_below(path, folder); });
         if (!inside) continue;

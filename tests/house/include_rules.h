@@ -16,6 +16,7 @@ struct IncludeTable {
 };
 
 /// One door per foreign library: header prefix, the folders that may include it, and whether only .cpp files may.
+/// A file may stand among the folders: it may include it, whatever it is.
 struct Door {
     std::string prefix;
     std::vector<std::string> folders;
