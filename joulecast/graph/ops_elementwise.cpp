@@ -61,8 +61,9 @@ Types broadcast_as_first(const Operation& operation) {
 
 /// Sums that fold the output's gradient into a smaller operand. Without broadcasting the gradient is handed on as it
 /// is.
+template <auto Outputs>
 Counts addition_backward(const Operation& operation) {
-    const Types output = broadcast_as_first(operation);
+    const Types output = Outputs(operation);
     Counts counts;
     for (const TensorType* operand : tensors(operation)) {
         if (!operand->requires_grad || operand->sizes == output.front().sizes) continue;
@@ -74,9 +75,9 @@ Counts addition_backward(const Operation& operation) {
 }
 
 /// Each gradient multiplies the output's by something kept: the other operand, or the mask.
-template <std::int64_t per_element>
+template <auto Outputs, std::int64_t per_element>
 Counts product_backward(const Operation& operation) {
-    const Types output = broadcast_as_first(operation);
+    const Types output = Outputs(operation);
     Counts counts;
     counts.bytes_read = byte_count(output.front()) + input_bytes(operation);
     counts.bytes_written = gradient_bytes(operation);
@@ -182,19 +183,22 @@ constexpr Row without_gradient(std::string_view schema) {
 
 template <auto Outputs>
 constexpr Row additive(std::string_view schema) {
-    return {schema, Family::elementwise, Outputs, &streamed<Outputs, 1>, &addition_backward};
+    return {schema, Family::elementwise, Outputs, &streamed<Outputs, 1>, &addition_backward<Outputs>};
 }
 template <auto Outputs, std::int64_t cost = 1>
 constexpr Row multiplicative(std::string_view schema) {
-    return {schema, Family::elementwise, Outputs, &streamed<Outputs, cost>, &product_backward<cost>, &saves_other};
+    return {schema,      Family::elementwise, Outputs, &streamed<Outputs, cost>, &product_backward<Outputs, cost>,
+            &saves_other};
 }
 template <auto Outputs, std::int64_t cost>
 constexpr Row keeping_all(std::string_view schema) {
-    return {schema, Family::elementwise, Outputs, &streamed<Outputs, cost>, &product_backward<cost>, &saves_all};
+    return {schema,    Family::elementwise, Outputs, &streamed<Outputs, cost>, &product_backward<Outputs, cost>,
+            &saves_all};
 }
 template <auto Outputs>
 constexpr Row chosen(std::string_view schema) {
-    return {schema, Family::elementwise, Outputs, &streamed<Outputs, 1>, &product_backward<1>, &saves_condition};
+    return {schema,          Family::elementwise, Outputs, &streamed<Outputs, 1>, &product_backward<Outputs, 1>,
+            &saves_condition};
 }
 template <auto Outputs>
 constexpr Row dropout(std::string_view schema) {
@@ -241,7 +245,7 @@ constexpr std::array rows{
     in_place<4, Saves::output>("aten::sigmoid_(Tensor(a!) self) -> Tensor(a!)"),
     function<1, Saves::output>("aten::tanh(Tensor self) -> Tensor"),
     in_place<1, Saves::output>("aten::tanh_(Tensor(a!) self) -> Tensor(a!)"),
-    keeping_all<&broadcast_as_first, 2>("aten::prelu(Tensor self, Tensor weight) -> Tensor"),
+    keeping_all<&same_as_first, 2>("aten::prelu(Tensor self, Tensor weight) -> Tensor"),
     unary<&glu_outputs, 5, Saves::input>("aten::glu(Tensor self, int dim=-1) -> Tensor"),
     // Functions of one tensor.
     function<1, Saves::output>("aten::exp(Tensor self) -> Tensor"),

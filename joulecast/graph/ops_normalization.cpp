@@ -23,8 +23,7 @@ Counts forward(const Operation& operation) {
     const bool twice = computes_statistics(operation);
     const bool always = operation.target != "aten::batch_norm" && operation.target != "aten::instance_norm";
     const std::int64_t per_element = normalise + (twice || always ? statistics : 0);
-    Counts counts{0, checked(operation, per_element, element_count(input)), input_bytes(operation),
-                  bytes(same_as_first(operation))};
+    Counts counts{0, checked(operation, per_element, element_count(input)), input_bytes(operation), byte_count(input)};
     if (!twice) return counts;
     counts.bytes_read += byte_count(input);
     for (const std::string_view name : {"running_mean", "running_var"}) {
@@ -44,8 +43,15 @@ Counts backward(const Operation& operation) {
             checked(operation, 2 * passes, byte_count(input)) + parameters, gradient_bytes(operation)};
 }
 
+/// Norms over channels keep the layout; those over the last dimensions want rows in one piece.
+Types outputs(const Operation& operation) {
+    const TensorType& input = tensor(operation, "input");
+    const bool by_row = operation.target == "aten::layer_norm" || operation.target == "aten::rms_norm";
+    return {make(input.dtype, input.sizes, by_row ? Layout::contiguous : input.layout)};
+}
+
 constexpr Row normalization(std::string_view schema) {
-    return {schema, Family::normalization, &same_as_first, &forward, &backward, &saves_first};
+    return {schema, Family::normalization, &outputs, &forward, &backward, &saves_first};
 }
 
 constexpr std::array rows{

@@ -47,7 +47,6 @@ Value single_default(std::string_view schema, std::string_view type, std::string
     if (text == "True") return true;
     if (text == "False") return false;
     if (text.front() == '"' || text.front() == '\'') return std::string(text.substr(1, text.size() - 2));
-    if (text == "Mean") return std::int64_t{1};  // at::Reduction::Mean
     if (text == "contiguous_format") return std::string(text);
     const auto integer = number<std::int64_t>(text);
     if (integer && !holds_reals(type)) return *integer;

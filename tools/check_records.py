@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Holds joulecast's records against torch: the schemas of all targets, and the outputs of the calls in tests/graph/records.txt.
+
+    check_records.py --records build/tests/graph/print_records     # schemas: parameters in order, and their defaults
+    check_records.py --calls tests/graph/records.txt               # each line: call -> output types, as torch's meta tensors say
+    check_records.py --calls tests/graph/records.txt --write       # writes what torch says behind each call
+
+Needs torch only; exits with 1 after naming all differences.
+"""
+import argparse
+import json
+import math
+import pathlib
+import subprocess
+import sys
+
+import torch
+
+DTYPES = {"u8": torch.uint8, "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64, "f16": torch.float16,
+          "f32": torch.float32, "f64": torch.float64, "c64": torch.complex64, "c128": torch.complex128, "bool": torch.bool,
+          "bf16": torch.bfloat16, "f8e4m3fn": torch.float8_e4m3fn, "f8e5m2": torch.float8_e5m2}
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
+WORDS = {"none": None, "true": True, "false": False, "inf": math.inf, "nan": math.nan}
+
+
+class Reader:
+    """Reads the text form of an operation (joulecast/graph/operation.h) into tensors on the meta device and plain values."""
+
+    def __init__(self, text):
+        self.text, self.at = text, 0
+
+    def take(self, token):
+        while self.text[self.at:self.at + 1] == " ":
+            self.at += 1
+        if self.text.startswith(token, self.at):
+            self.at += len(token)
+            return True
+        return False
+
+    def word(self, letters="_.+-:"):
+        start = self.at
+        while self.at < len(self.text) and (self.text[self.at].isalnum() or self.text[self.at] in letters):
+            self.at += 1
+        return self.text[start:self.at]
+
+    def list(self, item):
+        items = []
+        while not self.take("]"):
+            items.append(item())
+            self.take(",")
+        return items
+
+    def value(self):
+        if self.take("["):
+            return self.list(self.value)
+        if self.text[self.at] == '"':
+            value, end = json.JSONDecoder().raw_decode(self.text[self.at:])
+            self.at += end
+            return value
+        word = self.word()
+        if word in DTYPES:
+            return self.tensor(DTYPES[word]) if self.take("[") else DTYPES[word]
+        if word in WORDS:
+            return WORDS[word]
+        return float(word) if any(mark in word for mark in ".en") else int(word)
+
+    def tensor(self, dtype):
+        sizes = self.list(lambda: int(self.word()))
+        tensor = torch.empty(sizes, dtype=dtype, device="meta")
+        if self.take("{cl}"):
+            return tensor.contiguous(memory_format=torch.channels_last if len(sizes) == 4 else torch.channels_last_3d)
+        if self.take("{t}"):
+            return torch.empty([*sizes[:-2], sizes[-1], sizes[-2]], dtype=dtype, device="meta").transpose(-1, -2)
+        return tensor
+
+    def call(self):
+        target, arguments = self.word(), {}
+        assert self.take("("), self.text
+        while not self.take(")"):
+            name = self.word()
+            assert self.take("="), (self.text, self.at)
+            arguments[name] = self.value()
+            self.take(", ")
+        return target, arguments
+
+
+def overload(target):
+    name, _, variant = target.removeprefix("aten::").partition(".")
+    return getattr(getattr(torch.ops.aten, name), variant or "default")
+
+
+def type_text(tensor):
+    layout = "" if tensor.is_contiguous() else "{t}"
+    images = {4: torch.channels_last, 5: torch.channels_last_3d}
+    if layout and tensor.dim() in images and tensor.is_contiguous(memory_format=images[tensor.dim()]):
+        layout = "{cl}"
+    return f"{NAMES[tensor.dtype]}[{','.join(map(str, tensor.shape))}]{layout}"
+
+
+def output_text(call):
+    target, arguments = Reader(call).call()
+    # Without values only the shapes can come out; factories have to be told where.
+    if any(argument.name == "device" for argument in overload(target)._schema.arguments):
+        arguments.setdefault("device", "meta")
+    outputs = overload(target)(**arguments)
+    outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+    return " ".join(type_text(output) for output in outputs if isinstance(output, torch.Tensor))
+
+
+def check_calls(path, write):
+    lines, wrong = [], 0
+    for line in path.read_text().splitlines():
+        if not line or line.startswith("#"):
+            lines.append(line)
+            continue
+        call, _, said = line.partition(" -> ")
+        found = output_text(call)
+        lines.append(f"{call} -> {found}".rstrip())
+        if not write and said.strip() != found:
+            print(f"{call}\n  file:  {said}\n  torch: {found}")
+            wrong += 1
+    if write:
+        path.write_text("\n".join(lines) + "\n")
+    return wrong
+
+
+def plain(value):
+    """A default as both sides can write it."""
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value if isinstance(value, (bool, int, str, type(None))) else float(value)
+
+
+def check_schemas(program):
+    wrong = 0
+    for record in json.loads(subprocess.run([program], check=True, capture_output=True, text=True).stdout):
+        if record["target"].startswith("operator::"):
+            continue
+        ours = [(p["name"], *([plain(p["default"])] if "default" in p else [])) for p in record["parameters"]]
+        theirs = [(a.name, *([plain(a.default_value)] if a.has_default_value() else []))
+                  for a in overload(record["target"])._schema.arguments]
+        # torch numbers memory formats; 0 is contiguous.
+        ours = [(name, *[0 if name == "memory_format" and d == "contiguous_format" else d for d in default]) for name, *default in ours]
+        if ours != theirs:
+            print(f"{record['target']}\n  joulecast: {ours}\n  torch:     {theirs}")
+            wrong += 1
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", help="the program that prints all records as JSON")
+    parser.add_argument("--calls", type=pathlib.Path)
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    wrong = (check_schemas(options.records) if options.records else 0) + (check_calls(options.calls, options.write) if options.calls else 0)
+    print(f"{wrong} differences from torch {torch.__version__}")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
