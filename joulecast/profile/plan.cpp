@@ -1,0 +1,234 @@
+#include "joulecast/profile/plan.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string_view>
+
+#include "joulecast/error.h"
+#include "joulecast/graph/record.h"
+
+namespace joulecast {
+namespace {
+
+/// What measuring an operation takes before the database knows better: METHOD's warm-up, timing (rotating and hot).
+constexpr double default_operation_cost_s = 0.5;
+/// A network is built, warmed up and timed: at least so long, and so many passes.
+constexpr double least_network_cost_s = 1.0;
+constexpr double network_passes = 10;
+/// Stands in where the data sheet has no figures: only the order of operations depends on it.
+constexpr double usual_flop_per_s = 1e11;
+constexpr double usual_bytes_per_s = 1e10;
+constexpr double usual_call_s = 5e-6;
+
+double rough_seconds(const Operation& operation, const Device& device) {
+    const auto all = tensors(operation);
+    const double peak = peak_flop_per_s(device, all.empty() ? Dtype::f32 : all.front()->dtype);
+    const Counts counts = total_counts(operation);
+    const double flop = static_cast<double>(counts.flop) + static_cast<double>(counts.other_flop);
+    const double bytes = static_cast<double>(counts.bytes_read) + static_cast<double>(counts.bytes_written);
+    const double bandwidth = device.bandwidth_bytes_per_s;
+    return usual_call_s + std::max(flop / (peak > 0 ? peak : usual_flop_per_s),
+                                   bytes / (bandwidth > 0 ? bandwidth : usual_bytes_per_s));
+}
+
+/// FNV-1a: the same on every machine, so that shards fit together.
+std::uint64_t stable_hash(std::string_view text) {
+    std::uint64_t hash = 14695981039346656037ull;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+    return hash;
+}
+
+bool in_shard(std::string_view text, const PlanSettings& settings) {
+    return stable_hash(text) % static_cast<std::uint64_t>(settings.shards) ==
+           static_cast<std::uint64_t>(settings.shard - 1);
+}
+
+std::string text_of(const NetworkMeasurement& network) {
+    std::string text = network.model + " " + std::string(name(network.mode)) + " " + network.precision;
+    for (const auto& [symbol, value] : network.symbols) text += " " + symbol + "=" + std::to_string(value);
+    return text;
+}
+
+/// Fisher and Yates; std::shuffle differs between standard libraries.
+template <class Item>
+void shuffle(std::vector<Item>& items, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    for (std::size_t left = items.size(); left > 1; --left) std::swap(items[left - 1], items[random() % left]);
+}
+
+void add_networks(Plan& plan, const std::vector<Variation>& variations, const Dataset* dataset,
+                  const PlanSettings& settings) {
+    std::map<std::string, bool> seen;
+    const double most_s = settings.budget_s.value_or(0) / 2;
+    for (const Variation& variation : variations) {
+        const NetworkMeasurement wanted = describe(variation, settings.point);
+        const std::string text = text_of(wanted);
+        if (!variation.network || !in_shard(text, settings) || !seen.emplace(text, true).second) continue;
+        ++plan.wanted;
+        if (dataset != nullptr && dataset->contains(wanted)) {
+            ++plan.measured;
+            continue;
+        }
+        double pass_s = 0;
+        for (const Node& node : variation.graph.nodes)
+            if (is_measurable(node.operation)) pass_s += rough_seconds(node.operation, settings.device);
+        const double cost_s = least_network_cost_s + network_passes * pass_s;
+        if (settings.budget_s && plan.cost_s + cost_s > most_s) {
+            ++plan.left_out;
+            continue;
+        }
+        plan.networks.push_back({variation, cost_s});
+        plan.cost_s += cost_s;
+    }
+}
+
+struct Wanted {
+    PlannedOperation planned;
+    bool measured = false;
+};
+
+/// Unique measurable operations in order of first appearance.
+std::vector<Wanted> wanted_operations(const std::vector<Variation>& variations, const PlanSettings& settings) {
+    std::vector<Wanted> wanted;
+    std::map<std::string, std::size_t> place;
+    for (const Variation& variation : variations) {
+        if (!variation.operations) continue;
+        for (const CountedOperation& counted : count_operations(variation.graph)) {
+            if (!is_measurable(counted.operation)) continue;
+            const std::string text = signature(counted.operation);
+            if (!in_shard(text, settings)) continue;
+            const auto [found, is_new] = place.emplace(text, wanted.size());
+            if (is_new) wanted.push_back({{counted.operation, 0, 0}, false});
+            wanted[found->second].planned.share_s +=
+                static_cast<double>(counted.count) * rough_seconds(counted.operation, settings.device);
+        }
+    }
+    return wanted;
+}
+
+void add_operations(Plan& plan, const std::vector<Variation>& variations, const Dataset* dataset,
+                    const PlanSettings& settings) {
+    std::vector<Wanted> wanted = wanted_operations(variations, settings);
+    plan.wanted += static_cast<std::int64_t>(wanted.size());
+    const double known_s = dataset == nullptr
+                               ? default_operation_cost_s
+                               : dataset->mean_operation_wall_s(settings.device.id).value_or(default_operation_cost_s);
+    double all_share = 0, covered = 0;
+    for (Wanted& one : wanted) {
+        one.planned.cost_s = known_s;
+        one.measured = dataset != nullptr && dataset->contains(key_of(one.planned.operation, settings.point));
+        all_share += one.planned.share_s;
+    }
+    std::ranges::stable_sort(wanted, std::greater<>(), [](const Wanted& one) { return one.planned.share_s; });
+    for (Wanted& one : wanted) {
+        if (one.measured) {
+            ++plan.measured;
+        } else if (settings.budget_s && plan.cost_s + one.planned.cost_s > *settings.budget_s) {
+            ++plan.left_out;
+            continue;
+        } else {
+            plan.cost_s += one.planned.cost_s;
+            plan.operations.push_back(one.planned);
+        }
+        covered += one.planned.share_s;
+    }
+    plan.covered_share = all_share > 0 ? covered / all_share : 1;
+    shuffle(plan.operations, settings.seed);
+}
+
+/// The sizes agree but for dimension 0, which may have grown; `grew` is set if it has.
+bool same_but_batch(const TensorType& smaller, const TensorType& larger, bool& grew) {
+    TensorType copy = larger;
+    if (!smaller.sizes.empty() && smaller.sizes.size() == larger.sizes.size() && larger.sizes[0] > smaller.sizes[0]) {
+        copy.sizes[0] = smaller.sizes[0];
+        grew = true;
+    }
+    return copy == smaller;
+}
+
+}  // namespace
+
+double Plan::networks_cost_s() const {
+    double sum = 0;
+    for (const PlannedNetwork& network : networks) sum += network.cost_s;
+    return sum;
+}
+
+MeasurementKey key_of(const Operation& operation, const OperatingPoint& point) {
+    MeasurementKey key;
+    key.device = point.device;
+    key.operation = signature(operation);
+    key.mode = mode(operation);
+    key.sm_clock_mhz = point.sm_clock_mhz;
+    key.math = point.math;
+    key.host = point.host;
+    key.threads = point.threads;
+    return key;
+}
+
+NetworkMeasurement describe(const Variation& variation, const OperatingPoint& point) {
+    NetworkMeasurement network;
+    network.model = variation.model;
+    network.symbols = variation.symbols;
+    network.mode = variation.mode;
+    network.precision = variation.precision;
+    network.asked = point;
+    network.real = point;
+    return network;
+}
+
+bool is_measurable(const Operation& operation) {
+    // Names without a namespace are Python's (operator.getitem): nothing that the dispatcher could call.
+    if (operation.target.find("::") == std::string::npos) return false;
+    const Family kind = family(operation);
+    if (kind == Family::view || kind == Family::symbolic) return false;
+    return find_record(operation.target) == nullptr || !(total_counts(operation) == Counts{});
+}
+
+bool is_larger_batch(const Operation& smaller, const Operation& larger) {
+    if (smaller.target != larger.target || smaller.arguments.size() != larger.arguments.size()) return false;
+    bool grew = false;
+    for (std::size_t i = 0; i < smaller.arguments.size(); ++i) {
+        const Argument& a = smaller.arguments[i];
+        const Argument& b = larger.arguments[i];
+        if (a.name != b.name || a.value.index() != b.value.index()) return false;
+        if (const auto* tensor = std::get_if<TensorType>(&a.value)) {
+            if (!same_but_batch(*tensor, std::get<TensorType>(b.value), grew)) return false;
+        } else if (const auto* list = std::get_if<TensorList>(&a.value)) {
+            const auto& other = std::get<TensorList>(b.value);
+            if (list->size() != other.size()) return false;
+            for (std::size_t k = 0; k < list->size(); ++k) {
+                if ((*list)[k].has_value() != other[k].has_value()) return false;
+                if ((*list)[k] && !same_but_batch(*(*list)[k], *other[k], grew)) return false;
+            }
+        } else if (!(a == b)) {
+            return false;
+        }
+    }
+    return grew;
+}
+
+bool is_larger_batch(const NetworkMeasurement& smaller, const NetworkMeasurement& larger) {
+    if (smaller.model != larger.model || smaller.mode != larger.mode || smaller.precision != larger.precision)
+        return false;
+    bool grew = false;
+    for (const auto& [symbol, value] : larger.symbols) {
+        const auto before = smaller.symbols.find(symbol);
+        if (before == smaller.symbols.end() || before->second > value) return false;
+        grew = grew || before->second < value;
+    }
+    return grew && smaller.symbols.size() == larger.symbols.size();
+}
+
+Plan make_plan(const std::vector<Variation>& variations, const Dataset* dataset, const PlanSettings& settings) {
+    if (settings.shards < 1 || settings.shard < 1 || settings.shard > settings.shards)
+        throw UsageError("there is no shard " + std::to_string(settings.shard) + " of " +
+                         std::to_string(settings.shards));
+    Plan plan;
+    add_networks(plan, variations, dataset, settings);
+    add_operations(plan, variations, dataset, settings);
+    return plan;
+}
+
+}  // namespace joulecast

@@ -1,0 +1,186 @@
+#include "joulecast/profile/request.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+#include <sstream>
+#include <string_view>
+
+#include "joulecast/error.h"
+#include "joulecast/graph/readers/read_graph.h"
+
+namespace joulecast {
+namespace {
+
+std::string trimmed(const std::string& text) {
+    const std::size_t first = text.find_first_not_of(" \t\r");
+    if (first == std::string::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    std::size_t start = 0;
+    for (std::size_t end = text.find(separator); end != std::string::npos; end = text.find(separator, start)) {
+        parts.push_back(trimmed(text.substr(start, end - start)));
+        start = end + 1;
+    }
+    parts.push_back(trimmed(text.substr(start)));
+    return parts;
+}
+
+bool parse_switch(const std::string& text) {
+    if (text == "yes") return true;
+    if (text == "no") return false;
+    throw UsageError("'" + text + "' is neither yes nor no");
+}
+
+/// One line of a plan file. What may stand on the left is listed here and in docs/guide/profile.md.
+void apply(ProfileRequest& request, const std::string& key, const std::string& value) {
+    if (key == "models") {
+        std::istringstream words(value);
+        for (std::string word; words >> word;) request.models.push_back(word);
+    } else if (key == "set") {
+        add_setting(request.set, value);
+    } else if (key == "mode") {
+        request.modes = parse_modes(value);
+    } else if (key == "precision") {
+        request.precisions = parse_precisions(value);
+    } else if (key == "operations") {
+        request.operations = parse_switch(value);
+    } else if (key == "networks") {
+        request.networks = parse_switch(value);
+    } else if (key == "budget") {
+        request.budget_s = parse_duration(value);
+    } else {
+        throw UsageError("unknown setting '" + key +
+                         "'. There are: models, set, mode, precision, operations, networks, budget");
+    }
+}
+
+/// Every combination of the values of those symbols that the graph has.
+std::vector<SymbolValues> combinations(const ProfileRequest& request, const Graph& graph) {
+    std::vector<SymbolValues> all = {{}};
+    for (const auto& [symbol, values] : request.set) {
+        if (!graph.symbols.contains(symbol)) continue;
+        std::vector<SymbolValues> longer;
+        for (const SymbolValues& combination : all)
+            for (const std::int64_t value : values) {
+                longer.push_back(combination);
+                longer.back()[symbol] = value;
+            }
+        all = std::move(longer);
+    }
+    return all;
+}
+
+Graph at_precision(const Graph& graph, const std::string& precision) {
+    if (precision == "bf16") return with_dtype(graph, Dtype::bf16);
+    if (precision == "fp16") return with_dtype(graph, Dtype::f16);
+    return graph;
+}
+
+}  // namespace
+
+void add_setting(std::map<std::string, std::vector<std::int64_t>>& set, const std::string& text) {
+    const std::size_t equals = text.find('=');
+    const std::string symbol = trimmed(text.substr(0, equals));
+    const auto texts = equals == std::string::npos ? std::vector<std::string>() : split(text.substr(equals + 1), ',');
+    std::vector<std::int64_t> values;
+    for (const std::string& one : texts) {
+        std::int64_t value = 0;
+        const auto read = std::from_chars(one.data(), one.data() + one.size(), value);
+        if (read.ec == std::errc() && read.ptr == one.data() + one.size()) values.push_back(value);
+    }
+    if (symbol.empty() || values.empty() || values.size() != texts.size())
+        throw UsageError("'" + text + "' is no setting of a symbol, as in batch=1,8,32");
+    std::ranges::sort(values);
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    if (!set.emplace(symbol, std::move(values)).second) throw UsageError("symbol " + symbol + " is set twice");
+}
+
+std::vector<Mode> parse_modes(const std::string& text) {
+    std::vector<Mode> modes;
+    for (const std::string& word : split(text, ',')) {
+        const auto mode = parse_mode(word);
+        if (!mode) throw UsageError("unknown mode '" + word + "'. There are: inference, training");
+        if (std::ranges::find(modes, *mode) == modes.end()) modes.push_back(*mode);
+    }
+    return modes;
+}
+
+std::vector<std::string> parse_precisions(const std::string& text) {
+    std::vector<std::string> precisions;
+    for (const std::string& word : split(text, ',')) {
+        if (word != "fp32" && word != "bf16" && word != "fp16")
+            throw UsageError("unknown precision '" + word + "'. There are: fp32, bf16, fp16");
+        if (std::ranges::find(precisions, word) == precisions.end()) precisions.push_back(word);
+    }
+    return precisions;
+}
+
+double parse_duration(const std::string& text) {
+    double value = 0;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, value);
+    const std::string_view unit(read.ptr, static_cast<std::size_t>(end - read.ptr));
+    const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+    if (read.ec != std::errc() || !(value > 0) || !std::isfinite(value) || factor == 0)
+        throw UsageError("'" + text + "' is no duration, as in 150s, 10m or 2h");
+    return value * factor;
+}
+
+ProfileRequest read_plan(std::istream& input, const std::string& name) {
+    ProfileRequest request;
+    std::set<std::string> seen;
+    std::int64_t number = 0;
+    const auto fail = [&](const std::string& what) {
+        throw FormatError(name + ":" + std::to_string(number) + ": " + what + ".");
+    };
+    for (std::string line; std::getline(input, line);) {
+        ++number;
+        line = trimmed(line.substr(0, line.find('#')));
+        if (line.empty()) continue;
+        const std::size_t equals = line.find('=');
+        if (equals == std::string::npos) fail("'" + line + "' is no line of the form setting = value");
+        const std::string key = trimmed(line.substr(0, equals));
+        // models and set may be spread over several lines.
+        if (key != "models" && key != "set" && !seen.insert(key).second) fail("'" + key + "' is given twice");
+        try {
+            apply(request, key, trimmed(line.substr(equals + 1)));
+        } catch (const UsageError& error) {
+            fail(error.what());
+        }
+    }
+    if (request.models.empty()) fail("the plan names no models (models = resnet50 gpt2)");
+    return request;
+}
+
+std::vector<Variation> variations(const ProfileRequest& request, const std::filesystem::path& zoo) {
+    std::vector<Graph> graphs;
+    for (const std::string& model : request.models) graphs.push_back(open_model(model, zoo));
+    for (const auto& [symbol, values] : request.set) {
+        const auto has = [&symbol = symbol](const Graph& graph) { return graph.symbols.contains(symbol); };
+        if (!graphs.empty() && std::ranges::none_of(graphs, has))
+            (void)with_symbol(graphs.front(), symbol, values.front());  // throws, naming the symbols there are
+    }
+    std::vector<Variation> all;
+    for (const Graph& graph : graphs)
+        for (const SymbolValues& symbols : combinations(request, graph)) {
+            Graph shaped = graph;
+            for (const auto& [symbol, value] : symbols) shaped = with_symbol(shaped, symbol, value);
+            SymbolValues values;
+            for (const auto& [symbol, state] : shaped.symbols) values[symbol] = state.value;
+            for (const std::string& precision : request.precisions)
+                for (const Mode mode : request.modes) {
+                    Graph ready = at_precision(shaped, precision);
+                    if (mode == Mode::training) ready = to_training(ready);
+                    all.push_back(
+                        {graph.name, values, mode, precision, std::move(ready), request.operations, request.networks});
+                }
+        }
+    return all;
+}
+
+}  // namespace joulecast

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <istream>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "joulecast/graph/graph.h"
+
+namespace joulecast {
+
+/// Which measurements somebody wants: every model at every combination of the rest.
+struct ProfileRequest {
+    std::vector<std::string> models;
+    std::map<std::string, std::vector<std::int64_t>> set;  ///< symbol -> values
+    std::vector<Mode> modes = {Mode::inference};
+    std::vector<std::string> precisions = {"fp32"};
+    bool operations = true;          ///< the models' unique operations
+    bool networks = false;           ///< and each model as a whole
+    std::optional<double> budget_s;  ///< of measuring, all together
+};
+
+/// The texts of the command line and of plan files; each throws UsageError naming what it does not understand.
+/// "batch=1,8,32", added to what is there.
+void add_setting(std::map<std::string, std::vector<std::int64_t>>& set, const std::string& text);
+std::vector<Mode> parse_modes(const std::string& text);
+/// fp32, bf16 or fp16, with commas between.
+std::vector<std::string> parse_precisions(const std::string& text);
+/// "150s", "10m", "2h", or seconds without a unit.
+double parse_duration(const std::string& text);
+
+/// Reads a plan file (docs/guide/profile.md): lines `key = value`, `#` starts a comment. Throws FormatError
+/// "name:line: what".
+ProfileRequest read_plan(std::istream& input, const std::string& name);
+
+/// One model at one setting, ready to be measured.
+struct Variation {
+    std::string model;
+    SymbolValues symbols;
+    Mode mode = Mode::inference;
+    std::string precision = "fp32";
+    Graph graph;
+    bool operations = true;
+    bool network = false;
+};
+
+/// Opens and re-shapes the request's models. A symbol that only some of them have is set where it is; throws Error
+/// for one that none has.
+std::vector<Variation> variations(const ProfileRequest& request, const std::filesystem::path& zoo);
+
+}  // namespace joulecast

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "joulecast/dataset/dataset.h"
+#include "joulecast/profile/plan.h"
+#include "joulecast/profile/progress.h"
+#include "joulecast/worker/supervision/supervisor.h"
+
+namespace joulecast {
+
+struct SweepSettings {
+    MeasureSettings measure;
+    OperatingPoint point;
+    std::uint64_t order_seed = 1;       ///< of the plan's order, stored with the rows
+    std::optional<double> budget_s;     ///< ends the sweep, whatever the estimates said
+    std::function<bool()> interrupted;  ///< asked before and after each measurement
+    std::function<double()> now_s;      ///< any clock that only goes on
+};
+
+struct SweepResult {
+    std::int64_t measured = 0;  ///< outcome ok or unstable
+    std::int64_t failed = 0;    ///< crashed, out of memory, unsupported
+    std::int64_t inferred = 0;  ///< larger than what ran out of memory: not tried
+    std::int64_t left = 0;      ///< planned, but not reached
+    bool interrupted = false;
+};
+
+/// Measures the plan one by one and commits each result at once, so that whatever ends the sweep costs at most the
+/// measurement in progress. A worker that dies is a row (crashed). What another program stored meanwhile is skipped.
+SweepResult sweep(const Plan& plan, Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings,
+                  Progress& progress);
+
+/// What a worker answered, made fit to store: the asked operation and point, and no numbers that cannot be.
+Measurement checked(Measurement answer, const Operation& operation, const OperatingPoint& point);
+
+}  // namespace joulecast

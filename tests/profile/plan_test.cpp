@@ -1,0 +1,149 @@
+#include "joulecast/profile/plan.h"
+
+#include <set>
+
+#include <gmock/gmock.h>
+
+#include "dataset/samples.h"
+#include "joulecast/error.h"
+#include "profile/sweeps.h"
+
+namespace joulecast {
+namespace {
+
+using joulecast::testing::bag;
+using joulecast::testing::fake_settings;
+using joulecast::testing::relu_row;
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
+
+std::vector<std::string> signatures(const Plan& plan) {
+    std::vector<std::string> texts;
+    for (const PlannedOperation& planned : plan.operations) texts.push_back(signature(planned.operation));
+    return texts;
+}
+
+class PlanTest : public joulecast::testing::DatasetFolder {};
+
+TEST(MakePlan, TakesEachOperationOnceOverAllNetworks) {
+    const Plan plan = make_plan({bag("a", {{1, 2}, {2, 1}}), bag("b", {{2, 5}, {3, 1}})}, nullptr, fake_settings());
+    EXPECT_THAT(signatures(plan),
+                UnorderedElementsAre(signature(relu_row(1)), signature(relu_row(2)), signature(relu_row(3))));
+    EXPECT_EQ(plan.wanted, 3);
+    EXPECT_EQ(plan.measured, 0);
+    EXPECT_DOUBLE_EQ(plan.cost_s, 1.5);  // nothing known: 0.5 s each
+    for (const PlannedOperation& planned : plan.operations)
+        if (planned.operation == relu_row(2)) {
+            // 6 calls of 2*8 elements, 4 bytes each read and written at 1 GB/s, and 5 us a call
+            EXPECT_NEAR(planned.share_s, 6 * (5e-6 + 128 / 1e9), 1e-12);
+        }
+}
+
+TEST(MakePlan, LeavesOutWhatCostsNothing) {
+    Variation variation = bag("a", {{1, 1}});
+    for (const char* target : {"aten::view", "aten::sym_size.int", "getitem"}) {
+        Node node;
+        node.operation = relu_row(1);
+        node.operation.target = target;
+        variation.graph.nodes.push_back(node);
+    }
+    EXPECT_THAT(signatures(make_plan({variation}, nullptr, fake_settings())), ElementsAre(signature(relu_row(1))));
+}
+
+TEST(MakePlan, TakesTheLargestSharesWithinTheBudget) {
+    PlanSettings settings = fake_settings();
+    settings.budget_s = 1.2;  // two operations of 0.5 s
+    const Plan plan = make_plan({bag("a", {{1, 1}, {1000, 1}, {2, 90}, {3, 1}})}, nullptr, settings);
+    EXPECT_THAT(signatures(plan), UnorderedElementsAre(signature(relu_row(1000)), signature(relu_row(2))));
+    EXPECT_EQ(plan.left_out, 2);
+    // Calls: 90 * (5 us + 0.128 us) + (5 us + 64 us) of these and 5.064 us + 5.192 us left out
+    const double covered = 90 * 5.128 + 69;
+    EXPECT_NEAR(plan.covered_share, covered / (covered + 5.064 + 5.192), 1e-9);
+}
+
+TEST(MakePlan, OrdersByTheSeed) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> many;
+    for (std::int64_t batch = 1; batch <= 50; ++batch) many.emplace_back(batch, 1);
+    PlanSettings settings = fake_settings();
+    const auto first = signatures(make_plan({bag("a", many)}, nullptr, settings));
+    EXPECT_EQ(first, signatures(make_plan({bag("a", many)}, nullptr, settings)));
+    settings.seed = 2;
+    const auto second = signatures(make_plan({bag("a", many)}, nullptr, settings));
+    EXPECT_NE(first, second);
+    EXPECT_EQ(std::set(first.begin(), first.end()), std::set(second.begin(), second.end()));
+}
+
+TEST(MakePlan, SharesTheWorkOutOverShards) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> many;
+    for (std::int64_t batch = 1; batch <= 50; ++batch) many.emplace_back(batch, 1);
+    std::set<std::string> all;
+    std::size_t sum = 0;
+    PlanSettings settings = fake_settings();
+    settings.shards = 3;
+    for (settings.shard = 1; settings.shard <= 3; ++settings.shard) {
+        const auto part = signatures(make_plan({bag("a", many)}, nullptr, settings));
+        EXPECT_GT(part.size(), 5u);
+        sum += part.size();
+        all.insert(part.begin(), part.end());
+    }
+    EXPECT_EQ(sum, 50u);
+    EXPECT_EQ(all.size(), 50u);
+    EXPECT_THROW(make_plan({}, nullptr, settings), UsageError);  // shard 4 of 3
+}
+
+TEST_F(PlanTest, LeavesOutWhatTheDatabaseHoldsAndLearnsWhatAnOperationTakes) {
+    Dataset dataset(folder / "a.db");
+    dataset.insert(joulecast::testing::sample_device("cpu-fake"));
+    Measurement measured = joulecast::testing::sample_measurement(relu_row(1), "cpu-fake");
+    measured.wall_s = 0.25;
+    dataset.insert(measured, joulecast::testing::sample_provenance());
+    const Plan plan = make_plan({bag("a", {{1, 1}, {2, 1}})}, &dataset, fake_settings());
+    EXPECT_EQ(plan.wanted, 2);
+    EXPECT_EQ(plan.measured, 1);
+    EXPECT_THAT(signatures(plan), ElementsAre(signature(relu_row(2))));
+    EXPECT_DOUBLE_EQ(plan.cost_s, 0.25);
+    PlanSettings other = fake_settings();
+    other.point.threads = 1;
+    EXPECT_EQ(make_plan({bag("a", {{1, 1}, {2, 1}})}, &dataset, other).measured, 0);
+}
+
+TEST(MakePlan, GivesNetworksHalfOfTheBudgetAtMost) {
+    Variation network = bag("a", {{1, 1}});
+    network.network = true;
+    Variation dear = bag("b", {{1, 1}, {10'000'000, 1}});
+    dear.network = true;
+    PlanSettings settings = fake_settings();
+    const Plan all = make_plan({network, dear}, nullptr, settings);
+    EXPECT_EQ(all.networks.size(), 2u);
+    EXPECT_EQ(all.wanted, 4);  // and two operations
+    settings.budget_s = 3;
+    const Plan some = make_plan({network, dear}, nullptr, settings);
+    ASSERT_EQ(some.networks.size(), 1u);
+    EXPECT_EQ(some.networks[0].variation.model, "a");
+    EXPECT_EQ(some.left_out, 1);
+    network.operations = false;
+    EXPECT_TRUE(make_plan({network}, nullptr, settings).operations.empty());
+}
+
+TEST(LargerBatch, IsTheSameCallWithMoreInDimensionZero) {
+    EXPECT_TRUE(is_larger_batch(relu_row(2), relu_row(3)));
+    EXPECT_FALSE(is_larger_batch(relu_row(3), relu_row(2)));
+    EXPECT_FALSE(is_larger_batch(relu_row(2), relu_row(2)));
+    Operation wider = relu_row(3);
+    std::get<TensorType>(wider.arguments[0].value).sizes[1] = 9;
+    EXPECT_FALSE(is_larger_batch(relu_row(2), wider));
+    Operation other = relu_row(3);
+    other.target = "aten::gelu";
+    EXPECT_FALSE(is_larger_batch(relu_row(2), other));
+    NetworkMeasurement small, large;
+    small.model = large.model = "a";
+    small.symbols = {{"batch", 8}};
+    large.symbols = {{"batch", 16}};
+    EXPECT_TRUE(is_larger_batch(small, large));
+    EXPECT_FALSE(is_larger_batch(large, small));
+    large.precision = "bf16";
+    EXPECT_FALSE(is_larger_batch(small, large));
+}
+
+}  // namespace
+}  // namespace joulecast

@@ -1,0 +1,112 @@
+#include "joulecast/profile/request.h"
+
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "joulecast/error.h"
+
+namespace joulecast {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+ProfileRequest plan(const std::string& text) {
+    std::istringstream input(text);
+    return read_plan(input, "x.plan");
+}
+
+std::string plan_error(const std::string& text) {
+    try {
+        plan(text);
+    } catch (const FormatError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+TEST(Duration, ReadsSecondsMinutesAndHours) {
+    EXPECT_DOUBLE_EQ(parse_duration("150s"), 150);
+    EXPECT_DOUBLE_EQ(parse_duration("90"), 90);
+    EXPECT_DOUBLE_EQ(parse_duration("2.5m"), 150);
+    EXPECT_DOUBLE_EQ(parse_duration("2h"), 7200);
+    for (const char* text : {"", "m", "-1s", "0", "10 m", "10min", "nan", "inf", "1e999"})
+        EXPECT_THROW(parse_duration(text), UsageError) << text;
+}
+
+TEST(Setting, ReadsAListAndSortsIt) {
+    std::map<std::string, std::vector<std::int64_t>> set;
+    add_setting(set, "batch=8,1,8,32");
+    add_setting(set, "seq=128");
+    EXPECT_THAT(set["batch"], ElementsAre(1, 8, 32));
+    EXPECT_THAT(set["seq"], ElementsAre(128));
+    EXPECT_THROW(add_setting(set, "batch=2"), UsageError);
+    for (const char* text : {"a", "=1", "a=", "a=1,", "a=1,,2", "a=x", "a=1.5", "a=99999999999999999999"})
+        EXPECT_THROW(add_setting(set, text), UsageError) << text;
+}
+
+TEST(Modes, AreListedOnceEach) {
+    EXPECT_THAT(parse_modes("training, inference,training"), ElementsAre(Mode::training, Mode::inference));
+    EXPECT_THROW(parse_modes("dreaming"), UsageError);
+    EXPECT_THROW(parse_modes(""), UsageError);
+    EXPECT_THAT(parse_precisions("bf16,fp32"), ElementsAre("bf16", "fp32"));
+    EXPECT_THROW(parse_precisions("fp31"), UsageError);
+}
+
+TEST(PlanFile, ReadsEverySetting) {
+    const ProfileRequest request = plan(
+        "# a plan\n"
+        "models = alexnet resnet50  # two\n"
+        "models = gpt2\n"
+        "set = batch=1,8\n\n"
+        "mode = inference,training\n"
+        "precision = bf16\n"
+        "operations = no\n"
+        "networks = yes\n"
+        "budget = 150s\n");
+    EXPECT_THAT(request.models, ElementsAre("alexnet", "resnet50", "gpt2"));
+    EXPECT_THAT(request.set.at("batch"), ElementsAre(1, 8));
+    EXPECT_THAT(request.modes, ElementsAre(Mode::inference, Mode::training));
+    EXPECT_THAT(request.precisions, ElementsAre("bf16"));
+    EXPECT_FALSE(request.operations);
+    EXPECT_TRUE(request.networks);
+    EXPECT_DOUBLE_EQ(*request.budget_s, 150);
+}
+
+TEST(PlanFile, NamesFileAndLineOfWhatIsWrong) {
+    EXPECT_THAT(plan_error("models = a\nmodel = b\n"), HasSubstr("x.plan:2: unknown setting 'model'"));
+    EXPECT_THAT(plan_error("models = a\n\nnonsense\n"), HasSubstr("x.plan:3:"));
+    EXPECT_THAT(plan_error("models = a\nbudget = soon\n"), HasSubstr("x.plan:2: 'soon' is no duration"));
+    EXPECT_THAT(plan_error("models = a\nbudget = 1\nbudget = 2\n"), HasSubstr("x.plan:3: 'budget' is given twice"));
+    EXPECT_THAT(plan_error("networks = maybe\n"), HasSubstr("x.plan:1: 'maybe' is neither yes nor no"));
+    EXPECT_THAT(plan_error("# nothing\n"), HasSubstr("names no models"));
+}
+
+TEST(Variations, CombineSymbolsPrecisionsAndModes) {
+    ProfileRequest request;
+    request.models = {"alexnet"};
+    request.set["batch"] = {1, 4};
+    request.modes = {Mode::inference, Mode::training};
+    request.precisions = {"fp32", "bf16"};
+    const auto all = variations(request, std::string(JOULECAST_SOURCE_DIR) + "/zoo");
+    ASSERT_EQ(all.size(), 8u);  // 2 x 2 x 2
+    EXPECT_EQ(all.front().symbols.at("batch"), 1);
+    EXPECT_EQ(all.back().symbols.at("batch"), 4);
+    EXPECT_EQ(all.back().mode, Mode::training);
+    EXPECT_EQ(all.back().precision, "bf16");
+    const Operation& last = all.back().graph.nodes.front().operation;  // the first convolution
+    EXPECT_EQ(tensors(last).front()->dtype, Dtype::bf16);
+    EXPECT_EQ(tensors(last).front()->sizes.front(), 4);
+    EXPECT_EQ(mode(last), Mode::training);
+}
+
+TEST(Variations, RefuseASymbolThatNoModelHas) {
+    ProfileRequest request;
+    request.models = {"alexnet"};
+    request.set["depth"] = {1};
+    EXPECT_THROW(variations(request, std::string(JOULECAST_SOURCE_DIR) + "/zoo"), Error);
+}
+
+}  // namespace
+}  // namespace joulecast
