@@ -1,0 +1,141 @@
+#include "joulecast/measure/recipe.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "joulecast/measure/stopping_rule.h"
+
+namespace joulecast {
+
+namespace {
+
+constexpr std::int64_t fewest_blocks = 3;
+constexpr std::int64_t fewest_warm_up_calls = 3;
+/// A clock that stands still (or an empty workload) must not make blocks of endless length.
+constexpr double most_calls_per_block = 1e7;
+/// Share of the budget that the secondary phases (hot, forward alone) get.
+constexpr double secondary_share = 0.4;
+constexpr double network_budget_factor = 10.0;
+
+/// Time of `calls` calls, in parts with an untimed prepare() before each.
+double timed_run(Workload& workload, Clock& clock, std::int64_t calls, bool hot) {
+    const std::int64_t longest = std::max<std::int64_t>(1, workload.longest_run(hot));
+    double total_s = 0.0;
+    while (calls > 0) {
+        const std::int64_t part = std::min(calls, longest);
+        workload.prepare(part, hot);
+        const double start_s = clock.now_s();
+        workload.run(part, hot);
+        total_s += clock.now_s() - start_s;
+        calls -= part;
+    }
+    return total_s;
+}
+
+/// Calls until the warm-up is over; returns the shortest time per call seen, which sizes the blocks.
+double warm_up(Workload& workload, Clock& clock, const TimingRule& rule, bool hot) {
+    double total_s = 0.0;
+    double shortest_s = std::numeric_limits<double>::infinity();
+    std::int64_t done = 0;
+    for (std::int64_t batch = 1; done < fewest_warm_up_calls || total_s < rule.warm_up_s; batch *= 2) {
+        const double batch_s = timed_run(workload, clock, batch, hot);
+        total_s += batch_s;
+        done += batch;
+        shortest_s = std::min(shortest_s, batch_s / static_cast<double>(batch));
+        if (shortest_s > rule.budget_s) break;
+        // Never overshoot the warm-up by more than it is long.
+        const double left_s = std::max(rule.warm_up_s - total_s, 0.0);
+        if (shortest_s > 0.0) batch = std::min(batch, static_cast<std::int64_t>(left_s / shortest_s / 2.0) + 1);
+        if (done > static_cast<std::int64_t>(most_calls_per_block)) break;
+    }
+    return shortest_s;
+}
+
+std::int64_t calls_per_block(double call_s, double min_block_s) {
+    if (!(call_s > 0.0)) return static_cast<std::int64_t>(most_calls_per_block);
+    return static_cast<std::int64_t>(std::clamp(std::ceil(min_block_s / call_s), 1.0, most_calls_per_block));
+}
+
+}  // namespace
+
+double SteadyClock::now_s() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+TimingRule timing_rule(const MeasureSettings& settings) {
+    return {settings.warm_up_s, settings.time_budget_s, settings.min_block_s, settings.relative_half_width};
+}
+
+Timing time_calls(Workload& workload, Clock& clock, const TimingRule& rule, bool hot, std::mt19937_64& random) {
+    const double call_s = warm_up(workload, clock, rule, hot);
+    const std::int64_t base_calls = calls_per_block(call_s, rule.min_block_s);
+    std::uniform_real_distribution<double> more(0.0, 0.2);
+    Timing timing;
+    const std::int64_t fewest_to_judge = first_test(call_s);
+    std::int64_t test_at = fewest_to_judge;
+    bool converged = false;
+    double spent_s = 0.0;
+    const double start_s = clock.now_s();
+    while (true) {
+        const auto calls =
+            static_cast<std::int64_t>(std::llround(static_cast<double>(base_calls) * (1.0 + more(random))));
+        timing.block_s.push_back(timed_run(workload, clock, calls, hot) / static_cast<double>(calls));
+        spent_s = clock.now_s() - start_s;
+        const auto blocks = static_cast<std::int64_t>(timing.block_s.size());
+        if (blocks == test_at) {
+            converged = settled(summarise(timing.block_s), rule.relative_half_width);
+            if (converged) break;
+            test_at = next_test(test_at);
+        }
+        if (blocks >= fewest_blocks && spent_s >= rule.budget_s) break;
+    }
+    timing.summary = summarise(timing.block_s);
+    timing.summary.calls_per_block = base_calls;
+    timing.summary.converged = converged || (static_cast<std::int64_t>(timing.block_s.size()) >= fewest_to_judge &&
+                                             settled(timing.summary, rule.relative_half_width));
+    return timing;
+}
+
+namespace {
+
+/// Both kinds of measurement carry time, forward, block_s, outcome and message.
+template <class AnyMeasurement>
+void time_whole_and_forward(const Phases& phases, Clock& clock, const TimingRule& rule, bool keep_blocks,
+                            std::mt19937_64& random, AnyMeasurement& measurement) {
+    Timing whole = time_calls(*phases.whole, clock, rule, false, random);
+    measurement.time = whole.summary;
+    if (keep_blocks) measurement.block_s = std::move(whole.block_s);
+    if (phases.forward != nullptr) {
+        TimingRule shorter = rule;
+        shorter.budget_s *= secondary_share;
+        shorter.warm_up_s *= secondary_share;
+        measurement.forward = time_calls(*phases.forward, clock, shorter, false, random).summary;
+    }
+    if (measurement.time.half_width_s > unstable_half_width * measurement.time.mean_s) {
+        measurement.outcome = Outcome::unstable;
+        measurement.message = "the 95 % half width is beyond 10 % of the mean: something else uses this machine";
+    }
+}
+
+}  // namespace
+
+void time_phases(const Phases& phases, Clock& clock, const MeasureSettings& settings, Measurement& measurement) {
+    std::mt19937_64 random(settings.seed);
+    const TimingRule rule = timing_rule(settings);
+    time_whole_and_forward(phases, clock, rule, settings.keep_blocks, random, measurement);
+    if (!phases.hot) return;
+    TimingRule shorter = rule;
+    shorter.budget_s *= secondary_share;
+    shorter.warm_up_s *= secondary_share;
+    measurement.hot = time_calls(*phases.whole, clock, shorter, true, random).summary;
+}
+
+void time_phases(const Phases& phases, Clock& clock, const MeasureSettings& settings, NetworkMeasurement& measurement) {
+    std::mt19937_64 random(settings.seed);
+    TimingRule rule = timing_rule(settings);
+    rule.budget_s *= network_budget_factor;
+    time_whole_and_forward(phases, clock, rule, settings.keep_blocks, random, measurement);
+}
+
+}  // namespace joulecast

@@ -1,0 +1,311 @@
+#include "joulecast/worker/measurement_json.h"
+
+namespace joulecast::protocol {
+
+namespace {
+
+constexpr double any = std::numeric_limits<double>::max();
+
+Json to_json(const TimeSummary& time) {
+    return {{"mean_s", number_or_null(time.mean_s)},
+            {"median_s", number_or_null(time.median_s)},
+            {"half_width_s", number_or_null(time.half_width_s)},
+            {"p05_s", number_or_null(time.p05_s)},
+            {"p95_s", number_or_null(time.p95_s)},
+            {"blocks", time.blocks},
+            {"effective_blocks", number_or_null(time.effective_blocks)},
+            {"dropped_blocks", time.dropped_blocks},
+            {"calls_per_block", time.calls_per_block},
+            {"converged", time.converged}};
+}
+
+TimeSummary time_from(const Fields& fields) {
+    TimeSummary time;
+    time.mean_s = fields.number("mean_s");
+    time.median_s = fields.number("median_s");
+    time.half_width_s = fields.number("half_width_s");
+    time.p05_s = fields.number("p05_s");
+    time.p95_s = fields.number("p95_s");
+    time.blocks = fields.integer_or("blocks", 0, 0, INT64_MAX);
+    time.effective_blocks = fields.number_or("effective_blocks", 0.0, 0.0, any);
+    time.dropped_blocks = fields.integer_or("dropped_blocks", 0, 0, INT64_MAX);
+    time.calls_per_block = fields.integer_or("calls_per_block", 0, 0, INT64_MAX);
+    time.converged = fields.flag_or("converged", false);
+    return time;
+}
+
+Json to_json(const std::optional<TimeSummary>& time) {
+    if (!time) return nullptr;
+    return to_json(*time);
+}
+
+std::optional<TimeSummary> optional_time_from(const Fields& fields, const char* key) {
+    const auto object = fields.optional_object(key);
+    if (!object) return std::nullopt;
+    return time_from(*object);
+}
+
+std::vector<double> numbers_from(const Fields& fields, const char* key) {
+    std::vector<double> numbers;
+    for (const Json& item : fields.list(key)) {
+        if (!item.is_number()) fields.fault(key, "has an item that is no number");
+        numbers.push_back(item.get<double>());
+    }
+    return numbers;
+}
+
+std::vector<std::string> words_from(const Fields& fields, const char* key) {
+    std::vector<std::string> words;
+    for (const Json& item : fields.list(key)) {
+        if (!item.is_string()) fields.fault(key, "has an item that is no text");
+        words.push_back(item.get<std::string>());
+    }
+    return words;
+}
+
+Json to_json(const Provenance& provenance) {
+    return {{"session", provenance.session},     {"started", provenance.started},   {"worker", provenance.worker},
+            {"framework", provenance.framework}, {"machine", provenance.machine},   {"governor", provenance.governor},
+            {"method", provenance.method},       {"settings", provenance.settings}, {"source", provenance.source}};
+}
+
+Provenance provenance_from(const Fields& fields) {
+    Provenance provenance;
+    provenance.session = fields.text("session");
+    provenance.started = fields.text("started");
+    provenance.worker = fields.text("worker");
+    provenance.framework = fields.text("framework");
+    provenance.machine = fields.text_or("machine", "");
+    provenance.governor = fields.text_or("governor", "unknown");
+    provenance.method = fields.text_or("method", provenance.method);
+    provenance.settings = fields.text_or("settings", "");
+    provenance.source = fields.text_or("source", provenance.source);
+    return provenance;
+}
+
+Json to_json(const Device& device) {
+    return {{"id", device.id},
+            {"display_name", device.display_name},
+            {"kind", device.kind == Device::Kind::cpu ? "cpu" : "gpu"},
+            {"units", device.units},
+            {"max_clock_mhz", number_or_null(device.max_clock_mhz)},
+            {"peak_flop_per_s_fp32", number_or_null(device.peak_flop_per_s_fp32)},
+            {"peak_flop_per_s_bf16", number_or_null(device.peak_flop_per_s_bf16)},
+            {"bandwidth_bytes_per_s", number_or_null(device.bandwidth_bytes_per_s)},
+            {"last_level_cache_bytes", number_or_null(device.last_level_cache_bytes)},
+            {"memory_bytes", number_or_null(device.memory_bytes)},
+            {"tdp_w", number_or_null(device.tdp_w)},
+            {"idle_w", number_or_null(device.idle_w)},
+            {"source", device.source}};
+}
+
+std::optional<Device::Kind> parse_kind(std::string_view text) {
+    if (text == "cpu") return Device::Kind::cpu;
+    if (text == "gpu") return Device::Kind::gpu;
+    return std::nullopt;
+}
+
+Device device_from(const Fields& fields) {
+    Device device;
+    device.id = fields.text("id");
+    if (device.id.empty()) fields.fault("id", "is empty");
+    device.display_name = fields.text_or("display_name", device.id);
+    device.kind = fields.word("kind", parse_kind, "kind of device (cpu or gpu)");
+    device.units = static_cast<int>(fields.integer_or("units", 0, 0, 1'000'000));
+    device.max_clock_mhz = fields.number("max_clock_mhz");
+    device.peak_flop_per_s_fp32 = fields.number("peak_flop_per_s_fp32");
+    device.peak_flop_per_s_bf16 = fields.number("peak_flop_per_s_bf16");
+    device.bandwidth_bytes_per_s = fields.number("bandwidth_bytes_per_s");
+    device.last_level_cache_bytes = fields.number("last_level_cache_bytes");
+    device.memory_bytes = fields.number("memory_bytes");
+    device.tdp_w = fields.number("tdp_w");
+    device.idle_w = fields.number("idle_w");
+    device.source = fields.text_or("source", "");
+    return device;
+}
+
+Operation operation_from(const Fields& fields) {
+    const std::string text = fields.text("operation");
+    try {
+        return parse_operation(text);
+    } catch (const FormatError& error) {
+        fields.fault("operation", std::string("cannot be read: ") + error.what());
+    }
+}
+
+template <class AnyMeasurement>
+void read_outcome(const Fields& fields, AnyMeasurement& measurement) {
+    measurement.asked = point_from(fields.object("asked"));
+    measurement.real = point_from(fields.object("real"));
+    measurement.outcome = fields.word("outcome", parse_outcome, "outcome");
+    measurement.message = fields.text_or("message", "");
+    measurement.time = time_from(fields.object("time"));
+    measurement.forward = optional_time_from(fields, "forward");
+    measurement.energy_j = fields.number("energy_j");
+    measurement.energy_missing_reason = fields.text_or("energy_missing_reason", "");
+    measurement.peak_memory_bytes = fields.number("peak_memory_bytes");
+    measurement.block_s = numbers_from(fields, "block_s");
+    measurement.wall_s = fields.number_or("wall_s", 0.0, 0.0, any);
+    const bool timed = measurement.outcome == Outcome::ok || measurement.outcome == Outcome::unstable;
+    if (timed && !(measurement.time.mean_s > 0.0)) {
+        fields.fault("time.mean_s", "must be above zero when the outcome is " + std::string(name(measurement.outcome)));
+    }
+}
+
+}  // namespace
+
+Json to_json(const MeasureSettings& settings) {
+    return {{"warm_up_s", settings.warm_up_s},
+            {"time_budget_s", settings.time_budget_s},
+            {"min_block_s", settings.min_block_s},
+            {"relative_half_width", settings.relative_half_width},
+            {"working_set_bytes", settings.working_set_bytes},
+            {"measure_hot", settings.measure_hot},
+            {"measure_memory", settings.measure_memory},
+            {"keep_blocks", settings.keep_blocks},
+            {"threads", settings.threads},
+            {"seed", settings.seed}};
+}
+
+MeasureSettings settings_from(const Fields& fields) {
+    MeasureSettings settings;
+    settings.warm_up_s = fields.number_or("warm_up_s", settings.warm_up_s, 0.0, 3600.0);
+    settings.time_budget_s = fields.number_or("time_budget_s", settings.time_budget_s, 0.0, 3600.0);
+    settings.min_block_s = fields.number_or("min_block_s", settings.min_block_s, 0.0, 60.0);
+    settings.relative_half_width = fields.number_or("relative_half_width", settings.relative_half_width, 0.0, 1.0);
+    settings.working_set_bytes = fields.number_or("working_set_bytes", 0.0, 0.0, 1e15);
+    settings.measure_hot = fields.flag_or("measure_hot", settings.measure_hot);
+    settings.measure_memory = fields.flag_or("measure_memory", settings.measure_memory);
+    settings.keep_blocks = fields.flag_or("keep_blocks", settings.keep_blocks);
+    settings.threads = static_cast<int>(fields.integer_or("threads", 0, 0, 65536));
+    settings.seed = static_cast<std::uint64_t>(fields.integer_or("seed", 1, 0, INT64_MAX));
+    return settings;
+}
+
+Json to_json(const OperatingPoint& point) {
+    return {{"device", point.device},
+            {"sm_clock_mhz", number_or_null(point.sm_clock_mhz)},
+            {"memory_clock_mhz", number_or_null(point.memory_clock_mhz)},
+            {"power_limit_w", number_or_null(point.power_limit_w)},
+            {"math", name(point.math)},
+            {"host", name(point.host)},
+            {"host_cpu", point.host_cpu},
+            {"threads", point.threads}};
+}
+
+OperatingPoint point_from(const Fields& fields) {
+    OperatingPoint point;
+    point.device = fields.text("device");
+    point.sm_clock_mhz = fields.number("sm_clock_mhz");
+    point.memory_clock_mhz = fields.number("memory_clock_mhz");
+    point.power_limit_w = fields.number("power_limit_w");
+    if (fields.find("math") != nullptr) point.math = fields.word("math", parse_math, "math (ieee or tf32)");
+    if (fields.find("host") != nullptr) {
+        point.host = fields.word("host", parse_host, "host (python, cpp, graph or compiled)");
+    }
+    point.host_cpu = fields.text_or("host_cpu", "");
+    point.threads = static_cast<int>(fields.integer_or("threads", 0, 0, 65536));
+    return point;
+}
+
+Json to_json(const Measurement& measurement) {
+    return {{"operation", signature(measurement.operation)},
+            {"asked", to_json(measurement.asked)},
+            {"real", to_json(measurement.real)},
+            {"outcome", name(measurement.outcome)},
+            {"message", measurement.message},
+            {"time", to_json(measurement.time)},
+            {"hot", to_json(measurement.hot)},
+            {"forward", to_json(measurement.forward)},
+            {"energy_j", number_or_null(measurement.energy_j)},
+            {"dynamic_energy_j", number_or_null(measurement.dynamic_energy_j)},
+            {"energy_missing_reason", measurement.energy_missing_reason},
+            {"peak_memory_bytes", number_or_null(measurement.peak_memory_bytes)},
+            {"working_set_bytes", measurement.working_set_bytes},
+            {"rotation", measurement.rotation},
+            {"block_s", measurement.block_s},
+            {"wall_s", measurement.wall_s}};
+}
+
+Measurement measurement_from(const Fields& fields) {
+    Measurement measurement;
+    measurement.operation = operation_from(fields);
+    read_outcome(fields, measurement);
+    measurement.hot = optional_time_from(fields, "hot");
+    measurement.dynamic_energy_j = fields.number("dynamic_energy_j");
+    measurement.working_set_bytes = fields.number_or("working_set_bytes", 0.0, 0.0, any);
+    measurement.rotation = fields.integer_or("rotation", 1, 1, INT64_MAX);
+    return measurement;
+}
+
+Json to_json(const NetworkMeasurement& measurement) {
+    return {{"model", measurement.model},
+            {"symbols", measurement.symbols},
+            {"mode", name(measurement.mode)},
+            {"precision", measurement.precision},
+            {"asked", to_json(measurement.asked)},
+            {"real", to_json(measurement.real)},
+            {"outcome", name(measurement.outcome)},
+            {"message", measurement.message},
+            {"time", to_json(measurement.time)},
+            {"forward", to_json(measurement.forward)},
+            {"energy_j", number_or_null(measurement.energy_j)},
+            {"energy_missing_reason", measurement.energy_missing_reason},
+            {"peak_memory_bytes", number_or_null(measurement.peak_memory_bytes)},
+            {"resident_bytes", number_or_null(measurement.resident_bytes)},
+            {"block_s", measurement.block_s},
+            {"wall_s", measurement.wall_s}};
+}
+
+NetworkMeasurement network_measurement_from(const Fields& fields) {
+    NetworkMeasurement measurement;
+    measurement.model = fields.text("model");
+    const Fields symbols(fields.require("symbols"), "network.symbols");
+    for (const auto& [symbol, value] : fields.require("symbols").items()) {
+        if (measurement.symbols.size() == 4096) fields.fault("symbols", "has more than 4096 entries");
+        measurement.symbols[symbol] = symbols.integer_or(symbol.c_str(), 0, INT64_MIN, INT64_MAX);
+    }
+    measurement.mode = fields.word("mode", parse_mode, "mode (inference or training)");
+    measurement.precision = fields.text_or("precision", measurement.precision);
+    read_outcome(fields, measurement);
+    measurement.resident_bytes = fields.number("resident_bytes");
+    return measurement;
+}
+
+Json to_json(const Capabilities& capabilities) {
+    Json dtypes = Json::array();
+    for (const Dtype dtype : capabilities.dtypes) dtypes.push_back(name(dtype));
+    Json modes = Json::array();
+    for (const Mode mode : capabilities.modes) modes.push_back(name(mode));
+    return {{"provenance", to_json(capabilities.provenance)},
+            {"device", to_json(capabilities.device)},
+            {"device_names", capabilities.device_names},
+            {"dtypes", dtypes},
+            {"modes", modes},
+            {"measures_graphs", capabilities.measures_graphs},
+            {"measures_energy", capabilities.measures_energy},
+            {"energy_missing_reason", capabilities.energy_missing_reason}};
+}
+
+Capabilities capabilities_from(const Fields& fields) {
+    Capabilities capabilities;
+    capabilities.provenance = provenance_from(fields.object("provenance"));
+    capabilities.device = device_from(fields.object("device"));
+    capabilities.device_names = words_from(fields, "device_names");
+    for (const std::string& word : words_from(fields, "dtypes")) {
+        const auto dtype = parse_dtype(word);
+        if (!dtype) fields.fault("dtypes", "has \"" + word.substr(0, 80) + "\", which is no dtype");
+        capabilities.dtypes.push_back(*dtype);
+    }
+    for (const std::string& word : words_from(fields, "modes")) {
+        const auto mode = parse_mode(word);
+        if (!mode) fields.fault("modes", "has \"" + word.substr(0, 80) + "\", which is no mode");
+        capabilities.modes.push_back(*mode);
+    }
+    capabilities.measures_graphs = fields.flag_or("measures_graphs", false);
+    capabilities.measures_energy = fields.flag_or("measures_energy", false);
+    capabilities.energy_missing_reason = fields.text_or("energy_missing_reason", "");
+    return capabilities;
+}
+
+}  // namespace joulecast::protocol

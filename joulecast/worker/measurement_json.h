@@ -1,0 +1,21 @@
+#pragma once
+
+#include "joulecast/worker/json_field.h"
+#include "joulecast/worker/protocol.h"
+
+// Private to the .cpp files of this room: the structs of the protocol as JSON objects and back.
+namespace joulecast::protocol {
+
+Json to_json(const MeasureSettings& settings);
+Json to_json(const OperatingPoint& point);
+Json to_json(const Measurement& measurement);
+Json to_json(const NetworkMeasurement& measurement);
+Json to_json(const Capabilities& capabilities);
+
+MeasureSettings settings_from(const Fields& fields);
+OperatingPoint point_from(const Fields& fields);
+Measurement measurement_from(const Fields& fields);
+NetworkMeasurement network_measurement_from(const Fields& fields);
+Capabilities capabilities_from(const Fields& fields);
+
+}  // namespace joulecast::protocol

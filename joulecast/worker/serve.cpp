@@ -1,0 +1,95 @@
+#include "joulecast/worker/serve.h"
+
+#include <cerrno>
+#include <exception>
+#include <new>
+
+#include <unistd.h>
+
+#include "joulecast/worker/json_field.h"
+
+namespace joulecast::protocol {
+
+namespace {
+
+/// The id of a line that is otherwise wrong, so that the asker can match the failure to its request.
+std::string id_of(const std::string& line) {
+    const Json json = Json::parse(line, nullptr, false);
+    if (!json.is_object()) return "";
+    const auto id = json.find("id");
+    return id != json.end() && id->is_string() ? id->get<std::string>() : "";
+}
+
+struct Answer {
+    const Service& service;
+    Response& response;
+
+    bool operator()(const Hello&) const {
+        response.body = service.hello();
+        return true;
+    }
+    bool operator()(const Measure& request) const {
+        response.body = service.measure(request);
+        return true;
+    }
+    bool operator()(const MeasureGraph& request) const {
+        response.body = service.measure_graph(request);
+        return true;
+    }
+    bool operator()(const Quit&) const { return false; }
+};
+
+bool write_all(int file, const std::string& text) {
+    std::size_t written = 0;
+    while (written < text.size()) {
+        const ssize_t count = ::write(file, text.data() + written, text.size() - written);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return false;
+        written += static_cast<std::size_t>(count);
+    }
+    return true;
+}
+
+}  // namespace
+
+std::optional<std::string> answer(const Service& service, const std::string& line) {
+    Response response;
+    try {
+        const Request request = parse_request(line);
+        response.id = request.id;
+        if (!std::visit(Answer{service, response}, request.body)) return std::nullopt;
+    } catch (const FormatError& error) {
+        response.id = id_of(line);
+        response.body = Failure{error.what()};
+    } catch (const std::exception& error) {
+        response.body = Failure{error.what()};
+    }
+    return to_line(response);
+}
+
+int serve(const Service& service, int input, int output) {
+    std::string pending;
+    std::string chunk(std::size_t{1} << 16, '\0');
+    while (true) {
+        const ssize_t count = ::read(input, chunk.data(), chunk.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return 0;
+        std::size_t searched = pending.size();
+        pending.append(chunk, 0, static_cast<std::size_t>(count));
+        for (auto end = pending.find('\n', searched); end != std::string::npos; end = pending.find('\n')) {
+            const std::string line = pending.substr(0, end);
+            pending.erase(0, end + 1);
+            if (line.empty()) continue;
+            const auto reply = answer(service, line);
+            if (!reply) return 0;
+            if (!write_all(output, *reply + "\n")) return 1;
+        }
+        if (pending.size() > max_line_bytes) {
+            Response refusal{"", Failure{"line longer than " + std::to_string(max_line_bytes) + " bytes"}};
+            write_all(output, to_line(refusal) + "\n");
+            return 1;
+        }
+    }
+}
+
+}  // namespace joulecast::protocol
