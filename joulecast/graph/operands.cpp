@@ -10,12 +10,32 @@ void refuse(const Operation& operation, const std::string& why) {
     throw FormatError(why + " in " + signature(operation));
 }
 
+namespace {
+
+/// False where a size is negative or the sizes, zeros left out, multiply to more than 2^50.
+bool is_sound(const Sizes& sizes) {
+    constexpr std::int64_t most_elements = std::int64_t{1} << 50;
+    std::int64_t count = 1;
+    for (const std::int64_t size : sizes) {
+        if (size < 0) return false;
+        if (size > 0 && (__builtin_mul_overflow(count, size, &count) || count > most_elements)) return false;
+    }
+    return true;
+}
+
+const TensorType& sound(const Operation& operation, const TensorType& type) {
+    if (!is_sound(type.sizes)) refuse(operation, "a size is negative, or a tensor has more than 2^50 elements");
+    return type;
+}
+
+}  // namespace
+
 const TensorType* optional_tensor(const Operation& operation, std::string_view name) {
     const Value* value = find_argument(operation, name);
     if (value == nullptr || std::holds_alternative<None>(*value)) return nullptr;
     const auto* found = std::get_if<TensorType>(value);
     if (found == nullptr) refuse(operation, "argument " + std::string(name) + " is no tensor");
-    return found;
+    return &sound(operation, *found);
 }
 
 const TensorType& tensor(const Operation& operation, std::string_view name) {
@@ -31,7 +51,7 @@ std::vector<const TensorType*> tensor_list(const Operation& operation, std::stri
     const auto* list = std::get_if<TensorList>(value);
     if (list == nullptr) refuse(operation, "argument " + std::string(name) + " is no list of tensors");
     for (const auto& item : *list) {
-        if (item) found.push_back(&*item);
+        if (item) found.push_back(&sound(operation, *item));
     }
     return found;
 }
@@ -75,10 +95,10 @@ std::optional<Dtype> optional_dtype(const Operation& operation, std::string_view
 
 const TensorType& first(const Operation& operation) {
     for (const Argument& argument : operation.arguments) {
-        if (const auto* single = std::get_if<TensorType>(&argument.value)) return *single;
+        if (const auto* single = std::get_if<TensorType>(&argument.value)) return sound(operation, *single);
         if (const auto* list = std::get_if<TensorList>(&argument.value)) {
             for (const auto& item : *list) {
-                if (item) return *item;
+                if (item) return sound(operation, *item);
             }
         }
     }
@@ -113,9 +133,15 @@ Sizes broadcast(const Operation& operation, const Sizes& a, const Sizes& b) {
 
 std::int64_t checked(const Operation& operation, std::int64_t a, std::int64_t b) {
     std::int64_t result = 0;
-    if (__builtin_mul_overflow(a, b, &result) || result > (std::int64_t{1} << 62)) {
-        refuse(operation, "sizes multiply to more than 2^62");
+    if (__builtin_mul_overflow(a, b, &result) || result > (std::int64_t{1} << 60)) {
+        refuse(operation, "sizes multiply to more than 2^60");
     }
+    return result;
+}
+
+std::int64_t added(std::int64_t a, std::int64_t b) {
+    std::int64_t result = 0;
+    if (__builtin_add_overflow(a, b, &result)) throw FormatError("sizes add up to more than 64 bits hold");
     return result;
 }
 
@@ -129,6 +155,7 @@ std::int64_t product(const Operation& operation, const Sizes& sizes) {
 }
 
 TensorType make(Dtype dtype, Sizes sizes, Layout layout) {
+    if (!is_sound(sizes)) throw FormatError("an output has a negative size or more than 2^50 elements");
     TensorType result{dtype, std::move(sizes), layout, false};
     if (layout == Layout::contiguous) return result;
     // With one element, or one dimension longer than 1, every order is the same.
@@ -233,13 +260,13 @@ Types no_outputs(const Operation& /*operation*/) {
 
 std::int64_t elements(const Types& outputs) {
     std::int64_t count = 0;
-    for (const TensorType& output : outputs) count += element_count(output);
+    for (const TensorType& output : outputs) count = added(count, element_count(output));
     return count;
 }
 
 std::int64_t bytes(const Types& outputs) {
     std::int64_t count = 0;
-    for (const TensorType& output : outputs) count += byte_count(output);
+    for (const TensorType& output : outputs) count = added(count, byte_count(output));
     return count;
 }
 
@@ -262,13 +289,13 @@ void each_tensor(const Operation& operation, Visit visit) {
 
 std::int64_t input_bytes(const Operation& operation) {
     std::int64_t count = 0;
-    each_tensor(operation, [&](const TensorType& type) { count += byte_count(type); });
+    each_tensor(operation, [&](const TensorType& type) { count = added(count, byte_count(type)); });
     return count;
 }
 
 std::int64_t gradient_bytes(const Operation& operation) {
     std::int64_t count = 0;
-    each_tensor(operation, [&](const TensorType& type) { count += gradient_bytes(&type); });
+    each_tensor(operation, [&](const TensorType& type) { count = added(count, gradient_bytes(&type)); });
     return count;
 }
 

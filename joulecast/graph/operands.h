@@ -9,7 +9,8 @@
 #include "joulecast/graph/record.h"
 
 /// What the tables in ops_<family>.cpp are built from: access to arguments, shape rules, and costs that many share.
-/// All throw FormatError, naming the operation, when the arguments cannot be right; all products are checked.
+/// All throw FormatError, naming the operation, when the arguments cannot be right. No arithmetic overflows: tensors
+/// have at most 2^50 elements here (checked on access and in make()), products at most 2^60 (checked()).
 namespace joulecast::records {
 
 using Sizes = std::vector<std::int64_t>;
@@ -49,7 +50,10 @@ std::size_t dimension(const Operation& operation, std::int64_t dim, std::size_t 
 std::size_t dimension_argument(const Operation& operation, const TensorType& type, std::string_view name = "dim");
 Sizes broadcast(const Operation& operation, const Sizes& a, const Sizes& b);
 std::int64_t product(const Operation& operation, const Sizes& sizes);
+/// a times b.
 std::int64_t checked(const Operation& operation, std::int64_t a, std::int64_t b);
+/// a plus b; throws FormatError.
+std::int64_t added(std::int64_t a, std::int64_t b);
 /// A type with the layout named as torch would see it: contiguous also where channels_last happens to be the same.
 TensorType make(Dtype dtype, Sizes sizes, Layout layout = Layout::contiguous);
 /// Torch's type promotion of all tensors and scalars in the arguments `names`.

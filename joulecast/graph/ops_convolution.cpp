@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "joulecast/graph/operands.h"
@@ -33,7 +34,10 @@ Sizes both_paddings(const Operation& operation, const Sizes& reach) {
         refuse(operation, "unknown padding");
     }
     Sizes both = spread(operation, "padding", reach.size());
-    for (std::int64_t& side : both) side = checked(operation, 2, side);
+    for (std::int64_t& side : both) {
+        if (side < 0) refuse(operation, "a padding is negative");
+        side = checked(operation, 2, side);
+    }
     return both;
 }
 
@@ -42,12 +46,20 @@ Sizes output_spatial(const Operation& operation, const Convolution& call) {
     const Sizes dilation = spread(operation, "dilation", call.spatial);
     Sizes reach(call.spatial);
     for (std::size_t i = 0; i < call.spatial; ++i) {
-        if (stride[i] < 1 || dilation[i] < 1) refuse(operation, "stride and dilation must be at least 1");
+        constexpr std::int64_t largest = std::int64_t{1} << 31;
+        if (std::min(stride[i], dilation[i]) < 1 || std::max(stride[i], dilation[i]) > largest) {
+            refuse(operation, "stride or dilation is out of range");
+        }
+        if (call.weight.sizes[2 + i] < 1) refuse(operation, "the kernel has no size");
         reach[i] = checked(operation, dilation[i], call.weight.sizes[2 + i] - 1);
     }
     const Sizes padding = both_paddings(operation, reach);
     const Sizes extra = call.transposed ? spread(operation, "output_padding", call.spatial) : Sizes(call.spatial, 0);
     Sizes result(call.spatial);
+    for (std::size_t i = 0; i < call.spatial; ++i) {
+        // As torch demands; 0 for what is not transposed.
+        if (extra[i] < 0 || extra[i] >= std::max(stride[i], dilation[i])) refuse(operation, "bad output_padding");
+    }
     for (std::size_t i = 0; i < call.spatial; ++i) {
         const std::int64_t size = call.input.sizes[(call.batched ? 2 : 1) + i];
         result[i] = call.transposed ? checked(operation, size - 1, stride[i]) - padding[i] + reach[i] + extra[i] + 1

@@ -68,6 +68,7 @@ Counts addition_backward(const Operation& operation) {
     for (const TensorType* operand : tensors(operation)) {
         if (!operand->requires_grad || operand->sizes == output.front().sizes) continue;
         counts.other_flop += elements(output);
+        // One pass over the output's gradient feeds all sums.
         counts.bytes_read = element_count(output.front()) * element_bytes(operand->dtype);
         counts.bytes_written += byte_count(*operand);
     }

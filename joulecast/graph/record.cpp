@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "joulecast/error.h"
+#include "joulecast/graph/operands.h"
 #include "joulecast/graph/schema.h"
 
 namespace joulecast {
@@ -120,8 +121,9 @@ std::optional<Family> parse_family(std::string_view text) {
 }
 
 Counts operator+(const Counts& a, const Counts& b) {
-    return {a.flop + b.flop, a.other_flop + b.other_flop, a.bytes_read + b.bytes_read,
-            a.bytes_written + b.bytes_written};
+    using records::added;
+    return {added(a.flop, b.flop), added(a.other_flop, b.other_flop), added(a.bytes_read, b.bytes_read),
+            added(a.bytes_written, b.bytes_written)};
 }
 
 const Record* find_record(std::string_view target) {
@@ -146,7 +148,7 @@ Family family(const Operation& operation) {
 Counts forward_counts(const Operation& operation) {
     if (const Record* record = find_record(operation.target)) return record->forward(operation);
     Counts counts;
-    for (const TensorType* tensor : tensors(operation)) counts.bytes_read += byte_count(*tensor);
+    counts.bytes_read = records::input_bytes(operation);
     return counts;
 }
 
@@ -155,10 +157,8 @@ Counts backward_counts(const Operation& operation) {
     const Record* record = find_record(operation.target);
     if (record != nullptr) return record->backward == nullptr ? Counts{} : record->backward(operation);
     Counts counts;
-    for (const TensorType* tensor : tensors(operation)) {
-        counts.bytes_read += byte_count(*tensor);
-        if (tensor->requires_grad) counts.bytes_written += byte_count(*tensor);
-    }
+    counts.bytes_read = records::input_bytes(operation);
+    counts.bytes_written = records::gradient_bytes(operation);
     return counts;
 }
 
