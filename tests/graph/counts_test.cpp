@@ -1,0 +1,207 @@
+// Forward and backward counts of the records in text form; each number is derived beside it.
+
+#include <gtest/gtest.h>
+
+#include "joulecast/graph/record.h"
+
+namespace joulecast {
+
+static void PrintTo(const Counts& counts, std::ostream* out) {
+    *out << "flop " << counts.flop << ", other " << counts.other_flop << ", read " << counts.bytes_read << ", written "
+         << counts.bytes_written;
+}
+
+namespace {
+
+Counts forward(const char* text) {
+    return forward_counts(parse_operation(text));
+}
+Counts backward(const char* text) {
+    return backward_counts(parse_operation(text));
+}
+
+std::vector<std::int32_t> saved(const char* text) {
+    const Operation operation = parse_operation(text);
+    return find_record(operation.target)->saved(operation);
+}
+
+using Indices = std::vector<std::int32_t>;
+
+TEST(Convolution, CountsTwoPerMultiplyAdd) {
+    // 2 images, 8 of 6 channels in 2 groups, 3x5 kernel, 10x11 positions: 2 * 2 * 8 * 3 * 15 * 110 = 158400.
+    const Counts counts = forward("aten::conv2d(input=f32[2,6,12,11], weight=f32[8,3,3,5], padding=[0,2], groups=2)");
+    EXPECT_EQ(counts.flop, 158400);
+    EXPECT_EQ(counts.other_flop, 0);
+    EXPECT_EQ(counts.bytes_read, 4 * (2 * 6 * 12 * 11 + 8 * 3 * 3 * 5));
+    EXPECT_EQ(counts.bytes_written, 4 * 2 * 8 * 10 * 11);
+}
+
+TEST(Convolution, CountsTheInputsPositionsWhenTransposed) {
+    // torch.utils.flop_counter: 2 * batch 2 * weight 6*4*9 * input positions 25.
+    EXPECT_EQ(forward("aten::conv_transpose2d.input(input=f32[2,6,5,5], weight=f32[6,4,3,3], stride=[2,2])").flop,
+              2 * 2 * 216 * 25);
+}
+
+TEST(Convolution, WithoutInputGradientHasOneProductBackward) {
+    // The first convolution of a network: weight and bias only. 2 * 1 * 4 * 3 * 9 * 36 = 7776.
+    const char* first = "aten::conv2d(input=f32[1,3,8,8], weight=f32[4,3,3,3]~, bias=f32[4]~)";
+    EXPECT_EQ(forward(first).flop, 7776);
+    // Output 4*6*6: its gradient read, summed for the bias; input read, weight and bias gradient written.
+    EXPECT_EQ(backward(first), (Counts{7776, 144, 4 * (144 + 192), 4 * (108 + 4)}));
+    EXPECT_EQ(saved(first), (Indices{0}));
+    const char* later = "aten::conv2d(input=f32[1,3,8,8]~, weight=f32[4,3,3,3]~)";
+    EXPECT_EQ(backward(later), (Counts{2 * 7776, 0, 4 * (144 + 192 + 108), 4 * (192 + 108)}));
+    EXPECT_EQ(saved(later), (Indices{0, 1}));
+}
+
+TEST(Convolution, WeightGradientOfGroupsIsAsMuchWorkAsForward) {
+    // Depthwise: 2 * 8 * 9 * 36. torch 2.13's counter would say 8 times as much for the weight.
+    const char* depthwise = "aten::conv2d(input=f32[1,8,8,8]~, weight=f32[8,1,3,3]~, groups=8)";
+    EXPECT_EQ(forward(depthwise).flop, 5184);
+    EXPECT_EQ(backward(depthwise).flop, 2 * 5184);
+}
+
+TEST(Matmul, CountsTwoPerMultiplyAdd) {
+    // 2 * 4*8 results * 6.
+    EXPECT_EQ(forward("aten::mm(self=f32[4,6], mat2=f32[6,8])"), (Counts{384, 0, 4 * (24 + 48), 4 * 32}));
+    // Bias: one addition per result.
+    EXPECT_EQ(forward("aten::linear(input=f32[2,2,6], weight=f32[8,6], bias=f32[8])"),
+              (Counts{384, 32, 4 * (24 + 48 + 8), 4 * 32}));
+    // Batches 3 and 1 broadcast: 3 * 384.
+    EXPECT_EQ(forward("aten::matmul(self=f32[3,4,6], other=f32[1,6,8])").flop, 1152);
+}
+
+TEST(Matmul, HasAProductPerGradientBackward) {
+    EXPECT_EQ(backward("aten::mm(self=f32[4,6]~, mat2=f32[6,8]~)"), (Counts{768, 0, 4 * (32 + 24 + 48), 4 * 72}));
+    EXPECT_EQ(backward("aten::mm(self=f32[4,6]~, mat2=f32[6,8])"), (Counts{384, 0, 4 * (32 + 48), 4 * 24}));
+    // The bias' gradient is the sum over 4 rows of 8: 32 additions.
+    EXPECT_EQ(backward("aten::addmm(self=f32[8]~, mat1=f32[4,6], mat2=f32[6,8])"), (Counts{0, 32, 4 * 32, 4 * 8}));
+    EXPECT_EQ(saved("aten::addmm(self=f32[8]~, mat1=f32[4,6], mat2=f32[6,8]~)"), (Indices{1}));
+}
+
+TEST(Attention, HasTwoProductsForwardAndFiveBackward) {
+    // 2*3 heads, 10 queries, 12 keys, depth 16: 720 scores, a product is 2 * 720 * 16 = 23040.
+    const char* call =
+        "aten::scaled_dot_product_attention(query=f32[2,3,10,16]~, key=f32[2,3,12,16]~, value=f32[2,3,12,16]~)";
+    EXPECT_EQ(forward(call).flop, 2 * 23040);
+    EXPECT_EQ(backward(call).flop, 5 * 23040);
+    EXPECT_EQ(forward(call).bytes_read, 4 * (960 + 1152 + 1152));
+    EXPECT_EQ(forward(call).bytes_written, 4 * 960);
+    // q, k, v, output and its gradient are read; three gradients written.
+    EXPECT_EQ(backward(call).bytes_read, 4 * (960 + 1152 + 1152 + 960 + 960));
+    EXPECT_EQ(backward(call).bytes_written, 4 * (960 + 1152 + 1152));
+    EXPECT_EQ(saved(call), (Indices{0, 1, 2, 3}));
+}
+
+TEST(Elementwise, InPlaceReadsBothAndWritesSelf) {
+    EXPECT_EQ(forward("aten::add_.Tensor(self=f32[10], other=f32[10])"), (Counts{0, 10, 80, 40}));
+    EXPECT_EQ(forward("aten::relu_(self=f32[10])"), (Counts{0, 10, 40, 40}));
+}
+
+TEST(Elementwise, AdditionHandsItsGradientOn) {
+    EXPECT_EQ(backward("aten::add.Tensor(self=f32[10]~, other=f32[10]~)"), Counts{});
+    // A broadcast operand's gradient is a sum over 3 rows of 10.
+    EXPECT_EQ(backward("aten::add.Tensor(self=f32[3,10]~, other=f32[10]~)"), (Counts{0, 30, 120, 40}));
+}
+
+TEST(Elementwise, ProductsReadTheOtherOperandBackward) {
+    EXPECT_EQ(backward("aten::mul.Tensor(self=f32[10]~, other=f32[10]~)"), (Counts{0, 20, 120, 80}));
+    EXPECT_EQ(saved("aten::mul.Tensor(self=f32[10]~, other=f32[10])"), (Indices{1}));
+    EXPECT_EQ(saved("aten::mul.Tensor(self=f32[10]~, other=2.0)"), Indices{});
+}
+
+TEST(Elementwise, ReluKeepsItsOutputAndGeluItsInput) {
+    EXPECT_EQ(backward("aten::relu(self=f32[10]~)"), (Counts{0, 10, 80, 40}));
+    EXPECT_EQ(saved("aten::relu(self=f32[10]~)"), (Indices{1}));
+    EXPECT_EQ(saved("aten::gelu(self=f32[10]~)"), (Indices{0}));
+}
+
+TEST(Elementwise, ComparisonsWriteBytes) {
+    EXPECT_EQ(forward("aten::eq.Scalar(self=f32[10], other=0)"), (Counts{0, 10, 40, 10}));
+}
+
+TEST(Elementwise, DropoutCostsInTrainingOnly) {
+    EXPECT_EQ(forward("aten::dropout(input=f32[10], p=0.5, train=false)"), Counts{});
+    EXPECT_EQ(forward("aten::dropout(input=f32[10], p=0.0, train=true)"), Counts{});
+    // Values and a byte of mask each are written.
+    const char* training = "aten::dropout(input=f32[10]~, p=0.5, train=true)";
+    EXPECT_EQ(forward(training), (Counts{0, 30, 40, 50}));
+    EXPECT_EQ(backward(training), (Counts{0, 20, 50, 40}));
+    const Operation operation = parse_operation(training);
+    EXPECT_EQ(find_record(operation.target)->hidden_bytes(operation), 10);
+}
+
+TEST(Normalization, ReadsItsInputTwiceInTraining) {
+    const std::string head =
+        "aten::batch_norm(input=f32[2,4,5,5], weight=f32[4], bias=f32[4], running_mean=f32[4], "
+        "running_var=f32[4], training=";
+    const std::string tail = ", momentum=0.1, eps=1e-05, cudnn_enabled=false)";
+    EXPECT_EQ(forward((head + "false" + tail).c_str()), (Counts{0, 800, 4 * (200 + 16), 800}));
+    // Statistics double the arithmetic; running mean and variance are written.
+    EXPECT_EQ(forward((head + "true" + tail).c_str()), (Counts{0, 1600, 4 * (400 + 16), 4 * (200 + 8)}));
+}
+
+TEST(Softmax, KeepsItsOutput) {
+    EXPECT_EQ(forward("aten::softmax.int(self=f32[2,8], dim=-1)"), (Counts{0, 80, 64, 64}));
+    EXPECT_EQ(backward("aten::softmax.int(self=f32[2,8]~, dim=-1)"), (Counts{0, 64, 128, 64}));
+    EXPECT_EQ(saved("aten::softmax.int(self=f32[2,8]~, dim=-1)"), (Indices{1}));
+}
+
+TEST(Pooling, ComparesEachElementOfEachWindow) {
+    // 1*2*2*2 windows of 4.
+    EXPECT_EQ(forward("aten::max_pool2d(self=f32[1,2,4,4], kernel_size=[2,2])"), (Counts{0, 32, 128, 32}));
+    // In training the 8 indices (i64) are written, and read backward.
+    EXPECT_EQ(forward("aten::max_pool2d(self=f32[1,2,4,4]~, kernel_size=[2,2])").bytes_written, 32 + 64);
+    EXPECT_EQ(backward("aten::max_pool2d(self=f32[1,2,4,4]~, kernel_size=[2,2])"), (Counts{0, 8, 32 + 64, 128}));
+}
+
+TEST(Reduction, ReadsAllAndWritesTheRest) {
+    EXPECT_EQ(forward("aten::mean.dim(self=f32[2,4,5,5], dim=[2,3])"), (Counts{0, 200, 800, 32}));
+    EXPECT_EQ(backward("aten::mean.dim(self=f32[2,4,5,5]~, dim=[2,3])"), (Counts{0, 200, 32, 800}));
+}
+
+TEST(Indexing, EmbeddingReadsOnlyTheRowsItTakes) {
+    // 6 rows of 4 floats and 6 indices; the table of 1000 rows is not read.
+    EXPECT_EQ(forward("aten::embedding(weight=f32[1000,4], indices=i64[2,3])"), (Counts{0, 0, 96 + 48, 96}));
+    // Backward fills the table's gradient with zeros, then adds 6 rows.
+    EXPECT_EQ(backward("aten::embedding(weight=f32[1000,4]~, indices=i64[2,3])"),
+              (Counts{0, 24, 2 * 96 + 48, 16000 + 96}));
+}
+
+TEST(Copy, CostsOnlyWhenSomethingChanges) {
+    EXPECT_EQ(forward("aten::contiguous(self=f32[2,6])"), Counts{});
+    EXPECT_EQ(forward("aten::contiguous(self=f32[2,6]{t})"), (Counts{0, 0, 48, 48}));
+    EXPECT_EQ(forward("aten::to.dtype(self=f32[10], dtype=f32)"), Counts{});
+    EXPECT_EQ(forward("aten::to.dtype(self=f32[10], dtype=bf16)"), (Counts{0, 0, 40, 20}));
+    EXPECT_EQ(backward("aten::to.dtype(self=f32[10]~, dtype=bf16)"), (Counts{0, 0, 20, 40}));
+    EXPECT_EQ(forward("aten::reshape(self=f32[2,6], shape=[12])"), Counts{});
+    EXPECT_EQ(forward("aten::reshape(self=f32[2,6]{t}, shape=[12])"), (Counts{0, 0, 48, 48}));
+    EXPECT_EQ(forward("aten::cat(tensors=[f32[2],f32[3]])"), (Counts{0, 0, 20, 20}));
+}
+
+TEST(View, IsFreeForwardAndPaysForPartsBackward) {
+    EXPECT_EQ(forward("aten::select.int(self=f32[3,4], dim=0, index=0)"), Counts{});
+    // The gradient of 4 elements goes into 12.
+    EXPECT_EQ(backward("aten::select.int(self=f32[3,4]~, dim=0, index=0)"), (Counts{0, 0, 16, 48}));
+    EXPECT_EQ(backward("aten::permute(self=f32[3,4]~, dims=[1,0])"), Counts{});
+    EXPECT_EQ(backward("aten::expand(self=f32[1,4]~, size=[3,4])"), (Counts{0, 12, 48, 16}));
+}
+
+TEST(Creation, OnlyWrites) {
+    EXPECT_EQ(forward("aten::arange(end=10)"), (Counts{0, 0, 0, 80}));
+    EXPECT_EQ(forward("aten::fill_.Tensor(self=f32[10], value=f32[])"), (Counts{0, 0, 0, 40}));
+    EXPECT_EQ(forward("aten::empty.memory_format(size=[10])"), Counts{});
+}
+
+TEST(Symbolic, CostsNothing) {
+    EXPECT_EQ(forward("aten::sym_size.int(self=f32[10], dim=0)"), Counts{});
+    EXPECT_EQ(forward("operator::mul(a=3, b=4)"), Counts{});
+    EXPECT_EQ(family(parse_operation("operator::mul(a=3, b=4)")), Family::symbolic);
+}
+
+TEST(Loss, MeanSquareReadsBoth) {
+    EXPECT_EQ(forward("aten::mse_loss(self=f32[10], target=f32[10])"), (Counts{0, 30, 80, 4}));
+}
+
+}  // namespace
+}  // namespace joulecast
