@@ -23,9 +23,8 @@ bool is_sound(const Sizes& sizes) {
     return true;
 }
 
-const TensorType& sound(const Operation& operation, const TensorType& type) {
+void check(const Operation& operation, const TensorType& type) {
     if (!is_sound(type.sizes)) refuse(operation, "a size is negative, or a tensor has more than 2^50 elements");
-    return type;
 }
 
 }  // namespace
@@ -35,7 +34,8 @@ const TensorType* optional_tensor(const Operation& operation, std::string_view n
     if (value == nullptr || std::holds_alternative<None>(*value)) return nullptr;
     const auto* found = std::get_if<TensorType>(value);
     if (found == nullptr) refuse(operation, "argument " + std::string(name) + " is no tensor");
-    return &sound(operation, *found);
+    check(operation, *found);
+    return found;
 }
 
 const TensorType& tensor(const Operation& operation, std::string_view name) {
@@ -51,7 +51,9 @@ std::vector<const TensorType*> tensor_list(const Operation& operation, std::stri
     const auto* list = std::get_if<TensorList>(value);
     if (list == nullptr) refuse(operation, "argument " + std::string(name) + " is no list of tensors");
     for (const auto& item : *list) {
-        if (item) found.push_back(&sound(operation, *item));
+        if (!item) continue;
+        check(operation, *item);
+        found.push_back(&*item);
     }
     return found;
 }
@@ -93,16 +95,27 @@ std::optional<Dtype> optional_dtype(const Operation& operation, std::string_view
     refuse(operation, "argument " + std::string(name) + " is no dtype");
 }
 
-const TensorType& first(const Operation& operation) {
+namespace {
+
+const TensorType* first_or_null(const Operation& operation) {
     for (const Argument& argument : operation.arguments) {
-        if (const auto* single = std::get_if<TensorType>(&argument.value)) return sound(operation, *single);
+        if (const auto* single = std::get_if<TensorType>(&argument.value)) return single;
         if (const auto* list = std::get_if<TensorList>(&argument.value)) {
             for (const auto& item : *list) {
-                if (item) return sound(operation, *item);
+                if (item) return &*item;
             }
         }
     }
-    refuse(operation, "there is no tensor");
+    return nullptr;
+}
+
+}  // namespace
+
+const TensorType& first(const Operation& operation) {
+    const TensorType* found = first_or_null(operation);
+    if (found == nullptr) refuse(operation, "there is no tensor");
+    check(operation, *found);
+    return *found;
 }
 
 std::size_t dimension(const Operation& operation, std::int64_t dim, std::size_t rank, std::size_t extra) {
@@ -231,6 +244,12 @@ Dtype promoted(const Operation& operation, std::initializer_list<std::string_vie
         combined(participants.dimensioned, combined(participants.zero_dimensional, participants.number));
     if (!result) refuse(operation, "there is nothing to take a dtype from");
     return *result;
+}
+
+TensorType viewed(const TensorType& self, Sizes sizes) {
+    if (self.layout == Layout::contiguous || sizes == self.sizes)
+        return make(self.dtype, std::move(sizes), self.layout);
+    return make(self.dtype, std::move(sizes), Layout::transposed);
 }
 
 Types same_as_first(const Operation& operation) {

@@ -56,6 +56,8 @@ std::int64_t checked(const Operation& operation, std::int64_t a, std::int64_t b)
 std::int64_t added(std::int64_t a, std::int64_t b);
 /// A type with the layout named as torch would see it: contiguous also where channels_last happens to be the same.
 TensorType make(Dtype dtype, Sizes sizes, Layout layout = Layout::contiguous);
+/// The same memory under other sizes: what is contiguous stays so, other orders are then no longer known.
+TensorType viewed(const TensorType& self, Sizes sizes);
 /// Torch's type promotion of all tensors and scalars in the arguments `names`.
 Dtype promoted(const Operation& operation, std::initializer_list<std::string_view> names);
 /// floating for floats, otherwise f32: sqrt of integers.

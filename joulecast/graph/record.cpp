@@ -24,8 +24,8 @@ class RecordTable {
     RecordTable() {
         using namespace records;
         for (const auto rows : {attention_rows(), convolution_rows(), copy_rows(), creation_rows(), elementwise_rows(),
-                                indexing_rows(), loss_rows(), matmul_rows(), normalization_rows(), pooling_rows(),
-                                reduction_rows(), softmax_rows(), symbolic_rows(), view_rows()}) {
+                                indexing_rows(), loss_rows(), matmul_rows(), normalization_rows(), part_rows(),
+                                pooling_rows(), reduction_rows(), softmax_rows(), symbolic_rows(), view_rows()}) {
             for (const Row& row : rows) add(row);
         }
     }

@@ -43,6 +43,7 @@ std::span<const Row> indexing_rows();
 std::span<const Row> loss_rows();
 std::span<const Row> matmul_rows();
 std::span<const Row> normalization_rows();
+std::span<const Row> part_rows();
 std::span<const Row> pooling_rows();
 std::span<const Row> reduction_rows();
 std::span<const Row> softmax_rows();
