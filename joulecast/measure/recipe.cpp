@@ -75,13 +75,16 @@ Timing time_calls(Workload& workload, Clock& clock, const TimingRule& rule, bool
     const std::int64_t fewest_to_judge = first_test(call_s);
     std::int64_t test_at = fewest_to_judge;
     bool converged = false;
-    double spent_s = 0.0;
+    double timed_s = 0.0;
     const double start_s = clock.now_s();
     while (true) {
         const auto calls =
             static_cast<std::int64_t>(std::llround(static_cast<double>(base_calls) * (1.0 + more(random))));
-        timing.block_s.push_back(timed_run(workload, clock, calls, hot) / static_cast<double>(calls));
-        spent_s = clock.now_s() - start_s;
+        const double block_s = timed_run(workload, clock, calls, hot);
+        timing.block_s.push_back(block_s / static_cast<double>(calls));
+        // prepare() is free up to as long again as what is timed.
+        timed_s += block_s;
+        const double spent_s = std::max(timed_s, (clock.now_s() - start_s) / 2.0);
         const auto blocks = static_cast<std::int64_t>(timing.block_s.size());
         if (blocks == test_at) {
             converged = settled(summarise(timing.block_s), rule.relative_half_width);

@@ -1,0 +1,133 @@
+#include "workers/torch/tensors.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "joulecast/error.h"
+
+namespace joulecast::torch_worker {
+
+namespace {
+
+/// Elements per pool; not a power of two, so that copies of it do not line up with rows of common sizes.
+constexpr std::int64_t pool_elements = (std::int64_t{1} << 20) + 77;
+
+/// Repeats the pool's bytes over the tensor, from a given element on.
+void tile(at::Tensor& dense, const at::Tensor& pool, std::size_t start_element) {
+    const std::size_t item = dense.element_size();
+    const std::size_t pool_bytes = static_cast<std::size_t>(pool.numel()) * item;
+    auto* to = static_cast<char*>(dense.data_ptr());
+    std::size_t left = static_cast<std::size_t>(dense.numel()) * item;
+    std::size_t start = start_element * item;
+    while (left > 0) {
+        const std::size_t part = std::min(left, pool_bytes - start);
+        std::memcpy(to, static_cast<const char*>(pool.data_ptr()) + start, part);
+        to += part;
+        left -= part;
+        start = 0;
+    }
+}
+
+}  // namespace
+
+at::ScalarType scalar_type(Dtype dtype) {
+    switch (dtype) {
+        case Dtype::u8:
+            return at::kByte;
+        case Dtype::i8:
+            return at::kChar;
+        case Dtype::i16:
+            return at::kShort;
+        case Dtype::i32:
+            return at::kInt;
+        case Dtype::i64:
+            return at::kLong;
+        case Dtype::f16:
+            return at::kHalf;
+        case Dtype::f32:
+            return at::kFloat;
+        case Dtype::f64:
+            return at::kDouble;
+        case Dtype::c64:
+            return at::kComplexFloat;
+        case Dtype::c128:
+            return at::kComplexDouble;
+        case Dtype::boolean:
+            return at::kBool;
+        case Dtype::bf16:
+            return at::kBFloat16;
+        case Dtype::f8e4m3fn:
+            return at::kFloat8_e4m3fn;
+        case Dtype::f8e5m2:
+            return at::kFloat8_e5m2;
+    }
+    throw Error("dtype is not known to the torch worker");
+}
+
+const at::Tensor& TensorMaker::pool(at::ScalarType type, Content::Kind kind) {
+    at::Tensor& values = pools_[{type, kind}];
+    if (values.defined()) return values;
+    std::vector<float> drawn(pool_elements);
+    std::normal_distribution<float> normal;
+    for (float& value : drawn) {
+        value = normal(random_);
+        if (kind == Content::Kind::positive) value = std::abs(value) + 0.5F;
+        if (kind == Content::Kind::sign) value = value < 0.0F ? -1.0F : 1.0F;
+    }
+    values = at::from_blob(drawn.data(), {pool_elements}, at::kFloat).to(type, false, true);
+    return values;
+}
+
+void TensorMaker::fill_integers(at::Tensor& dense, const Content& content) {
+    const std::int64_t high = std::max(content.high, content.low + 1);
+    std::uniform_int_distribution<std::int64_t> draw(content.low, high - 1);
+    const std::int64_t count = std::min<std::int64_t>(dense.numel(), pool_elements);
+    std::vector<std::int64_t> drawn(static_cast<std::size_t>(count));
+    for (auto& value : drawn) value = draw(random_);
+    tile(dense, at::from_blob(drawn.data(), {count}, at::kLong).to(dense.scalar_type(), false, true), 0);
+}
+
+void TensorMaker::fill(at::Tensor& dense, const Content& content) {
+    if (dense.numel() == 0) return;
+    if (!at::isFloatingType(dense.scalar_type()) && !at::isComplexType(dense.scalar_type())) {
+        fill_integers(dense, content);
+        return;
+    }
+    const Content::Kind kind = content.kind == Content::Kind::index ? Content::Kind::normal : content.kind;
+    const at::Tensor& values = pool(dense.scalar_type(), kind);
+    std::uniform_int_distribution<std::size_t> start(0, pool_elements - 1);
+    tile(dense, values, start(random_));
+    if (content.scale != 1.0F) dense.mul_(content.scale);
+    if (content.offset != 0.0F) dense.add_(content.offset);
+}
+
+at::Tensor TensorMaker::make(const TensorType& type, const Content& content) {
+    const at::NoGradGuard no_grad;
+    const auto rank = type.sizes.size();
+    const auto options = at::TensorOptions().dtype(scalar_type(type.dtype));
+    element_count(type);  // throws on negative or overflowing sizes
+    std::vector<std::int64_t> sizes = type.sizes;
+    const bool swapped = type.layout == Layout::transposed && rank >= 2;
+    if (swapped) std::swap(sizes[rank - 1], sizes[rank - 2]);
+    auto format = at::MemoryFormat::Contiguous;
+    if (type.layout == Layout::channels_last && rank == 4) format = at::MemoryFormat::ChannelsLast;
+    if (type.layout == Layout::channels_last && rank == 5) format = at::MemoryFormat::ChannelsLast3d;
+    at::Tensor tensor = at::empty(sizes, options, format);
+    fill(tensor, content);
+    if (swapped) tensor = tensor.transpose(-1, -2);
+    if (type.requires_grad && is_floating(type.dtype)) tensor.requires_grad_(true);
+    return tensor;
+}
+
+at::Tensor TensorMaker::normal_like(const at::Tensor& like) {
+    const at::NoGradGuard no_grad;
+    at::Tensor tensor = at::empty_like(like);
+    if (tensor.is_non_overlapping_and_dense()) {
+        fill(tensor, Content{});
+    } else {
+        tensor.normal_();
+    }
+    return tensor;
+}
+
+}  // namespace joulecast::torch_worker

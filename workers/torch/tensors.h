@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <random>
+
+#include <ATen/ATen.h>
+
+#include "joulecast/graph/tensor_type.h"
+#include "workers/torch/content.h"
+
+namespace joulecast::torch_worker {
+
+/// Throws Error naming the dtype if LibTorch has no such type.
+at::ScalarType scalar_type(Dtype dtype);
+
+/// Makes tensors with sensible random contents. Values come from pools drawn once: drawing 100 MB of normal numbers
+/// for every operation would take longer than measuring it.
+class TensorMaker {
+  public:
+    explicit TensorMaker(std::uint64_t seed) : random_(seed) {}
+
+    /// A tensor of its own storage, of that dtype, sizes and memory layout; requires a gradient if the type says so.
+    at::Tensor make(const TensorType& type, const Content& content);
+    /// Standard normal (0, 1) like `like`, for the gradients that enter a backward pass.
+    at::Tensor normal_like(const at::Tensor& like);
+
+  private:
+    void fill(at::Tensor& dense, const Content& content);
+    const at::Tensor& pool(at::ScalarType type, Content::Kind kind);
+    void fill_integers(at::Tensor& dense, const Content& content);
+
+    std::mt19937_64 random_;
+    std::map<std::pair<at::ScalarType, Content::Kind>, at::Tensor> pools_;
+};
+
+}  // namespace joulecast::torch_worker
