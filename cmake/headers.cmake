@@ -4,6 +4,7 @@ set(joulecast_headers
     joulecast/dataset/columns.h
     joulecast/dataset/csv.h
     joulecast/dataset/dataset.h
+    joulecast/dataset/measuring_lock.h
     joulecast/dataset/schema.h
     joulecast/dataset/sqlite.h
     joulecast/device/cost.h
@@ -23,6 +24,7 @@ set(joulecast_headers
     joulecast/graph/record.h
     joulecast/graph/schema.h
     joulecast/graph/tensor_type.h
+    joulecast/graph/term.h
     joulecast/learn/conformal.h
     joulecast/learn/folds.h
     joulecast/learn/forest.h
@@ -49,6 +51,10 @@ set(joulecast_headers
     joulecast/predict/model.h
     joulecast/predict/predictor.h
     joulecast/predict/train.h
+    joulecast/profile/plan.h
+    joulecast/profile/progress.h
+    joulecast/profile/request.h
+    joulecast/profile/sweep.h
     joulecast/report/table.h
     joulecast/units/quantity.h
     joulecast/units/statistics.h
