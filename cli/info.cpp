@@ -1,0 +1,186 @@
+#include <array>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/verb.h"
+#include "joulecast/dataset/dataset.h"
+#include "joulecast/error.h"
+#include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/graph/record.h"
+#include "joulecast/predict/jcp.h"
+
+namespace joulecast::cli {
+namespace {
+
+/// What is said about a file: facts, and one table of its parts.
+struct Description {
+    std::string kind;  ///< "database", "predictor", "network"
+    std::vector<std::pair<std::string, Cell>> facts;
+    Table parts;
+};
+
+Description describe_database(const std::string& file) {
+    const Dataset dataset(file, Dataset::Access::read_only);
+    const auto groups = dataset.row_groups();
+    Description description{"database", {{"schema_version", dataset.schema_version()}}, {}};
+    std::string devices;
+    for (const Device& device : dataset.devices()) devices += (devices.empty() ? "" : ", ") + device.id;
+    std::map<std::string, std::int64_t> rows;
+    for (const RowGroup& group : groups) rows[group.kind] += group.rows;
+    description.facts.emplace_back("devices", devices);
+    description.facts.emplace_back("operations", rows["operation"]);
+    description.facts.emplace_back("networks", rows["network"]);
+    static const std::vector<Column<RowGroup>> columns = {
+        {"kind", "kind", Show::text, [](const RowGroup& g) { return g.kind; }},
+        {"device", "device", Show::text, [](const RowGroup& g) { return g.device; }},
+        {"mode", "mode", Show::text, [](const RowGroup& g) { return g.mode; }},
+        {"outcome", "outcome", Show::text, [](const RowGroup& g) { return g.outcome; }},
+        {"rows", "rows", Show::count, [](const RowGroup& g) { return g.rows; }},
+        {"sessions", "sessions", Show::count, [](const RowGroup& g) { return g.sessions; }},
+        {"wall_s", "measuring took", Show::seconds, [](const RowGroup& g) { return g.wall_s; }},
+        {"worker", "worker", Show::text, [](const RowGroup& g) { return g.worker; }},
+        {"source", "source", Show::text, [](const RowGroup& g) { return g.source; }},
+    };
+    description.parts = fill(columns, groups);
+    return description;
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+    std::string all;
+    for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
+    return all;
+}
+
+struct DevicePart {
+    const DeviceModel* model = nullptr;
+    std::int64_t forests = 0;
+};
+
+Description describe_predictor(const std::string& file) {
+    const Predictor predictor = read_jcp(file);
+    const Origin& origin = predictor.origin;
+    Description description{"predictor",
+                            {{"written_by", origin.program},
+                             {"created", origin.created},
+                             {"licence", origin.licence},
+                             {"rows", origin.rows},
+                             {"measured_from", origin.measured_from},
+                             {"measured_to", origin.measured_to},
+                             {"sources", joined(origin.sources)},
+                             {"workers", joined(origin.workers)},
+                             {"frameworks", joined(origin.frameworks)},
+                             {"machines", joined(origin.machines)},
+                             {"features", static_cast<std::int64_t>(predictor.features.size())}},
+                            {}};
+    static const std::vector<Column<DevicePart>> columns = {
+        {"device", "device", Show::text, [](const DevicePart& p) { return p.model->device.id; }},
+        {"threads", "threads", Show::count, [](const DevicePart& p) { return std::int64_t{p.model->point.threads}; }},
+        {"laws", "laws", Show::count,
+         [](const DevicePart& p) { return static_cast<std::int64_t>(p.model->laws.size()); }},
+        {"models", "models", Show::count,
+         [](const DevicePart& p) { return static_cast<std::int64_t>(p.model->models.size()); }},
+        {"forests", "forests", Show::count, [](const DevicePart& p) { return p.forests; }},
+        {"networks", "networks", Show::count, [](const DevicePart& p) { return p.model->networks; }},
+    };
+    std::vector<DevicePart> parts;
+    for (const DeviceModel& model : predictor.devices) {
+        parts.push_back({&model, 0});
+        for (const FamilyModel& family : model.models)
+            parts.back().forests += static_cast<std::int64_t>(family.forests.size());
+    }
+    description.parts = fill(columns, parts);
+    return description;
+}
+
+struct GraphFamily {
+    std::string family;
+    std::int64_t calls = 0;
+};
+
+Description describe_network(const std::string& file) {
+    const Graph graph = read_pt2(file);
+    std::string symbols;
+    for (const auto& [symbol, state] : graph.symbols)
+        symbols += (symbols.empty() ? "" : ", ") + symbol + "=" + std::to_string(state.value) + " (from " +
+                   std::to_string(state.low) +
+                   (state.high == INT64_MAX ? " on)" : " to " + std::to_string(state.high) + ")");
+    std::int64_t parameters = 0;
+    for (const GraphInput& input : graph.inputs)
+        if (input.kind == GraphInput::Kind::parameter) parameters += element_count(input.type);
+    std::map<std::string, std::int64_t> calls;
+    for (const Node& node : graph.nodes) calls[std::string(name(family(node.operation)))] += node.count;
+    std::vector<GraphFamily> families;
+    for (const auto& [family, count] : calls) families.push_back({family, count});
+    static const std::vector<Column<GraphFamily>> columns = {
+        {"family", "family", Show::text, [](const GraphFamily& f) { return f.family; }},
+        {"calls", "calls", Show::count, [](const GraphFamily& f) { return f.calls; }},
+    };
+    return {"network",
+            {{"name", graph.name},
+             {"symbols", symbols},
+             {"calls", static_cast<std::int64_t>(graph.nodes.size())},
+             {"parameters", parameters}},
+            fill(columns, families)};
+}
+
+/// By its first bytes, whatever it is called.
+Description describe(const std::string& file) {
+    std::ifstream input(file, std::ios::binary);
+    std::array<char, 16> bytes{};
+    if (!input) throw Error("cannot read '" + file + "'. Check the path and its permissions.");
+    input.read(bytes.data(), bytes.size());
+    const std::string_view start(bytes.data(), static_cast<std::size_t>(input.gcount()));
+    input.close();
+    if (start.starts_with("SQLite format 3")) return describe_database(file);
+    if (start.starts_with("\x89JCP")) return describe_predictor(file);
+    if (start.starts_with("PK\x03\x04")) return describe_network(file);
+    throw FormatError("'" + file + "' is no file that joulecast knows: neither a database, nor a .jcp, nor a .pt2.");
+}
+
+std::string to_text(const Description& description) {
+    Table facts{{{"fact", "", Show::text}, {"value", "", Show::text}}, {}};
+    facts.rows.push_back({std::string("kind"), description.kind});
+    for (const auto& [key, value] : description.facts) {
+        std::string shown = show(value, Show::count);
+        if (const auto* text = std::get_if<std::string>(&value)) shown = *text;
+        facts.rows.push_back({key, shown});
+    }
+    return joulecast::to_text(facts) + "\n" + joulecast::to_text(description.parts);
+}
+
+std::string to_json(const Description& description) {
+    nlohmann::ordered_json answer{{"schema", "joulecast.info/1"}, {"kind", description.kind}};
+    for (const auto& [key, value] : description.facts) {
+        if (const auto* number = std::get_if<std::int64_t>(&value)) answer[key] = *number;
+        if (const auto* text = std::get_if<std::string>(&value)) answer[key] = *text;
+    }
+    answer["parts"] = nlohmann::ordered_json::parse(joulecast::to_json(description.parts));
+    return answer.dump(2) + '\n';
+}
+
+}  // namespace
+
+Run declare_info(CLI::App& command) {
+    struct Options {
+        std::string file;
+        Output output;
+    };
+    const auto options = std::make_shared<Options>();
+    command.add_option("FILE", options->file, "database, predictor (.jcp) or network (.pt2)")->required();
+    options->output.declare(command);
+    return [options] {
+        const Description description = describe(options->file);
+        const std::string& format = options->output.format;
+        options->output.write(format == "csv"    ? to_csv(description.parts)
+                              : format == "json" ? to_json(description)
+                                                 : to_text(description));
+        return static_cast<int>(done);
+    };
+}
+
+}  // namespace joulecast::cli

@@ -1,0 +1,337 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/verb.h"
+#include "joulecast/dataset/measuring_lock.h"
+#include "joulecast/error.h"
+#include "joulecast/profile/plan.h"
+#include "joulecast/profile/progress.h"
+#include "joulecast/profile/sweep.h"
+#include "joulecast/worker/supervision/supervisor.h"
+
+namespace joulecast::cli {
+namespace {
+
+volatile std::sig_atomic_t stop_asked = 0;
+
+/// Ctrl-C and SIGTERM end the sweep after the measurement in progress; a second one ends the program at once.
+void ask_to_stop(int) {
+    stop_asked = 1;
+}
+
+void listen_for_stop() {
+    struct sigaction action{};
+    action.sa_handler = ask_to_stop;
+    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+    ::sigaction(SIGINT, &action, nullptr);
+    ::sigaction(SIGTERM, &action, nullptr);
+}
+
+bool stopped() {
+    return stop_asked != 0;
+}
+
+double now_s() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct Options {
+    std::vector<std::string> models;
+    std::string database;
+    std::string device = "cpu";
+    std::string worker;
+    std::optional<std::string> mode, precision, budget;
+    std::vector<std::string> set;
+    std::string host = "cpp";
+    std::string shard = "1/1";
+    bool networks = false;
+    bool no_operations = false;
+    bool require_energy = false;
+    bool dry_run = false;
+    std::uint64_t seed = 1;
+    int threads = 0;
+    Output output;
+};
+
+/// What the command line says replaces what a plan file says.
+ProfileRequest with_options(ProfileRequest request, const Options& options) {
+    if (options.mode) request.modes = parse_modes(*options.mode);
+    if (options.precision) request.precisions = parse_precisions(*options.precision);
+    if (options.budget) request.budget_s = parse_duration(*options.budget);
+    if (!options.set.empty()) request.set.clear();
+    for (const std::string& setting : options.set) add_setting(request.set, setting);
+    if (options.networks) request.networks = true;
+    if (options.no_operations) request.operations = false;
+    if (!request.operations && !request.networks)
+        throw UsageError("--no-operations leaves nothing to measure. Add --networks");
+    return request;
+}
+
+ProfileRequest read_plan_file(const std::string& name) {
+    std::filesystem::path path = name;
+    if (!std::filesystem::exists(path)) path = std::filesystem::path(shipped_folder("plans")) / path.filename();
+    std::ifstream input(path);
+    if (!input) throw Error("there is no plan file '" + name + "', neither here nor among the shipped ones.");
+    return read_plan(input, name);
+}
+
+struct Wish {
+    std::vector<Variation> variations;
+    std::optional<double> budget_s;
+};
+
+/// The models of the command line are one request, each plan file is another.
+Wish wish(const Options& options) {
+    std::vector<ProfileRequest> requests;
+    ProfileRequest named;
+    for (const std::string& argument : options.models) {
+        if (argument.ends_with(".plan"))
+            requests.push_back(with_options(read_plan_file(argument), options));
+        else
+            named.models.push_back(argument);
+    }
+    if (!named.models.empty()) requests.push_back(with_options(named, options));
+    Wish all;
+    double budget_s = 0;
+    bool limited = true;
+    for (const ProfileRequest& request : requests) {
+        for (Variation& variation : variations(request, shipped_folder("zoo")))
+            all.variations.push_back(std::move(variation));
+        limited = limited && request.budget_s.has_value();
+        budget_s += request.budget_s.value_or(0);
+    }
+    if (limited) all.budget_s = options.budget ? parse_duration(*options.budget) : budget_s;
+    return all;
+}
+
+void parse_shard(const std::string& text, PlanSettings& settings) {
+    const char* const end = text.data() + text.size();
+    const auto first = std::from_chars(text.data(), end, settings.shard);
+    const bool slash = first.ec == std::errc() && first.ptr != end && *first.ptr == '/';
+    const auto second = slash ? std::from_chars(first.ptr + 1, end, settings.shards)
+                              : std::from_chars_result{end, std::errc::invalid_argument};
+    if (second.ec != std::errc() || second.ptr != end || settings.shard < 1 || settings.shard > settings.shards)
+        throw UsageError("--shard takes i/n with i from 1 to n, as in 2/4, not '" + text + "'");
+}
+
+template <class Item>
+bool lacks(const std::vector<Item>& list, const Item& item) {
+    return std::ranges::find(list, item) == list.end();
+}
+
+/// Throws when the worker cannot do what the wish needs: better now than after an hour.
+void require(const protocol::Capabilities& worker, const Wish& wish, const Options& options) {
+    std::string devices;
+    for (const std::string& device : worker.device_names) devices += (devices.empty() ? "" : ", ") + device;
+    if (lacks(worker.device_names, options.device))
+        throw Error("the worker has no device '" + options.device + "'. It has: " + devices + ".");
+    if (options.require_energy && !worker.measures_energy)
+        throw Error("the worker cannot measure energy: " + worker.energy_missing_reason +
+                    ". Without --require-energy time and memory are measured.");
+    for (const Variation& variation : wish.variations) {
+        if (lacks(worker.modes, variation.mode))
+            throw Error("the worker does not measure " + std::string(name(variation.mode)) +
+                        ". Choose another --mode.");
+        const bool unsupported = (variation.precision == "bf16" && lacks(worker.dtypes, Dtype::bf16)) ||
+                                 (variation.precision == "fp16" && lacks(worker.dtypes, Dtype::f16));
+        if (unsupported)
+            throw Error("the worker does not measure " + variation.precision + ". Choose another --precision.");
+        if (variation.network && !worker.measures_graphs)
+            throw Error("the worker measures no whole networks. Leave --networks out.");
+    }
+}
+
+PlanSettings plan_settings(const Options& options, const Wish& wish, const Device& device) {
+    PlanSettings settings;
+    settings.device = device;
+    settings.point.device = device.id;
+    settings.point.host = Host::cpp;
+    settings.point.threads = options.threads > 0 ? options.threads : device.units;
+    settings.budget_s = wish.budget_s;
+    settings.seed = options.seed;
+    parse_shard(options.shard, settings);
+    return settings;
+}
+
+void announce(const Plan& plan, const Device& device) {
+    const std::size_t planned = plan.operations.size() + plan.networks.size();
+    std::cerr << plan.measured << " of " << plan.wanted << " already measured on " << device.id << "; " << planned
+              << " to measure, about " << duration_text(plan.cost_s) << '\n';
+    if (plan.left_out > 0)
+        std::cerr << plan.left_out << " do not fit into the budget; what is measured covers "
+                  << show(plan.covered_share, Show::percent) << " of the networks' estimated time\n";
+}
+
+/// A line of the plan as --dry-run prints it.
+struct Planned {
+    std::string kind;
+    std::string what;
+    double share_s = 0;
+    double cost_s = 0;
+};
+
+const std::vector<Column<Planned>>& plan_columns() {
+    static const std::vector<Column<Planned>> list = {
+        {"kind", "kind", Show::text, [](const Planned& p) { return p.kind; }},
+        {"what", "what", Show::text, [](const Planned& p) { return p.what; }},
+        {"estimated_share_s", "in networks", Show::seconds,
+         [](const Planned& p) { return p.kind == "operation" ? Cell(p.share_s) : Cell(); }},
+        {"cost_s", "measuring", Show::seconds, [](const Planned& p) { return p.cost_s; }},
+    };
+    return list;
+}
+
+std::vector<Planned> planned_lines(const Plan& plan) {
+    std::vector<Planned> lines;
+    for (const PlannedOperation& one : plan.operations)
+        lines.push_back({"operation", signature(one.operation), one.share_s, one.cost_s});
+    for (const PlannedNetwork& one : plan.networks) {
+        std::string what = one.variation.model;
+        for (const auto& [symbol, value] : one.variation.symbols) what += " " + symbol + "=" + std::to_string(value);
+        what += " " + std::string(name(one.variation.mode)) + " " + one.variation.precision;
+        lines.push_back({"network", what, 0, one.cost_s});
+    }
+    return lines;
+}
+
+nlohmann::ordered_json summary(const Plan& plan, const Device& device) {
+    return {{"schema", "joulecast.profile/1"},
+            {"device", device.id},
+            {"wanted", plan.wanted},
+            {"already_measured", plan.measured},
+            {"planned", plan.operations.size() + plan.networks.size()},
+            {"beyond_budget", plan.left_out},
+            {"covered_share", plan.covered_share},
+            {"estimated_s", plan.cost_s}};
+}
+
+int print_plan(const Options& options, const Plan& plan, const Device& device) {
+    announce(plan, device);
+    const Table table = fill(plan_columns(), planned_lines(plan));
+    if (options.output.format == "json") {
+        auto answer = summary(plan, device);
+        answer["plan"] = nlohmann::ordered_json::parse(to_json(table));
+        options.output.write(answer.dump(2) + '\n');
+    } else {
+        options.output.write(options.output.format == "csv" ? to_csv(table) : to_text(table));
+    }
+    return done;
+}
+
+const std::vector<Column<SweepResult>>& result_columns() {
+    static const std::vector<Column<SweepResult>> list = {
+        {"measured", "measured", Show::count, [](const SweepResult& r) { return r.measured; }},
+        {"failed", "failed", Show::count, [](const SweepResult& r) { return r.failed; }},
+        {"inferred", "inferred", Show::count, [](const SweepResult& r) { return r.inferred; }},
+        {"left", "left", Show::count, [](const SweepResult& r) { return r.left; }},
+        {"interrupted", "interrupted", Show::text, [](const SweepResult& r) { return r.interrupted; }},
+    };
+    return list;
+}
+
+int print_result(const Options& options, const Plan& plan, const Device& device, const SweepResult& result) {
+    const Table table = fill(result_columns(), std::vector<SweepResult>{result});
+    if (options.output.format == "json") {
+        auto answer = summary(plan, device);
+        answer.update(nlohmann::ordered_json::parse(to_json(table)).at(0));
+        options.output.write(answer.dump(2) + '\n');
+    } else {
+        options.output.write(options.output.format == "csv" ? to_csv(table) : to_text(table));
+    }
+    if (result.interrupted)
+        std::cerr << "interrupted: everything measured so far is kept in " << options.database
+                  << "; the same command goes on from there\n";
+    else if (result.left > 0)
+        std::cerr << "the budget is used up; the same command measures the remaining " << result.left << '\n';
+    return result.interrupted ? interrupted : done;
+}
+
+/// Without a worker's word for it, cpu is this machine.
+int dry_run(const Options& options, const Wish& wish) {
+    if (options.worker.empty() && options.device != "cpu")
+        throw UsageError("--dry-run for another device than cpu has to ask its worker: give --worker");
+    std::optional<Supervisor> supervisor;
+    if (!options.worker.empty()) supervisor.emplace(Supervisor::Options{.command = options.worker});
+    if (supervisor) require(supervisor->capabilities(), wish, options);
+    const Device device = supervisor ? supervisor->capabilities().device : this_cpu();
+    std::optional<Dataset> dataset;
+    if (std::filesystem::exists(options.database)) dataset.emplace(options.database, Dataset::Access::read_only);
+    const PlanSettings settings = plan_settings(options, wish, device);
+    return print_plan(options, make_plan(wish.variations, dataset ? &*dataset : nullptr, settings), device);
+}
+
+int profile(const Options& options) {
+    const Wish wanted = wish(options);
+    if (options.dry_run) return dry_run(options, wanted);
+    listen_for_stop();
+    Supervisor supervisor({.command = options.worker.empty() ? default_worker() : options.worker,
+                           .hello_timeout = std::chrono::seconds(60),
+                           // A large network in training mode takes minutes for its least number of passes.
+                           .request_timeout = std::chrono::minutes(10)});
+    const protocol::Capabilities worker = supervisor.capabilities();
+    require(worker, wanted, options);
+    if (!worker.measures_energy) std::cerr << "energy is not measured: " << worker.energy_missing_reason << '\n';
+    Dataset dataset(options.database);
+    const MeasuringLock lock(
+        options.database, worker.device.id,
+        [&](const std::string& holder) {
+            std::cerr << "waiting: process " << holder << " is measuring " << worker.device.id << " into "
+                      << options.database << '\n';
+        },
+        stopped);
+    if (!lock.held()) return interrupted;
+    const PlanSettings settings = plan_settings(options, wanted, worker.device);
+    const Plan plan = make_plan(wanted.variations, &dataset, settings);
+    announce(plan, worker.device);
+    SweepSettings how;
+    how.point = settings.point;
+    how.measure.threads = settings.point.threads;
+    how.measure.seed = how.order_seed = options.seed;
+    how.budget_s = settings.budget_s;
+    how.interrupted = stopped;
+    how.now_s = now_s;
+    Progress progress(std::cerr, ::isatty(STDERR_FILENO) == 1, now_s);
+    const SweepResult result = sweep(plan, supervisor, dataset, how, progress);
+    return print_result(options, plan, worker.device, result);
+}
+
+}  // namespace
+
+Run declare_profile(CLI::App& command) {
+    const auto options = std::make_shared<Options>();
+    command.add_option("MODEL", options->models, ".pt2 files, names of the zoo, or .plan files")->required();
+    command.add_option("--db", options->database, "database to write into; made if missing")->required();
+    command.add_option("--device", options->device, "what the worker measures on: cpu")->capture_default_str();
+    command.add_option("--worker", options->worker, "command that starts the worker (default: joulecast-torch)");
+    command.add_option("--mode", options->mode, "inference, training or both (default: inference)");
+    command.add_option("--precision", options->precision, "fp32, bf16, fp16 (default: fp32)");
+    command.add_option("--host", options->host, "who issues the operations")
+        ->check(CLI::IsMember({"cpp"}))
+        ->capture_default_str();
+    command.add_option("--set", options->set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
+    command.add_flag("--networks", options->networks, "also measure the models as a whole");
+    command.add_flag("--no-operations", options->no_operations, "with --networks: measure nothing else");
+    command.add_option("--budget", options->budget, "measure the dearest within this time: 150s, 10m, 2h");
+    command.add_option("--shard", options->shard, "the i-th of n parts, as in 2/4")->capture_default_str();
+    command.add_flag("--require-energy", options->require_energy, "fail if energy cannot be measured");
+    command.add_flag("--dry-run", options->dry_run, "print the plan and what it costs, measure nothing");
+    command.add_option("--seed", options->seed, "of the order and of random inputs")->capture_default_str();
+    command.add_option("--threads", options->threads, "threads to compute with (default: as many as cores)")
+        ->check(CLI::Range(1, 4096));
+    options->output.declare(command);
+    return [options] { return profile(*options); };
+}
+
+}  // namespace joulecast::cli

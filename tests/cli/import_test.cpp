@@ -1,0 +1,50 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_command.h"
+
+namespace joulecast {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace joulecast::testing;
+
+const std::string sample = std::string(JOULECAST_SOURCE_DIR) + "/tests/dataset/data/version_1.csv";
+
+TEST(Import, ThenExportGivesTheSameFileBack) {
+    const TemporaryFolder folder;
+    const std::string db = " --db " + folder.file("a.db");
+    const auto first = nlohmann::json::parse(run_joulecast("import csv " + sample + db + " --format json").out);
+    EXPECT_EQ(first.at(0).at("added"), 3);
+    const auto again = nlohmann::json::parse(run_joulecast("import csv " + sample + db + " --format json").out);
+    EXPECT_EQ(again.at(0).at("rows"), 3);
+    EXPECT_EQ(again.at(0).at("added"), 0);
+    EXPECT_EQ(run_joulecast("export --blocks" + db).out, read_file(sample));
+}
+
+TEST(Import, NamesTheWrongLineAndImportsNothingOfTheFile) {
+    const TemporaryFolder folder;
+    std::string text = read_file(sample);
+    const std::size_t place = text.rfind("0.1,");  // a time of the last row
+    ASSERT_NE(place, std::string::npos);
+    write_file(folder.file("bad.csv"), text.replace(place, 4, "nan,"));
+    const auto ran = run_joulecast("import csv " + folder.file("bad.csv") + " --db " + folder.file("a.db"));
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(ran.err, HasSubstr("bad.csv:5: "));
+    EXPECT_THAT(ran.err, HasSubstr("is no finite number"));
+    const auto info = nlohmann::json::parse(run_joulecast("info --format json " + folder.file("a.db")).out);
+    EXPECT_EQ(info.at("operations"), 0);
+}
+
+TEST(Import, RefusesSourcesItDoesNotKnowAndFilesThatAreNotThere) {
+    const TemporaryFolder folder;
+    EXPECT_EQ(run_joulecast("import xml a.xml --db " + folder.file("a.db")).status, 2);
+    const auto ran = run_joulecast("import csv none.csv --db " + folder.file("a.db"));
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(ran.err, HasSubstr("cannot read 'none.csv'"));
+}
+
+}  // namespace
+}  // namespace joulecast

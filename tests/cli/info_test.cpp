@@ -1,0 +1,45 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_command.h"
+
+namespace joulecast {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace joulecast::testing;
+
+const std::string source = JOULECAST_SOURCE_DIR;
+
+TEST(Info, DescribesADatabase) {
+    const TemporaryFolder folder;
+    const std::string db = folder.file("a.db");
+    ASSERT_EQ(run_joulecast("import csv " + source + "/tests/dataset/data/version_1.csv --db " + db).status, 0);
+    const auto info = nlohmann::json::parse(run_joulecast("info --format json " + db).out);
+    EXPECT_EQ(info.at("schema"), "joulecast.info/1");
+    EXPECT_EQ(info.at("kind"), "database");
+    EXPECT_EQ(info.at("devices"), "cpu-test");
+    EXPECT_EQ(info.at("operations"), 2);
+    EXPECT_EQ(info.at("networks"), 1);
+    EXPECT_EQ(info.at("parts").size(), 3u);  // operations ok, operations out of memory, networks ok
+    EXPECT_THAT(run_joulecast("info " + db).out, HasSubstr("out_of_memory"));
+}
+
+TEST(Info, DescribesANetwork) {
+    const auto info = nlohmann::json::parse(run_joulecast("info --format json " + source + "/zoo/resnet18.pt2").out);
+    EXPECT_EQ(info.at("kind"), "network");
+    EXPECT_EQ(info.at("parameters"), 11689512);  // torchvision's documentation of ResNet18_Weights
+    EXPECT_THAT(info.at("symbols").get<std::string>(), HasSubstr("batch"));
+}
+
+TEST(Info, RefusesOtherFiles) {
+    const auto ran = run_joulecast("info " + source + "/README.md");
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(ran.err, HasSubstr("is no file that joulecast knows"));
+    EXPECT_EQ(run_joulecast("info /none").status, 1);
+}
+
+}  // namespace
+}  // namespace joulecast

@@ -1,0 +1,103 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_command.h"
+
+namespace joulecast {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace joulecast::testing;
+
+/// The worker of tests/profile, which computes its answers.
+std::string with_worker(const std::string& options = "") {
+    return " --worker \"exec '" JOULECAST_BINARY_DIR "/tests/profile/profile_fake_worker' " + options + "\"";
+}
+
+nlohmann::json profiled(const std::string& arguments) {
+    const Ran ran = run_joulecast("profile " + arguments + " --format json");
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return nlohmann::json::parse(ran.out);
+}
+
+TEST(Profile, MeasuresWhatIsMissingAndNothingTwice) {
+    const TemporaryFolder folder;
+    const std::string db = " --db " + folder.file("a.db") + with_worker();
+    const auto first = profiled("alexnet --set batch=1,8 --networks" + db);
+    EXPECT_GT(first.at("measured"), 10);
+    EXPECT_EQ(first.at("measured"), first.at("wanted"));
+    EXPECT_EQ(first.at("left"), 0);
+    const auto again = profiled("alexnet --set batch=1,8 --networks" + db);
+    EXPECT_EQ(again.at("measured"), 0);
+    EXPECT_EQ(again.at("already_measured"), first.at("wanted"));
+    const Ran more = run_joulecast("profile alexnet --set batch=8 --mode inference,training" + db);
+    EXPECT_THAT(more.err, HasSubstr("already measured on cpu-fake"));
+}
+
+TEST(Profile, GoesOnAfterWorkersDie) {
+    const TemporaryFolder folder;
+    const auto ran = profiled("alexnet --set batch=8 --db " + folder.file("a.db") + with_worker("--crash-on conv2d"));
+    EXPECT_EQ(ran.at("failed"), 5);  // AlexNet has five convolutions, all different
+    EXPECT_GT(ran.at("measured"), 5);
+    EXPECT_THAT(run_joulecast("info " + folder.file("a.db")).out, HasSubstr("crashed"));
+}
+
+TEST(Profile, EndsWithStatus130WhenInterruptedAndKeepsEverything) {
+    const TemporaryFolder folder;
+    const std::string arguments = "profile alexnet --set batch=8 --db " + folder.file("a.db");
+    const Ran ran = run_joulecast(arguments + with_worker("--signal-parent-on max_pool"));
+    EXPECT_EQ(ran.status, 130) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("everything measured so far is kept"));
+    EXPECT_EQ(run_joulecast(arguments + with_worker()).status, 0);
+}
+
+TEST(Profile, DryRunPrintsThePlanAndMakesNothing) {
+    const TemporaryFolder folder;
+    const auto plan = profiled("alexnet --dry-run --networks --db " + folder.file("a.db"));
+    EXPECT_EQ(plan.at("plan").size(), plan.at("planned").get<std::size_t>());
+    EXPECT_EQ(plan.at("plan").back().at("kind"), "network");
+    EXPECT_FALSE(std::filesystem::exists(folder.file("a.db")));
+}
+
+TEST(Profile, ReadsPlanFilesAndTheCommandLineOverridesThem) {
+    const TemporaryFolder folder;
+    write_file(folder.file("a.plan"), "models = alexnet\nset = batch=1,2,4\n");
+    const std::string db = " --dry-run --db " + folder.file("a.db");
+    const auto all = profiled(folder.file("a.plan") + db);
+    const auto one = profiled(folder.file("a.plan") + " --set batch=4" + db);
+    EXPECT_EQ(all.at("wanted").get<int>(), 3 * one.at("wanted").get<int>());  // AlexNet's calls all carry the batch
+    write_file(folder.file("b.plan"), "models = alexnet\nbudjet = 3\n");
+    const Ran wrong = run_joulecast("profile " + folder.file("b.plan") + db);
+    EXPECT_EQ(wrong.status, 1);
+    EXPECT_THAT(wrong.err, HasSubstr("b.plan:2: unknown setting 'budjet'"));
+}
+
+TEST(Profile, TheShippedPlanDoesNotHoldTheNetworksThatQuickstartForecasts) {
+    const TemporaryFolder folder;
+    const std::string arguments = "profile plans/quick.plan --dry-run --db " + folder.file("a.db");
+    const Ran ran = run_joulecast(arguments);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_EQ(ran.out.find("resnet18"), std::string::npos);
+    EXPECT_EQ(ran.out.find("mobilenet_v2"), std::string::npos);
+}
+
+TEST(Profile, RefusesWhatTheWorkerCannotDo) {
+    const TemporaryFolder folder;
+    const std::string start = "profile alexnet --db " + folder.file("a.db") + with_worker();
+    const Ran energy = run_joulecast(start + " --require-energy");
+    EXPECT_EQ(energy.status, 1);
+    EXPECT_THAT(energy.err, HasSubstr("cannot measure energy: fakes have no meter"));
+    EXPECT_THAT(run_joulecast(start + " --precision fp16").err, HasSubstr("does not measure fp16"));
+    EXPECT_THAT(run_joulecast(start + " --device cuda:0").err, HasSubstr("has no device 'cuda:0'. It has: cpu"));
+}
+
+TEST(Profile, TellsWrongUsage) {
+    for (const char* wrong : {"--shard 3/2", "--shard x", "--budget soon", "--mode dreaming", "--set batch",
+                              "--threads 0", "--no-operations", "--host python"})
+        EXPECT_EQ(run_joulecast("profile alexnet --dry-run --db none.db " + std::string(wrong)).status, 2) << wrong;
+}
+
+}  // namespace
+}  // namespace joulecast
