@@ -161,7 +161,7 @@ std::vector<Variation> variations(const ProfileRequest& request, const std::file
     std::vector<Graph> graphs;
     for (const std::string& model : request.models) graphs.push_back(open_model(model, zoo));
     for (const auto& [symbol, values] : request.set) {
-        const auto has = [&symbol = symbol](const Graph& graph) { return graph.symbols.contains(symbol); };
+        const auto has = [&wanted = symbol](const Graph& graph) { return graph.symbols.contains(wanted); };
         if (!graphs.empty() && std::ranges::none_of(graphs, has))
             (void)with_symbol(graphs.front(), symbol, values.front());  // throws, naming the symbols there are
     }
