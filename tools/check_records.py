@@ -102,6 +102,8 @@ def output_text(call):
     # Without values only the shapes can come out; factories have to be told where.
     if any(argument.name == "device" for argument in overload(target)._schema.arguments):
         arguments.setdefault("device", "meta")
+    if "memory_format" in arguments:
+        arguments["memory_format"] = getattr(torch, arguments["memory_format"])
     outputs = overload(target)(**arguments)
     outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     return " ".join(type_text(output) for output in outputs if isinstance(output, torch.Tensor))
@@ -113,7 +115,7 @@ def check_calls(path, write):
         if not line or line.startswith("#"):
             lines.append(line)
             continue
-        call, _, said = line.partition(" -> ")
+        call, _, said = line.partition(" ->")
         found = output_text(call)
         lines.append(f"{call} -> {found}".rstrip())
         if not write and said.strip() != found:

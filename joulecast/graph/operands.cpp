@@ -171,9 +171,13 @@ TensorType make(Dtype dtype, Sizes sizes, Layout layout) {
     if (!is_sound(sizes)) throw FormatError("an output has a negative size or more than 2^50 elements");
     TensorType result{dtype, std::move(sizes), layout, false};
     if (layout == Layout::contiguous) return result;
-    // With one element, or one dimension longer than 1, every order is the same.
-    const auto longer = std::count_if(result.sizes.begin(), result.sizes.end(), [](auto size) { return size > 1; });
-    if (longer == 0) result.layout = Layout::contiguous;
+    // With one element or none every order is the same.
+    const bool is_single = std::all_of(result.sizes.begin(), result.sizes.end(), [](auto size) { return size == 1; });
+    const bool is_empty = std::find(result.sizes.begin(), result.sizes.end(), 0) != result.sizes.end();
+    if (is_single || is_empty) {
+        result.layout = Layout::contiguous;
+        return result;
+    }
     if (layout == Layout::channels_last) {
         if (result.sizes.size() != 4 && result.sizes.size() != 5) {
             result.layout = Layout::transposed;

@@ -40,6 +40,18 @@ TEST(Records, GiveTheOutputsThatTorchGives) {
     EXPECT_GT(checked, 300);
 }
 
+// Meta tensors do not show it: the CPU's and GPU's libraries keep the layout, attention writes [batch, length, heads].
+TEST(Records, KnowTheLayoutThatKernelsGive) {
+    const auto output = [](const char* text) {
+        const Operation operation = parse_operation(text);
+        return text_of(find_record(operation.target)->outputs(operation));
+    };
+    EXPECT_EQ(output("aten::conv2d(input=f32[2,6,9,9]{cl}, weight=f32[8,6,3,3])"), "f32[2,8,7,7]{cl}");
+    EXPECT_EQ(output("aten::conv2d(input=f32[2,6,9,9]{cl}, weight=f32[8,6,9,9])"), "f32[2,8,1,1]");
+    EXPECT_EQ(output("aten::scaled_dot_product_attention(query=f32[2,3,9,4], key=f32[2,3,9,4], value=f32[2,3,9,4])"),
+              "f32[2,3,9,4]{t}");
+}
+
 /// The call with every floating tensor marked.
 Operation marked(Operation operation) {
     for (TensorType* tensor : tensors(operation)) tensor->requires_grad = is_floating(tensor->dtype);
