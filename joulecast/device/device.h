@@ -28,7 +28,7 @@ struct Device {
     std::string id;            ///< "h200", "cpu-amd-epyc-..."; lower case without spaces
     std::string display_name;  ///< as the vendor writes it
     Kind kind = Kind::cpu;
-    int units = 0;             ///< SMs of a GPU, cores used of a CPU
+    int units = 0;  ///< SMs of a GPU, cores used of a CPU
     double max_clock_mhz = std::numeric_limits<double>::quiet_NaN();
     double peak_flop_per_s_fp32 = std::numeric_limits<double>::quiet_NaN();
     double peak_flop_per_s_bf16 = std::numeric_limits<double>::quiet_NaN();

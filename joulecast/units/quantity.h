@@ -35,9 +35,15 @@ using Joules = Quantity<struct JoulesTag>;
 using Watts = Quantity<struct WattsTag>;
 using Bytes = Quantity<struct BytesTag>;
 
-constexpr Joules operator*(Watts power, Seconds time) { return Joules(power.value() * time.value()); }
-constexpr Joules operator*(Seconds time, Watts power) { return power * time; }
-constexpr Watts operator/(Joules energy, Seconds time) { return Watts(energy.value() / time.value()); }
+constexpr Joules operator*(Watts power, Seconds time) {
+    return Joules(power.value() * time.value());
+}
+constexpr Joules operator*(Seconds time, Watts power) {
+    return power * time;
+}
+constexpr Watts operator/(Joules energy, Seconds time) {
+    return Watts(energy.value() / time.value());
+}
 
 /// A forecast or measured value; low and high always bound the 90 % interval. NaN where the value is not known.
 template <class Unit>
