@@ -69,7 +69,6 @@ struct Options {
 ProfileRequest with_options(ProfileRequest request, const Options& options) {
     if (options.mode) request.modes = parse_modes(*options.mode);
     if (options.precision) request.precisions = parse_precisions(*options.precision);
-    if (options.budget) request.budget_s = parse_duration(*options.budget);
     if (!options.set.empty()) request.set.clear();
     for (const std::string& setting : options.set) add_setting(request.set, setting);
     if (options.networks) request.networks = true;
@@ -89,7 +88,8 @@ ProfileRequest read_plan_file(const std::string& name) {
 
 struct Wish {
     std::vector<Variation> variations;
-    std::optional<double> budget_s;
+    std::optional<double> budget_s;        ///< of the command line: for this run
+    std::optional<double> whole_budget_s;  ///< of plan files: for all that they name
 };
 
 /// The models of the command line are one request, each plan file is another.
@@ -112,7 +112,8 @@ Wish wish(const Options& options) {
         limited = limited && request.budget_s.has_value();
         budget_s += request.budget_s.value_or(0);
     }
-    if (limited) all.budget_s = options.budget ? parse_duration(*options.budget) : budget_s;
+    if (limited) all.whole_budget_s = budget_s;
+    if (options.budget) all.budget_s = parse_duration(*options.budget);
     return all;
 }
 
@@ -160,6 +161,7 @@ PlanSettings plan_settings(const Options& options, const Wish& wish, const Devic
     settings.point.host = Host::cpp;
     settings.point.threads = options.threads > 0 ? options.threads : device.units;
     settings.budget_s = wish.budget_s;
+    settings.whole_budget_s = wish.whole_budget_s;
     settings.seed = options.seed;
     parse_shard(options.shard, settings);
     return settings;
@@ -254,7 +256,7 @@ int print_result(const Options& options, const Plan& plan, const Device& device,
         std::cerr << "interrupted: everything measured so far is kept in " << options.database
                   << "; the same command goes on from there\n";
     else if (result.left > 0)
-        std::cerr << "the budget is used up; the same command measures the remaining " << result.left << '\n';
+        std::cerr << "the budget is used up; " << result.left << " of the planned measurements are left\n";
     return result.interrupted ? interrupted : done;
 }
 
@@ -299,7 +301,7 @@ int profile(const Options& options) {
     how.point = settings.point;
     how.measure.threads = settings.point.threads;
     how.measure.seed = how.order_seed = options.seed;
-    how.budget_s = settings.budget_s;
+    how.budget_s = plan.limit_s;
     how.interrupted = stopped;
     how.now_s = now_s;
     Progress progress(std::cerr, ::isatty(STDERR_FILENO) == 1, now_s);
@@ -323,7 +325,7 @@ Run declare_profile(CLI::App& command) {
     command.add_option("--set", options->set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
     command.add_flag("--networks", options->networks, "also measure the models as a whole");
     command.add_flag("--no-operations", options->no_operations, "with --networks: measure nothing else");
-    command.add_option("--budget", options->budget, "measure the dearest within this time: 150s, 10m, 2h");
+    command.add_option("--budget", options->budget, "of this run: measure the dearest within 150s, 10m, 2h");
     command.add_option("--shard", options->shard, "the i-th of n parts, as in 2/4")->capture_default_str();
     command.add_flag("--require-energy", options->require_energy, "fail if energy cannot be measured");
     command.add_flag("--dry-run", options->dry_run, "print the plan and what it costs, measure nothing");

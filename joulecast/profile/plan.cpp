@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 #include <string_view>
 
 #include "joulecast/error.h"
@@ -57,40 +58,63 @@ void shuffle(std::vector<Item>& items, std::uint64_t seed) {
     for (std::size_t left = items.size(); left > 1; --left) std::swap(items[left - 1], items[random() % left]);
 }
 
-void add_networks(Plan& plan, const std::vector<Variation>& variations, const Dataset* dataset,
-                  const PlanSettings& settings) {
-    std::map<std::string, bool> seen;
-    const double most_s = settings.budget_s.value_or(0) / 2;
-    for (const Variation& variation : variations) {
-        const NetworkMeasurement wanted = describe(variation, settings.point);
-        const std::string text = text_of(wanted);
-        if (!variation.network || !in_shard(text, settings) || !seen.emplace(text, true).second) continue;
-        ++plan.wanted;
-        if (dataset != nullptr && dataset->contains(wanted)) {
-            ++plan.measured;
-            continue;
-        }
-        double pass_s = 0;
-        for (const Node& node : variation.graph.nodes)
-            if (is_measurable(node.operation)) pass_s += rough_seconds(node.operation, settings.device);
-        const double cost_s = least_network_cost_s + network_passes * pass_s;
-        if (settings.budget_s && plan.cost_s + cost_s > most_s) {
-            ++plan.left_out;
-            continue;
-        }
-        plan.networks.push_back({variation, cost_s});
-        plan.cost_s += cost_s;
-    }
-}
+/// The budgets, and what is taken out of them.
+class Purse {
+  public:
+    explicit Purse(const PlanSettings& settings) : sweep_s_(settings.budget_s), whole_s_(settings.whole_budget_s) {}
 
+    /// Measured before: takes from the whole plan's budget only.
+    void spent(double cost_s) { measured_s_ += cost_s; }
+
+    bool take(double cost_s, double part) {
+        const bool finished = whole_s_ && measured_s_ >= 0.9 * *whole_s_;
+        const bool fits = (!sweep_s_ || planned_s_ + cost_s <= part * *sweep_s_) &&
+                          (!whole_s_ || planned_s_ + measured_s_ + cost_s <= part * *whole_s_);
+        if (finished || !fits) return false;
+        planned_s_ += cost_s;
+        return true;
+    }
+
+    std::optional<double> limit_s() const {
+        if (!whole_s_) return sweep_s_;
+        const double left_s = std::max(0.0, *whole_s_ - measured_s_);
+        return sweep_s_ ? std::min(*sweep_s_, left_s) : left_s;
+    }
+
+  private:
+    std::optional<double> sweep_s_, whole_s_;
+    double measured_s_ = 0;
+    double planned_s_ = 0;
+};
+
+template <class Planned>
 struct Wanted {
-    PlannedOperation planned;
+    Planned planned;
     bool measured = false;
 };
 
-/// Unique measurable operations in order of first appearance.
-std::vector<Wanted> wanted_operations(const std::vector<Variation>& variations, const PlanSettings& settings) {
-    std::vector<Wanted> wanted;
+/// Every network of the request once, with its cost.
+std::vector<Wanted<PlannedNetwork>> wanted_networks(const std::vector<Variation>& variations, const Dataset* dataset,
+                                                    const PlanSettings& settings) {
+    std::vector<Wanted<PlannedNetwork>> wanted;
+    std::set<std::string> seen;
+    for (const Variation& variation : variations) {
+        const NetworkMeasurement network = describe(variation, settings.point);
+        const std::string text = text_of(network);
+        if (!variation.network || !in_shard(text, settings) || !seen.insert(text).second) continue;
+        double pass_s = 0;
+        for (const Node& node : variation.graph.nodes)
+            if (is_measurable(node.operation)) pass_s += rough_seconds(node.operation, settings.device);
+        const bool measured = dataset != nullptr && dataset->contains(network);
+        wanted.push_back({{variation, least_network_cost_s + network_passes * pass_s}, measured});
+    }
+    return wanted;
+}
+
+/// Unique measurable operations, the largest share first.
+std::vector<Wanted<PlannedOperation>> wanted_operations(const std::vector<Variation>& variations,
+                                                        const Dataset* dataset, const PlanSettings& settings) {
+    std::vector<Wanted<PlannedOperation>> wanted;
     std::map<std::string, std::size_t> place;
     for (const Variation& variation : variations) {
         if (!variation.operations) continue;
@@ -104,37 +128,32 @@ std::vector<Wanted> wanted_operations(const std::vector<Variation>& variations, 
                 static_cast<double>(counted.count) * rough_seconds(counted.operation, settings.device);
         }
     }
+    const double cost_s = dataset == nullptr
+                              ? default_operation_cost_s
+                              : dataset->mean_operation_wall_s(settings.device.id).value_or(default_operation_cost_s);
+    for (auto& one : wanted) {
+        one.planned.cost_s = cost_s;
+        one.measured = dataset != nullptr && dataset->contains(key_of(one.planned.operation, settings.point));
+    }
+    std::ranges::stable_sort(wanted, std::greater<>(), [](const auto& one) { return one.planned.share_s; });
     return wanted;
 }
 
-void add_operations(Plan& plan, const std::vector<Variation>& variations, const Dataset* dataset,
-                    const PlanSettings& settings) {
-    std::vector<Wanted> wanted = wanted_operations(variations, settings);
-    plan.wanted += static_cast<std::int64_t>(wanted.size());
-    const double known_s = dataset == nullptr
-                               ? default_operation_cost_s
-                               : dataset->mean_operation_wall_s(settings.device.id).value_or(default_operation_cost_s);
-    double all_share = 0, covered = 0;
-    for (Wanted& one : wanted) {
-        one.planned.cost_s = known_s;
-        one.measured = dataset != nullptr && dataset->contains(key_of(one.planned.operation, settings.point));
-        all_share += one.planned.share_s;
+/// Moves what fits into the purse into the plan; returns whether it is measured or planned now.
+template <class Planned>
+bool choose(Plan& plan, std::vector<Planned>& chosen, Wanted<Planned>& one, Purse& purse, double part) {
+    ++plan.wanted;
+    if (one.measured) {
+        ++plan.measured;
+        return true;
     }
-    std::ranges::stable_sort(wanted, std::greater<>(), [](const Wanted& one) { return one.planned.share_s; });
-    for (Wanted& one : wanted) {
-        if (one.measured) {
-            ++plan.measured;
-        } else if (settings.budget_s && plan.cost_s + one.planned.cost_s > *settings.budget_s) {
-            ++plan.left_out;
-            continue;
-        } else {
-            plan.cost_s += one.planned.cost_s;
-            plan.operations.push_back(one.planned);
-        }
-        covered += one.planned.share_s;
+    if (!purse.take(one.planned.cost_s, part)) {
+        ++plan.left_out;
+        return false;
     }
-    plan.covered_share = all_share > 0 ? covered / all_share : 1;
-    shuffle(plan.operations, settings.seed);
+    plan.cost_s += one.planned.cost_s;
+    chosen.push_back(std::move(one.planned));
+    return true;
 }
 
 /// The sizes agree but for dimension 0, which may have grown; `grew` is set if it has.
@@ -225,9 +244,24 @@ Plan make_plan(const std::vector<Variation>& variations, const Dataset* dataset,
     if (settings.shards < 1 || settings.shard < 1 || settings.shard > settings.shards)
         throw UsageError("there is no shard " + std::to_string(settings.shard) + " of " +
                          std::to_string(settings.shards));
+    auto networks = wanted_networks(variations, dataset, settings);
+    auto operations = wanted_operations(variations, dataset, settings);
+    Purse purse(settings);
+    for (const auto& one : networks)
+        if (one.measured) purse.spent(one.planned.cost_s);
+    for (const auto& one : operations)
+        if (one.measured) purse.spent(one.planned.cost_s);
     Plan plan;
-    add_networks(plan, variations, dataset, settings);
-    add_operations(plan, variations, dataset, settings);
+    plan.limit_s = purse.limit_s();
+    for (auto& one : networks) choose(plan, plan.networks, one, purse, 0.5);
+    double all_share = 0, covered = 0;
+    for (auto& one : operations) {
+        const double share_s = one.planned.share_s;
+        all_share += share_s;
+        if (choose(plan, plan.operations, one, purse, 1.0)) covered += share_s;
+    }
+    plan.covered_share = all_share > 0 ? covered / all_share : 1;
+    shuffle(plan.operations, settings.seed);
     return plan;
 }
 

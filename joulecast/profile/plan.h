@@ -30,6 +30,7 @@ struct Plan {
     std::int64_t left_out = 0;  ///< of these, beyond the budget
     double covered_share = 1;   ///< estimated network time of planned and measured operations / of all
     double cost_s = 0;
+    std::optional<double> limit_s;  ///< what the budgets leave for this sweep
 
     double networks_cost_s() const;
 };
@@ -37,16 +38,18 @@ struct Plan {
 struct PlanSettings {
     Device device;
     OperatingPoint point;
-    std::optional<double> budget_s;
-    int shard = 1;  ///< from 1 to shards
+    std::optional<double> budget_s;        ///< for this sweep
+    std::optional<double> whole_budget_s;  ///< for all of the plan, what is measured already included
+    int shard = 1;                         ///< from 1 to shards
     int shards = 1;
     std::uint64_t seed = 1;  ///< of the order
 };
 
 /// Unique operations over all variations, without those that cost nothing (views, computing of sizes), minus what the
 /// dataset (if there is one yet) holds. Each costs what operations took on average so far, or else 0.5 s. With a budget
-/// the operations with the largest share of network time are taken first; networks get half of it at most. Operations
-/// are then put into random order, so that no drift of the machine hits one kind of them.
+/// the operations with the largest share of network time are taken first; networks get half of it at most. A budget for
+/// the whole plan of which nine tenths are spent counts as used up, so that a finished plan stays finished although
+/// estimates change. Operations are then put into random order, so that no drift of the machine hits one kind of them.
 Plan make_plan(const std::vector<Variation>& variations, const Dataset* dataset, const PlanSettings& settings);
 
 /// Key under which the dataset finds an operation measured at that point.

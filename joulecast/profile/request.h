@@ -20,7 +20,7 @@ struct ProfileRequest {
     std::vector<std::string> precisions = {"fp32"};
     bool operations = true;          ///< the models' unique operations
     bool networks = false;           ///< and each model as a whole
-    std::optional<double> budget_s;  ///< of measuring, all together
+    std::optional<double> budget_s;  ///< for measuring all of this, in however many runs
 };
 
 /// The texts of the command line and of plan files; each throws UsageError naming what it does not understand.

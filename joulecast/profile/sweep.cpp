@@ -86,10 +86,9 @@ class Sweep {
             if (row.measurement.outcome == Outcome::out_of_memory) too_large_.push_back(row.measurement.operation);
         for (const NetworkRow& row : dataset_.networks(settings_.point.device))
             if (row.measurement.outcome == Outcome::out_of_memory) too_large_networks_.push_back(row.measurement);
-        // Networks keep their part of the budget.
         const double for_networks_s = plan_.networks_cost_s();
-        for (const PlannedOperation& planned : plan_.operations)
-            if (!ended(for_networks_s)) measure(planned);
+        for (std::size_t i = 0; i < plan_.operations.size() && !ended(for_networks_s); ++i)
+            if (affordable(i, for_networks_s)) measure(plan_.operations[i]);
         for (const PlannedNetwork& planned : plan_.networks)
             if (!ended(0)) measure(planned);
         progress_.stop();
@@ -102,6 +101,23 @@ class Sweep {
     bool ended(double reserved_s) const {
         if (settings_.interrupted()) return true;
         return settings_.budget_s && settings_.now_s() - started_s_ + reserved_s >= *settings_.budget_s;
+    }
+
+    /// When operations take longer than planned, those with the smallest shares are left: the order is random, and
+    /// the end of the budget would else hit any of them.
+    bool affordable(std::size_t index, double reserved_s) const {
+        constexpr std::int64_t enough_to_know = 10;
+        if (!settings_.budget_s || handled_ < enough_to_know) return true;
+        const double elapsed_s = settings_.now_s() - started_s_;
+        const double mean_s = elapsed_s / static_cast<double>(handled_);
+        const double left_s = *settings_.budget_s - reserved_s - elapsed_s;
+        const std::size_t remaining = plan_.operations.size() - index;
+        const auto fitting = static_cast<std::size_t>(std::max(0.0, left_s / mean_s));
+        if (fitting >= remaining) return true;
+        std::size_t larger = 0;
+        for (std::size_t i = index; i < plan_.operations.size(); ++i)
+            if (plan_.operations[i].share_s > plan_.operations[index].share_s) ++larger;
+        return larger < fitting;
     }
 
     /// A new session for every start of the worker.

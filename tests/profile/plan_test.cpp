@@ -125,6 +125,31 @@ TEST(MakePlan, GivesNetworksHalfOfTheBudgetAtMost) {
     EXPECT_TRUE(make_plan({network}, nullptr, settings).operations.empty());
 }
 
+TEST_F(PlanTest, FinishesAWholeBudgetOnceAndForAll) {
+    Dataset dataset(folder / "a.db");
+    dataset.insert(joulecast::testing::sample_device("cpu-fake"));
+    const auto bags = {bag("a", {{1, 1}, {2, 1}, {3, 1}, {4, 1}})};
+    PlanSettings settings = fake_settings();
+    settings.whole_budget_s = 1.1;  // two of 0.5 s
+    const Plan first = make_plan(bags, &dataset, settings);
+    EXPECT_EQ(first.operations.size(), 2u);
+    EXPECT_DOUBLE_EQ(*first.limit_s, 1.1);
+    const auto measure = [&](const Operation& operation, double wall_s) {
+        Measurement measured = joulecast::testing::sample_measurement(operation, "cpu-fake");
+        measured.wall_s = wall_s;
+        dataset.insert(measured, joulecast::testing::sample_provenance());
+    };
+    measure(first.operations[0].operation, 0.5);
+    const Plan second = make_plan(bags, &dataset, settings);
+    EXPECT_EQ(second.operations.size(), 1u);
+    EXPECT_DOUBLE_EQ(*second.limit_s, 0.6);
+    measure(first.operations[1].operation, 0.49);  // 0.99 of 1.1 s: nine tenths are spent
+    EXPECT_EQ(make_plan(bags, &dataset, settings).operations.size(), 0u);
+    settings.whole_budget_s.reset();
+    settings.budget_s = 1.1;  // a budget of the run goes on instead
+    EXPECT_EQ(make_plan(bags, &dataset, settings).operations.size(), 2u);
+}
+
 TEST(LargerBatch, IsTheSameCallWithMoreInDimensionZero) {
     EXPECT_TRUE(is_larger_batch(relu_row(2), relu_row(3)));
     EXPECT_FALSE(is_larger_batch(relu_row(3), relu_row(2)));
