@@ -115,7 +115,8 @@ Indices saves_condition(const Operation& operation) {
     return kept;
 }
 
-/// train=false or p=0 hands the input on. Otherwise the mask, which is no output of dropout, is written beside it.
+/// train=false or p=0 hands the input on. Otherwise the mask, which is no output of dropout, is written beside it: a
+/// byte per element, as fused kernels do (the CPU keeps factors of the input's dtype).
 bool drops(const Operation& operation) {
     return flag(operation, "train") && argument_or_default<double>(operation, "p") > 0.0;
 }
@@ -148,6 +149,21 @@ Types glu_outputs(const Operation& operation) {
 
 enum class Saves { nothing, input, output };
 
+/// In place, and backward needs what was there: in training autograd copies the tensor first (torch 2.13, observed with
+/// saved_tensors_hooks; hardtanh_ and silu_ among them).
+template <std::int64_t cost>
+Counts cloning_forward(const Operation& operation) {
+    Counts counts = streamed<&first_itself, cost>(operation);
+    const std::int64_t copied = gradient_bytes(&first(operation));
+    counts.bytes_read += copied;
+    counts.bytes_written += copied;
+    return counts;
+}
+
+std::int64_t clone_bytes(const Operation& operation) {
+    return gradient_bytes(&first(operation));
+}
+
 /// y = f(x) per element. Backward needs x, y or neither, as the derivative asks.
 template <auto Outputs, std::int64_t cost, Saves saves>
 constexpr Row unary(std::string_view schema) {
@@ -174,6 +190,13 @@ constexpr Row in_place(std::string_view schema) {
 template <std::int64_t cost, Saves saves>
 constexpr Row function(std::string_view schema) {
     return unary<&floating_as_first, cost, saves>(schema);
+}
+
+template <std::int64_t cost>
+constexpr Row cloning(std::string_view schema) {
+    return {
+        schema,  Family::elementwise, &first_itself, &cloning_forward<cost>, &gradient_with_saved<&first_itself, cost>,
+        nullptr, &clone_bytes};
 }
 
 /// Rounding and tests: no gradient, or one of zeros.
@@ -216,32 +239,32 @@ constexpr std::array rows{
     activation<2, Saves::input>("aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"),
     activation<2, Saves::input>("aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"),
     in_place<2, Saves::output>("aten::leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)"),
-    in_place<2, Saves::output>("aten::threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)"),
-    in_place<2, Saves::input>("aten::relu6_(Tensor(a!) self) -> Tensor(a!)"),
-    in_place<2, Saves::input>("aten::hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)"),
-    in_place<2, Saves::input>("aten::clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)"),
+    cloning<2>("aten::threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)"),
+    cloning<2>("aten::relu6_(Tensor(a!) self) -> Tensor(a!)"),
+    cloning<2>("aten::hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)"),
+    cloning<2>("aten::clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)"),
     activation<1, Saves::input>("aten::clamp_min(Tensor self, Scalar min) -> Tensor"),
     activation<1, Saves::input>("aten::clamp_max(Tensor self, Scalar max) -> Tensor"),
-    in_place<1, Saves::input>("aten::clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)"),
-    in_place<1, Saves::input>("aten::clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)"),
+    cloning<1>("aten::clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)"),
+    cloning<1>("aten::clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)"),
     activation<5, Saves::input>("aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor"),
     activation<5, Saves::input>("aten::silu(Tensor self) -> Tensor"),
     activation<5, Saves::input>("aten::hardswish(Tensor self) -> Tensor"),
-    in_place<5, Saves::input>("aten::gelu_(Tensor(a!) self, *, str approximate=\"none\") -> Tensor(a!)"),
-    in_place<5, Saves::input>("aten::silu_(Tensor(a!) self) -> Tensor(a!)"),
-    in_place<5, Saves::input>("aten::hardswish_(Tensor(a!) self) -> Tensor(a!)"),
+    cloning<5>("aten::gelu_(Tensor(a!) self, *, str approximate=\"none\") -> Tensor(a!)"),
+    cloning<5>("aten::silu_(Tensor(a!) self) -> Tensor(a!)"),
+    cloning<5>("aten::hardswish_(Tensor(a!) self) -> Tensor(a!)"),
     activation<4, Saves::input>("aten::hardsigmoid(Tensor self) -> Tensor"),
     activation<4, Saves::input>(
         "aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor"),
     activation<4, Saves::input>("aten::selu(Tensor self) -> Tensor"),
     activation<4, Saves::input>("aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor"),
     activation<4, Saves::input>("aten::log_sigmoid(Tensor self) -> Tensor"),
-    in_place<4, Saves::input>("aten::hardsigmoid_(Tensor(a!) self) -> Tensor(a!)"),
-    in_place<4, Saves::input>(
+    cloning<4>("aten::hardsigmoid_(Tensor(a!) self) -> Tensor(a!)"),
+    in_place<4, Saves::output>(
         "aten::elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)"),
-    in_place<4, Saves::input>("aten::selu_(Tensor(a!) self) -> Tensor(a!)"),
+    in_place<4, Saves::output>("aten::selu_(Tensor(a!) self) -> Tensor(a!)"),
     activation<7, Saves::input>("aten::mish(Tensor self) -> Tensor"),
-    in_place<7, Saves::input>("aten::mish_(Tensor(a!) self) -> Tensor(a!)"),
+    cloning<7>("aten::mish_(Tensor(a!) self) -> Tensor(a!)"),
     function<4, Saves::output>("aten::sigmoid(Tensor self) -> Tensor"),
     in_place<4, Saves::output>("aten::sigmoid_(Tensor(a!) self) -> Tensor(a!)"),
     function<1, Saves::output>("aten::tanh(Tensor self) -> Tensor"),
@@ -269,8 +292,8 @@ constexpr std::array rows{
     in_place<1, Saves::nothing>("aten::neg_(Tensor(a!) self) -> Tensor(a!)"),
     activation<1, Saves::input>("aten::abs(Tensor self) -> Tensor"),
     activation<1, Saves::input>("aten::square(Tensor self) -> Tensor"),
-    in_place<1, Saves::input>("aten::abs_(Tensor(a!) self) -> Tensor(a!)"),
-    in_place<1, Saves::input>("aten::square_(Tensor(a!) self) -> Tensor(a!)"),
+    cloning<1>("aten::abs_(Tensor(a!) self) -> Tensor(a!)"),
+    cloning<1>("aten::square_(Tensor(a!) self) -> Tensor(a!)"),
     activation<1, Saves::nothing>("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor"),
     activation<1, Saves::nothing>("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor"),
     without_gradient<&same_as_first>("aten::floor(Tensor self) -> Tensor"),
@@ -306,7 +329,7 @@ constexpr std::array rows{
     keeping_all<&binary_outputs, 1>("aten::minimum(Tensor self, Tensor other) -> Tensor"),
     keeping_all<&binary_outputs, 2>("aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"),
     keeping_all<&binary_outputs, 2>("aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"),
-    keeping_all<&first_itself, 2>("aten::pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)"),
+    cloning<2>("aten::pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)"),
     keeping_all<&broadcast_as_first, 3>(
         "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"),
     keeping_all<&broadcast_as_first, 3>(

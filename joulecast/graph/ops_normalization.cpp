@@ -50,8 +50,23 @@ Types outputs(const Operation& operation) {
     return {make(input.dtype, input.sizes, by_row ? Layout::contiguous : input.layout)};
 }
 
+/// Mean and reciprocal deviation of each channel or row, in f32: kept for the backward pass.
+std::int64_t statistics_bytes(const Operation& operation) {
+    const TensorType& input = tensor(operation, "input");
+    if (!input.requires_grad) return 0;
+    std::int64_t rows = 0;
+    if (operation.target == "aten::layer_norm" || operation.target == "aten::rms_norm") {
+        const std::int64_t row = product(operation, integers(operation, "normalized_shape"));
+        rows = row == 0 ? 0 : element_count(input) / row;
+    } else if (rank(input) >= 2) {
+        const bool by_group = operation.target == "aten::group_norm";
+        rows = by_group ? checked(operation, input.sizes[0], integer(operation, "num_groups")) : input.sizes[1];
+    }
+    return checked(operation, 2 * element_bytes(Dtype::f32), rows);
+}
+
 constexpr Row normalization(std::string_view schema) {
-    return {schema, Family::normalization, &outputs, &forward, &backward, &saves_first};
+    return {schema, Family::normalization, &outputs, &forward, &backward, &saves_first, &statistics_bytes};
 }
 
 constexpr std::array rows{

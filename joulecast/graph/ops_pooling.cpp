@@ -118,6 +118,13 @@ Counts average_backward(const Operation& operation) {
     return counts;
 }
 
+/// One average per channel is computed as a mean, which keeps nothing.
+Indices adaptive_saved(const Operation& operation) {
+    const Sizes wanted = integers(operation, "output_size");
+    const bool is_mean = std::all_of(wanted.begin(), wanted.end(), [](auto size) { return size == 1; });
+    return is_mean && operation.target.starts_with("aten::adaptive_avg") ? Indices{} : Indices{0};
+}
+
 constexpr Row max_pool(std::string_view schema) {
     return {schema, Family::pooling, &windowed_outputs, &max_forward, &max_backward, &saves_first, &index_bytes};
 }
@@ -134,7 +141,7 @@ constexpr Row average_pool(std::string_view schema) {
 }
 template <auto Outputs>
 constexpr Row adaptive(std::string_view schema) {
-    return {schema, Family::pooling, Outputs, &reduced<Outputs>, &gradient_streamed<Outputs, 1>, &saves_first};
+    return {schema, Family::pooling, Outputs, &reduced<Outputs>, &gradient_streamed<Outputs, 1>, &adaptive_saved};
 }
 
 constexpr std::array rows{

@@ -25,6 +25,11 @@ std::vector<std::int32_t> saved(const char* text) {
     return find_record(operation.target)->saved(operation);
 }
 
+std::int64_t hidden(const char* text) {
+    const Operation operation = parse_operation(text);
+    return find_record(operation.target)->hidden_bytes(operation);
+}
+
 using Indices = std::vector<std::int32_t>;
 
 TEST(Convolution, CountsTwoPerMultiplyAdd) {
@@ -116,6 +121,15 @@ TEST(Elementwise, ReluKeepsItsOutputAndGeluItsInput) {
     EXPECT_EQ(saved("aten::gelu(self=f32[10]~)"), (Indices{0}));
 }
 
+// Guards the memory of efficientnet and mobilenet: autograd keeps a copy of what silu_ and hardtanh_ overwrite.
+TEST(Elementwise, InPlaceFunctionsOfTheirInputCopyItInTraining) {
+    EXPECT_EQ(forward("aten::silu_(self=f32[10])"), (Counts{0, 50, 40, 40}));
+    EXPECT_EQ(forward("aten::silu_(self=f32[10]~)"), (Counts{0, 50, 80, 80}));
+    EXPECT_EQ(hidden("aten::silu_(self=f32[10]~)"), 40);
+    EXPECT_EQ(hidden("aten::hardtanh_(self=f32[10]~, min_val=0.0, max_val=6.0)"), 40);
+    EXPECT_EQ(saved("aten::relu_(self=f32[10]~)"), (Indices{1}));
+}
+
 TEST(Elementwise, ComparisonsWriteBytes) {
     EXPECT_EQ(forward("aten::eq.Scalar(self=f32[10], other=0)"), (Counts{0, 10, 40, 10}));
 }
@@ -127,8 +141,7 @@ TEST(Elementwise, DropoutCostsInTrainingOnly) {
     const char* training = "aten::dropout(input=f32[10]~, p=0.5, train=true)";
     EXPECT_EQ(forward(training), (Counts{0, 30, 40, 50}));
     EXPECT_EQ(backward(training), (Counts{0, 20, 50, 40}));
-    const Operation operation = parse_operation(training);
-    EXPECT_EQ(find_record(operation.target)->hidden_bytes(operation), 10);
+    EXPECT_EQ(hidden(training), 10);
 }
 
 TEST(Normalization, ReadsItsInputTwiceInTraining) {
@@ -139,6 +152,13 @@ TEST(Normalization, ReadsItsInputTwiceInTraining) {
     EXPECT_EQ(forward((head + "false" + tail).c_str()), (Counts{0, 800, 4 * (200 + 16), 800}));
     // Statistics double the arithmetic; running mean and variance are written.
     EXPECT_EQ(forward((head + "true" + tail).c_str()), (Counts{0, 1600, 4 * (400 + 16), 4 * (200 + 8)}));
+}
+
+TEST(Normalization, KeepsMeanAndDeviationOfEachRowOrChannel) {
+    // 2 * 3 rows of 8; 2 numbers of 4 bytes each.
+    EXPECT_EQ(hidden("aten::layer_norm(input=f32[2,3,8]~, normalized_shape=[8])"), 48);
+    EXPECT_EQ(hidden("aten::group_norm(input=f32[2,6,5,5]~, num_groups=3)"), 48);
+    EXPECT_EQ(hidden("aten::layer_norm(input=f32[2,3,8], normalized_shape=[8])"), 0);
 }
 
 TEST(Softmax, KeepsItsOutput) {
@@ -153,6 +173,11 @@ TEST(Pooling, ComparesEachElementOfEachWindow) {
     // In training the 8 indices (i64) are written, and read backward.
     EXPECT_EQ(forward("aten::max_pool2d(self=f32[1,2,4,4]~, kernel_size=[2,2])").bytes_written, 32 + 64);
     EXPECT_EQ(backward("aten::max_pool2d(self=f32[1,2,4,4]~, kernel_size=[2,2])"), (Counts{0, 8, 32 + 64, 128}));
+}
+
+TEST(Pooling, AMeanPerChannelKeepsNothing) {
+    EXPECT_EQ(saved("aten::adaptive_avg_pool2d(self=f32[1,2,4,4]~, output_size=[1,1])"), Indices{});
+    EXPECT_EQ(saved("aten::adaptive_avg_pool2d(self=f32[1,2,4,4]~, output_size=[2,2])"), (Indices{0}));
 }
 
 TEST(Reduction, ReadsAllAndWritesTheRest) {
