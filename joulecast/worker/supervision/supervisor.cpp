@@ -1,0 +1,166 @@
+#include "joulecast/worker/supervision/supervisor.h"
+
+#include <utility>
+
+#include "joulecast/error.h"
+#include "joulecast/worker/supervision/child_process.h"
+
+namespace joulecast {
+
+namespace {
+
+std::string time_text(std::chrono::milliseconds time) {
+    return time.count() % 1000 == 0 ? std::to_string(time.count() / 1000) + " s" : std::to_string(time.count()) + " ms";
+}
+
+/// Printable, and short enough for a message.
+std::string excerpt(const std::string& text, std::size_t length = 120) {
+    std::string result = text.substr(0, length);
+    for (char& c : result) {
+        if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7e) c = '?';
+    }
+    return text.size() > length ? result + "..." : result;
+}
+
+std::string last_line(std::string text) {
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return excerpt(text.substr(text.rfind('\n') + 1), 300);
+}
+
+}  // namespace
+
+class Supervisor::Process {
+  public:
+    explicit Process(Options options) : options_(std::move(options)) {}
+
+    const protocol::Capabilities& capabilities() {
+        if (!child_) start();
+        return capabilities_;
+    }
+    int restarts() const { return starts_ > 0 ? starts_ - 1 : 0; }
+
+    /// The body of that kind in the worker's answer, or what went wrong; then the worker is gone.
+    template <class Answer, class Body>
+    std::variant<Answer, std::string> ask(Body body);
+
+  private:
+    void start();
+    [[noreturn]] void give_up(const std::string& why);
+    std::string lose(const std::string& why);
+    std::string describe_loss(const ChildProcess::Reply& reply, std::chrono::milliseconds timeout);
+
+    Options options_;
+    std::unique_ptr<ChildProcess> child_;
+    protocol::Capabilities capabilities_;
+    int starts_ = 0;
+    std::int64_t asked_ = 0;
+};
+
+/// Ends the worker; `why` with how it ended and the last thing it said on standard error.
+std::string Supervisor::Process::lose(const std::string& why) {
+    std::string message = why;
+    const std::string ending = child_->stop();
+    if (why.ends_with("died")) message += " (" + ending + ")";
+    const std::string said = last_line(child_->error_tail());
+    if (!said.empty()) message += "; its last words: " + said;
+    child_.reset();
+    return message;
+}
+
+std::string Supervisor::Process::describe_loss(const ChildProcess::Reply& reply, std::chrono::milliseconds timeout) {
+    switch (reply.ending) {
+        case ChildProcess::Ending::timeout:
+            return "the worker did not answer within " + time_text(timeout);
+        case ChildProcess::Ending::too_long:
+            return "the worker wrote a line that does not end";
+        case ChildProcess::Ending::line:
+            return "the worker wrote garbage: " + excerpt(reply.line);
+        case ChildProcess::Ending::closed:
+            break;
+    }
+    return "the worker died";
+}
+
+void Supervisor::Process::give_up(const std::string& why) {
+    throw Error("cannot start the worker `" + options_.command + "`: " + lose(why) +
+                ". Run the command by hand: it must answer {\"protocol\":1,\"id\":\"1\",\"request\":\"hello\"}; "
+                "joulecast worker-check shows what it does wrong.");
+}
+
+void Supervisor::Process::start() {
+    child_ = std::make_unique<ChildProcess>(options_.command);
+    ++starts_;
+    const std::string id = "hello-" + std::to_string(starts_);
+    const auto reply =
+        child_->exchange(protocol::to_line(protocol::Request{id, protocol::Hello{}}), options_.hello_timeout);
+    if (reply.ending != ChildProcess::Ending::line) give_up(describe_loss(reply, options_.hello_timeout));
+    protocol::Response response;
+    try {
+        response = protocol::parse_response(reply.line);
+    } catch (const FormatError& error) {
+        give_up("its first line was \"" + excerpt(reply.line) + "\": " + error.what());
+    }
+    if (const auto* failure = std::get_if<protocol::Failure>(&response.body)) give_up(failure->message);
+    auto* hello = std::get_if<protocol::Capabilities>(&response.body);
+    if (hello == nullptr || response.id != id) give_up("it answered something else: " + excerpt(reply.line));
+    capabilities_ = std::move(*hello);
+}
+
+template <class Answer, class Body>
+std::variant<Answer, std::string> Supervisor::Process::ask(Body body) {
+    if (!child_) start();
+    const std::string id = std::to_string(++asked_);
+    const auto reply =
+        child_->exchange(protocol::to_line(protocol::Request{id, std::move(body)}), options_.request_timeout);
+    if (reply.ending != ChildProcess::Ending::line) return lose(describe_loss(reply, options_.request_timeout));
+    try {
+        protocol::Response response = protocol::parse_response(reply.line);
+        if (response.id != id) return lose("the worker answered request " + excerpt(response.id) + " instead of " + id);
+        if (const auto* failure = std::get_if<protocol::Failure>(&response.body)) {
+            throw Error("the worker `" + options_.command + "` refused a request: " + failure->message);
+        }
+        if (auto* answer = std::get_if<Answer>(&response.body)) return std::move(*answer);
+        return lose("the worker answered with another kind of result: " + excerpt(reply.line));
+    } catch (const FormatError& error) {
+        return lose(describe_loss(reply, options_.request_timeout) + " (" + error.what() + ")");
+    }
+}
+
+Supervisor::Supervisor(Options options) : process_(std::make_unique<Process>(std::move(options))) {}
+Supervisor::~Supervisor() = default;
+
+const protocol::Capabilities& Supervisor::capabilities() {
+    return process_->capabilities();
+}
+
+Measurement Supervisor::measure(const protocol::Measure& request) {
+    auto answer = process_->ask<Measurement>(request);
+    if (auto* measurement = std::get_if<Measurement>(&answer)) return std::move(*measurement);
+    Measurement lost;
+    lost.operation = request.operation;
+    lost.asked = request.point;
+    lost.real = request.point;
+    lost.outcome = Outcome::crashed;
+    lost.message = std::get<std::string>(answer);
+    return lost;
+}
+
+NetworkMeasurement Supervisor::measure(const protocol::MeasureGraph& request) {
+    auto answer = process_->ask<NetworkMeasurement>(request);
+    if (auto* measurement = std::get_if<NetworkMeasurement>(&answer)) return std::move(*measurement);
+    NetworkMeasurement lost;
+    lost.model = request.graph.name;
+    for (const auto& [symbol, range] : request.graph.symbols) lost.symbols[symbol] = range.value;
+    lost.mode = request.graph.mode;
+    lost.asked = request.point;
+    lost.real = request.point;
+    lost.outcome = Outcome::crashed;
+    lost.message = std::get<std::string>(answer);
+    return lost;
+}
+
+int Supervisor::restarts() const {
+    return process_->restarts();
+}
+
+}  // namespace joulecast
