@@ -58,13 +58,17 @@ set(joulecast_headers
     joulecast/report/table.h
     joulecast/units/quantity.h
     joulecast/units/statistics.h
-    joulecast/worker/measurement_json.h
     joulecast/worker/protocol.h
     joulecast/worker/serve.h
+    joulecast/worker/supervision/child_process.h
+    joulecast/worker/supervision/conformance.h
+    joulecast/worker/supervision/child_process.h
+    joulecast/worker/supervision/conformance.h
     joulecast/worker/supervision/supervisor.h
 )
 
 # For the .cpp files of their own room only; not installed, since they include a foreign library's headers.
 set(joulecast_private_headers
     joulecast/worker/json_field.h
+    joulecast/worker/measurement_json.h
 )
