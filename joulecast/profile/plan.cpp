@@ -91,6 +91,7 @@ template <class Planned>
 struct Wanted {
     Planned planned;
     bool measured = false;
+    std::int64_t place = 0;  ///< of first appearance
 };
 
 /// Every network of the request once, with its cost.
@@ -106,7 +107,7 @@ std::vector<Wanted<PlannedNetwork>> wanted_networks(const std::vector<Variation>
         for (const Node& node : variation.graph.nodes)
             if (is_measurable(node.operation)) pass_s += rough_seconds(node.operation, settings.device);
         const bool measured = dataset != nullptr && dataset->contains(network);
-        wanted.push_back({{variation, least_network_cost_s + network_passes * pass_s}, measured});
+        wanted.push_back({{variation, least_network_cost_s + network_passes * pass_s}, measured, std::ssize(wanted)});
     }
     return wanted;
 }
@@ -123,7 +124,7 @@ std::vector<Wanted<PlannedOperation>> wanted_operations(const std::vector<Variat
             const std::string text = signature(counted.operation);
             if (!in_shard(text, settings)) continue;
             const auto [found, is_new] = place.emplace(text, wanted.size());
-            if (is_new) wanted.push_back({{counted.operation, 0, 0}, false});
+            if (is_new) wanted.push_back({{counted.operation, 0, 0}, false, std::ssize(wanted)});
             wanted[found->second].planned.share_s +=
                 static_cast<double>(counted.count) * rough_seconds(counted.operation, settings.device);
         }
@@ -135,7 +136,10 @@ std::vector<Wanted<PlannedOperation>> wanted_operations(const std::vector<Variat
         one.planned.cost_s = cost_s;
         one.measured = dataset != nullptr && dataset->contains(key_of(one.planned.operation, settings.point));
     }
-    std::ranges::stable_sort(wanted, std::greater<>(), [](const auto& one) { return one.planned.share_s; });
+    std::ranges::sort(wanted, std::greater<>(), [](const auto& one) {
+        // The second part keeps the order of equals, whatever the library.
+        return std::pair(one.planned.share_s, -one.place);
+    });
     return wanted;
 }
 
