@@ -1,0 +1,132 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_command.h"
+#include "tests/graph/stored_zip.h"
+
+namespace joulecast {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::run_joulecast;
+using testing::TemporaryFolder;
+
+const std::string data = JOULECAST_SOURCE_DIR "/tests/graph/data/";
+
+json extracted(const std::string& arguments) {
+    const auto ran = run_joulecast("extract --format json " + arguments);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return json::parse(ran.out);
+}
+
+std::int64_t sum(const json& model, const std::string& key) {
+    std::int64_t total = 0;
+    for (const json& operation : model.at("operations")) total += operation.at(key).get<std::int64_t>();
+    return total;
+}
+
+TEST(Extract, JsonHasTheKeysOfTheContract) {
+    const json answer = extracted("resnet18 alexnet");
+    EXPECT_EQ(answer.at("schema"), "joulecast.extract/1");
+    ASSERT_EQ(answer.at("models").size(), 2);
+    const json& model = answer.at("models").at(0);
+    for (const char* key : {"model", "symbols", "mode", "nodes", "nodes_without_record", "flops", "other_flops",
+                            "backward_flops", "bytes_read", "bytes_written", "operations"})
+        EXPECT_TRUE(model.contains(key)) << key;
+    for (const char* key : {"op", "signature", "count", "flops", "bytes_read", "bytes_written", "has_record"})
+        EXPECT_TRUE(model.at("operations").at(0).contains(key)) << key;
+    EXPECT_EQ(model.at("model"), "resnet18");
+    EXPECT_EQ(model.at("mode"), "inference");
+    EXPECT_EQ(model.at("nodes_without_record"), 0);
+    EXPECT_EQ(model.at("backward_flops"), 0);
+}
+
+TEST(Extract, CountsResnet18AsPyTorchDoes) {
+    const json model = extracted("resnet18 --set batch=5").at("models").at(0);
+    EXPECT_EQ(model.at("symbols"), (json{{"batch", 5}}));
+    EXPECT_EQ(model.at("nodes"), 69);
+    EXPECT_EQ(model.at("flops"), 18140733440);  // tests/graph/oracles/resnet18.json
+}
+
+TEST(Extract, TheModelIsTheSumOfItsOperations) {
+    const json model = extracted("gpt2 --mode training").at("models").at(0);
+    EXPECT_EQ(model.at("mode"), "training");
+    EXPECT_GT(model.at("backward_flops"), model.at("flops"));
+    EXPECT_EQ(sum(model, "count"), model.at("nodes"));
+    for (const char* key : {"flops", "other_flops", "backward_flops", "bytes_read", "bytes_written"})
+        EXPECT_EQ(sum(model, key), model.at(key)) << key;
+}
+
+TEST(Extract, OptionsMayStandBeforeTheModel) {
+    EXPECT_EQ(extracted("--set batch=3 resnet18").at("models").at(0).at("symbols").at("batch"), 3);
+}
+
+TEST(Extract, TheTableEndsWithTheTotalAndHasShares) {
+    const auto ran = run_joulecast("extract " + data + "genuine_small.pt2");
+    EXPECT_EQ(ran.status, 0);
+    // conv 2*2*8*16*16*27 = 221184, linear 2*2*10*8 = 320: 221504 FLOPs, of which the convolution 99.9 %.
+    EXPECT_THAT(ran.out, AllOf(HasSubstr("genuine_small (batch=2, inference): 5 calls, 5 different operations"),
+                               HasSubstr("share"), HasSubstr("222 kFLOP"), HasSubstr("99.9 %")));
+    const std::size_t last_line = ran.out.rfind('\n', ran.out.size() - 2) + 1;
+    EXPECT_EQ(ran.out.substr(last_line, 5), "total");
+}
+
+TEST(Extract, CsvHasOneLineForEachOperation) {
+    const auto ran = run_joulecast("extract --format csv " + data + "genuine_small.pt2");
+    EXPECT_EQ(std::ranges::count(ran.out, '\n'), 6);
+    EXPECT_THAT(ran.out, ::testing::StartsWith("model,op,signature,count,flops,"));
+    EXPECT_THAT(ran.out, HasSubstr("genuine_small,aten::linear,\"aten::linear("));
+}
+
+/// One call of made_up::fizz, f32[8] to f32[8].
+constexpr const char* unknown_operation = R"({"schema_version": {"major": 8}, "graph_module": {"graph": {
+    "inputs": [{"as_tensor": {"name": "x"}}], "outputs": [{"as_tensor": {"name": "y"}}],
+    "nodes": [{"target": "torch.ops.made_up.fizz.default", "outputs": [{"as_tensor": {"name": "y"}}],
+               "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "x"}}}]}],
+    "tensor_values": {"x": {"dtype": 7, "sizes": [{"as_int": 8}]}, "y": {"dtype": 7, "sizes": [{"as_int": 8}]}}},
+    "signature": {"input_specs": []}}})";
+
+TEST(Extract, CallsWithoutRecordEndWithThreeAndAreNamed) {
+    const TemporaryFolder folder;
+    testing::write_file(folder.path() / "net.pt2", testing::stored_zip("net/models/model.json", unknown_operation));
+    const auto ran = run_joulecast("extract --format json " + folder.file("net.pt2"));
+    EXPECT_EQ(ran.status, 3);
+    EXPECT_THAT(ran.err, HasSubstr("made_up::fizz (1 call) has no record"));
+    const json model = json::parse(ran.out).at("models").at(0);
+    EXPECT_EQ(model.at("nodes_without_record"), 1);
+    EXPECT_EQ(model.at("operations").at(0).at("has_record"), false);
+    EXPECT_EQ(model.at("bytes_read"), 32);  // 8 floats of 4 bytes
+}
+
+TEST(Extract, ADamagedFileIsRefused) {
+    const TemporaryFolder folder;
+    std::string whole = testing::stored_zip("net/models/model.json", unknown_operation);
+    whole[whole.find("fizz")] = 'b';  // the checksum no longer fits
+    testing::write_file(folder.path() / "net.pt2", whole);
+    const auto ran = run_joulecast("extract " + folder.file("net.pt2"));
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("net.pt2"), HasSubstr("model.json is damaged")));
+}
+
+TEST(Extract, WhatIsWrongIsSaidAndEndsWithTheStatusOfTheContract) {
+    const auto unknown_name = run_joulecast("extract resnet19");
+    EXPECT_EQ(unknown_name.status, 1);
+    EXPECT_THAT(unknown_name.err, HasSubstr("Did you mean resnet18"));
+    const auto unknown_symbol = run_joulecast("extract resnet18 --set length=3");
+    EXPECT_EQ(unknown_symbol.status, 1);
+    EXPECT_THAT(unknown_symbol.err, AllOf(HasSubstr("length"), HasSubstr("batch")));
+    EXPECT_EQ(run_joulecast("extract resnet18 --set batch=0").status, 1);
+    EXPECT_EQ(run_joulecast("extract resnet18 --set batch=99999").status, 1);
+    for (const char* arguments :
+         {"", "resnet18 --set batch", "resnet18 --set batch=x", "resnet18 --set =3", "resnet18 --set batch=1,2",
+          "resnet18 --set batch=1 --set batch=2", "resnet18 --mode sleeping", "resnet18 --format xml"})
+        EXPECT_EQ(run_joulecast(std::string("extract ") + arguments).status, 2) << arguments;
+}
+
+}  // namespace
+}  // namespace joulecast
