@@ -304,13 +304,13 @@ TEST(Pt2Arguments, BareNanAndInfinityAreNumbersAndInTextsStayText) {
     json program = small_program();
     node_of(program)["target"] = "torch.ops.aten.masked_fill.Scalar";
     node_of(program)["inputs"].push_back(argument("value", {{"as_float", "TOKEN"}}));
-    node_of(program)["metadata"]["stack_trace"] = "File \"a \\\" NaN -Infinity.py\", line 3, in f";
+    node_of(program)["metadata"]["stack_trace"] = "File \"a NaN \\\" -Infinity.py\", line 3, in f";
     for (const auto& [token, value] : {std::pair("-Infinity", -HUGE_VAL), std::pair("Infinity", HUGE_VAL)}) {
         std::string text = program.dump();
         text.replace(text.find("\"TOKEN\""), 7, token);
         const Graph graph = read_text(text);
         EXPECT_EQ(std::get<double>(*find_argument(graph.nodes[0].operation, "value")), value);
-        EXPECT_EQ(graph.nodes[0].source_line, "a \\\" NaN -Infinity.py:3");
+        EXPECT_EQ(graph.nodes[0].source_line, "a NaN \\\" -Infinity.py:3");
     }
     std::string text = program.dump();
     text.replace(text.find("\"TOKEN\""), 7, "NaN");
