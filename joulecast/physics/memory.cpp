@@ -25,8 +25,13 @@ struct Storage {
     bool parameter = false;           ///< its gradient stays until the step ends
 };
 
+/// In-place calls, and views and copies that write nothing (reshape of a contiguous tensor).
 bool shares_storage(const Node& node) {
-    return !node.inputs.empty() && (family(node.operation) == Family::view || is_in_place(node.operation));
+    if (node.inputs.empty()) return false;
+    if (is_in_place(node.operation)) return true;
+    const Family kind = family(node.operation);
+    if (kind != Family::view && kind != Family::copy) return false;
+    return kind == Family::view || forward_counts(node.operation).bytes_written == 0;
 }
 
 class Planner {
@@ -140,6 +145,7 @@ class Planner {
 
     void keep_saved(const Node& node, Position index) {
         const Record* record = find_record(node.operation.target);
+        if (record && record->hidden_bytes) keep_hidden(record->hidden_bytes(node.operation), index);
         if (!record || !record->saved) return;
         const std::size_t inputs = tensors(node.operation).size();
         for (const std::int32_t saved : record->saved(node.operation)) {
@@ -151,6 +157,15 @@ class Planner {
             Storage& storage = storages_[storage_of(ref)];
             storage.last = std::max(storage.last, backward_of(index));
         }
+    }
+
+    /// What autograd keeps without a place in the graph: dropout's mask, max pooling's indices.
+    void keep_hidden(std::int64_t bytes, Position index) {
+        Storage storage;
+        storage.bytes = static_cast<double>(bytes);
+        storage.first = index;
+        storage.last = backward_of(index);
+        storages_.push_back(storage);
     }
 
     const Graph& graph_;

@@ -133,7 +133,9 @@ NetworkForecast forecast_network(const Graph& graph, const std::string& precisio
     forecast.time = compose_time(forecast.operations, factor, device.sigma_network);
     forecast.cost.device_time = forecast.time;
     forecast.cost.host_time = {Seconds(0), Seconds(0), Seconds(0)};
-    forecast.cost.peak_memory = memory_estimate(plan_memory(graph, device, columns), device.memory_half_width);
+    const auto plan = plan_memory(graph, device, columns);
+    forecast.cost.peak_memory = memory_estimate(plan, device.memory_half_width);
+    if (plan) forecast.resident_bytes = plan->resident_bytes;
     forecast.energy_missing_reason = "no power measured on this device";
     const auto dearest = [](const OperationForecast& a, const OperationForecast& b) {
         return a.cost.device_time.value.value() * static_cast<double>(a.count) >

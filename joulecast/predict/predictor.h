@@ -1,9 +1,7 @@
 #pragma once
 
-#include <filesystem>
+#include <limits>
 #include <map>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +34,9 @@ struct NetworkForecast {
     Estimate<Seconds> time;
     Estimate<Joules> energy;  ///< unknown() where no power was ever measured on the device, with the reason below
     std::string energy_missing_reason;
-    std::map<Evidence, double> evidence_share;  ///< of the forecast time
+    double resident_bytes =
+        std::numeric_limits<double>::quiet_NaN();  ///< parameters, buffers, inputs; NaN without edges
+    std::map<Evidence, double> evidence_share;     ///< of the forecast time
     std::int64_t unknown_nodes = 0;
     std::vector<std::string> unknown_operations;
     bool lower_bound = false;

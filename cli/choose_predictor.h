@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "joulecast/predict/model.h"
+
+namespace joulecast::cli {
+
+/// A predictor with the device of it that answers a request.
+struct ChosenPredictor {
+    Predictor predictor;
+    std::size_t device = 0;  ///< index into predictor.devices
+    std::string path;
+    std::string note;  ///< what the user must know, e.g. that it was measured on another CPU; may be empty
+
+    const DeviceModel& model() const { return predictor.devices[device]; }
+};
+
+/// The file given, or the shipped predictor that covers the device. "cpu" is this machine; where no predictor was
+/// measured on exactly this CPU, the first that covers some CPU stands in and the note says which.
+/// Throws Error naming the devices that are covered.
+ChosenPredictor choose_predictor(const std::string& device, const std::string& file);
+
+}  // namespace joulecast::cli

@@ -1,0 +1,286 @@
+#include "cli/forecast_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "joulecast/report/table.h"
+
+namespace joulecast::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Cell known(double value) {
+    return std::isnan(value) ? Cell() : Cell(value);
+}
+
+std::string symbols_text(const NetworkForecast& network) {
+    std::string text;
+    for (const auto& [symbol, value] : network.symbols) {
+        text += (text.empty() ? "" : ", ") + symbol + "=" + std::to_string(value);
+    }
+    return text;
+}
+
+std::string evidence_text(const NetworkForecast& network) {
+    std::string text;
+    for (const auto& [evidence, share] : network.evidence_share) {
+        if (share < 0.005) continue;
+        text += (text.empty() ? "" : ", ") + std::string(name(evidence)) + " " + show(share, Show::percent);
+    }
+    return text;
+}
+
+/// "12.3 – 15.6 ms", both in the unit of the larger.
+std::string interval_text(const Estimate<Seconds>& time) {
+    return show(time.low.value(), Show::seconds) + " – " + show(time.high.value(), Show::seconds);
+}
+
+double total_memory(const NetworkForecast& n) {
+    return n.resident_bytes + n.cost.peak_memory.value.value();
+}
+
+using NetworkColumns = std::vector<Column<Forecast>>;
+
+const NetworkColumns& table_columns() {
+    static const NetworkColumns list = {
+        {"model", "network", Show::text, [](const Forecast& f) { return f.network.model; }},
+        {"symbols", "sizes", Show::text, [](const Forecast& f) { return symbols_text(f.network); }},
+        {"mode", "mode", Show::text, [](const Forecast& f) { return std::string(name(f.network.mode)); }},
+        {"precision", "precision", Show::text, [](const Forecast& f) { return f.network.precision; }},
+        {"time_s", "time", Show::text,
+         [](const Forecast& f) {
+             return (f.network.lower_bound ? "≥ " : "") + show(f.network.time.value.value(), Show::seconds);
+         }},
+        {"interval", "90 % interval", Show::text, [](const Forecast& f) { return interval_text(f.network.time); }},
+        {"energy_j", "energy", Show::joules, [](const Forecast& f) { return known(f.network.energy.value.value()); }},
+        {"memory", "memory", Show::bytes, [](const Forecast& f) { return known(total_memory(f.network)); }},
+        {"evidence", "times are", Show::text, [](const Forecast& f) { return evidence_text(f.network); }},
+    };
+    return list;
+}
+
+const NetworkColumns& csv_columns() {
+    static const NetworkColumns list = {
+        {"model", "", Show::text, [](const Forecast& f) { return f.network.model; }},
+        {"device", "", Show::text, [](const Forecast& f) { return f.network.device; }},
+        {"symbols", "", Show::text, [](const Forecast& f) { return symbols_text(f.network); }},
+        {"mode", "", Show::text, [](const Forecast& f) { return std::string(name(f.network.mode)); }},
+        {"precision", "", Show::text, [](const Forecast& f) { return f.network.precision; }},
+        {"time_s", "", Show::seconds, [](const Forecast& f) { return known(f.network.time.value.value()); }},
+        {"time_low_s", "", Show::seconds, [](const Forecast& f) { return known(f.network.time.low.value()); }},
+        {"time_high_s", "", Show::seconds, [](const Forecast& f) { return known(f.network.time.high.value()); }},
+        {"energy_j", "", Show::joules, [](const Forecast& f) { return known(f.network.energy.value.value()); }},
+        {"peak_memory_bytes", "", Show::bytes,
+         [](const Forecast& f) { return known(f.network.cost.peak_memory.value.value()); }},
+        {"resident_bytes", "", Show::bytes, [](const Forecast& f) { return known(f.network.resident_bytes); }},
+        {"unknown_nodes", "", Show::count, [](const Forecast& f) { return f.network.unknown_nodes; }},
+        {"lower_bound", "", Show::text, [](const Forecast& f) { return f.network.lower_bound; }},
+        {"predictor", "", Show::text, [](const Forecast& f) { return f.network.predictor; }},
+    };
+    return list;
+}
+
+/// All calls of one operation.
+struct OperationLine {
+    std::string model;
+    std::string mode;
+    std::string precision;
+    OperationForecast forecast;
+    double share = 0;
+    double total_s = 0;
+};
+
+std::vector<OperationLine> lines(const NetworkForecast& network) {
+    std::vector<OperationLine> all;
+    double total = 0;
+    for (const OperationForecast& operation : network.operations) {
+        const double time = operation.cost.device_time.value.value() * static_cast<double>(operation.count);
+        total += time;
+        all.push_back({network.model, std::string(name(network.mode)), network.precision, operation, 0, time});
+    }
+    for (OperationLine& line : all) line.share = total > 0 ? line.total_s / total : 0;
+    return all;
+}
+
+/// What distinguishes calls of one target, short enough for a terminal: the tensors and arguments.
+std::string inside_brackets(const Operation& operation) {
+    constexpr std::size_t longest = 56;
+    const std::string text = signature(operation);
+    const std::size_t open = text.find('(');
+    if (open == std::string::npos || text.size() < open + 2) return "";
+    const std::string inside = text.substr(open + 1, text.size() - open - 2);
+    return inside.size() <= longest ? inside : inside.substr(0, longest) + "…";
+}
+
+const std::vector<Column<OperationLine>>& operation_table_columns() {
+    static const std::vector<Column<OperationLine>> list = {
+        {"op", "operation", Show::text,
+         [](const OperationLine& l) {
+             const std::string& target = l.forecast.operation.target;
+             return target.starts_with("aten::") ? target.substr(6) : target;
+         }},
+        {"count", "calls", Show::count, [](const OperationLine& l) { return l.forecast.count; }},
+        {"time_s", "time", Show::seconds, [](const OperationLine& l) { return l.total_s; }},
+        {"share", "share", Show::percent, [](const OperationLine& l) { return l.share; }},
+        {"bar", "", Show::text, [](const OperationLine& l) { return bar(l.share, 16); }},
+        {"evidence", "time is", Show::text,
+         [](const OperationLine& l) { return std::string(name(l.forecast.evidence)); }},
+        {"tensors", "tensors", Show::text,
+         [](const OperationLine& l) { return inside_brackets(l.forecast.operation); }},
+    };
+    return list;
+}
+
+const std::vector<Column<OperationLine>>& operation_csv_columns() {
+    static const std::vector<Column<OperationLine>> list = {
+        {"model", "", Show::text, [](const OperationLine& l) { return l.model; }},
+        {"mode", "", Show::text, [](const OperationLine& l) { return l.mode; }},
+        {"precision", "", Show::text, [](const OperationLine& l) { return l.precision; }},
+        {"op", "", Show::text, [](const OperationLine& l) { return l.forecast.operation.target; }},
+        {"signature", "", Show::text, [](const OperationLine& l) { return signature(l.forecast.operation); }},
+        {"count", "", Show::count, [](const OperationLine& l) { return l.forecast.count; }},
+        {"time_s", "", Show::seconds,
+         [](const OperationLine& l) { return known(l.forecast.cost.device_time.value.value()); }},
+        {"time_low_s", "", Show::seconds,
+         [](const OperationLine& l) { return known(l.forecast.cost.device_time.low.value()); }},
+        {"time_high_s", "", Show::seconds,
+         [](const OperationLine& l) { return known(l.forecast.cost.device_time.high.value()); }},
+        {"evidence", "", Show::text, [](const OperationLine& l) { return std::string(name(l.forecast.evidence)); }},
+    };
+    return list;
+}
+
+/// The dearest operations, and the rest in one line.
+std::string where_it_goes(const Forecast& forecast) {
+    constexpr std::size_t shown = 12;
+    auto all = lines(forecast.network);
+    std::string rest;
+    if (all.size() > shown) {
+        double share = 0;
+        for (std::size_t i = shown; i < all.size(); ++i) share += all[i].share;
+        rest =
+            "and " + std::to_string(all.size() - shown) + " more operations with " + show(share, Show::percent) + "\n";
+        all.resize(shown);
+    }
+    return "\nWhere the time of " + forecast.network.model + " goes (" + std::string(name(forecast.network.mode)) +
+           ", " + forecast.network.precision + ")\n" + to_text(fill(operation_table_columns(), all)) + rest;
+}
+
+template <class Unit>
+Json estimate(const Estimate<Unit>& e) {
+    const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
+    return {{"value", number(e.value.value())}, {"low", number(e.low.value())}, {"high", number(e.high.value())}};
+}
+
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json shares(const NetworkForecast& network) {
+    Json answer = Json::object();
+    for (const Evidence evidence :
+         {Evidence::measured, Evidence::interpolated, Evidence::extrapolated, Evidence::analytic, Evidence::unknown}) {
+        const auto found = network.evidence_share.find(evidence);
+        answer[std::string(name(evidence))] = found == network.evidence_share.end() ? 0.0 : found->second;
+    }
+    return answer;
+}
+
+Json operations_json(const NetworkForecast& network) {
+    Json answer = Json::array();
+    for (const OperationForecast& operation : network.operations) {
+        answer.push_back({{"op", operation.operation.target},
+                          {"signature", signature(operation.operation)},
+                          {"count", operation.count},
+                          {"time_s", estimate(operation.cost.device_time)},
+                          {"energy_j", nullptr},
+                          {"evidence", name(operation.evidence)}});
+    }
+    return answer;
+}
+
+Json to_json(const Forecast& forecast) {
+    const NetworkForecast& n = forecast.network;
+    Json symbols = Json::object();
+    for (const auto& [symbol, value] : n.symbols) symbols[symbol] = value;
+    return {{"model", n.model},
+            {"device", n.device},
+            {"device_name", forecast.device_name},
+            {"clock_mhz", number(n.point.sm_clock_mhz)},
+            {"memory_clock_mhz", number(n.point.memory_clock_mhz)},
+            {"mode", name(n.mode)},
+            {"precision", n.precision},
+            {"host", name(n.point.host)},
+            {"threads", n.point.threads},
+            {"symbols", std::move(symbols)},
+            {"time_s", estimate(n.time)},
+            {"device_time_s", estimate(n.cost.device_time)},
+            {"host_time_s", estimate(n.cost.host_time)},
+            {"energy_j", estimate(n.energy)},
+            {"idle_energy_j", nullptr},
+            {"dynamic_energy_j", nullptr},
+            {"power_w", {{"value", nullptr}, {"low", nullptr}, {"high", nullptr}}},
+            {"energy_missing_reason", n.energy_missing_reason},
+            {"peak_memory_bytes", estimate(n.cost.peak_memory)},
+            {"resident_bytes", number(n.resident_bytes)},
+            {"limited_by", nullptr},
+            {"predictor", n.predictor},
+            {"predictor_note", forecast.note},
+            {"evidence_share", shares(n)},
+            {"unknown_nodes", n.unknown_nodes},
+            {"unknown_operations", n.unknown_operations},
+            {"lower_bound", n.lower_bound},
+            {"operations", operations_json(n)}};
+}
+
+/// Which device, which predictor and how old its measurements are: once per predictor and device.
+std::string sources_text(const std::vector<Forecast>& forecasts) {
+    std::set<std::string> said;
+    std::string text;
+    for (const Forecast& f : forecasts) {
+        std::string line = f.device_name + ", " + std::to_string(f.network.point.threads) + " threads; predictor " +
+                           f.network.predictor + " (" + std::to_string(f.origin.rows) + " operations measured";
+        for (const std::string& framework : f.origin.frameworks) line += " with " + framework;
+        if (!f.origin.measured_to.empty()) line += ", last " + f.origin.measured_to.substr(0, 10);
+        line += ")\n";
+        if (said.insert(line).second) text += line;
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string forecasts_to_text(const std::vector<Forecast>& forecasts, bool per_operation) {
+    std::string text = sources_text(forecasts) + "\n" + to_text(fill(table_columns(), forecasts));
+    std::set<std::string> reasons;
+    for (const Forecast& f : forecasts) {
+        if (!f.network.energy.known()) reasons.insert(f.network.energy_missing_reason);
+    }
+    for (const std::string& reason : reasons) text += "energy –: " + reason + "\n";
+    text += "memory: parameters and inputs, and the peak above them\n";
+    if (per_operation) {
+        for (const Forecast& f : forecasts) text += where_it_goes(f);
+    }
+    return text;
+}
+
+std::string forecasts_to_json(const std::vector<Forecast>& forecasts) {
+    Json answer{{"schema", "joulecast.prediction/1"}, {"predictions", Json::array()}};
+    for (const Forecast& f : forecasts) answer["predictions"].push_back(to_json(f));
+    return answer.dump(2) + '\n';
+}
+
+std::string forecasts_to_csv(const std::vector<Forecast>& forecasts, bool per_operation) {
+    if (!per_operation) return to_csv(fill(csv_columns(), forecasts));
+    std::vector<OperationLine> all;
+    for (const Forecast& f : forecasts) {
+        for (OperationLine& line : lines(f.network)) all.push_back(std::move(line));
+    }
+    return to_csv(fill(operation_csv_columns(), all));
+}
+
+}  // namespace joulecast::cli

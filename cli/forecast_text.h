@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "joulecast/predict/model.h"
+#include "joulecast/predict/predictor.h"
+
+namespace joulecast::cli {
+
+/// A forecast with what is printed beside it.
+struct Forecast {
+    NetworkForecast network;
+    std::string device_name;
+    Origin origin;
+    std::string note;
+};
+
+/// One line per network, then, if asked, where each one's time goes.
+std::string forecasts_to_text(const std::vector<Forecast>& forecasts, bool per_operation);
+/// "joulecast.prediction/1", complete.
+std::string forecasts_to_json(const std::vector<Forecast>& forecasts);
+/// One row per network, or per operation of each.
+std::string forecasts_to_csv(const std::vector<Forecast>& forecasts, bool per_operation);
+
+}  // namespace joulecast::cli

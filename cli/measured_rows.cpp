@@ -1,0 +1,64 @@
+#include "cli/measured_rows.h"
+
+#include <algorithm>
+#include <iostream>
+#include <iterator>
+
+#include "cli/settings.h"
+#include "cli/verb.h"
+#include "joulecast/error.h"
+#include "joulecast/graph/readers/read_graph.h"
+
+namespace joulecast::cli {
+namespace {
+
+Graph open_measured(const std::string& model, const SymbolValues& symbols) {
+    return open_model(model, shipped_folder("zoo"), symbols);
+}
+
+MeasuredRows rows_of(const Dataset& dataset, const Device& device) {
+    MeasuredRows found;
+    found.device = device;
+    found.rows = dataset.operations(device.id);
+    found.operations = training_rows(found.rows, device, found.setting);
+    const auto networks = measured_networks(dataset.networks(device.id), found.setting, open_measured);
+    found.networks = networks.networks;
+    for (const auto& [model, why] : networks.left_out) {
+        std::cerr << "joulecast: measured network " << model << " is left out: " << why << '\n';
+    }
+    // Only what was measured at the setting; the rest would compare other threads.
+    std::vector<OperationRow> at_setting;
+    std::copy_if(found.rows.begin(), found.rows.end(), std::back_inserter(at_setting), [&](const OperationRow& row) {
+        return row.measurement.real.threads == found.setting.threads &&
+               row.measurement.real.math == found.setting.math && row.measurement.real.host == found.setting.host;
+    });
+    found.measured = measured_operations(at_setting);
+    return found;
+}
+
+}  // namespace
+
+std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vector<std::string>& devices) {
+    const auto known = dataset.devices();
+    std::vector<std::string> ids;
+    for (const Device& device : known) ids.push_back(device.id);
+    std::vector<MeasuredRows> all;
+    if (devices.empty()) {
+        for (const Device& device : known) {
+            if (!dataset.operations(device.id).empty()) all.push_back(rows_of(dataset, device));
+        }
+        if (all.empty()) throw Error("the database has no measured operations. Measure some: joulecast profile --help");
+        return all;
+    }
+    for (const std::string& asked : devices) {
+        const std::string id = asked == "cpu" ? this_cpu().id : asked;
+        const auto device = std::find_if(known.begin(), known.end(), [&](const Device& d) { return d.id == id; });
+        if (device == known.end()) {
+            throw Error("the database has nothing measured on " + id + ". It has: " + joined(ids) + ".");
+        }
+        all.push_back(rows_of(dataset, *device));
+    }
+    return all;
+}
+
+}  // namespace joulecast::cli

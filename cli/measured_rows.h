@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "joulecast/dataset/dataset.h"
+#include "joulecast/predict/measured_networks.h"
+#include "joulecast/predict/train.h"
+
+namespace joulecast::cli {
+
+/// What a database holds of one device, ready for training and validation.
+struct MeasuredRows {
+    Device device;
+    OperatingPoint setting;
+    std::vector<OperationRow> rows;  ///< as stored, for provenance
+    std::vector<TrainingRow> operations;
+    std::vector<TrainingNetwork> networks;
+    MeasuredOperations measured;
+};
+
+/// The devices asked for, or all that have operations ("cpu" is this machine). Networks whose graph is not found are
+/// named on standard error. Throws Error for a device without usable rows.
+std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vector<std::string>& devices);
+
+}  // namespace joulecast::cli

@@ -1,0 +1,119 @@
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+
+#include "cli/choose_predictor.h"
+#include "cli/forecast_text.h"
+#include "cli/settings.h"
+#include "cli/verb.h"
+#include "joulecast/dataset/dataset.h"
+#include "joulecast/error.h"
+#include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/predict/forecast_network.h"
+
+namespace joulecast::cli {
+namespace {
+
+struct Options {
+    std::vector<std::string> models;
+    std::vector<std::string> devices;
+    std::string predictor;
+    std::string database;
+    std::vector<std::string> set;
+    std::vector<std::string> modes{"inference"};
+    std::vector<std::string> precisions{"fp32"};
+    bool per_operation = false;
+    bool strict = false;
+    Output output;
+};
+
+/// Operations of the database at the device and setting of the model.
+MeasuredOperations measured_at(const std::string& database, const DeviceModel& model) {
+    if (database.empty()) return {};
+    const Dataset dataset(database, Dataset::Access::read_only);
+    const auto all = dataset.operations(model.device.id);
+    std::vector<OperationRow> rows;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(rows), [&](const OperationRow& row) {
+        const OperatingPoint& real = row.measurement.real;
+        return real.threads == model.point.threads && real.math == model.point.math && real.host == model.point.host;
+    });
+    if (rows.empty()) {
+        std::cerr << "joulecast: " << database << " has nothing measured on " << model.device.id << " with "
+                  << model.point.threads << " threads, so all times are forecasts\n";
+    }
+    return measured_operations(rows);
+}
+
+void forecast_on(const std::string& device, const Options& options, std::vector<Forecast>& forecasts) {
+    const ChosenPredictor chosen = choose_predictor(device, options.predictor);
+    if (!chosen.note.empty()) std::cerr << "joulecast: " << chosen.note << '\n';
+    const auto features = columns(chosen.predictor);
+    const auto measured = measured_at(options.database, chosen.model());
+    const SymbolValues symbols = parse_settings(options.set);
+    for (const std::string& model : options.models) {
+        const Graph graph = open_model(model, shipped_folder("zoo"), symbols);
+        for (const std::string& mode : options.modes) {
+            for (const std::string& precision : options.precisions) {
+                const Graph ready = at_precision(graph, precision, parse_mode(mode).value());
+                Forecast one;
+                one.network = forecast_network(ready, precision, chosen.model(), features, measured);
+                one.network.predictor = std::filesystem::path(chosen.path).filename().string();
+                one.device_name = chosen.model().device.display_name;
+                one.origin = chosen.predictor.origin;
+                one.note = chosen.note;
+                forecasts.push_back(std::move(one));
+            }
+        }
+    }
+}
+
+int run(const Options& options) {
+    std::vector<Forecast> forecasts;
+    for (const std::string& device : options.devices) forecast_on(device, options, forecasts);
+    if (options.output.format == "json") {
+        options.output.write(forecasts_to_json(forecasts));
+    } else if (options.output.format == "csv") {
+        options.output.write(forecasts_to_csv(forecasts, options.per_operation));
+    } else {
+        options.output.write(forecasts_to_text(forecasts, options.per_operation));
+    }
+    bool unknown = false;
+    for (const Forecast& forecast : forecasts) {
+        if (forecast.network.unknown_nodes == 0) continue;
+        unknown = true;
+        std::cerr << "joulecast: " << forecast.network.model << ": " << forecast.network.unknown_nodes
+                  << " calls have no record (" << joined(forecast.network.unknown_operations)
+                  << "): costed by the bytes of their inputs, so its time is a lower bound\n";
+    }
+    if (!unknown) return done;
+    return options.strict ? failed : parts_unknown;
+}
+
+}  // namespace
+
+Run declare_predict(CLI::App& command) {
+    const auto options = std::make_shared<Options>();
+    command.add_option("MODEL", options->models, ".pt2 files or names of the zoo")->required();
+    command.add_option("--device", options->devices, "device ids; cpu is this machine")->required();
+    command.add_option("--predictor", options->predictor,
+                       "a .jcp file; without, the shipped one that covers the device");
+    command.add_option("--db", options->database, "database whose operations count as measured");
+    command.add_option("--set", options->set, "value of a symbol, as in batch=32")->allow_extra_args(false);
+    command.add_option("--mode", options->modes, "inference, training or both: inference,training")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"inference", "training"}))
+        ->capture_default_str();
+    command.add_option("--precision", options->precisions, "fp32, bf16 or both: fp32,bf16")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"fp32", "bf16"}))
+        ->capture_default_str();
+    command.add_flag("--per-operation", options->per_operation, "show where the time goes");
+    command.add_flag("--strict", options->strict, "fail when parts are unknown");
+    options->output.declare(command);
+    return [options] { return run(*options); };
+}
+
+}  // namespace joulecast::cli

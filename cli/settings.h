@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "joulecast/graph/expression.h"
+
+namespace joulecast::cli {
+
+/// "batch=32" as symbols and their values; throws UsageError for anything else and for a symbol given twice.
+SymbolValues parse_settings(const std::vector<std::string>& texts);
+
+/// "name, name" for messages and tables.
+std::string joined(const std::vector<std::string>& texts, const std::string& separator = ", ");
+
+/// Now, as ISO 8601 in UTC.
+std::string now_utc();
+
+}  // namespace joulecast::cli

@@ -1,0 +1,130 @@
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/measured_rows.h"
+#include "cli/settings.h"
+#include "cli/verb.h"
+#include "joulecast/error.h"
+#include "joulecast/predict/jcp.h"
+
+namespace joulecast::cli {
+namespace {
+
+/// One learned model, as a line of the table.
+struct TrainedModel {
+    std::string device;
+    const FamilyModel* model = nullptr;
+};
+
+const std::vector<Column<TrainedModel>>& columns() {
+    static const std::vector<Column<TrainedModel>> list = {
+        {"device", "device", Show::text, [](const TrainedModel& t) { return t.device; }},
+        {"family", "family", Show::text, [](const TrainedModel& t) { return std::string(name(t.model->family)); }},
+        {"metric", "metric", Show::text, [](const TrainedModel& t) { return std::string(name(t.model->metric)); }},
+        {"rows", "rows", Show::count, [](const TrainedModel& t) { return t.model->rows; }},
+        {"targets", "kinds", Show::count,
+         [](const TrainedModel& t) { return static_cast<std::int64_t>(t.model->targets.size()); }},
+        {"learner", "learner", Show::text, [](const TrainedModel& t) { return std::string(name(t.model->learner)); }},
+    };
+    return list;
+}
+
+std::vector<TrainedModel> models(const Predictor& predictor) {
+    std::vector<TrainedModel> all;
+    for (const DeviceModel& device : predictor.devices) {
+        for (const FamilyModel& model : device.models) all.push_back({device.device.id, &model});
+    }
+    return all;
+}
+
+nlohmann::ordered_json to_json(const Predictor& predictor, const std::string& path, std::uintmax_t bytes) {
+    nlohmann::ordered_json answer{{"schema", "joulecast.training/1"}, {"predictor", path}, {"bytes", bytes}};
+    answer["models"] = nlohmann::ordered_json::parse(joulecast::to_json(fill(columns(), models(predictor))));
+    answer["devices"] = nlohmann::ordered_json::array();
+    for (const DeviceModel& device : predictor.devices) {
+        nlohmann::ordered_json one{{"device", device.device.id},
+                                   {"threads", device.point.threads},
+                                   {"laws", device.laws.size()},
+                                   {"networks", device.networks},
+                                   {"sigma_network", device.sigma_network}};
+        one["network_factors"] = nlohmann::ordered_json::object();
+        for (const NetworkCorrection& correction : device.corrections) {
+            one["network_factors"][correction.key] = correction.factor;
+        }
+        answer["devices"].push_back(one);
+    }
+    return answer;
+}
+
+std::string to_text(const Predictor& predictor, const std::string& path, std::uintmax_t bytes) {
+    std::string text = path + ": " + show(static_cast<double>(bytes), Show::bytes) + ", from " +
+                       std::to_string(predictor.origin.rows) + " rows\n\n" +
+                       joulecast::to_text(fill(columns(), models(predictor)));
+    for (const DeviceModel& device : predictor.devices) {
+        text += "\n" + device.device.id + " (" + std::to_string(device.point.threads) + " threads): ";
+        text += device.networks == 0 ? "no measured networks, so their times get no correction"
+                                     : std::to_string(device.networks) + " measured networks";
+        for (const NetworkCorrection& correction : device.corrections) {
+            text += "; " + correction.key + " x " + show(correction.factor, Show::number);
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+struct Options {
+    std::string database;
+    std::string predictor;
+    std::vector<std::string> devices;
+    std::string learner = "auto";
+    Output output;
+};
+
+int run(const Options& options) {
+    if (!options.predictor.ends_with(".jcp")) throw UsageError("name the predictor with .jcp: -o NAME.jcp");
+    const Dataset dataset(options.database, Dataset::Access::read_only);
+    TrainSettings settings;
+    settings.learner = parse_learner(options.learner);
+    Predictor predictor;
+    std::vector<OperationRow> sources;
+    for (const Feature* feature : all_columns()) predictor.features.emplace_back(feature->name);
+    for (MeasuredRows& rows : measured_rows(dataset, options.devices)) {
+        std::cerr << "training for " << rows.device.id << ": " << rows.operations.size() << " operations, "
+                  << rows.networks.size() << " networks\n";
+        predictor.devices.push_back(train_device(rows.device, rows.setting, rows.operations, rows.networks, settings));
+        std::move(rows.rows.begin(), rows.rows.end(), std::back_inserter(sources));
+    }
+    predictor.origin = origin_of(sources, "joulecast " JOULECAST_VERSION, now_utc());
+    predictor.origin.seed = settings.seed;
+    write_jcp(predictor, options.predictor);
+    const auto bytes = std::filesystem::file_size(options.predictor);
+    if (options.output.format == "json") {
+        options.output.write(to_json(predictor, options.predictor, bytes).dump(2) + '\n');
+    } else if (options.output.format == "csv") {
+        options.output.write(to_csv(fill(columns(), models(predictor))));
+    } else {
+        options.output.write(to_text(predictor, options.predictor, bytes));
+    }
+    return done;
+}
+
+}  // namespace
+
+Run declare_train(CLI::App& command) {
+    const auto options = std::make_shared<Options>();
+    command.add_option("--db", options->database, "database of measurements")->required();
+    command.add_option("-o,--predictor", options->predictor, "file to write, NAME.jcp")->required();
+    command.add_option("--device", options->devices, "device ids; without, every device of the database");
+    command.add_option("--learner", options->learner, "auto compares by grouped cross-validation, per family")
+        ->check(CLI::IsMember({"auto", "extra_trees", "random_forest", "decision_tree"}))
+        ->capture_default_str();
+    command.add_option("--format", options->output.format, "table, json or csv")
+        ->check(CLI::IsMember({"table", "json", "csv"}))
+        ->capture_default_str();
+    return [options] { return run(*options); };
+}
+
+}  // namespace joulecast::cli

@@ -1,0 +1,292 @@
+#include <cmath>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/measured_rows.h"
+#include "cli/settings.h"
+#include "cli/verb.h"
+#include "joulecast/error.h"
+#include "joulecast/evaluate/cross_validate.h"
+#include "joulecast/predict/jcp.h"
+
+namespace joulecast::cli {
+namespace {
+
+struct Options {
+    std::string database;
+    std::string predictor;
+    std::vector<std::string> devices;
+    std::string split = "operation";
+    std::size_t folds = 5;
+    std::vector<std::string> learners;
+    bool baselines = false;
+    std::string predictions;
+    Output output;
+};
+
+struct Validated {
+    std::string split;
+    std::vector<OutOfFoldRow> rows;
+    std::vector<NetworkAccuracy> networks;
+};
+
+Cell known(double value) {
+    return std::isfinite(value) ? Cell(value) : Cell();
+}
+
+const std::vector<Column<Accuracy>>& accuracy_columns() {
+    static const std::vector<Column<Accuracy>> list = {
+        {"model", "model", Show::text, [](const Accuracy& a) { return a.model; }},
+        {"metric", "metric", Show::text, [](const Accuracy& a) { return a.metric; }},
+        {"family", "family", Show::text, [](const Accuracy& a) { return a.family; }},
+        {"device", "device", Show::text, [](const Accuracy& a) { return a.device; }},
+        {"rows", "rows", Show::count, [](const Accuracy& a) { return a.rows; }},
+        {"groups", "groups", Show::count, [](const Accuracy& a) { return a.groups; }},
+        {"r2", "R²", Show::number, [](const Accuracy& a) { return known(a.r2); }},
+        {"r2_fold_mean", "R² folds", Show::number, [](const Accuracy& a) { return known(a.r2_fold_mean); }},
+        {"r2_fold_std", "±", Show::number, [](const Accuracy& a) { return known(a.r2_fold_std); }},
+        {"r2_log", "R² log", Show::number, [](const Accuracy& a) { return known(a.r2_log); }},
+        {"mape", "MAPE", Show::percent, [](const Accuracy& a) { return known(a.mape); }},
+        {"median_ape", "median", Show::percent, [](const Accuracy& a) { return known(a.median_ape); }},
+        {"mae", "MAE", Show::number, [](const Accuracy& a) { return known(a.mae); }},
+        {"medae", "MedAE", Show::number, [](const Accuracy& a) { return known(a.medae); }},
+        {"max_error", "max", Show::number, [](const Accuracy& a) { return known(a.max_error); }},
+        {"interval_coverage", "in 90 %", Show::percent, [](const Accuracy& a) { return known(a.interval_coverage); }},
+        {"interval_width", "width", Show::percent, [](const Accuracy& a) { return known(a.interval_width); }},
+    };
+    return list;
+}
+
+double relative_error(double forecast, double measured) {
+    return std::abs(forecast / measured - 1);
+}
+
+std::string sizes_text(const NetworkAccuracy& n) {
+    std::string text;
+    for (const auto& [symbol, value] : n.symbols) {
+        text += (text.empty() ? "" : ", ") + symbol + "=" + std::to_string(value);
+    }
+    return text;
+}
+
+const std::vector<Column<NetworkAccuracy>>& network_columns() {
+    using N = NetworkAccuracy;
+    static const std::vector<Column<N>> list = {
+        {"network", "network", Show::text, [](const N& n) { return n.network; }},
+        {"device", "device", Show::text, [](const N& n) { return n.device; }},
+        {"symbols", "sizes", Show::text, sizes_text},
+        {"clock_mhz", "clock", Show::number, [](const N&) { return Cell(); }},
+        {"mode", "mode", Show::text, [](const N& n) { return std::string(name(n.mode)); }},
+        {"precision", "precision", Show::text, [](const N& n) { return n.precision; }},
+        {"measured_time_s", "measured", Show::seconds, [](const N& n) { return known(n.measured_time_s); }},
+        {"predicted_time_s", "forecast", Show::seconds,
+         [](const N& n) { return known(n.predicted_time.value.value()); }},
+        {"predicted_low_s", "low", Show::seconds, [](const N& n) { return known(n.predicted_time.low.value()); }},
+        {"predicted_high_s", "high", Show::seconds, [](const N& n) { return known(n.predicted_time.high.value()); }},
+        {"error", "error", Show::percent,
+         [](const N& n) { return known(n.predicted_time.value.value() / n.measured_time_s - 1); }},
+        {"summed_time_s", "Σ measured", Show::seconds, [](const N& n) { return known(n.summed_time_s); }},
+        {"summed_error", "Σ error", Show::percent,
+         [](const N& n) { return known(n.summed_time_s / n.measured_time_s - 1); }},
+        {"summed_measured_share", "Σ covers", Show::percent, [](const N& n) { return n.measured_share; }},
+        {"measured_energy_j", "", Show::joules, [](const N&) { return Cell(); }},
+        {"predicted_energy_j", "", Show::joules, [](const N&) { return Cell(); }},
+        {"summed_energy_j", "", Show::joules, [](const N&) { return Cell(); }},
+        {"measured_peak_bytes", "memory", Show::bytes, [](const N& n) { return known(n.measured_peak_bytes); }},
+        {"predicted_peak_bytes", "forecast", Show::bytes, [](const N& n) { return known(n.predicted_peak_bytes); }},
+        {"inside_interval", "in 90 %", Show::text, [](const N& n) { return n.inside_interval; }},
+    };
+    return list;
+}
+
+template <class Row>
+std::vector<Column<Row>> only(const std::vector<Column<Row>>& columns, std::initializer_list<const char*> keys) {
+    std::vector<Column<Row>> chosen;
+    for (const auto& column : columns) {
+        for (const char* key : keys) {
+            if (column.key == key) chosen.push_back(column);
+        }
+    }
+    return chosen;
+}
+
+struct NetworkSummary {
+    std::vector<double> forecast, summed;
+    double inside = 0;
+};
+
+NetworkSummary summary(const std::vector<NetworkAccuracy>& networks) {
+    NetworkSummary s;
+    for (const NetworkAccuracy& n : networks) {
+        s.forecast.push_back(relative_error(n.predicted_time.value.value(), n.measured_time_s));
+        if (std::isfinite(n.summed_time_s)) s.summed.push_back(relative_error(n.summed_time_s, n.measured_time_s));
+        if (n.inside_interval) s.inside += 1;
+    }
+    s.inside /= static_cast<double>(networks.size());
+    return s;
+}
+
+double mean(const std::vector<double>& values) {
+    double sum = 0;
+    for (const double value : values) sum += value;
+    return sum / static_cast<double>(values.size());
+}
+
+std::string to_text(const Validated& v) {
+    std::string text = "split: " + v.split;
+    if (v.split == "random")
+        text += "  (LEAKS: equal operations stand in training and test; for comparison with papers)";
+    if (v.split == "none") text += "  (the predictor as it is; it may have been trained on these rows)";
+    text += "\n\n";
+    if (!v.rows.empty()) {
+        text += joulecast::to_text(
+            fill(only(accuracy_columns(), {"model", "metric", "family", "rows", "groups", "r2", "r2_fold_mean",
+                                           "r2_log", "mape", "median_ape", "interval_coverage", "interval_width"}),
+                 accuracies(v.rows)));
+    }
+    if (v.networks.empty()) return text;
+    text += "\n" + joulecast::to_text(
+                       fill(only(network_columns(), {"network", "symbols", "mode", "precision", "measured_time_s",
+                                                     "predicted_time_s", "error", "summed_time_s", "summed_error",
+                                                     "measured_peak_bytes", "predicted_peak_bytes", "inside_interval"}),
+                            v.networks));
+    const NetworkSummary s = summary(v.networks);
+    text += "\nforecast: mean " + show(mean(s.forecast), Show::percent) + ", median " +
+            show(median(s.forecast), Show::percent) + " off; " + show(s.inside, Show::percent) +
+            " inside the 90 % interval\n";
+    if (!s.summed.empty()) {
+        text += "sum of measured operations: mean " + show(mean(s.summed), Show::percent) + ", median " +
+                show(median(s.summed), Show::percent) + " off\n";
+    }
+    return text;
+}
+
+std::string to_json(const Validated& v) {
+    using Json = nlohmann::ordered_json;
+    Json answer{{"schema", "joulecast.validation/1"}, {"split", v.split}, {"leaks", v.split == "random"}};
+    answer["operations"] = Json::parse(joulecast::to_json(fill(accuracy_columns(), accuracies(v.rows))));
+    answer["networks"] = Json::parse(joulecast::to_json(fill(network_columns(), v.networks)));
+    Json mape{{"time", nullptr}, {"energy", nullptr}};
+    if (!v.networks.empty()) {
+        const NetworkSummary s = summary(v.networks);
+        const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
+        mape["time"] = number(mean(s.forecast));
+        answer["network_median_ape"] = {{"time", number(median(s.forecast))},
+                                        {"summed_time", number(median(s.summed))}};
+        answer["network_interval_coverage"] = s.inside;
+    }
+    answer["network_mape"] = mape;
+    return answer.dump(2) + '\n';
+}
+
+void write_predictions(const std::string& path, const std::vector<OutOfFoldRow>& rows) {
+    using R = OutOfFoldRow;
+    const std::vector<Column<R>> columns = {
+        {"model", "", Show::text, [](const R& r) { return r.model; }},
+        {"metric", "", Show::text, [](const R& r) { return r.metric; }},
+        {"family", "", Show::text, [](const R& r) { return r.family; }},
+        {"fold", "", Show::count, [](const R& r) { return static_cast<std::int64_t>(r.fold); }},
+        {"group", "", Show::text, [](const R& r) { return r.group; }},
+        {"measured", "", Show::number, [](const R& r) { return known(r.measured); }},
+        {"predicted", "", Show::number, [](const R& r) { return known(r.predicted); }},
+        {"low", "", Show::number, [](const R& r) { return known(r.low); }},
+        {"high", "", Show::number, [](const R& r) { return known(r.high); }},
+        {"device", "", Show::text, [](const R& r) { return r.device; }},
+    };
+    Output file;
+    file.file = path;
+    file.write(to_csv(fill(columns, rows)));
+}
+
+template <class T>
+void append(std::vector<T>& to, std::vector<T> from) {
+    std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+/// Scores a predictor file as it is, on everything measured on its devices.
+void score(const Options& options, const MeasuredRows& rows, Validated& v) {
+    const Predictor predictor = read_jcp(options.predictor);
+    const auto features = columns(predictor);
+    const DeviceModel& model = device_model(predictor, rows.device.id);
+    append(v.rows, score_predictor(model, features, rows.operations));
+    append(v.networks, score_networks(model, features, rows.networks, rows.measured).networks);
+}
+
+void cross_validate(const Options& options, const MeasuredRows& rows, Validated& v) {
+    ValidationSettings settings;
+    settings.folds = options.folds;
+    settings.grouped = options.split != "random";
+    for (const std::string& learner : options.learners) {
+        if (learner != "auto") settings.learners.push_back(parse_learner(learner).value());
+    }
+    if (options.baselines) settings.baselines = all_baselines();
+    settings.progress = [](std::size_t done, std::size_t all) {
+        std::cerr << "validated " << done << " of " << all << " parts\n";
+    };
+    if (options.split != "network") {
+        append(v.rows, validate_operations(rows.device, rows.setting, rows.operations, settings));
+        return;
+    }
+    if (rows.networks.empty()) {
+        throw Error("the database has no measured networks of " + rows.device.id +
+                    ". Measure some with: joulecast profile MODEL... --networks");
+    }
+    auto validation =
+        validate_networks(rows.device, rows.setting, rows.operations, rows.networks, rows.measured, settings);
+    append(v.rows, std::move(validation.operations));
+    append(v.networks, std::move(validation.networks));
+}
+
+int run(const Options& options) {
+    const Dataset dataset(options.database, Dataset::Access::read_only);
+    Validated v;
+    v.split = options.predictor.empty() ? options.split : "none";
+    for (const MeasuredRows& rows : measured_rows(dataset, options.devices)) {
+        if (options.predictor.empty()) {
+            cross_validate(options, rows, v);
+        } else {
+            score(options, rows, v);
+        }
+    }
+    if (!options.predictions.empty()) write_predictions(options.predictions, v.rows);
+    if (options.output.format == "json") {
+        options.output.write(to_json(v));
+    } else if (options.output.format == "csv") {
+        const bool networks = v.split == "network";
+        options.output.write(networks ? to_csv(fill(network_columns(), v.networks))
+                                      : to_csv(fill(accuracy_columns(), accuracies(v.rows))));
+    } else {
+        options.output.write(to_text(v));
+    }
+    return done;
+}
+
+}  // namespace
+
+Run declare_validate(CLI::App& command) {
+    const auto options = std::make_shared<Options>();
+    command.add_option("--db", options->database, "database of measurements")->required();
+    auto* predictor = command.add_option("--predictor", options->predictor, "score this .jcp file as it is");
+    command.add_option("--device", options->devices, "device ids; without, every device of the database");
+    command.add_option("--split", options->split, "what is held out: operation, network, or random rows (leaks)")
+        ->check(CLI::IsMember({"operation", "network", "random"}))
+        ->capture_default_str()
+        ->excludes(predictor);
+    command.add_option("--folds", options->folds, "parts that operations are split into")
+        ->check(CLI::Range(2, 100))
+        ->capture_default_str()
+        ->excludes(predictor);
+    command.add_option("--learner", options->learners, "learners to compare: auto, extra_trees, ...")
+        ->check(CLI::IsMember({"auto", "extra_trees", "random_forest", "decision_tree"}))
+        ->excludes(predictor);
+    command.add_flag("--baselines", options->baselines, "add roofline, paleo and the thesis' forest")
+        ->excludes(predictor);
+    command.add_option("--predictions", options->predictions, "write every held-out forecast to this CSV file");
+    options->output.declare(command);
+    return [options] { return run(*options); };
+}
+
+}  // namespace joulecast::cli

@@ -1,0 +1,129 @@
+#include "joulecast/evaluate/accuracy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+namespace joulecast {
+namespace {
+
+constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+
+double mean(const std::vector<double>& values) {
+    if (values.empty()) return missing;
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+using Rows = std::vector<const OutOfFoldRow*>;
+
+double r_squared_of(const Rows& rows, bool logarithmic) {
+    std::vector<double> measured;
+    std::vector<double> predicted;
+    for (const OutOfFoldRow* row : rows) {
+        if (logarithmic && !(row->measured > 0 && row->predicted > 0)) continue;
+        measured.push_back(logarithmic ? std::log(row->measured) : row->measured);
+        predicted.push_back(logarithmic ? std::log(row->predicted) : row->predicted);
+    }
+    return r_squared(measured, predicted);
+}
+
+void set_folds(Accuracy& accuracy, const Rows& rows) {
+    std::map<std::size_t, Rows> folds;
+    for (const OutOfFoldRow* row : rows) folds[row->fold].push_back(row);
+    std::vector<double> r2;
+    for (const auto& [fold, of_fold] : folds) {
+        const double one = r_squared_of(of_fold, false);
+        if (!std::isnan(one)) r2.push_back(one);
+    }
+    accuracy.r2_fold_mean = mean(r2);
+    std::vector<double> squares;
+    for (const double one : r2) squares.push_back((one - accuracy.r2_fold_mean) * (one - accuracy.r2_fold_mean));
+    accuracy.r2_fold_std = std::sqrt(mean(squares));
+}
+
+void set_errors(Accuracy& accuracy, const Rows& rows) {
+    std::vector<double> absolute;
+    std::vector<double> relative;
+    for (const OutOfFoldRow* row : rows) {
+        absolute.push_back(std::abs(row->predicted - row->measured));
+        if (row->measured > 0) relative.push_back(absolute.back() / row->measured);
+    }
+    accuracy.mape = mean(relative);
+    accuracy.median_ape = median(relative);
+    accuracy.mae = mean(absolute);
+    accuracy.max_error = *std::max_element(absolute.begin(), absolute.end());
+    accuracy.medae = median(std::move(absolute));
+}
+
+void set_intervals(Accuracy& accuracy, const Rows& rows) {
+    std::vector<double> inside;
+    std::vector<double> width;
+    for (const OutOfFoldRow* row : rows) {
+        if (std::isnan(row->low) || std::isnan(row->high)) continue;
+        inside.push_back(row->low <= row->measured && row->measured <= row->high ? 1 : 0);
+        if (row->predicted > 0) width.push_back((row->high - row->low) / row->predicted);
+    }
+    accuracy.interval_coverage = mean(inside);
+    accuracy.interval_width = mean(width);
+}
+
+Accuracy accuracy(const Rows& rows, const std::string& family) {
+    Accuracy result;
+    result.model = rows.front()->model;
+    result.metric = rows.front()->metric;
+    result.device = rows.front()->device;
+    result.family = family;
+    result.rows = static_cast<std::int64_t>(rows.size());
+    std::set<std::string> groups;
+    for (const OutOfFoldRow* row : rows) groups.insert(row->group);
+    result.groups = static_cast<std::int64_t>(groups.size());
+    result.r2 = r_squared_of(rows, false);
+    result.r2_log = r_squared_of(rows, true);
+    set_folds(result, rows);
+    set_errors(result, rows);
+    set_intervals(result, rows);
+    return result;
+}
+
+}  // namespace
+
+double r_squared(std::span<const double> measured, std::span<const double> predicted) {
+    if (measured.size() < 2) return missing;
+    const double middle = std::accumulate(measured.begin(), measured.end(), 0.0) / static_cast<double>(measured.size());
+    double residual = 0;
+    double total = 0;
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+        residual += (measured[i] - predicted[i]) * (measured[i] - predicted[i]);
+        total += (measured[i] - middle) * (measured[i] - middle);
+    }
+    return total > 0 ? 1 - residual / total : missing;
+}
+
+double median(std::vector<double> values) {
+    if (values.empty()) return missing;
+    std::sort(values.begin(), values.end());
+    return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+std::vector<Accuracy> accuracies(std::span<const OutOfFoldRow> rows) {
+    std::map<std::tuple<std::string, std::string, std::string>, Rows> whole;
+    std::map<std::tuple<std::string, std::string, std::string>, std::map<std::string, Rows>> parts;
+    std::vector<std::tuple<std::string, std::string, std::string>> order;
+    for (const OutOfFoldRow& row : rows) {
+        const std::tuple key(row.model, row.metric, row.device);
+        if (!whole.contains(key)) order.push_back(key);
+        whole[key].push_back(&row);
+        parts[key][row.family].push_back(&row);
+    }
+    std::vector<Accuracy> all;
+    for (const auto& key : order) {
+        all.push_back(accuracy(whole[key], "all"));
+        for (const auto& [family, of_family] : parts[key]) all.push_back(accuracy(of_family, family));
+    }
+    return all;
+}
+
+}  // namespace joulecast

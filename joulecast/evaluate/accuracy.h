@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace joulecast {
+
+/// One held-out row: what --predictions writes, and all that accuracies are computed from.
+struct OutOfFoldRow {
+    std::string model;   ///< "joulecast", "thesis_forest", "roofline", "paleo", or a learner
+    std::string metric;  ///< "time_s", "peak_memory_bytes"
+    std::string family;
+    std::string device;
+    std::size_t fold = 0;
+    std::string group;
+    double measured = 0;
+    double predicted = 0;
+    double low = std::numeric_limits<double>::quiet_NaN();  ///< NaN where the model gives no interval
+    double high = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// Percentages as fractions; errors in the metric's unit; NaN where not defined (one row, zero variance, no interval).
+struct Accuracy {
+    std::string model;
+    std::string metric;
+    std::string family;  ///< "all" or one
+    std::string device;
+    std::int64_t rows = 0;
+    std::int64_t groups = 0;
+    double r2 = std::numeric_limits<double>::quiet_NaN();
+    double r2_fold_mean = std::numeric_limits<double>::quiet_NaN();
+    double r2_fold_std = std::numeric_limits<double>::quiet_NaN();  ///< of the folds, n in the denominator
+    double r2_log = std::numeric_limits<double>::quiet_NaN();       ///< over rows with both values positive
+    double mape = std::numeric_limits<double>::quiet_NaN();         ///< over rows with a measured value above zero
+    double median_ape = std::numeric_limits<double>::quiet_NaN();
+    double mae = std::numeric_limits<double>::quiet_NaN();
+    double medae = std::numeric_limits<double>::quiet_NaN();
+    double max_error = std::numeric_limits<double>::quiet_NaN();
+    double interval_coverage = std::numeric_limits<double>::quiet_NaN();
+    double interval_width = std::numeric_limits<double>::quiet_NaN();  ///< mean of (high - low) / predicted
+};
+
+/// One line per (model, metric, device) and family, "all" first.
+std::vector<Accuracy> accuracies(std::span<const OutOfFoldRow> rows);
+
+/// 1 - residual / total sum of squares; NaN for fewer than two rows or no variance.
+double r_squared(std::span<const double> measured, std::span<const double> predicted);
+/// Mean of the middle two for an even number; NaN for none.
+double median(std::vector<double> values);
+
+}  // namespace joulecast

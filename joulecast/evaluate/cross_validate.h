@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "joulecast/evaluate/accuracy.h"
+#include "joulecast/evaluate/baselines.h"
+#include "joulecast/predict/train.h"
+
+namespace joulecast {
+
+/// Called with (done, all) after each training, for a progress line.
+using Progress = std::function<void(std::size_t, std::size_t)>;
+
+struct ValidationSettings {
+    std::size_t folds = 5;
+    bool grouped = true;            ///< false: rows at random, which leaks
+    std::vector<Learner> learners;  ///< empty: joulecast's own choice, called "joulecast"
+    std::vector<Baseline> baselines;
+    TrainSettings training;
+    Progress progress;
+};
+
+/// Every row forecast by models that saw none of its fold.
+std::vector<OutOfFoldRow> validate_operations(const Device& device, const OperatingPoint& setting,
+                                              std::span<const TrainingRow> rows, const ValidationSettings& settings);
+
+/// Every row forecast by a predictor as it is.
+std::vector<OutOfFoldRow> score_predictor(const DeviceModel& device, std::span<const Feature* const> columns,
+                                          std::span<const TrainingRow> rows);
+
+/// A measured network against its forecast.
+struct NetworkAccuracy {
+    std::string network;
+    std::string device;
+    std::map<std::string, std::int64_t> symbols;
+    Mode mode = Mode::inference;
+    std::string precision;
+    double measured_time_s = 0;
+    Estimate<Seconds> predicted_time;
+    double summed_time_s = std::numeric_limits<double>::quiet_NaN();  ///< of measured operations; NaN: too few were
+    double measured_share = 0;  ///< of summed time that was measured, the rest being calls of views
+    double measured_peak_bytes = std::numeric_limits<double>::quiet_NaN();
+    double predicted_peak_bytes = std::numeric_limits<double>::quiet_NaN();
+    bool inside_interval = false;
+};
+
+struct NetworkValidation {
+    std::vector<NetworkAccuracy> networks;
+    std::vector<OutOfFoldRow> operations;  ///< of each network while it was out
+};
+
+/// Each network in turn, at all its batches, modes and precisions: no row in the group of any of its operations is
+/// trained on, not even those it shares, and its own measurements calibrate nothing.
+NetworkValidation validate_networks(const Device& device, const OperatingPoint& setting,
+                                    std::span<const TrainingRow> rows, std::span<const TrainingNetwork> networks,
+                                    const MeasuredOperations& measured, const ValidationSettings& settings);
+
+/// Every network forecast by a predictor as it is.
+NetworkValidation score_networks(const DeviceModel& device, std::span<const Feature* const> columns,
+                                 std::span<const TrainingNetwork> networks, const MeasuredOperations& measured);
+
+}  // namespace joulecast

@@ -1,0 +1,51 @@
+#include "joulecast/predict/measured_networks.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "joulecast/error.h"
+#include "joulecast/predict/forecast_network.h"
+
+namespace joulecast {
+namespace {
+
+bool is_usable(const NetworkMeasurement& m, const OperatingPoint& setting) {
+    return (m.outcome == Outcome::ok || m.outcome == Outcome::unstable) && m.time.median_s > 0 &&
+           m.real.threads == setting.threads && m.real.math == setting.math && m.real.host == setting.host;
+}
+
+NetworkMeasurement middle(std::vector<const NetworkMeasurement*> repeats) {
+    std::sort(repeats.begin(), repeats.end(),
+              [](const auto* a, const auto* b) { return a->time.median_s < b->time.median_s; });
+    const std::size_t count = repeats.size();
+    NetworkMeasurement chosen = *repeats[count / 2];
+    chosen.time.median_s = (repeats[(count - 1) / 2]->time.median_s + repeats[count / 2]->time.median_s) / 2;
+    return chosen;
+}
+
+}  // namespace
+
+MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const OperatingPoint& setting,
+                                   const OpenModel& open) {
+    std::map<std::tuple<std::string, std::map<std::string, std::int64_t>, Mode, std::string>,
+             std::vector<const NetworkMeasurement*>>
+        same;
+    for (const NetworkRow& row : rows) {
+        const NetworkMeasurement& m = row.measurement;
+        if (is_usable(m, setting)) same[{m.model, m.symbols, m.mode, m.precision}].push_back(&m);
+    }
+    MeasuredNetworks found;
+    for (const auto& [key, repeats] : same) {
+        const NetworkMeasurement measurement = middle(repeats);
+        try {
+            Graph graph = open(measurement.model, measurement.symbols);
+            found.networks.push_back({at_precision(graph, measurement.precision, measurement.mode), measurement});
+        } catch (const Error& error) {
+            found.left_out.emplace_back(measurement.model, error.what());
+        }
+    }
+    return found;
+}
+
+}  // namespace joulecast
