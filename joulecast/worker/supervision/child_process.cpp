@@ -89,6 +89,10 @@ ssize_t write_quietly(int file, const char* data, std::size_t size) {
     return count;
 }
 
+std::string signal_text(int number) {
+    return "signal " + std::to_string(number) + " (" + ::strsignal(number) + ")";
+}
+
 /// Appends what can be read now; false at the end of the stream.
 bool read_available(int file, std::string& to) {
     std::array<char, 65536> chunk{};
@@ -207,11 +211,11 @@ std::string ChildProcess::stop() {
     if (!wait_status_ && input_ >= 0) finish(Milliseconds(200));
     ::kill(-id_, SIGKILL);
     reap(true);
-    if (WIFSIGNALED(*wait_status_)) {
-        const int number = WTERMSIG(*wait_status_);
-        return "signal " + std::to_string(number) + " (" + ::strsignal(number) + ")";
-    }
-    return "exit status " + std::to_string(WEXITSTATUS(*wait_status_));
+    if (WIFSIGNALED(*wait_status_)) return signal_text(WTERMSIG(*wait_status_));
+    const int status = WEXITSTATUS(*wait_status_);
+    // A shell that waited for its command reports the signal that killed it like this.
+    if (status > 128 && status <= 128 + SIGSYS) return signal_text(status - 128);
+    return "exit status " + std::to_string(status);
 }
 
 std::string ChildProcess::error_tail() {

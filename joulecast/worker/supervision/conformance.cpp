@@ -159,7 +159,8 @@ std::string check_training(Conversation& worker) {
     const Measurement measurement = worker.measure("aten::matmul(self=f32[64,64]~, other=f32[64,64]~)");
     expect_timed(measurement);
     expect(measurement.forward.has_value(), "forward is missing");
-    expect(measurement.forward->mean_s < measurement.time.mean_s, "forward + backward is not longer than forward");
+    // The fast ends: other programs on the machine only ever add time.
+    expect(measurement.forward->p05_s < measurement.time.p05_s, "forward + backward is not longer than forward");
     return microseconds(measurement.forward->mean_s) + " of " + microseconds(measurement.time.mean_s);
 }
 

@@ -22,9 +22,14 @@ std::string excerpt(const std::string& text, std::size_t length = 120) {
     return text.size() > length ? result + "..." : result;
 }
 
-std::string last_line(std::string text) {
+/// The last three lines in one: a shell adds its own word ("Killed") below what the worker said.
+std::string last_words(std::string text) {
     while (!text.empty() && text.back() == '\n') text.pop_back();
-    return excerpt(text.substr(text.rfind('\n') + 1), 300);
+    std::size_t start = text.size();
+    for (int line = 0; line < 3 && start != std::string::npos && start > 0; ++line) start = text.rfind('\n', start - 1);
+    std::string last = start == std::string::npos || start == 0 ? text : text.substr(start + 1);
+    for (auto end = last.find('\n'); end != std::string::npos; end = last.find('\n', end)) last.replace(end, 1, " | ");
+    return excerpt(last, 400);
 }
 
 }  // namespace
@@ -61,7 +66,7 @@ std::string Supervisor::Process::lose(const std::string& why) {
     std::string message = why;
     const std::string ending = child_->stop();
     if (why.ends_with("died")) message += " (" + ending + ")";
-    const std::string said = last_line(child_->error_tail());
+    const std::string said = last_words(child_->error_tail());
     if (!said.empty()) message += "; its last words: " + said;
     child_.reset();
     return message;

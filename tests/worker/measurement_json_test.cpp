@@ -1,0 +1,59 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "joulecast/worker/protocol.h"
+
+namespace joulecast::protocol {
+namespace {
+
+TEST(MeasurementJson, CapabilitiesComeBackAsTheyWere) {
+    Capabilities capabilities;
+    capabilities.provenance = {
+        "s1", "2026-01-01T00:00:00Z", "w 1", "torch 2.13.0", "m", "performance", "joulecast", "{}", "own"};
+    capabilities.device.id = "cpu-x-2c";
+    capabilities.device.units = 2;
+    capabilities.device.last_level_cache_bytes = 33554432.0;
+    capabilities.device_names = {"cpu"};
+    capabilities.dtypes = {Dtype::f32, Dtype::bf16};
+    capabilities.modes = {Mode::inference, Mode::training};
+    capabilities.measures_graphs = true;
+    capabilities.energy_missing_reason = "no meter";
+    const std::string line = to_line(Response{"1", capabilities});
+    const auto response = parse_response(line);
+    const auto& back = std::get<Capabilities>(response.body);
+    EXPECT_EQ(back.provenance.governor, "performance");
+    EXPECT_EQ(back.device.units, 2);
+    EXPECT_TRUE(std::isnan(back.device.tdp_w));
+    EXPECT_EQ(back.dtypes, capabilities.dtypes);
+    EXPECT_EQ(back.modes, capabilities.modes);
+    EXPECT_EQ(to_line(response), line);
+}
+
+TEST(MeasurementJson, NetworksComeBackAsTheyWere) {
+    NetworkMeasurement network;
+    network.model = "resnet18";
+    network.symbols = {{"batch", 8}};
+    network.mode = Mode::training;
+    network.precision = "bf16";
+    network.asked.device = "cpu";
+    network.real.device = "cpu-x-2c";
+    network.real.host = Host::python;
+    network.time.mean_s = 0.5;
+    network.forward = TimeSummary{};
+    network.resident_bytes = 46e6;
+    network.block_s = {0.5, 0.25};
+    const std::string line = to_line(Response{"1", network});
+    const auto response = parse_response(line);
+    const auto& back = std::get<NetworkMeasurement>(response.body);
+    EXPECT_EQ(back.symbols, network.symbols);
+    EXPECT_EQ(back.mode, Mode::training);
+    EXPECT_EQ(back.real.host, Host::python);
+    ASSERT_TRUE(back.forward);
+    EXPECT_TRUE(std::isnan(back.forward->mean_s));
+    EXPECT_EQ(to_line(response), line);
+}
+
+}  // namespace
+}  // namespace joulecast::protocol

@@ -1,0 +1,186 @@
+#include "joulecast/worker/protocol.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "joulecast/error.h"
+
+namespace joulecast::protocol {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string fault_of_request(const std::string& line) {
+    try {
+        parse_request(line);
+    } catch (const FormatError& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+std::string fault_of_response(const std::string& line) {
+    try {
+        parse_response(line);
+    } catch (const FormatError& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+/// `line` with `from` replaced, which must be there.
+std::string with(std::string line, const std::string& from, const std::string& to) {
+    const auto place = line.find(from);
+    if (place == std::string::npos) throw Error("the line has no " + from);
+    return line.replace(place, from.size(), to);
+}
+
+Request some_measure() {
+    Measure measure;
+    measure.operation = parse_operation("aten::relu(self=f32[8,16]~)");
+    measure.point.device = "cpu";
+    measure.point.threads = 2;
+    measure.settings.seed = 42;
+    measure.settings.measure_hot = false;
+    return {"7", measure};
+}
+
+Response some_measurement() {
+    Measurement measurement;
+    measurement.operation = parse_operation("aten::relu(self=f32[8,16])");
+    measurement.asked.device = "cpu";
+    measurement.real.device = "cpu-x-2c";
+    measurement.real.sm_clock_mhz = 2600.0;
+    measurement.time = {1.5e-6, 1.4e-6, 1e-9, 1.3e-6, 1.7e-6, 50, 40.5, 3, 700, true};
+    measurement.peak_memory_bytes = 512.0;
+    measurement.block_s = {0.1, 1.5e-6};
+    measurement.rotation = 96;
+    return {"7", measurement};
+}
+
+TEST(Protocol, AMeasureRequestComesBackAsItWas) {
+    const std::string line = to_line(some_measure());
+    EXPECT_EQ(line.find('\n'), std::string::npos);
+    const Request request = parse_request(line);
+    EXPECT_EQ(request.id, "7");
+    const auto& measure = std::get<Measure>(request.body);
+    EXPECT_EQ(signature(measure.operation), "aten::relu(self=f32[8,16]~)");
+    EXPECT_EQ(measure.point.threads, 2);
+    EXPECT_EQ(measure.settings.seed, 42U);
+    EXPECT_FALSE(measure.settings.measure_hot);
+    EXPECT_EQ(to_line(request), line);
+}
+
+TEST(Protocol, HelloAndQuitAreOneWord) {
+    EXPECT_TRUE(std::holds_alternative<Hello>(parse_request(to_line(Request{"1", Hello{}})).body));
+    EXPECT_TRUE(std::holds_alternative<Quit>(parse_request(to_line(Request{"1", Quit{}})).body));
+}
+
+TEST(Protocol, AGraphTravelsWithItsEdges) {
+    MeasureGraph measure;
+    measure.graph.name = "net";
+    measure.graph.inputs = {{"x", GraphInput::Kind::user_input, {Dtype::f32, {8}}, {}}};
+    Node relu;
+    relu.operation = parse_operation("aten::relu(self=f32[8])");
+    relu.inputs = {{-1, 0}};
+    relu.outputs = {{Dtype::f32, {8}}};
+    measure.graph.nodes = {relu};
+    measure.graph.outputs = {{0, 0}};
+    measure.point.device = "cpu";
+    const std::string line = to_line(Request{"1", measure});
+    EXPECT_EQ(line.find('\n'), std::string::npos);
+    const auto back = std::get<MeasureGraph>(parse_request(line).body).graph;
+    ASSERT_EQ(back.nodes.size(), 1U);
+    EXPECT_EQ(back.nodes[0].inputs, relu.inputs);
+    EXPECT_EQ(back.name, "net");
+}
+
+TEST(Protocol, SettingsMayBeLeftOut) {
+    const Request request = parse_request(
+        R"x({"protocol":1,"id":"1","request":"measure","operation":"aten::relu(self=f32[8])","point":{"device":"cpu"}})x");
+    EXPECT_DOUBLE_EQ(std::get<Measure>(request.body).settings.time_budget_s, 0.25);
+}
+
+TEST(Protocol, AMeasurementComesBackAsItWas) {
+    const std::string line = to_line(some_measurement());
+    const Response response = parse_response(line);
+    const auto& measurement = std::get<Measurement>(response.body);
+    EXPECT_DOUBLE_EQ(measurement.time.mean_s, 1.5e-6);
+    EXPECT_EQ(measurement.time.dropped_blocks, 3);
+    EXPECT_EQ(measurement.rotation, 96);
+    EXPECT_EQ(measurement.block_s, (std::vector<double>{0.1, 1.5e-6}));
+    EXPECT_FALSE(measurement.hot);
+    EXPECT_EQ(to_line(response), line);
+}
+
+TEST(Protocol, WhatIsNotKnownIsNull) {
+    const std::string line = to_line(some_measurement());
+    EXPECT_THAT(line, HasSubstr(R"("energy_j":null)"));
+    EXPECT_EQ(line.find("nan"), std::string::npos);
+    EXPECT_TRUE(std::isnan(std::get<Measurement>(parse_response(line).body).energy_j));
+}
+
+TEST(Protocol, AMessageOfAnyBytesStaysOneLine) {
+    const std::string line = to_line(Response{"1", Failure{"driver said\n\xff\xfe"}});
+    EXPECT_EQ(line.find('\n'), std::string::npos);
+    EXPECT_THAT(std::get<Failure>(parse_response(line).body).message, HasSubstr("driver said\n"));
+}
+
+TEST(ProtocolGarbage, EveryFaultNamesItsField) {
+    const std::string line = to_line(some_measure());
+    EXPECT_THAT(fault_of_request(with(line, R"("protocol":1)", R"("protocol":2)")), HasSubstr("speaks 1"));
+    EXPECT_THAT(fault_of_request(with(line, R"("protocol":1)", R"("protocl":1)")), HasSubstr("protocol is missing"));
+    EXPECT_THAT(fault_of_request(with(line, R"("id":"7")", R"("id":7)")), HasSubstr("field id is no text"));
+    EXPECT_THAT(fault_of_request(with(line, R"("seed":42)", R"("seed":-1)")), HasSubstr("field settings.seed"));
+    EXPECT_THAT(fault_of_request(with(line, R"("seed":42)", R"("seed":1.5)")),
+                HasSubstr("settings.seed is no integer"));
+    EXPECT_THAT(fault_of_request(with(line, R"("warm_up_s":0.05)", R"("warm_up_s":null)")),
+                HasSubstr("settings.warm_up_s is no number"));
+    EXPECT_THAT(fault_of_request(with(line, R"("measure_hot":false)", R"("measure_hot":0)")),
+                HasSubstr("settings.measure_hot"));
+    EXPECT_THAT(fault_of_request(with(line, R"("math":"ieee")", R"("math":"fast")")), HasSubstr("point.math \"fast\""));
+    EXPECT_THAT(fault_of_request(with(line, "aten::relu(self", "aten::relu((self")), HasSubstr("field operation"));
+    EXPECT_THAT(fault_of_request(with(line, R"("request":"measure")", R"("request":"dance")")), HasSubstr("\"dance\""));
+}
+
+TEST(ProtocolGarbage, FaultsOfResponsesToo) {
+    const std::string line = to_line(some_measurement());
+    EXPECT_THAT(fault_of_response(with(line, R"("outcome":"ok")", R"("outcome":"fine")")),
+                HasSubstr("measurement.outcome \"fine\""));
+    EXPECT_THAT(fault_of_response(with(line, R"("mean_s":1.5e-06)", R"("mean_s":-1.0)")), HasSubstr("time.mean_s"));
+    EXPECT_THAT(fault_of_response(with(line, R"("mean_s":1.5e-06)", R"("mean_s":null)")), HasSubstr("time.mean_s"));
+    EXPECT_THAT(fault_of_response(with(line, R"([0.1,)", R"(["0.1",)")), HasSubstr("measurement.block_s"));
+    EXPECT_THAT(fault_of_response(with(line, R"("rotation":96)", R"("rotation":0)")),
+                HasSubstr("measurement.rotation"));
+    EXPECT_THAT(fault_of_response(with(line, R"("blocks":50)", R"("blocks":1e999)")), HasSubstr("no JSON"));
+}
+
+TEST(ProtocolGarbage, WhatIsNoObjectIsRefused) {
+    for (const std::string line : {"", "nonsense", "[]", "7", "null", "{", "\"text\""}) {
+        EXPECT_THROW(parse_request(line), FormatError) << line;
+        EXPECT_THROW(parse_response(line), FormatError) << line;
+    }
+}
+
+TEST(ProtocolGarbage, DepthAndLengthAreBounded) {
+    EXPECT_THAT(fault_of_request(std::string(100'000, '[')), HasSubstr("nests deeper"));
+    EXPECT_THAT(fault_of_request(std::string(max_line_bytes + 1, ' ')), HasSubstr("at most"));
+    std::string blocks = "0";
+    for (int i = 0; i < 1'000'000; ++i) blocks += ",0";
+    EXPECT_THAT(fault_of_response(with(to_line(some_measurement()), "[0.1,1.5e-06]", "[" + blocks + "]")),
+                HasSubstr("more than 1000000 items"));
+}
+
+TEST(Protocol, UnknownFieldsAreLeftAlone) {
+    EXPECT_NO_THROW(parse_request(R"({"protocol":1,"id":"1","request":"hello","colour":"blue"})"));
+}
+
+TEST(Protocol, SettingsAreOneObject) {
+    EXPECT_THAT(settings_to_json({}), HasSubstr(R"("time_budget_s":0.25)"));
+}
+
+}  // namespace
+}  // namespace joulecast::protocol
