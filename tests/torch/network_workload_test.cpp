@@ -1,0 +1,107 @@
+#include "workers/torch/network_workload.h"
+
+#include <gtest/gtest.h>
+
+#include "workers/torch/peak_memory.h"
+
+namespace joulecast::torch_worker {
+namespace {
+
+Node node(const std::string& text, std::vector<ValueRef> inputs, std::vector<TensorType> outputs) {
+    Node result;
+    result.operation = parse_operation(text);
+    result.inputs = std::move(inputs);
+    result.outputs = std::move(outputs);
+    return result;
+}
+
+constexpr std::int64_t kib_floats = 256;  // 1 KiB of float32
+
+/// x -> relu, n times in a row, each output 1 KiB.
+Graph chain(int length) {
+    Graph graph;
+    graph.name = "chain";
+    const TensorType type{Dtype::f32, {kib_floats}};
+    graph.inputs = {{"x", GraphInput::Kind::user_input, type, {}}};
+    for (int i = 0; i < length; ++i) {
+        graph.nodes.push_back(
+            node("aten::relu(self=f32[256])", {i == 0 ? ValueRef{-1, 0} : ValueRef{i - 1, 0}}, {type}));
+    }
+    graph.outputs = {{length - 1, 0}};
+    return graph;
+}
+
+/// y = relu(x W^T + b), W and b trained.
+Graph trained() {
+    Graph graph;
+    graph.mode = Mode::training;
+    graph.inputs = {{"x", GraphInput::Kind::user_input, {Dtype::f32, {8, 16}}, {}},
+                    {"w", GraphInput::Kind::parameter, {Dtype::f32, {4, 16}}, {}},
+                    {"b.bias", GraphInput::Kind::parameter, {Dtype::f32, {4}}, {}}};
+    graph.nodes = {node("aten::linear(input=f32[8,16], weight=f32[4,16]~, bias=f32[4]~)", {{-1, 0}, {-1, 1}, {-1, 2}},
+                        {{Dtype::f32, {8, 4}}}),
+                   node("aten::relu_(self=f32[8,4]~)", {{0, 0}}, {{Dtype::f32, {8, 4}}})};
+    graph.outputs = {{1, 0}};
+    return graph;
+}
+
+TEST(Network, ComputesWhatTheGraphSays) {
+    TensorMaker maker(1);
+    Network network(trained(), maker);
+    const auto& in = network.inputs();
+    const at::Tensor expected = at::relu(at::linear(in[0], in[1], in[2]));
+    const auto outputs = network.forward();
+    ASSERT_EQ(outputs.size(), 1U);
+    EXPECT_TRUE(at::allclose(outputs[0], expected));
+}
+
+TEST(Network, ReleasesTensorsAfterTheirLastUse) {
+    TensorMaker maker(1);
+    Network network(chain(10), maker);
+    NetworkInference workload(network);
+    // The input of a node and its output; all ten at once would be 10 KiB.
+    EXPECT_EQ(peak_memory([&] { workload.run(1, false); }), 2048);
+}
+
+TEST(Network, ResidentBytesAreThoseOfItsInputs) {
+    TensorMaker maker(1);
+    EXPECT_EQ(Network(trained(), maker).resident_bytes(), 4 * (8 * 16 + 4 * 16 + 4));
+}
+
+TEST(Network, ChecksAndSymbolicArithmeticDoNotRun) {
+    Graph graph = chain(1);
+    graph.nodes.push_back(node("operator::mul(a=2, b=3)", {}, {}));
+    graph.nodes.push_back(node("aten::sym_size.int(self=f32[256], dim=0)", {{-1, 0}}, {}));
+    TensorMaker maker(1);
+    EXPECT_EQ(Network(graph, maker).forward().size(), 1U);
+}
+
+TEST(Network, AnUnknownNodeIsNamed) {
+    Graph graph = chain(1);
+    graph.nodes[0].operation.target = "aten::nonsense";
+    TensorMaker maker(1);
+    EXPECT_THROW(Network(graph, maker), Unsupported);
+    graph.has_edges = false;
+    EXPECT_THROW(Network(graph, maker), Unsupported);
+}
+
+TEST(NetworkTraining, FillsTheGradientsOfParametersAfreshEachStep) {
+    TensorMaker maker(1);
+    Network network(trained(), maker);
+    NetworkTraining workload(network, true);
+    workload.run(1, false);
+    const at::Tensor once = network.inputs()[1].grad().clone();
+    workload.run(2, false);
+    EXPECT_TRUE(at::allclose(network.inputs()[1].grad(), once));  // not three times as large
+    EXPECT_FALSE(network.inputs()[0].grad().defined());
+}
+
+TEST(NetworkTraining, ForwardAloneMakesNoGradients) {
+    TensorMaker maker(1);
+    Network network(trained(), maker);
+    NetworkTraining(network, false).run(1, false);
+    EXPECT_FALSE(network.inputs()[1].grad().defined());
+}
+
+}  // namespace
+}  // namespace joulecast::torch_worker
