@@ -11,6 +11,7 @@
 #include "joulecast/error.h"
 #include "joulecast/evaluate/cross_validate.h"
 #include "joulecast/predict/jcp.h"
+#include "joulecast/units/statistics.h"
 
 namespace joulecast::cli {
 namespace {
@@ -127,12 +128,6 @@ NetworkSummary summary(const std::vector<NetworkAccuracy>& networks) {
     }
     s.inside /= static_cast<double>(networks.size());
     return s;
-}
-
-double mean(const std::vector<double>& values) {
-    double sum = 0;
-    for (const double value : values) sum += value;
-    return sum / static_cast<double>(values.size());
 }
 
 std::string to_text(const Validated& v) {

@@ -7,15 +7,12 @@
 #include <set>
 #include <tuple>
 
+#include "joulecast/units/statistics.h"
+
 namespace joulecast {
 namespace {
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
-
-double mean(const std::vector<double>& values) {
-    if (values.empty()) return missing;
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 using Rows = std::vector<const OutOfFoldRow*>;
 
@@ -55,7 +52,7 @@ void set_errors(Accuracy& accuracy, const Rows& rows) {
     accuracy.median_ape = median(relative);
     accuracy.mae = mean(absolute);
     accuracy.max_error = *std::max_element(absolute.begin(), absolute.end());
-    accuracy.medae = median(std::move(absolute));
+    accuracy.medae = median(absolute);
 }
 
 void set_intervals(Accuracy& accuracy, const Rows& rows) {
@@ -100,12 +97,6 @@ double r_squared(std::span<const double> measured, std::span<const double> predi
         total += (measured[i] - middle) * (measured[i] - middle);
     }
     return total > 0 ? 1 - residual / total : missing;
-}
-
-double median(std::vector<double> values) {
-    if (values.empty()) return missing;
-    std::sort(values.begin(), values.end());
-    return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
 std::vector<Accuracy> accuracies(std::span<const OutOfFoldRow> rows) {

@@ -49,7 +49,5 @@ std::vector<Accuracy> accuracies(std::span<const OutOfFoldRow> rows);
 
 /// 1 - residual / total sum of squares; NaN for fewer than two rows or no variance.
 double r_squared(std::span<const double> measured, std::span<const double> predicted);
-/// Mean of the middle two for an even number; NaN for none.
-double median(std::vector<double> values);
 
 }  // namespace joulecast

@@ -6,7 +6,7 @@
 #include <limits>
 #include <set>
 
-#include "joulecast/evaluate/accuracy.h"
+#include "joulecast/units/statistics.h"
 
 namespace joulecast {
 namespace {

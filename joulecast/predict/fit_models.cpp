@@ -170,13 +170,11 @@ DeviceModel fit_chosen_models(const DeviceModel& frame, std::span<const Training
 
 void score_rows(const DeviceModel& model, std::span<const TrainingRow> rows, std::span<const std::size_t> outside,
                 Learner learner, CandidateScores& scores, std::vector<HeldOutByLearner>& log_time) {
-    DeviceModel unit = model;
-    for (FamilyModel& family : unit.models) family.score_90 = 1;  // then the half width is the scale of the score
     const auto columns = all_columns();
     for (const std::size_t i : outside) {
         for (const Metric metric : {Metric::time, Metric::peak_memory}) {
             if (!has_metric(rows[i], metric)) continue;
-            const auto forecast = forecast_log(unit, columns, rows[i].operation, metric);
+            const auto forecast = forecast_log(model, columns, rows[i].operation, metric);
             if (!forecast) continue;
             const double error = std::abs(forecast->log_value - log_metric(rows[i], metric));
             auto& of_part = scores[{rows[i].operation.family(), metric}];
@@ -184,8 +182,8 @@ void score_rows(const DeviceModel& model, std::span<const TrainingRow> rows, std
                 std::find_if(of_part.begin(), of_part.end(), [&](const auto& s) { return s.learner == learner; });
             if (found == of_part.end()) found = of_part.insert(of_part.end(), CandidateScore{learner, {}, {}});
             found->absolute_log_error.push_back(error);
-            found->score.push_back(error / forecast->half_width);
-            if (metric == Metric::time) log_time[i][learner] = {forecast->log_value, forecast->half_width};
+            found->score.push_back(error / forecast->scale);
+            if (metric == Metric::time) log_time[i][learner] = {forecast->log_value, forecast->scale};
         }
     }
 }

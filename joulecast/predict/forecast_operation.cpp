@@ -16,6 +16,14 @@ constexpr double analytic_factor = 4;
 /// A view's cost is the dispatcher's: the smallest fitted floor, give or take this factor.
 constexpr double overhead_factor = 2;
 
+/// Held-out rows lie mostly inside the trained range, so beyond it their interval is too narrow; by how much is not
+/// known, and this is no more than caution.
+constexpr double beyond_range = 1.5;
+/// Repeated measurements of one operation differ by about a percent; no forecast is better than that.
+constexpr double least_half_width = 0.01;
+/// A factor of ten: where the trees know as little as that, the roofline would do.
+constexpr double largest_half_width = 2.3;
+
 Estimate<Seconds> within_factor(double value, double factor) {
     return {Seconds(value), Seconds(value / factor), Seconds(value * factor)};
 }
@@ -117,7 +125,10 @@ std::optional<LogForecast> forecast_log(const DeviceModel& device, std::span<con
     value /= static_cast<double>(model->forests.size());
     const double mean = sum / members;
     const double spread = std::sqrt(std::max(0.0, squares / members - mean * mean));
-    return LogForecast{value, model->score_90 * (spread + least_spread), inside(*model, columns, row)};
+    const bool is_inside = inside(*model, columns, row);
+    const double half_width = model->score_90 * (spread + least_spread) * (is_inside ? 1 : beyond_range);
+    return LogForecast{value, std::clamp(half_width, least_half_width, largest_half_width), spread + least_spread,
+                       is_inside};
 }
 
 double measured_seconds(const Measurement& measurement) {

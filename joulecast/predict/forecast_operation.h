@@ -28,6 +28,7 @@ PreparedOperation prepare(const Operation& operation, const Device& device);
 struct LogForecast {
     double log_value = 0;
     double half_width = 0;  ///< of the 90 % interval, in log
+    double scale = 0;       ///< spread of the trees + 0.01: what held-out errors are measured in
     bool inside = false;    ///< target and main sizes lie within what was trained
 };
 

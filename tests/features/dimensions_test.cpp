@@ -1,0 +1,68 @@
+#include "joulecast/features/dimensions.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace joulecast {
+namespace {
+
+Dimensions of(const char* text) {
+    return dimensions(parse_operation(text));
+}
+
+TEST(Dimensions, SeeAConvolutionAsAMatrixProduct) {
+    const auto d =
+        of("aten::conv2d(input=f32[2,8,10,10], weight=f32[16,4,3,3], stride=[2,2], padding=[1,1], groups=2)");
+    EXPECT_EQ(d.n, 2);
+    EXPECT_EQ(d.c, 8);
+    EXPECT_EQ(d.k, 16);
+    EXPECT_EQ(d.oh, 5);  // (10 + 2*1 - 3) / 2 + 1
+    EXPECT_EQ(d.stride, 2);
+    EXPECT_EQ(d.gemm_b, 2);          // one product per group
+    EXPECT_EQ(d.gemm_m, 2 * 5 * 5);  // output pixels
+    EXPECT_EQ(d.gemm_n, 8);          // 16 / 2 channels out
+    EXPECT_EQ(d.gemm_k, 4 * 3 * 3);
+    EXPECT_EQ(d.weight_bytes, 16 * 4 * 9 * 4);
+    EXPECT_EQ(d.input_bytes, 2 * 8 * 100 * 4);
+}
+
+TEST(Dimensions, ReadProductsOfAllSpellings) {
+    for (const char* text :
+         {"aten::linear(input=f32[4,8,16], weight=f32[32,16])", "aten::mm(self=f32[32,16], mat2=f32[16,32])",
+          "aten::addmm(self=f32[32], mat1=f32[32,16], mat2=f32[16,32])"}) {
+        const auto d = of(text);
+        EXPECT_EQ(d.gemm_m, 32) << text;
+        EXPECT_EQ(d.gemm_n, 32) << text;
+        EXPECT_EQ(d.gemm_k, 16) << text;
+        EXPECT_EQ(d.gemm_b, 1) << text;
+    }
+    EXPECT_EQ(of("aten::bmm(self=f32[6,3,5], mat2=f32[6,5,7])").gemm_b, 6);
+}
+
+TEST(Dimensions, ReadAttentionAsHeadsOfProducts) {
+    const auto d =
+        of("aten::scaled_dot_product_attention(query=f32[2,12,7,64], key=f32[2,12,9,64], value=f32[2,12,9,64])");
+    EXPECT_EQ(d.gemm_b, 24);
+    EXPECT_EQ(d.gemm_m, 7);
+    EXPECT_EQ(d.gemm_n, 9);
+    EXPECT_EQ(d.gemm_k, 64);
+}
+
+TEST(Dimensions, TakePoolingsStrideFromItsWindow) {
+    const auto d = of("aten::max_pool2d(self=f32[1,4,8,8], kernel_size=[2,2])");
+    EXPECT_EQ(d.kernel_h, 2);
+    EXPECT_EQ(d.stride, 2);
+    EXPECT_EQ(d.reduced, 4);  // four elements become one
+}
+
+TEST(Dimensions, LeaveOutWhatAnOperationDoesNotHave) {
+    const auto d = of("aten::relu(self=f32[8,16])");
+    EXPECT_TRUE(std::isnan(d.groups));
+    EXPECT_TRUE(std::isnan(d.gemm_k));
+    EXPECT_TRUE(std::isnan(d.w));
+    EXPECT_EQ(d.c, 16);
+}
+
+}  // namespace
+}  // namespace joulecast

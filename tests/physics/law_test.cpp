@@ -1,0 +1,64 @@
+#include "joulecast/physics/law.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "joulecast/error.h"
+
+namespace joulecast {
+namespace {
+
+TEST(Law, IsItsFloorForNoWorkAndItsWorkForMuch) {
+    const Law law{1e-5, 2, 3};
+    EXPECT_DOUBLE_EQ(seconds(law, {0, 0}), 1e-5);
+    // 1 s of arithmetic at twice the data sheet's time, 0.1 s of memory at three times: the larger is 2 s.
+    EXPECT_DOUBLE_EQ(seconds(law, {1, 0.1}), 2);
+    // 0.9 s of memory becomes 2.7 s, more than the 2 s of arithmetic.
+    EXPECT_NEAR(seconds(law, {1, 0.9}), 2.7, 1e-12);
+}
+
+TEST(Law, AddsNinePercentWhereFloorAndWorkAreEqual) {
+    // (1^8 + 1^8)^(1/8) = 2^(1/8) = 1.0905
+    EXPECT_NEAR(seconds(Law{1, 1, 1}, {1, 0}), std::pow(2, 0.125), 1e-12);
+}
+
+TEST(Law, ComesBackFromTimesThatFollowOne) {
+    const Law truth{5e-6, 1.8, 2.5};
+    std::vector<LawSample> samples;
+    for (int i = 0; i < 40; ++i) {
+        const double scale = std::pow(10, -7 + 0.1 * i);
+        const Roofline work = i % 2 == 0 ? Roofline{scale, scale / 10} : Roofline{scale / 10, scale};
+        samples.push_back({work, seconds(truth, work)});
+    }
+    const Law found = fit_law(samples);
+    for (const LawSample& sample : samples) EXPECT_NEAR(seconds(found, sample.roofline) / sample.time_s, 1, 0.02);
+    EXPECT_NEAR(found.flop_factor, 1.8, 0.05);
+    EXPECT_NEAR(found.byte_factor, 2.5, 0.07);
+}
+
+TEST(Law, KeepsTheDataSheetFactorThatNoSampleSpeaksOf) {
+    std::vector<LawSample> samples;
+    for (int i = 1; i <= 20; ++i) samples.push_back({{0, 1e-4 * i}, 2e-4 * i});
+    EXPECT_NEAR(fit_law(samples).flop_factor, 1, 0.2);  // pulled to 1: there is no arithmetic in them
+}
+
+TEST(Law, RefusesTimesThatCannotBe) {
+    const std::vector<LawSample> zero{{{1, 1}, 0.0}};
+    EXPECT_THROW(fit_law(zero), Error);
+    EXPECT_THROW(fit_law({}), Error);
+}
+
+TEST(LawKey, KeepsDepthwiseModeAndTypeApart) {
+    const auto key = [](const char* text) { return law_key(parse_operation(text)); };
+    EXPECT_EQ(key("aten::conv2d(input=f32[1,8,9,9], weight=f32[4,8,3,3])"), "aten::conv2d|inference|f32");
+    EXPECT_EQ(key("aten::conv2d(input=f32[1,8,9,9], weight=f32[8,1,3,3], groups=8)"),
+              "aten::conv2d/depthwise|inference|f32");
+    EXPECT_EQ(key("aten::conv2d(input=f32[1,8,9,9], weight=f32[8,2,3,3], groups=4)"), "aten::conv2d|inference|f32");
+    EXPECT_EQ(key("aten::relu(self=bf16[8]~)"), "aten::relu|training|bf16");
+    EXPECT_EQ(family_law_key(parse_operation("aten::relu(self=bf16[8]~)")), "elementwise|training|bf16");
+}
+
+}  // namespace
+}  // namespace joulecast
