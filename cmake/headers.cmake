@@ -10,6 +10,9 @@ set(joulecast_headers
     joulecast/device/cost.h
     joulecast/device/device.h
     joulecast/error.h
+    joulecast/evaluate/accuracy.h
+    joulecast/evaluate/baselines.h
+    joulecast/evaluate/cross_validate.h
     joulecast/features/dimensions.h
     joulecast/features/feature.h
     joulecast/graph/expression.h
@@ -48,6 +51,7 @@ set(joulecast_headers
     joulecast/predict/forecast_network.h
     joulecast/predict/forecast_operation.h
     joulecast/predict/jcp.h
+    joulecast/predict/measured_networks.h
     joulecast/predict/model.h
     joulecast/predict/predictor.h
     joulecast/predict/train.h
@@ -60,8 +64,6 @@ set(joulecast_headers
     joulecast/units/statistics.h
     joulecast/worker/protocol.h
     joulecast/worker/serve.h
-    joulecast/worker/supervision/child_process.h
-    joulecast/worker/supervision/conformance.h
     joulecast/worker/supervision/child_process.h
     joulecast/worker/supervision/conformance.h
     joulecast/worker/supervision/supervisor.h

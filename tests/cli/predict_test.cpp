@@ -1,0 +1,114 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_command.h"
+
+namespace joulecast::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A predictor of the synthetic CPU, trained on resnet18 and alexnet at batch 2.
+const std::string predictor =
+    std::string(" --predictor ") + JOULECAST_SOURCE_DIR + "/tests/predict/data/version_1.jcp ";
+
+TEST(Predict, PrintsOneLinePerModelModeAndPrecision) {
+    const auto ran =
+        run_joulecast("predict resnet18 alexnet --device cpu-synthetic --mode inference,training" + predictor);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("Synthetic CPU, 2 threads; predictor version_1.jcp"));
+    EXPECT_THAT(ran.out, HasSubstr("no power measured on this device"));
+    std::size_t lines = 0;
+    for (std::size_t at = 0; (at = ran.out.find("fp32", at)) != std::string::npos; ++at) ++lines;
+    EXPECT_EQ(lines, 4U);
+}
+
+TEST(Predict, HasTheKeysOfTheContract) {
+    const auto ran = run_joulecast("predict resnet18 --device cpu-synthetic --set batch=4 --format json" + predictor);
+    const auto answer = nlohmann::json::parse(ran.out);
+    EXPECT_EQ(answer["schema"], "joulecast.prediction/1");
+    const auto& p = answer["predictions"][0];
+    for (const char* key : {"model",
+                            "device",
+                            "clock_mhz",
+                            "memory_clock_mhz",
+                            "mode",
+                            "precision",
+                            "host",
+                            "symbols",
+                            "time_s",
+                            "device_time_s",
+                            "host_time_s",
+                            "energy_j",
+                            "idle_energy_j",
+                            "dynamic_energy_j",
+                            "power_w",
+                            "peak_memory_bytes",
+                            "limited_by",
+                            "predictor",
+                            "evidence_share",
+                            "unknown_nodes",
+                            "unknown_operations",
+                            "lower_bound",
+                            "operations"}) {
+        EXPECT_TRUE(p.contains(key)) << key;
+    }
+    EXPECT_EQ(p["symbols"]["batch"], 4);
+    EXPECT_LT(p["time_s"]["low"], p["time_s"]["value"]);
+    EXPECT_LT(p["time_s"]["value"], p["time_s"]["high"]);
+    EXPECT_TRUE(p["energy_j"]["value"].is_null());
+    EXPECT_GT(p["peak_memory_bytes"]["value"], 0);
+    for (const char* key : {"measured", "interpolated", "extrapolated", "analytic"}) {
+        EXPECT_TRUE(p["evidence_share"].contains(key)) << key;
+    }
+    for (const char* key : {"op", "signature", "count", "time_s", "energy_j", "evidence"}) {
+        EXPECT_TRUE(p["operations"][0].contains(key)) << key;
+    }
+}
+
+TEST(Predict, ShowsWhereTheTimeGoes) {
+    const auto ran = run_joulecast("predict resnet18 --device cpu-synthetic --per-operation" + predictor);
+    EXPECT_THAT(ran.out, HasSubstr("Where the time of resnet18 goes"));
+    EXPECT_THAT(ran.out, HasSubstr("█"));
+}
+
+TEST(Predict, StandsInForThisCpuAndSaysSo) {
+    const auto ran = run_joulecast("predict alexnet --device cpu" + predictor);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("forecasts for Synthetic CPU"));
+}
+
+TEST(Predict, NamesTheDevicesThatAreCovered) {
+    const auto ran = run_joulecast("predict alexnet --device h200" + predictor);
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(ran.err, HasSubstr("no predictor covers device h200"));
+    EXPECT_THAT(ran.err, HasSubstr("cpu-synthetic"));
+}
+
+TEST(Predict, RefusesWhatIsNoPredictor) {
+    const TemporaryFolder folder;
+    write_file(folder.file("p.jcp"), "not one");
+    const auto ran = run_joulecast("predict alexnet --device cpu --predictor " + folder.file("p.jcp"));
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(ran.err, HasSubstr("is not a predictor"));
+}
+
+TEST(Predict, RefusesModesAndPrecisionsItDoesNotHave) {
+    EXPECT_EQ(run_joulecast("predict alexnet --device cpu --precision fp8" + predictor).status, 2);
+    EXPECT_EQ(run_joulecast("predict alexnet --device cpu --mode sleep" + predictor).status, 2);
+    EXPECT_EQ(run_joulecast("predict alexnet --device cpu --set batch=x" + predictor).status, 2);
+    EXPECT_EQ(run_joulecast("predict alexnet" + predictor).status, 2);
+}
+
+TEST(Predict, WritesCsvPerNetworkAndPerOperation) {
+    const auto networks = run_joulecast("predict alexnet --device cpu-synthetic --format csv" + predictor);
+    EXPECT_THAT(networks.out, HasSubstr("model,device,symbols,mode,precision,time_s,time_low_s,time_high_s"));
+    const auto operations =
+        run_joulecast("predict alexnet --device cpu-synthetic --format csv --per-operation" + predictor);
+    EXPECT_THAT(operations.out, HasSubstr("model,mode,precision,op,signature,count,time_s"));
+}
+
+}  // namespace
+}  // namespace joulecast::testing

@@ -1,0 +1,60 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_command.h"
+#include "tests/predict/synthetic.h"
+
+namespace joulecast::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string small_database(const TemporaryFolder& folder) {
+    const std::string path = folder.file("small.db");
+    Dataset dataset(path);
+    dataset.insert(synthetic_cpu());
+    const Graph graph = synthetic_graph("resnet18", 2);
+    for (const OperationRow& row : synthetic_rows({graph})) dataset.insert(row.measurement, row.provenance);
+    const NetworkRow network = synthetic_network(graph);
+    dataset.insert(network.measurement, network.provenance);
+    return path;
+}
+
+TEST(Train, WritesAPredictorAndSaysWhatIsInIt) {
+    const TemporaryFolder folder;
+    const auto ran = run_joulecast("train --db " + small_database(folder) + " -o " + folder.file("p.jcp"));
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("convolution"));
+    EXPECT_THAT(ran.out, HasSubstr("1 measured networks"));
+    EXPECT_EQ(read_file(folder.file("p.jcp")).substr(1, 3), "JCP");
+}
+
+TEST(Train, AnswersInJson) {
+    const TemporaryFolder folder;
+    const auto ran = run_joulecast("train --db " + small_database(folder) + " -o " + folder.file("p.jcp") +
+                                   " --learner decision_tree --format json");
+    const auto answer = nlohmann::json::parse(ran.out);
+    EXPECT_EQ(answer["schema"], "joulecast.training/1");
+    for (const auto& model : answer["models"]) EXPECT_EQ(model["learner"], "decision_tree");
+    EXPECT_EQ(answer["devices"][0]["threads"], 2);
+}
+
+TEST(Train, SaysWhichDevicesThereAre) {
+    const TemporaryFolder folder;
+    const auto ran =
+        run_joulecast("train --db " + small_database(folder) + " --device h200 -o " + folder.file("p.jcp"));
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(ran.err, HasSubstr("nothing measured on h200"));
+    EXPECT_THAT(ran.err, HasSubstr("cpu-synthetic"));
+}
+
+TEST(Train, NeedsTheSuffixOfPredictors) {
+    const TemporaryFolder folder;
+    EXPECT_EQ(run_joulecast("train --db " + small_database(folder) + " -o p.bin").status, 2);
+    EXPECT_EQ(run_joulecast("train --db " + folder.file("none.db") + " -o p.jcp").status, 1);
+}
+
+}  // namespace
+}  // namespace joulecast::testing

@@ -1,0 +1,92 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_command.h"
+#include "tests/predict/synthetic.h"
+
+namespace joulecast::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Three networks, their operations and their times.
+class Validate : public ::testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        folder_ = new TemporaryFolder;
+        Dataset dataset(folder_->file("three.db"));
+        dataset.insert(synthetic_cpu());
+        std::vector<Graph> graphs;
+        for (const char* model : {"resnet18", "vgg11", "alexnet"}) graphs.push_back(synthetic_graph(model, 2));
+        for (const OperationRow& row : synthetic_rows(graphs)) dataset.insert(row.measurement, row.provenance);
+        for (const Graph& graph : graphs) {
+            const NetworkRow row = synthetic_network(graph);
+            dataset.insert(row.measurement, row.provenance);
+        }
+    }
+    static void TearDownTestSuite() {
+        delete folder_;
+        folder_ = nullptr;
+    }
+    static std::string file(const std::string& name) { return folder_->file(name); }
+    static Ran validate(const std::string& options) {
+        return run_joulecast("validate --db " + file("three.db") + " " + options);
+    }
+
+  private:
+    static inline TemporaryFolder* folder_ = nullptr;
+};
+
+TEST_F(Validate, HasTheKeysOfTheContract) {
+    const auto ran = validate("--baselines --folds 3 --format json --predictions " + file("rows.csv"));
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const auto answer = nlohmann::json::parse(ran.out);
+    EXPECT_EQ(answer["schema"], "joulecast.validation/1");
+    EXPECT_EQ(answer["split"], "operation");
+    std::set<std::string> models;
+    for (const auto& line : answer["operations"]) {
+        models.insert(line["model"].get<std::string>());
+        for (const char* key :
+             {"metric", "family", "device", "rows", "groups", "r2", "r2_fold_mean", "r2_fold_std", "r2_log", "mape",
+              "median_ape", "mae", "medae", "max_error", "interval_coverage", "interval_width"}) {
+            EXPECT_TRUE(line.contains(key)) << key;
+        }
+    }
+    EXPECT_THAT(models, ::testing::UnorderedElementsAre("joulecast", "roofline", "paleo", "thesis_forest"));
+    EXPECT_THAT(read_file(file("rows.csv")),
+                ::testing::StartsWith("model,metric,family,fold,group,measured,predicted,low,high"));
+}
+
+TEST_F(Validate, LeavesNetworksOut) {
+    const auto ran = validate("--split network --learner extra_trees --format json");
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const auto answer = nlohmann::json::parse(ran.out);
+    ASSERT_EQ(answer["networks"].size(), 3U);
+    for (const auto& line : answer["networks"]) {
+        for (const char* key :
+             {"network", "device", "clock_mhz", "mode", "precision", "measured_time_s", "predicted_time_s",
+              "summed_time_s", "measured_energy_j", "predicted_energy_j", "summed_energy_j", "inside_interval"}) {
+            EXPECT_TRUE(line.contains(key)) << key;
+        }
+    }
+    EXPECT_TRUE(answer["network_mape"]["time"].is_number());
+    EXPECT_TRUE(answer["network_mape"]["energy"].is_null());
+}
+
+TEST_F(Validate, SaysThatRandomSplitsLeak) {
+    EXPECT_THAT(validate("--split random --folds 2 --learner decision_tree").out, HasSubstr("LEAKS"));
+}
+
+TEST_F(Validate, ScoresAPredictorAsItIs) {
+    const std::string predictor =
+        std::string("--predictor ") + JOULECAST_SOURCE_DIR + "/tests/predict/data/version_1.jcp";
+    const auto ran = validate(predictor);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("may have been trained on these rows"));
+    EXPECT_EQ(validate(predictor + " --split network").status, 2);  // there is nothing to split
+}
+
+}  // namespace
+}  // namespace joulecast::testing

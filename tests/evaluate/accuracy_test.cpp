@@ -1,0 +1,58 @@
+#include "joulecast/evaluate/accuracy.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace joulecast {
+namespace {
+
+OutOfFoldRow row(std::size_t fold, double measured, double predicted, double low, double high,
+                 const std::string& family = "matmul", const std::string& group = "g") {
+    return {"joulecast", "time_s", family, "cpu", fold, group, measured, predicted, low, high};
+}
+
+TEST(Accuracy, IsWhatTheFormulasSay) {
+    const std::vector rows{row(0, 1, 1.5, 0, 2), row(0, 2, 2, 1, 3, "matmul", "h"), row(0, 4, 3, 2.5, 3.5)};
+    const Accuracy a = accuracies(rows).front();
+    EXPECT_EQ(a.family, "all");
+    EXPECT_EQ(a.rows, 3);
+    EXPECT_EQ(a.groups, 2);
+    // Residual 0.25 + 0 + 1; mean 7/3, total 16/9 + 1/9 + 25/9 = 42/9.
+    EXPECT_NEAR(a.r2, 1 - 1.25 / (42.0 / 9), 1e-12);
+    EXPECT_NEAR(a.mape, (0.5 + 0 + 0.25) / 3, 1e-12);
+    EXPECT_NEAR(a.median_ape, 0.25, 1e-12);
+    EXPECT_NEAR(a.mae, 0.5, 1e-12);
+    EXPECT_NEAR(a.medae, 0.5, 1e-12);
+    EXPECT_NEAR(a.max_error, 1, 1e-12);
+    EXPECT_NEAR(a.interval_coverage, 2.0 / 3, 1e-12);  // 4 is above 3.5
+    EXPECT_NEAR(a.interval_width, (2 / 1.5 + 2.0 / 2 + 1.0 / 3) / 3, 1e-12);
+}
+
+TEST(Accuracy, AveragesOverFolds) {
+    // Fold 0 is perfect (1), fold 1 is at the mean of its rows (0).
+    const std::vector rows{row(0, 1, 1, 0, 2), row(0, 2, 2, 0, 2), row(1, 1, 2, 0, 2), row(1, 3, 2, 0, 2)};
+    const Accuracy a = accuracies(rows).front();
+    EXPECT_NEAR(a.r2_fold_mean, 0.5, 1e-12);
+    EXPECT_NEAR(a.r2_fold_std, 0.5, 1e-12);
+}
+
+TEST(Accuracy, IsMissingWhereItIsNotDefined) {
+    const std::vector rows{row(0, 0, 0, NAN, NAN)};
+    const Accuracy a = accuracies(rows).front();
+    EXPECT_TRUE(std::isnan(a.r2));
+    EXPECT_TRUE(std::isnan(a.mape));
+    EXPECT_TRUE(std::isnan(a.interval_coverage));
+}
+
+TEST(Accuracies, ComeForAllAndEachFamilyOfEachModel) {
+    std::vector rows{row(0, 1, 1, 0, 2), row(0, 1, 1, 0, 2, "copy"), row(0, 1, 1, 0, 2)};
+    rows[2].model = "roofline";
+    const auto all = accuracies(rows);
+    ASSERT_EQ(all.size(), 5U);  // joulecast: all, copy, matmul; roofline: all, matmul
+    EXPECT_EQ(all[0].rows, 2);
+    EXPECT_EQ(all[3].model, "roofline");
+}
+
+}  // namespace
+}  // namespace joulecast

@@ -1,0 +1,105 @@
+#include "joulecast/evaluate/cross_validate.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "tests/predict/synthetic.h"
+
+namespace joulecast {
+namespace {
+
+using testing::synthetic_graph;
+
+ValidationSettings quick() {
+    ValidationSettings settings;
+    settings.folds = 3;
+    settings.training.trees = 8;
+    settings.training.folds = 3;
+    settings.learners = {Learner::extra_trees};
+    return settings;
+}
+
+TEST(ValidateOperations, ForecastsEveryRowOnceAndKeepsGroupsTogether) {
+    const auto rows =
+        testing::synthetic_training({synthetic_graph("resnet18", 2), synthetic_graph("resnet18", 2, Mode::training)});
+    auto settings = quick();
+    settings.baselines = all_baselines();
+    const auto out = validate_operations(testing::synthetic_cpu(), testing::synthetic_point(), rows, settings);
+    std::map<std::pair<std::string, std::string>, std::size_t> count;
+    std::map<std::string, std::set<std::size_t>> folds;
+    for (const OutOfFoldRow& row : out) {
+        ++count[{row.model, row.metric}];
+        folds[row.group].insert(row.fold);
+    }
+    for (const char* model : {"extra_trees", "roofline", "paleo", "thesis_forest"}) {
+        const std::size_t found = count[std::pair<std::string, std::string>(model, "time_s")];
+        EXPECT_EQ(found, rows.size()) << model;
+    }
+    for (const auto& [group, in] : folds) EXPECT_EQ(in.size(), 1U) << group;
+}
+
+TEST(ValidateOperations, IsMoreAccurateThanThePublishedBaselines) {
+    const auto rows = testing::synthetic_training({synthetic_graph("resnet50", 2), synthetic_graph("mobilenet_v2", 2)});
+    auto settings = quick();
+    settings.baselines = all_baselines();
+    std::map<std::string, double> median;
+    for (const Accuracy& a :
+         accuracies(validate_operations(testing::synthetic_cpu(), testing::synthetic_point(), rows, settings))) {
+        if (a.family == "all" && a.metric == "time_s") median[a.model] = a.median_ape;
+    }
+    // The noise alone has a median of 0.67 * 3 %.
+    EXPECT_LT(median["extra_trees"], 0.04);
+    EXPECT_GT(median["roofline"], 0.2);  // the truth is 1.5 to 2 times the roofline
+    EXPECT_GT(median["thesis_forest"], median["extra_trees"]);
+}
+
+TEST(ValidateNetworks, LeavesOutTheNetworkWithAllItShares) {
+    std::vector<Graph> graphs;
+    std::vector<TrainingNetwork> networks;
+    for (const char* model : {"resnet18", "resnet50", "densenet121", "vgg11"}) {
+        graphs.push_back(synthetic_graph(model, 2));
+        networks.push_back({graphs.back(), testing::synthetic_network(graphs.back()).measurement});
+    }
+    const auto rows = testing::synthetic_rows(graphs);
+    OperatingPoint setting;
+    const auto training = training_rows(rows, testing::synthetic_cpu(), setting);
+    const auto validation =
+        validate_networks(testing::synthetic_cpu(), setting, training, networks, measured_operations(rows), quick());
+    ASSERT_EQ(validation.networks.size(), 4U);
+    for (const NetworkAccuracy& n : validation.networks) {
+        EXPECT_NEAR(n.predicted_time.value.value() / n.measured_time_s, 1, 0.25) << n.network;
+        // The sum of measured operations lacks the factor of 1.1 that networks cost more: 1 / 1.1.
+        EXPECT_NEAR(n.summed_time_s / n.measured_time_s, 1 / 1.1, 0.01) << n.network;
+        EXPECT_GT(n.measured_share, 0.95);
+    }
+    // A row of every operation of each network was forecast while that network was out: shared ones several times.
+    std::set<std::string> resnet18;
+    for (const CountedOperation& counted : count_operations(graphs[0])) {
+        resnet18.insert(operation_group(counted.operation));
+    }
+    std::map<std::string, std::size_t> times;
+    for (const OutOfFoldRow& row : validation.operations) {
+        if (row.metric == "time_s") ++times[row.group];
+    }
+    for (const TrainingRow& row : training) {
+        if (!resnet18.contains(row.group)) continue;
+        EXPECT_GE(times[row.group], 1U);
+    }
+    EXPECT_EQ(times[training.front().group], 3U);  // the first convolution is that of three of the four networks
+}
+
+TEST(ValidateNetworks, GivesNoSumWhereOperationsWereNotMeasured) {
+    const Graph graph = synthetic_graph("resnet18", 2);
+    const std::vector<TrainingNetwork> networks{{graph, testing::synthetic_network(graph).measurement}};
+    const auto rows = testing::synthetic_training({synthetic_graph("resnet50", 2)});
+    TrainSettings training;
+    training.trees = 5;
+    const auto device = train_device(testing::synthetic_cpu(), testing::synthetic_point(), rows, {}, training);
+    const auto validation = score_networks(device, all_columns(), networks, {});
+    EXPECT_TRUE(std::isnan(validation.networks.front().summed_time_s));
+}
+
+}  // namespace
+}  // namespace joulecast

@@ -1,0 +1,147 @@
+#include "joulecast/predict/forecast_network.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "joulecast/error.h"
+#include "tests/predict/synthetic.h"
+
+namespace joulecast {
+namespace {
+
+using testing::synthetic_graph;
+
+const DeviceModel& trained() {
+    static const DeviceModel device = [] {
+        std::vector<Graph> graphs;
+        std::vector<TrainingNetwork> networks;
+        for (const char* model : {"alexnet", "resnet50", "mobilenet_v2", "densenet121", "vgg11"}) {
+            graphs.push_back(synthetic_graph(model, 2));
+            networks.push_back({graphs.back(), testing::synthetic_network(graphs.back()).measurement});
+        }
+        TrainSettings settings;
+        settings.trees = 15;
+        return train_device(testing::synthetic_cpu(), testing::synthetic_point(), testing::synthetic_training(graphs),
+                            networks, settings);
+    }();
+    return device;
+}
+
+NetworkForecast forecast(const Graph& graph, const MeasuredOperations& measured = {}) {
+    return forecast_network(graph, "fp32", trained(), all_columns(), measured);
+}
+
+TEST(ForecastNetwork, IsNearTheTruthForANetworkNeverSeen) {
+    const Graph graph = synthetic_graph("resnet18", 2);
+    const auto result = forecast(graph);
+    const double truth = testing::synthetic_network(graph).measurement.time.median_s;
+    EXPECT_NEAR(result.time.value.value() / truth, 1, 0.1);
+    EXPECT_LE(result.time.low.value(), truth);
+    EXPECT_GE(result.time.high.value(), truth);
+    EXPECT_FALSE(result.lower_bound);
+    EXPECT_FALSE(result.energy.known());
+    EXPECT_FALSE(result.energy_missing_reason.empty());
+}
+
+TEST(ForecastNetwork, LearnsWhatNetworksCostBeyondTheirOperations) {
+    // Five networks at 1.1 times their sum, pulled to 1 by two: 1.1^(5/7) = 1.070; forecasts wobble it a little.
+    EXPECT_NEAR(network_factor(trained(), "inference|fp32"), std::pow(1.1, 5.0 / 7), 0.03);
+    EXPECT_EQ(network_factor(trained(), "training|fp32"), 1);
+}
+
+TEST(ForecastNetwork, SharesSumToOneAndOperationsToTheTotal) {
+    const auto result = forecast(synthetic_graph("resnet18", 2));
+    double shares = 0;
+    for (const auto& [evidence, share] : result.evidence_share) shares += share;
+    EXPECT_NEAR(shares, 1, 1e-9);
+    double sum = 0;
+    for (const auto& o : result.operations) sum += o.cost.device_time.value.value() * static_cast<double>(o.count);
+    EXPECT_NEAR(result.time.value.value(), sum * network_factor(trained(), "inference|fp32"), 1e-9);
+}
+
+TEST(ForecastNetwork, TakesMeasuredOperationsAsTheyAre) {
+    const Graph graph = synthetic_graph("resnet18", 2);
+    const auto rows = testing::synthetic_rows({graph});
+    const auto result = forecast(graph, measured_operations(rows));
+    EXPECT_GT(result.evidence_share.at(Evidence::measured), 0.99);  // all but views
+    for (const auto& operation : result.operations) {
+        if (operation.evidence != Evidence::measured) continue;
+        EXPECT_EQ(operation.cost.device_time.value.value(), testing::synthetic_seconds(operation.operation));
+    }
+}
+
+TEST(ForecastNetwork, NamesWhatItDoesNotKnowAndCountsItsBytes) {
+    Graph graph = synthetic_graph("resnet18", 2);
+    Node strange;
+    strange.operation = parse_operation("mylib::warp(self=f32[1000,1000])");
+    graph.nodes.push_back(strange);
+    const auto result = forecast(graph);
+    EXPECT_THAT(result.unknown_operations, ::testing::ElementsAre("mylib::warp"));
+    EXPECT_EQ(result.unknown_nodes, 1);
+    EXPECT_TRUE(result.lower_bound);
+    // 4 MB at 20 GB/s are 200 us, and the roofline is never reached.
+    EXPECT_GT(result.evidence_share.at(Evidence::unknown) * result.time.value.value(), 200e-6);
+}
+
+TEST(ForecastNetwork, DoesNotGiveViewsForNothing) {
+    const auto prepared = prepare(parse_operation("aten::view(self=f32[4,4], size=[16])"), trained().device);
+    const auto one = forecast_operation(trained(), all_columns(), prepared, {});
+    EXPECT_EQ(one.evidence, Evidence::analytic);
+    EXPECT_EQ(one.cost.device_time.value.value(), trained().call_overhead_s);
+    EXPECT_GT(trained().call_overhead_s, 0);
+}
+
+TEST(ForecastNetwork, SaysWhenSizesLieBeyondWhatWasTrained) {
+    const auto evidence = [](const char* text) {
+        return forecast_operation(trained(), all_columns(), prepare(parse_operation(text), trained().device), {})
+            .evidence;
+    };
+    EXPECT_EQ(evidence("aten::conv2d(input=f32[2,64,28,28], weight=f32[96,64,3,3], padding=[1,1])"),
+              Evidence::interpolated);
+    EXPECT_EQ(evidence("aten::conv2d(input=f32[512,512,512,512], weight=f32[4096,512,3,3])"), Evidence::extrapolated);
+    // Nothing of this family was measured.
+    EXPECT_EQ(evidence("aten::embedding(weight=f32[30522,768], indices=i64[2,128])"), Evidence::analytic);
+}
+
+TEST(ComposeTime, AddsEqualCallsLinearlyAndDifferentOnesInSquares) {
+    const auto operation = [](std::int64_t count) {
+        OperationForecast o;
+        o.count = count;
+        const double up = std::exp(1.645 * 0.1);  // sigma 0.1
+        o.cost.device_time = {Seconds(1), Seconds(1 / up), Seconds(up)};
+        o.cost.host_time = {Seconds(0), Seconds(0), Seconds(0)};
+        return o;
+    };
+    const auto sigma = [](const Estimate<Seconds>& t) { return std::log(t.high.value() / t.value.value()) / 1.645; };
+    // Four calls of one operation: sigma stays 0.1. Four operations: 0.1 / 2.
+    EXPECT_NEAR(sigma(compose_time(std::vector{operation(4)}, 1, 0)), 0.1, 1e-9);
+    const std::vector four{operation(1), operation(1), operation(1), operation(1)};
+    EXPECT_NEAR(sigma(compose_time(four, 1, 0)), 0.05, 1e-9);
+    EXPECT_NEAR(sigma(compose_time(four, 1, 0.12)), 0.13, 1e-9);  // 0.05^2 + 0.12^2 = 0.13^2
+    EXPECT_NEAR(compose_time(four, 1.5, 0).value.value(), 6, 1e-12);
+}
+
+TEST(AtPrecision, KnowsItsPrecisions) {
+    EXPECT_THROW(synthetic_graph("alexnet", 2, Mode::inference, "int4"), UsageError);
+    const Graph graph = synthetic_graph("alexnet", 2, Mode::training, "bf16");
+    EXPECT_EQ(graph.mode, Mode::training);
+    EXPECT_EQ(graph.inputs.front().type.dtype, Dtype::bf16);
+}
+
+TEST(MeasuredOperations, TakeTheMiddleAndCoverTheRest) {
+    const Operation relu = parse_operation("aten::relu(self=f32[8])");
+    std::vector<OperationRow> rows(3, testing::synthetic_row(relu));
+    for (std::size_t i = 0; i < 3; ++i) {
+        rows[i].measurement.time.median_s = 1.0 + static_cast<double>(i);
+        rows[i].measurement.time.half_width_s = 0;
+    }
+    const auto time = measured_operations(rows).at(signature(relu));
+    EXPECT_EQ(time.value.value(), 2);
+    EXPECT_EQ(time.low.value(), 1);
+    EXPECT_EQ(time.high.value(), 3);
+}
+
+}  // namespace
+}  // namespace joulecast
