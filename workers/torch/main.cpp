@@ -17,6 +17,6 @@ int main() {
     }
     // Whoever asked is gone: the next write fails, and that ends the loop in good order.
     std::signal(SIGPIPE, SIG_IGN);
-    joulecast::torch_worker::settle_malloc();
+    joulecast::torch_worker::keep_freed_memory();
     return joulecast::protocol::serve(joulecast::torch_worker::torch_service(), STDIN_FILENO, output);
 }

@@ -1,6 +1,7 @@
 #include "workers/torch/operation_workload.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <c10/core/InferenceMode.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -18,7 +19,7 @@ constexpr std::int64_t calls_per_restore = 8;
 
 std::int64_t bytes_of(const std::vector<at::Tensor>& tensors) {
     std::int64_t bytes = 0;
-    for (const auto& tensor : tensors) bytes += static_cast<std::int64_t>(tensor.nbytes());
+    for (const auto& tensor : tensors) bytes += tensor.defined() ? static_cast<std::int64_t>(tensor.nbytes()) : 0;
     return bytes;
 }
 
@@ -84,6 +85,7 @@ TrainingWorkload::TrainingWorkload(const OperationSets& sets, bool backward, Ten
     : sets_(sets), backward_(backward) {
     const std::int64_t bytes = std::max<std::int64_t>(1, bytes_of(sets.sets()[0]));
     group_ = std::clamp<std::int64_t>(group_bytes / bytes, 1, std::min(largest_group, rotation()));
+    keep_bytes_ = bytes * rotation();
     if (!sets_.mutates()) {
         for (std::size_t set = 0; set < sets.sets().size(); ++set) rotating_.push_back(ready(set, sets.sets()[set]));
         for (std::int64_t i = 0; i < group_; ++i) {
@@ -121,7 +123,16 @@ void TrainingWorkload::probe(TensorMaker& maker) {
     }
 }
 
-void TrainingWorkload::run_group(const std::vector<Ready>& from, std::size_t first, std::int64_t size) {
+void TrainingWorkload::keep(std::vector<at::Tensor> results) {
+    kept_bytes_ += bytes_of(results);
+    kept_.push_back(std::move(results));
+    while (kept_bytes_ > keep_bytes_ && kept_.size() > 1) {
+        kept_bytes_ -= bytes_of(kept_.front());
+        kept_.pop_front();
+    }
+}
+
+void TrainingWorkload::run_group(const std::vector<Ready>& from, std::size_t first, std::int64_t size, bool hot) {
     std::vector<at::Tensor> outputs;
     std::vector<at::Tensor> inputs;
     std::vector<at::Tensor> gradients;
@@ -130,9 +141,12 @@ void TrainingWorkload::run_group(const std::vector<Ready>& from, std::size_t fir
         const Ready& call = from[(first + static_cast<std::size_t>(i)) % from.size()];
         Stack stack = call.stack;
         sets_.call().issue(stack);
-        if (!backward_ || gradients_.empty()) continue;
         results.clear();
         flatten(stack, results);
+        if (!backward_ || gradients_.empty()) {
+            if (!hot) keep(results);
+            continue;
+        }
         for (std::size_t k = 0; k < gradient_of_.size(); ++k) {
             outputs.push_back(results[gradient_of_[k]]);
             gradients.push_back(gradients_[k]);
@@ -140,8 +154,12 @@ void TrainingWorkload::run_group(const std::vector<Ready>& from, std::size_t fir
         inputs.insert(inputs.end(), call.marked.begin(), call.marked.end());
     }
     if (outputs.empty()) return;
-    results.clear();
-    torch::autograd::grad(outputs, inputs, gradients, std::nullopt, false, true);
+    results = torch::autograd::grad(outputs, inputs, gradients, std::nullopt, false, true);
+    if (hot) return;
+    results.insert(results.end(), outputs.begin(), outputs.end());
+    // What was detached first holds no graph: only memory is kept.
+    for (auto& result : results) result = result.defined() ? result.detach() : result;
+    keep(std::move(results));
 }
 
 void TrainingWorkload::run(std::int64_t calls, bool hot) {
@@ -149,7 +167,7 @@ void TrainingWorkload::run(std::int64_t calls, bool hot) {
     const auto& from = sets_.mutates() ? copies_ : hot ? hot_ : rotating_;
     const std::size_t start = sets_.mutates() || hot ? 0 : next_;
     for (std::int64_t done = 0; done < calls; done += group_) {
-        run_group(from, start + static_cast<std::size_t>(done), std::min(group_, calls - done));
+        run_group(from, start + static_cast<std::size_t>(done), std::min(group_, calls - done), hot);
     }
     if (!hot) next_ = (next_ + static_cast<std::size_t>(calls)) % static_cast<std::size_t>(rotation());
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <optional>
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 namespace joulecast::torch_worker {
@@ -56,12 +57,14 @@ void limit_memory_growth() {
     setrlimit(RLIMIT_DATA, &limit);
 }
 
-void settle_malloc() {
-    // Just below DEFAULT_MMAP_THRESHOLD_MAX of glibc on 64-bit machines: freeing it raises the threshold to its end.
-    void* block = std::malloc((std::size_t{32} << 20) - 8192);
-    volatile void* kept = block;  // or the compiler drops the pair
-    static_cast<void>(kept);
-    std::free(block);
+void keep_freed_memory() {
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, -1);  // never
+    mallopt(M_TOP_PAD, 64 << 20);
+}
+
+void return_freed_memory() {
+    malloc_trim(0);
 }
 
 }  // namespace joulecast::torch_worker

@@ -11,9 +11,13 @@ double available_memory_bytes(const std::string& root = "");
 /// instead of the kernel's out-of-memory killer. Renewed before every measurement.
 void limit_memory_growth();
 
-/// Brings malloc into the state that it reaches by itself in a long-running process (blocks below 32 MB are kept and
-/// reused, larger ones are mapped afresh for each call): its threshold adapts to what was freed before, and a
-/// measurement must not depend on which one came first. The same default that Python programs run with.
-void settle_malloc();
+/// Lets malloc keep what is freed, so that pages are faulted in once and not again in every call. By default glibc
+/// gives memory back depending on what was freed before: the same network then runs in one of several modes for the
+/// whole life of the process (ResNet-18, batch 8: 78, 83 or 99 ms), which neither a forecast nor a second
+/// measurement can hit. docs/decisions/0009 has the numbers. Same for operations and whole networks.
+void keep_freed_memory();
+
+/// Gives all that is free back to the system: between measurements, so that the next one finds it available.
+void return_freed_memory();
 
 }  // namespace joulecast::torch_worker

@@ -234,6 +234,7 @@ void timed_trial(AnyMeasurement& measurement, const OperatingPoint& asked, int t
     limit_memory_growth();
     measurement.energy_missing_reason = no_energy;
     outcome_of(measurement, trial);
+    return_freed_memory();
     measurement.real = real_point(device, pinned);
     measurement.wall_s = clock.now_s() - start_s;
 }
