@@ -17,42 +17,18 @@ namespace {
 /// Every subcommand, in the order of the pipeline.
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> table = {
-#ifdef JOULECAST_VERB_extract
         {"extract", declare_extract},
-#endif
-#ifdef JOULECAST_VERB_profile
         {"profile", declare_profile},
-#endif
-#ifdef JOULECAST_VERB_import
         {"import", declare_import},
-#endif
-#ifdef JOULECAST_VERB_export
         {"export", declare_export},
-#endif
-#ifdef JOULECAST_VERB_merge
         {"merge", declare_merge},
-#endif
-#ifdef JOULECAST_VERB_info
         {"info", declare_info},
-#endif
-#ifdef JOULECAST_VERB_train
         {"train", declare_train},
-#endif
-#ifdef JOULECAST_VERB_validate
         {"validate", declare_validate},
-#endif
-#ifdef JOULECAST_VERB_predict
         {"predict", declare_predict},
-#endif
-#ifdef JOULECAST_VERB_devices
         {"devices", declare_devices},
-#endif
-#ifdef JOULECAST_VERB_doctor
         {"doctor", declare_doctor},
-#endif
-#ifdef JOULECAST_VERB_worker_check
         {"worker-check", declare_worker_check},
-#endif
     };
     return table;
 }
