@@ -250,7 +250,7 @@ class SectionWriter {
     void section(std::string_view tag, Fill fill) {
         ByteWriter payload;
         fill(payload);
-        body_.raw(std::as_bytes(std::span(tag.data(), 4)));
+        body_.raw(std::as_bytes(std::span(tag)));
         body_.number(static_cast<std::uint64_t>(payload.bytes().size()));
         body_.number(crc32(payload.bytes()));
         body_.raw(payload.bytes());
