@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/settings.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
@@ -198,24 +199,6 @@ std::string printed(const std::vector<Model>& models, const std::string& format)
     return text;
 }
 
-/// "batch=32" as a symbol and its value.
-SymbolValues parse_settings(const std::vector<std::string>& texts) {
-    SymbolValues values;
-    for (const std::string& text : texts) {
-        const std::size_t equals = text.find('=');
-        std::int64_t value = 0;
-        const char* const end = text.data() + text.size();
-        const auto read = equals == std::string::npos || equals == 0
-                              ? std::from_chars_result{end, std::errc::invalid_argument}
-                              : std::from_chars(text.data() + equals + 1, end, value);
-        if (read.ec != std::errc{} || read.ptr != end)
-            throw UsageError("--set takes a symbol and one whole number, as in --set batch=32, not '" + text + "'");
-        if (!values.emplace(text.substr(0, equals), value).second)
-            throw UsageError("--set gives " + text.substr(0, equals) + " twice");
-    }
-    return values;
-}
-
 /// Names the operations that are counted by the bytes of their tensors only; true if there are any.
 bool report_missing_records(const std::vector<Model>& models) {
     std::map<std::string, std::int64_t> calls;
@@ -239,17 +222,19 @@ Run declare_extract(CLI::App& command) {
     };
     const auto options = std::make_shared<Options>();
     command.add_option("MODEL", options->models, ".pt2 files or names of the zoo")->required();
-    command.add_option("--set", options->set, "value of a symbol, as in batch=32")->allow_extra_args(false);
+    command.add_option("--set", options->set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
     command.add_option("--mode", options->mode, "inference or training (forward and backward)")
         ->check(CLI::IsMember({"inference", "training"}))
         ->capture_default_str();
     options->output.declare(command);
     return [options] {
-        const SymbolValues values = parse_settings(options->set);
+        const auto combinations = parse_settings(options->set);
         std::vector<Model> models;
         for (const std::string& model : options->models) {
-            Graph graph = open_model(model, shipped_folder("zoo"), values);
-            models.push_back(extract(options->mode == "training" ? to_training(graph) : std::move(graph)));
+            for (const SymbolValues& values : combinations) {
+                Graph graph = open_model(model, shipped_folder("zoo"), values);
+                models.push_back(extract(options->mode == "training" ? to_training(graph) : std::move(graph)));
+            }
         }
         options->output.write(printed(models, options->output.format));
         return static_cast<int>(report_missing_records(models) ? parts_unknown : done);

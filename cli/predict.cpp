@@ -52,19 +52,21 @@ void forecast_on(const std::string& device, const Options& options, std::vector<
     if (!chosen.note.empty()) std::cerr << "joulecast: " << chosen.note << '\n';
     const auto features = columns(chosen.predictor);
     const auto measured = measured_at(options.database, chosen.model());
-    const SymbolValues symbols = parse_settings(options.set);
+    const auto add = [&](const Graph& graph, const std::string& mode, const std::string& precision) {
+        const Graph ready = at_precision(graph, precision, parse_mode(mode).value());
+        Forecast one;
+        one.network = forecast_network(ready, precision, chosen.model(), features, measured);
+        one.network.predictor = std::filesystem::path(chosen.path).filename().string();
+        one.device_name = chosen.model().device.display_name;
+        one.origin = chosen.predictor.origin;
+        one.note = chosen.note;
+        forecasts.push_back(std::move(one));
+    };
     for (const std::string& model : options.models) {
-        const Graph graph = open_model(model, shipped_folder("zoo"), symbols);
-        for (const std::string& mode : options.modes) {
-            for (const std::string& precision : options.precisions) {
-                const Graph ready = at_precision(graph, precision, parse_mode(mode).value());
-                Forecast one;
-                one.network = forecast_network(ready, precision, chosen.model(), features, measured);
-                one.network.predictor = std::filesystem::path(chosen.path).filename().string();
-                one.device_name = chosen.model().device.display_name;
-                one.origin = chosen.predictor.origin;
-                one.note = chosen.note;
-                forecasts.push_back(std::move(one));
+        for (const SymbolValues& symbols : parse_settings(options.set)) {
+            const Graph graph = open_model(model, shipped_folder("zoo"), symbols);
+            for (const std::string& mode : options.modes) {
+                for (const std::string& precision : options.precisions) add(graph, mode, precision);
             }
         }
     }
@@ -101,7 +103,7 @@ Run declare_predict(CLI::App& command) {
     command.add_option("--predictor", options->predictor,
                        "a .jcp file; without, the shipped one that covers the device");
     command.add_option("--db", options->database, "database whose operations count as measured");
-    command.add_option("--set", options->set, "value of a symbol, as in batch=32")->allow_extra_args(false);
+    command.add_option("--set", options->set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
     command.add_option("--mode", options->modes, "inference, training or both: inference,training")
         ->delimiter(',')
         ->check(CLI::IsMember({"inference", "training"}))

@@ -1,30 +1,59 @@
 #include "cli/settings.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <ctime>
+#include <utility>
 
 #include "joulecast/error.h"
 
 namespace joulecast::cli {
 
-SymbolValues parse_settings(const std::vector<std::string>& texts) {
-    SymbolValues values;
-    for (const std::string& text : texts) {
-        const std::size_t equals = text.find('=');
-        std::int64_t value = 0;
-        const char* const end = text.data() + text.size();
-        const bool named = equals != std::string::npos && equals > 0;
-        const auto read = named ? std::from_chars(text.data() + equals + 1, end, value)
-                                : std::from_chars_result{end, std::errc::invalid_argument};
-        if (read.ec != std::errc{} || read.ptr != end) {
-            throw UsageError("--set takes a symbol and one whole number, as in --set batch=32, not '" + text + "'");
-        }
-        if (!values.emplace(text.substr(0, equals), value).second) {
-            throw UsageError("--set gives " + text.substr(0, equals) + " twice");
-        }
+namespace {
+
+std::int64_t whole_number(const std::string& digits, const std::string& setting) {
+    std::int64_t value = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto read = std::from_chars(digits.data(), end, value);
+    if (read.ec != std::errc{} || read.ptr != end) {
+        throw UsageError("--set takes a symbol and whole numbers, as in --set batch=1,8,32, not '" + setting + "'");
     }
-    return values;
+    return value;
+}
+
+/// "batch=1,8" -> {"batch", {1, 8}}
+std::pair<std::string, std::vector<std::int64_t>> parse_setting(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    const std::string symbol = text.substr(0, equals == std::string::npos ? 0 : equals);
+    std::vector<std::int64_t> values;
+    for (std::size_t at = symbol.empty() ? text.size() : equals; at < text.size();) {
+        const std::size_t next = std::min(text.find(',', at + 1), text.size());
+        values.push_back(whole_number(text.substr(at + 1, next - at - 1), text));
+        at = next;
+    }
+    if (values.empty()) whole_number("", text);
+    return {symbol, values};
+}
+
+}  // namespace
+
+std::vector<SymbolValues> parse_settings(const std::vector<std::string>& texts) {
+    std::vector<SymbolValues> combinations{{}};
+    for (const std::string& text : texts) {
+        const auto [symbol, values] = parse_setting(text);
+        if (combinations.front().contains(symbol)) throw UsageError("--set gives " + symbol + " twice");
+        std::vector<SymbolValues> longer;
+        for (const SymbolValues& before : combinations) {
+            for (const std::int64_t value : values) {
+                longer.push_back(before);
+                longer.back().emplace(symbol, value);
+            }
+        }
+        combinations = std::move(longer);
+        if (combinations.size() > 10'000) throw UsageError("--set asks for more than 10000 combinations");
+    }
+    return combinations;
 }
 
 std::string joined(const std::vector<std::string>& texts, const std::string& separator) {

@@ -64,6 +64,9 @@ TEST(Extract, TheModelIsTheSumOfItsOperations) {
 
 TEST(Extract, OptionsMayStandBeforeTheModel) {
     EXPECT_EQ(extracted("--set batch=3 resnet18").at("models").at(0).at("symbols").at("batch"), 3);
+    const json two = extracted("resnet18 --set batch=2,6").at("models");
+    ASSERT_EQ(two.size(), 2U);
+    EXPECT_EQ(two.at(1).at("flops").get<std::int64_t>(), 3 * two.at(0).at("flops").get<std::int64_t>());
 }
 
 TEST(Extract, TheTableEndsWithTheTotalAndHasShares) {
@@ -123,7 +126,7 @@ TEST(Extract, WhatIsWrongIsSaidAndEndsWithTheStatusOfTheContract) {
     EXPECT_EQ(run_joulecast("extract resnet18 --set batch=0").status, 1);
     EXPECT_EQ(run_joulecast("extract resnet18 --set batch=99999").status, 1);
     for (const char* arguments :
-         {"", "resnet18 --set batch", "resnet18 --set batch=x", "resnet18 --set =3", "resnet18 --set batch=1,2",
+         {"", "resnet18 --set batch", "resnet18 --set batch=x", "resnet18 --set =3", "resnet18 --set batch=1,,2",
           "resnet18 --set batch=1 --set batch=2", "resnet18 --mode sleeping", "resnet18 --format xml"})
         EXPECT_EQ(run_joulecast(std::string("extract ") + arguments).status, 2) << arguments;
 }
