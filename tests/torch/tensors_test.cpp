@@ -23,6 +23,8 @@ TEST(TensorMaker, LaysOutAsAsked) {
     const at::Tensor transposed = maker.make({Dtype::f32, {3, 5}, Layout::transposed}, {});
     EXPECT_EQ(transposed.sizes(), (std::vector<std::int64_t>{3, 5}));
     EXPECT_EQ(transposed.strides(), (std::vector<std::int64_t>{1, 3}));
+    // Exchanging the last two dimensions would leave it contiguous, and copying it would measure nothing.
+    EXPECT_FALSE(maker.make({Dtype::f32, {3, 5, 1, 7}, Layout::transposed}, {}).is_contiguous());
 }
 
 TEST(TensorMaker, KeepsIndicesWithinTheirBounds) {

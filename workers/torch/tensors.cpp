@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "joulecast/error.h"
 
@@ -101,20 +103,36 @@ void TensorMaker::fill(at::Tensor& dense, const Content& content) {
     if (content.offset != 0.0F) dense.add_(content.offset);
 }
 
+namespace {
+
+/// The last two dimensions that have more than one element: exchanging others leaves a tensor contiguous.
+std::optional<std::pair<std::size_t, std::size_t>> last_two_extents(const std::vector<std::int64_t>& sizes) {
+    std::optional<std::size_t> last;
+    for (std::size_t d = sizes.size(); d-- > 0;) {
+        if (sizes[d] <= 1) continue;
+        if (last) return std::pair(d, *last);
+        last = d;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
 at::Tensor TensorMaker::make(const TensorType& type, const Content& content) {
     const at::NoGradGuard no_grad;
     const auto rank = type.sizes.size();
     const auto options = at::TensorOptions().dtype(scalar_type(type.dtype));
     element_count(type);  // throws on negative or overflowing sizes
     std::vector<std::int64_t> sizes = type.sizes;
-    const bool swapped = type.layout == Layout::transposed && rank >= 2;
-    if (swapped) std::swap(sizes[rank - 1], sizes[rank - 2]);
+    const auto swap = type.layout == Layout::transposed ? last_two_extents(sizes) : std::nullopt;
+    if (swap) std::swap(sizes[swap->first], sizes[swap->second]);
     auto format = at::MemoryFormat::Contiguous;
     if (type.layout == Layout::channels_last && rank == 4) format = at::MemoryFormat::ChannelsLast;
     if (type.layout == Layout::channels_last && rank == 5) format = at::MemoryFormat::ChannelsLast3d;
     at::Tensor tensor = at::empty(sizes, options, format);
     fill(tensor, content);
-    if (swapped) tensor = tensor.transpose(-1, -2);
+    if (swap)
+        tensor = tensor.transpose(static_cast<std::int64_t>(swap->first), static_cast<std::int64_t>(swap->second));
     if (type.requires_grad && is_floating(type.dtype)) tensor.requires_grad_(true);
     return tensor;
 }
