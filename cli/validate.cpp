@@ -3,6 +3,7 @@
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "cli/measured_rows.h"
@@ -114,20 +115,53 @@ std::vector<Column<Row>> only(const std::vector<Column<Row>>& columns, std::init
     return chosen;
 }
 
+/// How far forecasts and sums of measured operations are off, over the networks of one mode or of all.
 struct NetworkSummary {
-    std::vector<double> forecast, summed;
+    std::string mode;
+    std::vector<double> forecast, summed, memory;
     double inside = 0;
 };
 
-NetworkSummary summary(const std::vector<NetworkAccuracy>& networks) {
+NetworkSummary summary(const std::string& mode, const std::vector<NetworkAccuracy>& networks) {
     NetworkSummary s;
+    s.mode = mode;
     for (const NetworkAccuracy& n : networks) {
+        if (mode != "all" && mode != name(n.mode)) continue;
         s.forecast.push_back(relative_error(n.predicted_time.value.value(), n.measured_time_s));
         if (std::isfinite(n.summed_time_s)) s.summed.push_back(relative_error(n.summed_time_s, n.measured_time_s));
+        const double memory = relative_error(n.predicted_peak_bytes, n.measured_peak_bytes);
+        if (std::isfinite(memory)) s.memory.push_back(memory);
         if (n.inside_interval) s.inside += 1;
     }
-    s.inside /= static_cast<double>(networks.size());
+    s.inside /= static_cast<double>(s.forecast.size());
     return s;
+}
+
+std::vector<NetworkSummary> summaries(const std::vector<NetworkAccuracy>& networks) {
+    std::vector<NetworkSummary> all{summary("inference", networks), summary("training", networks)};
+    std::erase_if(all, [](const NetworkSummary& s) { return s.forecast.empty(); });
+    if (all.size() > 1) all.push_back(summary("all", networks));
+    return all;
+}
+
+Cell of(double (*statistic)(std::span<const double>), const std::vector<double>& sample) {
+    return sample.empty() ? Cell() : known(statistic(sample));
+}
+
+const std::vector<Column<NetworkSummary>>& summary_columns() {
+    using S = NetworkSummary;
+    static const std::vector<Column<S>> list = {
+        {"mode", "mode", Show::text, [](const S& s) { return s.mode; }},
+        {"networks", "networks", Show::count, [](const S& s) { return static_cast<std::int64_t>(s.forecast.size()); }},
+        {"time_mape", "forecast MAPE", Show::percent, [](const S& s) { return of(mean, s.forecast); }},
+        {"time_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.forecast); }},
+        {"interval_coverage", "in 90 %", Show::percent, [](const S& s) { return known(s.inside); }},
+        {"summed_time_mape", "Σ measured MAPE", Show::percent, [](const S& s) { return of(mean, s.summed); }},
+        {"summed_time_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.summed); }},
+        {"memory_mape", "memory MAPE", Show::percent, [](const S& s) { return of(mean, s.memory); }},
+        {"memory_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.memory); }},
+    };
+    return list;
 }
 
 std::string to_text(const Validated& v) {
@@ -148,14 +182,7 @@ std::string to_text(const Validated& v) {
                                                      "predicted_time_s", "error", "summed_time_s", "summed_error",
                                                      "measured_peak_bytes", "predicted_peak_bytes", "inside_interval"}),
                             v.networks));
-    const NetworkSummary s = summary(v.networks);
-    text += "\nforecast: mean " + show(mean(s.forecast), Show::percent) + ", median " +
-            show(median(s.forecast), Show::percent) + " off; " + show(s.inside, Show::percent) +
-            " inside the 90 % interval\n";
-    if (!s.summed.empty()) {
-        text += "sum of measured operations: mean " + show(mean(s.summed), Show::percent) + ", median " +
-                show(median(s.summed), Show::percent) + " off\n";
-    }
+    text += "\n" + joulecast::to_text(fill(summary_columns(), summaries(v.networks)));
     return text;
 }
 
@@ -166,12 +193,8 @@ std::string to_json(const Validated& v) {
     answer["networks"] = Json::parse(joulecast::to_json(fill(network_columns(), v.networks)));
     Json mape{{"time", nullptr}, {"energy", nullptr}};
     if (!v.networks.empty()) {
-        const NetworkSummary s = summary(v.networks);
-        const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
-        mape["time"] = number(mean(s.forecast));
-        answer["network_median_ape"] = {{"time", number(median(s.forecast))},
-                                        {"summed_time", number(median(s.summed))}};
-        answer["network_interval_coverage"] = s.inside;
+        mape["time"] = mean(summary("all", v.networks).forecast);
+        answer["network_summary"] = Json::parse(joulecast::to_json(fill(summary_columns(), summaries(v.networks))));
     }
     answer["network_mape"] = mape;
     return answer.dump(2) + '\n';
