@@ -23,7 +23,10 @@ TEST(TensorMaker, LaysOutAsAsked) {
     const at::Tensor transposed = maker.make({Dtype::f32, {3, 5}, Layout::transposed}, {});
     EXPECT_EQ(transposed.sizes(), (std::vector<std::int64_t>{3, 5}));
     EXPECT_EQ(transposed.strides(), (std::vector<std::int64_t>{1, 3}));
-    // Exchanging the last two dimensions would leave it contiguous, and copying it would measure nothing.
+    // As attention leaves it: heads and tokens exchanged, channels still together.
+    const at::Tensor heads = maker.make({Dtype::f32, {2, 4, 3, 5}, Layout::transposed}, {});
+    EXPECT_EQ(heads.strides(), (std::vector<std::int64_t>{60, 5, 20, 1}));
+    // Exchanging a dimension of one element would leave it contiguous, and copying it would measure nothing.
     EXPECT_FALSE(maker.make({Dtype::f32, {3, 5, 1, 7}, Layout::transposed}, {}).is_contiguous());
 }
 

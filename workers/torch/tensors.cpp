@@ -105,15 +105,21 @@ void TensorMaker::fill(at::Tensor& dense, const Content& content) {
 
 namespace {
 
-/// The last two dimensions that have more than one element: exchanging others leaves a tensor contiguous.
-std::optional<std::pair<std::size_t, std::size_t>> last_two_extents(const std::vector<std::int64_t>& sizes) {
-    std::optional<std::size_t> last;
-    for (std::size_t d = sizes.size(); d-- > 0;) {
-        if (sizes[d] <= 1) continue;
-        if (last) return std::pair(d, *last);
-        last = d;
+/// Which two dimensions of a `transposed` tensor stand in the other order in memory; the text form does not say.
+/// Up to rank 3 the last two, as in a transposed matrix. From rank 4 on the last two before the innermost, as when
+/// attention takes heads apart: [batch, token, head, channel] read as [batch, head, token, channel]; dimensions of one
+/// element do not count there, since exchanging them leaves the tensor contiguous.
+std::optional<std::pair<std::size_t, std::size_t>> exchanged(const std::vector<std::int64_t>& sizes) {
+    const std::size_t rank = sizes.size();
+    if (rank < 2) return std::nullopt;
+    if (rank < 4) return std::pair(rank - 2, rank - 1);
+    std::vector<std::size_t> extents;
+    for (std::size_t d = 0; d < rank; ++d) {
+        if (sizes[d] > 1) extents.push_back(d);
     }
-    return std::nullopt;
+    if (extents.size() >= 3) extents.pop_back();
+    if (extents.size() < 2) return std::nullopt;
+    return std::pair(extents[extents.size() - 2], extents.back());
 }
 
 }  // namespace
@@ -124,7 +130,7 @@ at::Tensor TensorMaker::make(const TensorType& type, const Content& content) {
     const auto options = at::TensorOptions().dtype(scalar_type(type.dtype));
     element_count(type);  // throws on negative or overflowing sizes
     std::vector<std::int64_t> sizes = type.sizes;
-    const auto swap = type.layout == Layout::transposed ? last_two_extents(sizes) : std::nullopt;
+    const auto swap = type.layout == Layout::transposed ? exchanged(sizes) : std::nullopt;
     if (swap) std::swap(sizes[swap->first], sizes[swap->second]);
     auto format = at::MemoryFormat::Contiguous;
     if (type.layout == Layout::channels_last && rank == 4) format = at::MemoryFormat::ChannelsLast;

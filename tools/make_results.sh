@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Writes docs/results.md: every table there is what the command above it printed. About five minutes.
+# usage: tools/make_results.sh [JOULECAST]   (default: build/release/bin/joulecast)
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+joulecast=$(realpath "${1:-build/release/bin/joulecast}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+result=$work/results.md
+
+# table COMMAND... : the command as a reader types it, and what it prints.
+table() {
+    {
+        printf '\n    joulecast %s\n\n```text\n' "${*//$work\//}"
+        "$joulecast" "$@" 2>>"$work/messages"
+        printf '```\n'
+    } >>"$result"
+}
+
+cat >"$result" <<TEXT
+# Results
+
+Every table is what the command above it printed; \`tools/make_results.sh\` writes this page. Last written
+$(date -u +%F), joulecast $("$joulecast" --version | tail -n 1).
+
+## A CPU: two cores of an AMD EPYC, float32
+
+Data: \`datasets/cpu-amd-epyc-2c.csv\` (its README says how it was measured): twelve networks at batch 1 and 8, inference
+and training. First into a database:
+
+    joulecast import csv datasets/cpu-amd-epyc-2c.csv --db own.db
+
+### Whole networks, each left out in turn
+
+Forecasts: no operation of the network is in training, not even one that it shares with others, and its own measurement
+calibrates nothing. "Σ measured" is the sum of its *measured* operations: what composition costs by itself. Memory is the
+peak above parameters and inputs. The table of operations that comes first scores the same held-out operations.
+TEXT
+"$joulecast" import csv datasets/cpu-amd-epyc-2c.csv --db "$work/own.db" >/dev/null
+table validate --db "$work/own.db" --split network
+cat >>"$result" <<'TEXT'
+
+### Operations, folds grouped by operation, with baselines
+
+The same operation never stands in training and test. `thesis_forest` is a random forest on raw seconds and layer
+attributes; `roofline` and `paleo` know the data sheet only, here peak and bandwidth estimated from cores and clock.
+TEXT
+table validate --db "$work/own.db" --split operation --baselines
+cat >>"$result" <<'TEXT'
+
+### The same with random folds: it leaks
+
+Printed to compare with papers that split this way. An operation that several measurements share stands on both sides.
+TEXT
+table validate --db "$work/own.db" --split random --baselines
+mv "$result" docs/results.md
