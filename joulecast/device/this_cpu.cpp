@@ -122,7 +122,7 @@ std::optional<double> cache_size(const std::string& text) {
     if (!number) return std::nullopt;
     if (text.ends_with('K')) return *number * 1024.0;
     if (text.ends_with('M')) return *number * 1024.0 * 1024.0;
-    return *number;
+    return number;
 }
 
 /// Size of the highest cache level that cpu0 uses, all instances that its machine has of it, counted per socket.
