@@ -5,6 +5,8 @@
 #include <fstream>
 #include <string>
 
+#include <unistd.h>
+
 #include "joulecast/device/device.h"
 
 namespace joulecast {
@@ -15,7 +17,8 @@ class ThisCpu : public ::testing::Test {
   protected:
     void SetUp() override {
         root_ = std::filesystem::temp_directory_path() /
-                ("joulecast_cpu_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
+                ("joulecast_cpu_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + "_" +
+                 std::to_string(::getpid()));
         std::filesystem::remove_all(root_);
     }
     void TearDown() override { std::filesystem::remove_all(root_); }

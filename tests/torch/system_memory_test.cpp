@@ -4,6 +4,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
+
+#include <unistd.h>
 
 namespace joulecast::torch_worker {
 namespace {
@@ -17,7 +20,9 @@ class SystemMemory : public ::testing::Test {
         std::ofstream(root_ / path) << text;
     }
 
-    std::filesystem::path root_ = std::filesystem::temp_directory_path() / "joulecast_system_memory";
+    // Tests run side by side, each in a process of its own.
+    std::filesystem::path root_ =
+        std::filesystem::temp_directory_path() / ("joulecast_system_memory_" + std::to_string(::getpid()));
 };
 
 TEST_F(SystemMemory, IsWhatTheKernelCallsAvailable) {

@@ -10,6 +10,7 @@
 namespace joulecast::torch_worker {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 /// As short as can be: these tests ask what is measured, not how well.
@@ -80,7 +81,8 @@ TEST(TorchService, OutcomesTellFailuresApart) {
     // Inputs of 4 TB, and a result of 4 TB from small inputs.
     EXPECT_EQ(measured("aten::relu(self=f32[1048576,1048576])").outcome, Outcome::out_of_memory);
     EXPECT_EQ(measured("aten::full(size=[1048576,1048576], fill_value=1.0)").outcome, Outcome::out_of_memory);
-    EXPECT_EQ(measured("aten::relu(self=f32[8])").outcome, Outcome::ok) << "after all that";
+    // Unstable when something else uses the machine; timed all the same.
+    EXPECT_THAT(measured("aten::relu(self=f32[8])").outcome, AnyOf(Outcome::ok, Outcome::unstable)) << "after all that";
 }
 
 TEST(TorchService, PeakMemoryIsWhatTheCallAdds) {
