@@ -16,11 +16,15 @@ Graph open_measured(const std::string& model, const SymbolValues& symbols) {
     return open_model(model, shipped_folder("zoo"), symbols);
 }
 
-MeasuredRows rows_of(const Dataset& dataset, const Device& device) {
+MeasuredRows rows_of(const Dataset& dataset, const Device& device, const SettingOf& setting_of) {
     MeasuredRows found;
     found.device = device;
     found.rows = dataset.operations(device.id);
-    found.operations = training_rows(found.rows, device, found.setting);
+    if (found.rows.empty() && setting_of) {
+        found.setting = setting_of(device.id);
+    } else {
+        found.operations = training_rows(found.rows, device, found.setting);
+    }
     const auto networks = measured_networks(dataset.networks(device.id), found.setting, open_measured);
     found.networks = networks.networks;
     for (const auto& [model, why] : networks.left_out) {
@@ -38,14 +42,17 @@ MeasuredRows rows_of(const Dataset& dataset, const Device& device) {
 
 }  // namespace
 
-std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vector<std::string>& devices) {
+std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vector<std::string>& devices,
+                                        const SettingOf& setting_of) {
     const auto known = dataset.devices();
     std::vector<std::string> ids;
     for (const Device& device : known) ids.push_back(device.id);
     std::vector<MeasuredRows> all;
     if (devices.empty()) {
         for (const Device& device : known) {
-            if (!dataset.operations(device.id).empty()) all.push_back(rows_of(dataset, device));
+            const bool networks_will_do = setting_of && !dataset.networks(device.id).empty();
+            if (!networks_will_do && dataset.operations(device.id).empty()) continue;
+            all.push_back(rows_of(dataset, device, setting_of));
         }
         if (all.empty()) throw Error("the database has no measured operations. Measure some: joulecast profile --help");
         return all;
@@ -56,7 +63,7 @@ std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vecto
         if (device == known.end()) {
             throw Error("the database has nothing measured on " + id + ". It has: " + joined(ids) + ".");
         }
-        all.push_back(rows_of(dataset, *device));
+        all.push_back(rows_of(dataset, *device, setting_of));
     }
     return all;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,13 @@ struct MeasuredRows {
     MeasuredOperations measured;
 };
 
+/// The setting of a device's model, by device id.
+using SettingOf = std::function<OperatingPoint(const std::string&)>;
+
 /// The devices asked for, or all that have operations ("cpu" is this machine). Networks whose graph is not found are
-/// named on standard error. Throws Error for a device without usable rows.
-std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vector<std::string>& devices);
+/// named on standard error. Throws Error for a device without usable rows. With `setting_of`, a device of which only
+/// whole networks were measured will do too: the function then names the setting at which they count.
+std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vector<std::string>& devices,
+                                        const SettingOf& setting_of = nullptr);
 
 }  // namespace joulecast::cli

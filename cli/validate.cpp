@@ -225,8 +225,7 @@ void append(std::vector<T>& to, std::vector<T> from) {
 }
 
 /// Scores a predictor file as it is, on everything measured on its devices.
-void score(const Options& options, const MeasuredRows& rows, Validated& v) {
-    const Predictor predictor = read_jcp(options.predictor);
+void score(const Predictor& predictor, const MeasuredRows& rows, Validated& v) {
     const auto features = columns(predictor);
     const DeviceModel& model = device_model(predictor, rows.device.id);
     append(v.rows, score_predictor(model, features, rows.operations));
@@ -262,12 +261,12 @@ int run(const Options& options) {
     const Dataset dataset(options.database, Dataset::Access::read_only);
     Validated v;
     v.split = options.predictor.empty() ? options.split : "none";
-    for (const MeasuredRows& rows : measured_rows(dataset, options.devices)) {
-        if (options.predictor.empty()) {
-            cross_validate(options, rows, v);
-        } else {
-            score(options, rows, v);
-        }
+    if (options.predictor.empty()) {
+        for (const MeasuredRows& rows : measured_rows(dataset, options.devices)) cross_validate(options, rows, v);
+    } else {
+        const Predictor predictor = read_jcp(options.predictor);
+        const auto setting_of = [&](const std::string& device) { return device_model(predictor, device).point; };
+        for (const MeasuredRows& rows : measured_rows(dataset, options.devices, setting_of)) score(predictor, rows, v);
     }
     if (!options.predictions.empty()) write_predictions(options.predictions, v.rows);
     if (options.output.format == "json") {

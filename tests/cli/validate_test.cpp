@@ -88,5 +88,25 @@ TEST_F(Validate, ScoresAPredictorAsItIs) {
     EXPECT_EQ(validate(predictor + " --split network").status, 2);  // there is nothing to split
 }
 
+// ./quickstart --measure ends so: forecasts of networks whose operations were never measured.
+TEST_F(Validate, ScoresAPredictorOnADatabaseOfNetworksAlone) {
+    const std::string path = file("networks.db");
+    {
+        Dataset dataset(path);
+        dataset.insert(synthetic_cpu());
+        const NetworkRow row = synthetic_network(synthetic_graph("resnet18", 2));
+        dataset.insert(row.measurement, row.provenance);
+    }
+    const std::string command = "validate --db " + path + " --format json";
+    const auto ran =
+        run_joulecast(command + " --predictor " + JOULECAST_SOURCE_DIR + "/tests/predict/data/version_1.jcp");
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const auto answer = nlohmann::json::parse(ran.out);
+    ASSERT_EQ(answer["networks"].size(), 1U);
+    EXPECT_GT(answer["networks"][0]["predicted_time_s"], 0.0);
+    EXPECT_TRUE(answer["networks"][0]["summed_time_s"].is_null()) << "no operation was measured";
+    EXPECT_EQ(run_joulecast(command).status, 1) << "nothing to train on";
+}
+
 }  // namespace
 }  // namespace joulecast::testing
