@@ -46,14 +46,16 @@ TEST_P(Zoo, EveryNodeHasARecord) {
 }
 
 TEST_P(Zoo, ForwardFlopsAreThoseOfTheFlopCounter) {
-    for (const auto& expected : oracle(GetParam()).at("flops"))
+    const auto flop_counter = oracle(GetParam());
+    for (const auto& expected : flop_counter.at("flops"))
         EXPECT_EQ(flops(network_at(GetParam(), expected.at("batch"))).forward, expected.at("forward"))
             << "batch " << expected.at("batch");
 }
 
 // The backward pass of attention is that of the fused kernels, five matrix products, since scores are computed again.
 TEST_P(Zoo, TrainingFlopsAreThoseOfTheFlopCounter) {
-    for (const auto& expected : oracle(GetParam()).at("flops")) {
+    const auto flop_counter = oracle(GetParam());
+    for (const auto& expected : flop_counter.at("flops")) {
         const Flops counted = flops(to_training(network_at(GetParam(), expected.at("batch"))));
         EXPECT_EQ(counted.forward, expected.at("forward")) << "batch " << expected.at("batch");
         EXPECT_EQ(counted.forward + counted.backward, expected.at("forward_backward_fused_attention"))
