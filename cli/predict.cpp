@@ -52,6 +52,7 @@ void forecast_on(const std::string& device, const Options& options, std::vector<
     if (!chosen.note.empty()) std::cerr << "joulecast: " << chosen.note << '\n';
     const auto features = columns(chosen.predictor);
     const auto measured = measured_at(options.database, chosen.model());
+    const auto combinations = parse_settings(options.set);
     const auto add = [&](const Graph& graph, const std::string& mode, const std::string& precision) {
         const Graph ready = at_precision(graph, precision, parse_mode(mode).value());
         Forecast one;
@@ -63,7 +64,7 @@ void forecast_on(const std::string& device, const Options& options, std::vector<
         forecasts.push_back(std::move(one));
     };
     for (const std::string& model : options.models) {
-        for (const SymbolValues& symbols : parse_settings(options.set)) {
+        for (const SymbolValues& symbols : combinations) {
             const Graph graph = open_model(model, shipped_folder("zoo"), symbols);
             for (const std::string& mode : options.modes) {
                 for (const std::string& precision : options.precisions) add(graph, mode, precision);

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "joulecast/dataset/csv.h"
+
 namespace joulecast {
 namespace {
 
@@ -141,17 +143,7 @@ std::string printable(std::string_view text) {
     return result;
 }
 
-std::string csv_field(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) {
-        if (c == '"') quoted += '"';
-        quoted += c;
-    }
-    return quoted + '"';
-}
-
-std::string csv_field(const Cell& cell) {
+std::string csv_text(const Cell& cell) {
     if (const auto* flag = std::get_if<bool>(&cell)) return *flag ? "true" : "false";
     if (const auto* whole = std::get_if<std::int64_t>(&cell)) return std::to_string(*whole);
     if (const auto* number = std::get_if<double>(&cell))
@@ -258,7 +250,7 @@ std::string to_csv(const Table& table) {
     for (std::size_t c = 0; c < table.heads.size(); ++c) result += separator(c) + csv_field(table.heads[c].key);
     result += '\n';
     for (const auto& row : table.rows) {
-        for (std::size_t c = 0; c < table.heads.size(); ++c) result += separator(c) + csv_field(row.at(c));
+        for (std::size_t c = 0; c < table.heads.size(); ++c) result += separator(c) + csv_text(row.at(c));
         result += '\n';
     }
     return result;
