@@ -86,6 +86,27 @@ Rational value_of_symbol(const std::string& symbol, const SymbolValues& values) 
     return {found->second, 1};
 }
 
+Rational truth(bool holds) {
+    return {holds ? 1 : 0, 1};
+}
+
+Rational compare(Kind kind, Rational a, Rational b) {
+    switch (kind) {
+        case Kind::equal:
+            return truth(!(a < b) && !(b < a));
+        case Kind::unequal:
+            return truth(a < b || b < a);
+        case Kind::less:
+            return truth(a < b);
+        case Kind::less_equal:
+            return truth(!(b < a));
+        case Kind::greater:
+            return truth(b < a);
+        default:
+            return truth(!(a < b));
+    }
+}
+
 Rational apply(Kind kind, Rational a, Rational b) {
     switch (kind) {
         case Kind::add:
@@ -104,8 +125,14 @@ Rational apply(Kind kind, Rational a, Rational b) {
             return a + Rational{-1, 1} * (b * floor(a / b));
         case Kind::max:
             return a < b ? b : a;
-        default:
+        case Kind::min:
             return b < a ? b : a;
+        case Kind::all_of:
+            return truth(a.numerator != 0 && b.numerator != 0);
+        case Kind::any_of:
+            return truth(a.numerator != 0 || b.numerator != 0);
+        default:
+            return compare(kind, a, b);
     }
 }
 
@@ -116,6 +143,8 @@ Rational value_of(const Term& term, const SymbolValues& values) {
     if (term.kind == Kind::floor) return floor(result);
     if (term.kind == Kind::ceiling) return ceiling(result);
     if (term.kind == Kind::absolute) return result < Rational{0, 1} ? Rational{-1, 1} * result : result;
+    if (term.kind == Kind::negation) return truth(result.numerator == 0);
+    if (term.kind == Kind::choice) return value_of(*term.operands[result.numerator != 0 ? 1 : 2], values);
     for (std::size_t i = 1; i < term.operands.size(); ++i) {
         result = apply(term.kind, result, value_of(*term.operands[i], values));
     }
@@ -218,6 +247,11 @@ std::int64_t Expression::evaluate(const SymbolValues& values) const {
     const Rational value = value_of(*root_, values);
     if (value.denominator != 1) throw FormatError("size expression " + text() + " is not an integer here");
     return value.numerator;
+}
+
+double Expression::evaluate_real(const SymbolValues& values) const {
+    const Rational value = value_of(*root_, values);
+    return static_cast<double>(value.numerator) / static_cast<double>(value.denominator);
 }
 
 std::set<std::string> Expression::symbols() const {

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <charconv>
+#include <numeric>
+#include <utility>
 
 #include "joulecast/error.h"
 #include "joulecast/graph/term.h"
@@ -28,7 +30,8 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// Recursive descent with Python's precedence: + -, then * / // %, then unary minus, then **.
+/// Recursive descent with Python's precedence: comparisons, then + -, then * / // %, then unary minus, then **. sympy
+/// writes "(a) & (b)" with the comparisons in parentheses, so & and | stand outermost here.
 class ExpressionParser {
   public:
     explicit ExpressionParser(std::string_view text) : text_(text) {
@@ -37,7 +40,7 @@ class ExpressionParser {
     }
 
     TermPointer whole() {
-        TermPointer result = sum_of_terms();
+        TermPointer result = condition();
         skip_space();
         if (at_ != text_.size()) fail("unexpected text");
         return result;
@@ -72,6 +75,28 @@ class ExpressionParser {
     void count_level(std::size_t level) const {
         constexpr std::size_t deepest = 200;
         if (level > deepest) fail("it is nested deeper than 200");
+    }
+
+    TermPointer condition() {
+        TermPointer left = comparison();
+        std::size_t chained = 0;
+        while (next_is("&") || next_is("|")) {
+            const Kind kind = accept("&") ? Kind::all_of : Kind::any_of;
+            if (kind == Kind::any_of) expect("|");
+            count_level(level_ + ++chained);
+            left = combine(kind, {left, comparison()});
+        }
+        return left;
+    }
+
+    TermPointer comparison() {
+        TermPointer left = sum_of_terms();
+        static constexpr std::pair<std::string_view, Kind> operators[] = {
+            {"<=", Kind::less_equal}, {">=", Kind::greater_equal}, {"==", Kind::equal},
+            {"!=", Kind::unequal},    {"<", Kind::less},           {">", Kind::greater}};
+        for (const auto& [token, kind] : operators)
+            if (accept(token)) return combine(kind, {std::move(left), sum_of_terms()});
+        return left;
     }
 
     TermPointer sum_of_terms() {
@@ -128,29 +153,50 @@ class ExpressionParser {
     TermPointer atom() {
         skip_space();
         if (accept("(")) {
-            TermPointer inner = sum_of_terms();
+            TermPointer inner = condition();
             expect(")");
             return inner;
         }
-        if (is_digit(peek())) return integer();
+        if (is_digit(peek())) return number();
         if (!is_letter(peek())) fail("expected a number, a symbol or a function");
         const std::size_t start = at_;
         while (is_letter(peek()) || is_digit(peek())) ++at_;
         const std::string_view name = text_.substr(start, at_ - start);
         if (!next_is("(")) {
+            if (name == "true" || name == "True") return constant_term({1, 1});
+            if (name == "false" || name == "False") return constant_term({0, 1});
             return std::make_shared<Term>(Term{Kind::symbol, {}, std::string(name), {}});
         }
         if (name == "Symbol") return srepr_symbol();
+        if (name == "Float") return srepr_float();
         return call(name, start);
     }
 
-    TermPointer integer() {
+    /// An integer, or a decimal fraction as an exact ratio.
+    TermPointer number() {
+        std::int64_t value = digits();
+        if (peek() != '.') return constant_term({value, 1});
+        ++at_;
+        std::int64_t denominator = 1;
+        for (; is_digit(peek()); ++at_) {
+            // Beyond 15 decimals a double has noise.
+            constexpr std::int64_t finest = 1'000'000'000'000'000;
+            if (denominator >= finest) continue;
+            if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, peek() - '0', &value))
+                fail("the number does not fit into 64 bits");
+            denominator *= 10;
+        }
+        if (peek() == 'e' || peek() == 'E') fail("a number with an exponent");
+        const std::int64_t common = std::gcd(value, denominator);
+        return constant_term({value / common, denominator / common});
+    }
+
+    std::int64_t digits() {
         std::int64_t value = 0;
         const auto read = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
         if (read.ec != std::errc{}) fail("the number does not fit into 64 bits");
         at_ = static_cast<std::size_t>(read.ptr - text_.data());
-        if (peek() == '.') fail("a size must be an integer");
-        return constant_term({value, 1});
+        return value;
     }
 
     TermPointer call(std::string_view name, std::size_t start) {
@@ -165,7 +211,7 @@ class ExpressionParser {
         std::vector<TermPointer> operands;
         do {
             if (operands.size() == most_operands) fail("more than 256 operands");
-            operands.push_back(sum_of_terms());
+            operands.push_back(condition());
         } while (accept(","));
         expect(")");
         if (operands.size() < function->least || operands.size() > function->most) {
@@ -173,6 +219,23 @@ class ExpressionParser {
         }
         return operands.size() == 1 && function->most != 1 ? operands.front()
                                                            : combine(function->kind, std::move(operands));
+    }
+
+    /// Float('1.5', precision=53).
+    TermPointer srepr_float() {
+        expect("(");
+        skip_space();
+        const char quote = peek();
+        if (quote != '\'' && quote != '"') fail("expected a quoted number");
+        ++at_;
+        const bool negative = accept("-");
+        if (!is_digit(peek())) fail("expected a number");
+        TermPointer value = number();
+        if (peek() != quote) fail("expected a number");
+        const std::size_t close = text_.find(')', at_);
+        if (close == std::string_view::npos) fail("expected ')'");
+        at_ = close + 1;
+        return negative ? negated(std::move(value)) : value;
     }
 
     /// Symbol('s77', positive=True, integer=True): the assumptions do not change a value.

@@ -32,7 +32,17 @@ enum class TermKind {
     min,
     floor,
     ceiling,
-    absolute
+    absolute,
+    equal,
+    unequal,
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    all_of,
+    any_of,
+    negation,
+    choice
 };
 
 struct Expression::Term {
@@ -59,8 +69,8 @@ struct TermFunction {
 
 inline constexpr std::size_t most_operands = 256;
 
-// sympy's own and torch.utils._sympy.functions'.
-inline constexpr std::array<TermFunction, 22> term_functions{{{"Add", TermKind::add, 1, most_operands},
+// sympy's own and torch.utils._sympy.functions'. Conditions are 1 or 0. TruncToInt: sizes are not negative.
+inline constexpr std::array<TermFunction, 37> term_functions{{{"Add", TermKind::add, 1, most_operands},
                                                               {"Mul", TermKind::multiply, 1, most_operands},
                                                               {"Pow", TermKind::power, 2, 2},
                                                               {"PowByNatural", TermKind::power, 2, 2},
@@ -72,6 +82,7 @@ inline constexpr std::array<TermFunction, 22> term_functions{{{"Add", TermKind::
                                                               {"CleanDiv", TermKind::floor_divide, 2, 2},
                                                               {"CeilDiv", TermKind::ceil_divide, 2, 2},
                                                               {"IntTrueDiv", TermKind::divide, 2, 2},
+                                                              {"FloatTrueDiv", TermKind::divide, 2, 2},
                                                               {"Rational", TermKind::divide, 2, 2},
                                                               {"floor", TermKind::floor, 1, 1},
                                                               {"FloorToInt", TermKind::floor, 1, 1},
@@ -81,6 +92,20 @@ inline constexpr std::array<TermFunction, 22> term_functions{{{"Add", TermKind::
                                                               {"Integer", TermKind::add, 1, 1},
                                                               {"Identity", TermKind::add, 1, 1},
                                                               {"ToFloat", TermKind::add, 1, 1},
-                                                              {"TruncToInt", TermKind::floor, 1, 1}}};
+                                                              {"TruncToInt", TermKind::floor, 1, 1},
+                                                              {"TruncToFloat", TermKind::floor, 1, 1},
+                                                              {"Eq", TermKind::equal, 2, 2},
+                                                              {"Equality", TermKind::equal, 2, 2},
+                                                              {"Ne", TermKind::unequal, 2, 2},
+                                                              {"Unequality", TermKind::unequal, 2, 2},
+                                                              {"StrictLessThan", TermKind::less, 2, 2},
+                                                              {"LessThan", TermKind::less_equal, 2, 2},
+                                                              {"StrictGreaterThan", TermKind::greater, 2, 2},
+                                                              {"GreaterThan", TermKind::greater_equal, 2, 2},
+                                                              {"And", TermKind::all_of, 1, most_operands},
+                                                              {"Or", TermKind::any_of, 1, most_operands},
+                                                              {"Not", TermKind::negation, 1, 1},
+                                                              {"ITE", TermKind::choice, 3, 3},
+                                                              {"Where", TermKind::choice, 3, 3}}};
 
 }  // namespace joulecast

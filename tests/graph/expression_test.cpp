@@ -95,10 +95,34 @@ INSTANTIATE_TEST_SUITE_P(Expression, Written,
                          ::testing::Values("s0", "49*s0", "s0//2*3", "3*(s0//2)", "s0 - (1 - s0)", "(s0 + 1)*(s0 - 1)",
                                            "-s0**2", "(-s0)**2", "s0/2", "Max(1, Min(s0, 7), 3)", "Mod(s0 + 1, 4)",
                                            "CeilDiv(s0, 4)", "floor(Rational(1, 3)*s0)", "ceiling(s0/3)", "Abs(-s0)",
-                                           "2**(s0//2)"));
+                                           "2**(s0//2)", "(s0 > 2) & (s0 < 9)", "ITE(s0 >= 6, 1, 2.5*s0 + s0/2)",
+                                           "Not(Eq(s0, 2))"));
 
 TEST(Expression, WritesSreprAsInfix) {
     EXPECT_EQ(Expression::parse("Mul(Integer(49), Symbol('s77', integer=True))").text(), "49*s77");
+}
+
+TEST(Expression, ConditionsAreOneOrZero) {
+    EXPECT_EQ(value("s0 >= 3", 3), 1);
+    EXPECT_EQ(value("s0 > 3", 3), 0);
+    EXPECT_EQ(value("(s0 > 1) & (s0 < 3)", 3), 0);
+    EXPECT_EQ(value("(s0 > 1) | (s0 < 3)", 3), 1);
+    EXPECT_EQ(value("GreaterThan(Symbol('s0', integer=True), Integer(1))", 1), 1);
+    EXPECT_EQ(value("StrictLessThan(Symbol('s0', integer=True), Integer(1))", 1), 0);
+    EXPECT_EQ(value("Not(Eq(s0, 2))", 2), 0);
+    EXPECT_EQ(value("Ne(s0, 2)", 2), 0);
+    EXPECT_EQ(value("ITE(s0 > 4, s0, 2*s0)", 3), 6);
+    EXPECT_EQ(value("And(True, s0 == 3)", 3), 1);
+    // The branch that is not taken is not evaluated: 1//0 would throw.
+    EXPECT_EQ(value("Where(Eq(s0, 0), 7, 1//s0)", 0), 7);
+}
+
+TEST(Expression, RealNumbersAreRatios) {
+    EXPECT_EQ(value("1.5*s0", 4), 6);
+    EXPECT_THROW(value("1.5*s0", 3), FormatError);
+    EXPECT_EQ(value("TruncToInt(Mul(Float('1.5', precision=53), ToFloat(s0)))", 3), 4);
+    EXPECT_DOUBLE_EQ(Expression::parse("FloatTrueDiv(s0, 3)").evaluate_real({{"s0", 2}}), 2.0 / 3);
+    EXPECT_DOUBLE_EQ(Expression::parse("-0.25").evaluate_real({}), -0.25);
 }
 
 class NotUnderstood : public ::testing::TestWithParam<const char*> {};
@@ -108,9 +132,9 @@ TEST_P(NotUnderstood, IsRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Expression, NotUnderstood,
-                         ::testing::Values("", "s0 +", "(s0", "s0)", "sin(s0)", "1.5", "s0 s1", "Symbol(s0)",
-                                           "Symbol('s0", "Symbol('s 0')", "FloorDiv(s0)", "99999999999999999999", "*s0",
-                                           "s0,s1", "Max()"));
+                         ::testing::Values("", "s0 +", "(s0", "s0)", "sin(s0)", "1.5e3", "s0 <", "Float(1.5)",
+                                           "ITE(s0, 1)", "s0 s1", "Symbol(s0)", "Symbol('s0", "Symbol('s 0')",
+                                           "FloorDiv(s0)", "99999999999999999999", "*s0", "s0,s1", "Max()"));
 
 TEST(Expression, BoundsDepthAndLength) {
     EXPECT_THROW(Expression::parse(std::string(10000, '(') + "1" + std::string(10000, ')')), FormatError);
