@@ -17,6 +17,8 @@ set(joulecast_headers
     joulecast/features/feature.h
     joulecast/graph/expression.h
     joulecast/graph/graph.h
+    joulecast/graph/graph_json.h
+    joulecast/graph/graph_json_words.h
     joulecast/graph/operands.h
     joulecast/graph/operation.h
     joulecast/graph/readers/archive.h
@@ -26,6 +28,7 @@ set(joulecast_headers
     joulecast/graph/readers/read_graph.h
     joulecast/graph/record.h
     joulecast/graph/schema.h
+    joulecast/graph/size_text.h
     joulecast/graph/tensor_type.h
     joulecast/graph/term.h
     joulecast/learn/conformal.h

@@ -153,6 +153,8 @@ void mark(const Graph& graph, Node& node) {
 }  // namespace
 
 Graph to_training(const Graph& graph) {
+    // A bag's marks are its writer's knowledge of what is trained; there are no edges to find them by.
+    if (!graph.has_edges && graph.mode == Mode::training) return graph;
     Graph result = graph;
     result.mode = Mode::training;
     for (GraphInput& input : result.inputs) {
@@ -163,6 +165,44 @@ Graph to_training(const Graph& graph) {
         mark(result, node);
     }
     return result;
+}
+
+Graph in_mode(Graph graph, Mode mode) {
+    if (mode == Mode::training) return to_training(graph);
+    if (graph.mode == Mode::training) {
+        throw Error("graph " + graph.name + " was written in training mode and cannot be turned back: ask for it " +
+                    "with --mode training, or write it again in inference mode");
+    }
+    return graph;
+}
+
+Graph without_edges(const Graph& graph) {
+    Graph bag;
+    bag.name = graph.name;
+    bag.symbols = graph.symbols;
+    bag.mode = graph.mode;
+    bag.has_edges = false;
+    std::unordered_map<std::string, std::size_t> position;
+    for (const Node& node : graph.nodes) {
+        Node one;
+        one.operation = node.operation;
+        one.count = node.count;
+        std::string key = signature(node.operation);
+        for (const SymbolicSize& size : node.symbolic) {
+            if (size.place == SymbolicSize::Place::output_tensor) continue;
+            // Equal at these values of the symbols is not equal at others.
+            key += '\n' + std::to_string(static_cast<int>(size.place)) + ' ' + std::to_string(size.index) + ' ' +
+                   std::to_string(size.position) + ' ' + size.expression.text();
+            one.symbolic.push_back(size);
+        }
+        const auto [found, is_new] = position.try_emplace(std::move(key), bag.nodes.size());
+        if (is_new) {
+            bag.nodes.push_back(std::move(one));
+        } else {
+            bag.nodes[found->second].count += node.count;
+        }
+    }
+    return bag;
 }
 
 namespace {

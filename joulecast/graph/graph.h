@@ -79,7 +79,16 @@ Graph with_symbol(const Graph& graph, const std::string& symbol, std::int64_t va
 
 /// The training step's graph: marks requires_grad from the parameters on, and switches batch norm and dropout to
 /// training behaviour. Backward nodes are not spelled out: the cost of a marked operation is forward + backward.
+/// A bag of operations does not tell parameters from inputs: a gradient then flows to every floating tensor that can
+/// have one, unless the bag has marks already.
 Graph to_training(const Graph& graph);
+
+/// The graph in the mode asked for: as it is, or to_training(). Throws Error when a training graph (a file that holds
+/// gradient marks) is asked for inference: what it was before is not known.
+Graph in_mode(Graph graph, Mode mode);
+
+/// The same calls as a bag: equal ones once, with their count; edges, outputs and module paths are dropped.
+Graph without_edges(const Graph& graph);
 
 /// Every floating tensor (inputs, nodes, float dtype arguments) as another type: the "model cast" of a precision.
 Graph with_dtype(const Graph& graph, Dtype dtype);

@@ -79,8 +79,7 @@ Graph at_precision(const Graph& graph, const std::string& precision, Mode mode) 
     if (precision != "fp32" && precision != "bf16") {
         throw UsageError("precision " + precision + " is not known. Use fp32 or bf16.");
     }
-    Graph ready = precision == "bf16" ? with_dtype(graph, Dtype::bf16) : graph;
-    return mode == Mode::training ? to_training(ready) : ready;
+    return in_mode(precision == "bf16" ? with_dtype(graph, Dtype::bf16) : graph, mode);
 }
 
 Estimate<Seconds> compose_time(std::span<const OperationForecast> operations, double factor, double sigma_system) {

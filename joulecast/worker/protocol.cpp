@@ -1,5 +1,6 @@
 #include "joulecast/worker/protocol.h"
 
+#include "joulecast/graph/graph_json.h"
 #include "joulecast/worker/measurement_json.h"
 
 namespace joulecast::protocol {

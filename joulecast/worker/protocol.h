@@ -64,8 +64,4 @@ Response parse_response(std::string_view line);
 /// The settings as a JSON object, as Provenance::settings stores them.
 std::string settings_to_json(const MeasureSettings& settings);
 
-/// Graph with edges as JSON text, the same form the protocol and .graph.json use.
-std::string graph_to_json(const Graph& graph);
-Graph graph_from_json(std::string_view json);
-
 }  // namespace joulecast::protocol

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "joulecast/error.h"
+#include "joulecast/graph/graph_json.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/graph/record.h"
-#include "joulecast/worker/protocol.h"
 #include "tests/graph/stored_zip.h"
 
 namespace {
@@ -17,8 +17,8 @@ namespace {
 /// What is accepted must also be usable: counted, written and read back.
 void use(const joulecast::Graph& graph) {
     for (const auto& [operation, count] : joulecast::count_operations(graph)) joulecast::forward_counts(operation);
-    const std::string json = joulecast::protocol::graph_to_json(graph);
-    joulecast::protocol::graph_from_json(json);
+    const std::string json = joulecast::graph_to_json(graph);
+    joulecast::graph_from_json(json);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "joulecast/graph/graph.h"
@@ -17,6 +18,11 @@ namespace joulecast {
 Graph read_pt2(const std::filesystem::path& path, const SymbolValues& set = {});
 /// The same from memory, for tests and fuzzing.
 Graph read_pt2(std::span<const std::byte> bytes, const std::string& name, const SymbolValues& set = {});
+
+/// Reads a .graph.json file (docs/graph-json.md), re-shaped to the `set` symbols. Errors as above.
+Graph read_graph_json(const std::filesystem::path& path, const SymbolValues& set = {});
+/// The same from memory.
+Graph read_graph_json(std::string_view json, const std::string& name, const SymbolValues& set = {});
 
 /// Opens what a user names: a path by its suffix, or else a zoo network ("resnet50").
 /// `zoo` is the folder of the shipped graphs. Throws Error listing near names if there is none.
