@@ -22,6 +22,15 @@ set(joulecast_headers
     joulecast/graph/operands.h
     joulecast/graph/operation.h
     joulecast/graph/readers/archive.h
+    joulecast/graph/readers/onnx_call.h
+    joulecast/graph/readers/onnx_model.h
+    joulecast/graph/readers/onnx_names.h
+    joulecast/graph/readers/onnx_ops.h
+    joulecast/graph/readers/onnx_symbols.h
+    joulecast/graph/readers/onnx_tensor.h
+    joulecast/graph/readers/onnx_translation.h
+    joulecast/graph/readers/onnx_window.h
+    joulecast/graph/readers/onnx_wire.h
     joulecast/graph/readers/pt2_program.h
     joulecast/graph/readers/pt2_symbols.h
     joulecast/graph/readers/pt2_terms.h

@@ -98,10 +98,12 @@ const TensorType& type_of(const Graph& graph, ValueRef ref) {
 
 Graph with_symbol(const Graph& graph, const std::string& symbol, std::int64_t value) {
     check_symbol(graph, symbol, value);
+    SymbolValues values;
+    for (const auto& [name, held] : graph.symbols) values[name] = held.value;
+    values[symbol] = value;
+    if (graph.shape_anew != nullptr) return (*graph.shape_anew)(values);
     Graph result = graph;
     result.symbols[symbol].value = value;
-    SymbolValues values;
-    for (const auto& [name, held] : result.symbols) values[name] = held.value;
     for (GraphInput& input : result.inputs) {
         for (const auto& [dimension, expression] : input.symbolic) {
             tensor_size(input.type, dimension) = expression.evaluate(values);
@@ -112,6 +114,14 @@ Graph with_symbol(const Graph& graph, const std::string& symbol, std::int64_t va
 }
 
 namespace {
+
+/// What is done to a graph is done to it again once it has other sizes.
+template <class Change>
+void change_anew(Graph& graph, Change change) {
+    if (graph.shape_anew == nullptr) return;
+    graph.shape_anew = std::make_shared<const ShapeAnew>(
+        [before = graph.shape_anew, change](const SymbolValues& values) { return change((*before)(values)); });
+}
 
 /// A boolean argument that exporters write explicitly; nothing happens where the operation has none of that name.
 void switch_on(Operation& operation, std::string_view argument) {
@@ -156,6 +166,7 @@ Graph to_training(const Graph& graph) {
     // A bag's marks are its writer's knowledge of what is trained; there are no edges to find them by.
     if (!graph.has_edges && graph.mode == Mode::training) return graph;
     Graph result = graph;
+    change_anew(result, [](const Graph& shaped) { return to_training(shaped); });
     result.mode = Mode::training;
     for (GraphInput& input : result.inputs) {
         input.type.requires_grad = input.kind == GraphInput::Kind::parameter && is_floating(input.type.dtype);
@@ -219,6 +230,7 @@ Graph with_dtype(const Graph& graph, Dtype dtype) {
         throw Error("a graph cannot be cast to " + std::string(name(dtype)) + "; take f32, f16, bf16 or f64");
     }
     Graph result = graph;
+    change_anew(result, [dtype](const Graph& shaped) { return with_dtype(shaped, dtype); });
     for (GraphInput& input : result.inputs) input.type.dtype = cast(input.type.dtype, dtype);
     for (Node& node : result.nodes) {
         for (TensorType* tensor : tensors(node.operation)) tensor->dtype = cast(tensor->dtype, dtype);

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -59,6 +61,10 @@ struct Symbol {
     std::int64_t high = INT64_MAX;
 };
 
+struct Graph;
+/// Makes a network's graph at other values of its symbols.
+using ShapeAnew = std::function<Graph(const SymbolValues&)>;
+
 /// A network as a list of ATen calls in topological order, at the current values of its symbols.
 struct Graph {
     std::string name;
@@ -67,6 +73,9 @@ struct Graph {
     std::vector<ValueRef> outputs;
     std::map<std::string, Symbol> symbols;
     Mode mode = Mode::inference;
+    /// Where the calls themselves depend on the symbols, so that SymbolicSize does not tell enough (.onnx). Null: the
+    /// expressions in inputs and nodes say all.
+    std::shared_ptr<const ShapeAnew> shape_anew;
     /// False for a bag of operations with counts: no memory plan is possible then.
     bool has_edges = true;
 };

@@ -529,7 +529,7 @@ TEST(OpenModel, SuggestsNearNames) {
 }
 
 TEST(OpenModel, SaysWhatIsNotSupportedYet) {
-    EXPECT_THAT(refusal("net.onnx"), AllOf(HasSubstr(".onnx is not supported yet"), HasSubstr(".pt2")));
+    EXPECT_THAT(refusal("net.pth"), AllOf(HasSubstr(".pth is not supported yet"), HasSubstr(".pt2")));
     EXPECT_THAT(refusal("net.graph.json"), HasSubstr("there is no such file"));
     EXPECT_THAT(refusal("resnet50@384"), HasSubstr("\"@384\""));
 }

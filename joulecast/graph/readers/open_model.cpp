@@ -54,11 +54,12 @@ std::vector<std::string> zoo_names(const std::filesystem::path& zoo) {
 Graph open_model(const std::string& model, const std::filesystem::path& zoo, const SymbolValues& set) {
     const std::filesystem::path path = model;
     if (path.extension() == ".pt2") return read_pt2(path, set);
+    if (path.extension() == ".onnx") return read_onnx(path, set);
     if (model.ends_with(".graph.json")) return read_graph_json(path, set);
-    for (const char* suffix : {".onnx", ".pt", ".pth", ".safetensors", ".json"})
+    for (const char* suffix : {".pt", ".pth", ".safetensors", ".json"})
         if (model.ends_with(suffix))
             throw Error("cannot read " + model + ": " + suffix + " is not supported yet. Supported: .pt2 of " +
-                        "torch.export, .graph.json, and the names of the zoo (" + joined(zoo_names(zoo)) + ")");
+                        "torch.export, .onnx, .graph.json, and the names of the zoo (" + joined(zoo_names(zoo)) + ")");
     const std::vector<std::string> names = zoo_names(zoo);
     if (const std::size_t at = model.find('@'); at != std::string::npos)
         throw Error("there is no network \"" + model + "\": the zoo has one size of each network yet. Leave out \"" +

@@ -24,6 +24,13 @@ Graph read_graph_json(const std::filesystem::path& path, const SymbolValues& set
 /// The same from memory.
 Graph read_graph_json(std::string_view json, const std::string& name, const SymbolValues& set = {});
 
+/// Reads an .onnx file (operator sets 11 to 20 and beyond where nothing changed) as ATen calls, at the `set` values of
+/// its symbols: each symbol of an input needs one, since ONNX has no sizes at export. Weights are never read. Errors as
+/// above.
+Graph read_onnx(const std::filesystem::path& path, const SymbolValues& set = {});
+/// The same from memory.
+Graph read_onnx(std::span<const std::byte> bytes, const std::string& name, const SymbolValues& set = {});
+
 /// Opens what a user names: a path by its suffix, or else a zoo network ("resnet50").
 /// `zoo` is the folder of the shipped graphs. Throws Error listing near names if there is none.
 Graph open_model(const std::string& model, const std::filesystem::path& zoo, const SymbolValues& set = {});

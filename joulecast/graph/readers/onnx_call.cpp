@@ -1,0 +1,218 @@
+#include "joulecast/graph/readers/onnx_call.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "joulecast/error.h"
+#include "joulecast/graph/readers/onnx_translation.h"
+
+namespace joulecast::onnx {
+
+TensorType tensor_type(Dtype dtype, Sizes sizes) {
+    TensorType type;
+    type.dtype = dtype;
+    type.sizes = std::move(sizes);
+    return type;
+}
+
+Given::Given(std::string given_name, Value value) : name(std::move(given_name)), item(std::move(value)) {}
+
+Call::Call(Translation& translation, const Node& node, Frame& frame, std::vector<HeldPointer> inputs,
+           std::vector<HeldPointer> outputs)
+    : translation_(translation), node_(node), frame_(frame), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
+
+std::int64_t Call::opset() const {
+    const auto found = frame_.opsets->find(node_.domain);
+    return found == frame_.opsets->end() ? 1 : found->second;
+}
+
+void Call::refuse(const std::string& why) const {
+    throw FormatError(why);
+}
+
+Held& Call::held(std::size_t input) const {
+    if (!has(input)) refuse("input number " + std::to_string(input) + " is missing");
+    return *inputs_[input];
+}
+
+Operand Call::tensor(std::size_t input) {
+    return translation_.operand(held(input));
+}
+
+std::optional<Operand> Call::optional_tensor(std::size_t input) {
+    return has(input) ? std::optional(tensor(input)) : std::nullopt;
+}
+
+Operand Call::transposed(std::size_t input) {
+    return translation_.transposed(held(input), node_, frame_);
+}
+
+const Constant* Call::known(std::size_t input) const {
+    return has(input) && inputs_[input]->known ? &*inputs_[input]->known : nullptr;
+}
+
+Sizes Call::integers(std::size_t input) const {
+    const Constant* numbers = known(input);
+    if (numbers == nullptr || numbers->is_real())
+        refuse("the integers of its input number " + std::to_string(input) + " (\"" + held(input).name +
+               "\") are only known when the network runs, so its sizes are not. Export it with fixed sizes there");
+    return numbers->integers;
+}
+
+std::optional<Sizes> Call::optional_integers(std::size_t input) const {
+    return has(input) ? std::optional(integers(input)) : std::nullopt;
+}
+
+std::optional<double> Call::scalar(std::size_t input) const {
+    const Constant* numbers = known(input);
+    if (numbers == nullptr || numbers->count() != 1) return std::nullopt;
+    return numbers->number(0);
+}
+
+bool Call::is_weight(std::size_t input) const {
+    return has(input) && inputs_[input]->is_stored && inputs_[input]->kind == GraphInput::Kind::parameter;
+}
+
+void Call::mark_buffer(std::size_t input) {
+    if (!is_weight(input)) return;
+    Held& weight = inputs_[input]->same != nullptr ? *inputs_[input]->same : *inputs_[input];
+    weight.kind = GraphInput::Kind::buffer;
+}
+
+const Attribute* Call::attribute(std::string_view name) const {
+    const Attribute* own = node_.find(name);
+    if (own == nullptr || own->reference.empty()) return own;
+    const auto found = frame_.attributes.find(own->reference);
+    return found == frame_.attributes.end() ? nullptr : found->second;
+}
+
+std::int64_t Call::integer(std::string_view name, std::int64_t missing) const {
+    const Attribute* found = attribute(name);
+    return found == nullptr ? missing : found->integer.value_or(missing);
+}
+
+double Call::real(std::string_view name, double missing) const {
+    const Attribute* found = attribute(name);
+    return found == nullptr ? missing : found->real.value_or(missing);
+}
+
+std::string Call::text(std::string_view name, std::string missing) const {
+    const Attribute* found = attribute(name);
+    return found == nullptr ? missing : found->text.value_or(std::move(missing));
+}
+
+std::optional<Sizes> Call::optional_list(std::string_view name) const {
+    const Attribute* found = attribute(name);
+    return found == nullptr ? std::nullopt : std::optional(found->integers);
+}
+
+Sizes Call::list(std::string_view name, Sizes missing) const {
+    return optional_list(name).value_or(std::move(missing));
+}
+
+std::optional<Sizes> Call::list_or_input(std::string_view name, std::size_t input) const {
+    if (has(input)) return integers(input);
+    return optional_list(name);
+}
+
+std::int64_t Call::axis(std::int64_t axis, std::int64_t rank) const {
+    if (axis < -rank || axis >= rank)
+        refuse("there is no axis " + std::to_string(axis) + " in " + std::to_string(rank) + " dimensions");
+    return axis < 0 ? axis + rank : axis;
+}
+
+std::vector<Operand> Call::emit_all(const std::string& target, std::vector<Given> given) {
+    return translation_.emit(node_, frame_, target, std::move(given), nullptr);
+}
+
+Operand Call::emit(const std::string& target, std::vector<Given> given) {
+    return emit_all(target, std::move(given)).at(0);
+}
+
+std::vector<Operand> Call::emit_unknown(const std::string& target, std::vector<Given> given,
+                                        const std::vector<TensorType>& outputs) {
+    return translation_.emit(node_, frame_, target, std::move(given), &outputs);
+}
+
+namespace {
+
+/// Letters, digits, '_' and '.', as the text form of an operation asks for.
+std::string plain_name(std::string name) {
+    constexpr std::size_t longest = 200;
+    if (name.size() > longest) name.resize(longest);
+    for (char& c : name) {
+        const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
+        if (!is_plain) c = '_';
+    }
+    return name;
+}
+
+}  // namespace
+
+void Call::emit_named(std::optional<std::vector<TensorType>> outputs) {
+    if (!outputs) {
+        outputs.emplace();
+        for (std::size_t i = 0; i < outputs_.size(); ++i) {
+            auto type = type_in_file(i);
+            if (!type && wants(i))
+                refuse(
+                    "joulecast has no translation of this operator, and the file does not tell the sizes of its "
+                    "outputs. Run onnx.shape_inference.infer_shapes on the file, or export it with value_info");
+            outputs->push_back(type ? *type : tensor_type(Dtype::u8, {0}));
+        }
+    }
+    Operands operands;
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+        if (has(i)) operands.emplace_back(tensor(i));
+    for (const HeldPointer& held : translation_.captured(node_, frame_))
+        operands.emplace_back(translation_.operand(*held));
+    std::vector<Given> given;
+    if (!operands.empty()) given.emplace_back("inputs", std::move(operands));
+    for (const Attribute& candidate : node_.attributes) {
+        const Attribute* found = attribute(candidate.name);
+        if (found == nullptr) continue;
+        const std::string name = plain_name(candidate.name);
+        if (found->integer) given.emplace_back(name, Value(*found->integer));
+        if (found->real) given.emplace_back(name, Value(*found->real));
+        constexpr std::size_t longest_list = 64;
+        if (!found->integers.empty() && found->integers.size() <= longest_list)
+            given.emplace_back(name, Value(found->integers));
+    }
+    const std::string domain = node_.domain.empty() ? "" : node_.domain + ".";
+    const auto results = emit_unknown("onnx::" + plain_name(domain + node_.op_type), std::move(given), *outputs);
+    for (std::size_t i = 0; i < results.size(); ++i) output(i, results[i]);
+}
+
+void Call::output(std::size_t output, const Operand& operand) {
+    if (!wants(output)) return;
+    outputs_[output]->type = operand.type;
+    outputs_[output]->ref = operand.ref;
+}
+
+void Call::store(std::size_t output, const Tensor& tensor) {
+    if (!wants(output)) return;
+    Held& stored = *outputs_[output];
+    stored.type = tensor_type(tensor.dtype, tensor.sizes);
+    byte_count(stored.type);
+    stored.known = tensor.values;
+    stored.is_stored = true;
+}
+
+void Call::forward(std::size_t output, std::size_t input) {
+    if (!wants(output)) return;
+    Held& to = *outputs_[output];
+    const Held& from = held(input);
+    to.type = from.type;
+    to.known = from.known;
+    to.is_stored = from.is_stored;
+    to.kind = from.kind;
+    to.same = from.same != nullptr ? from.same : inputs_[input];
+}
+
+std::optional<TensorType> Call::type_in_file(std::size_t output) const {
+    if (!wants(output) || frame_.value_infos == nullptr) return std::nullopt;
+    const auto found = frame_.value_infos->find(outputs_[output]->name);
+    return found == frame_.value_infos->end() ? std::nullopt : translation_.type_of(found->second);
+}
+
+}  // namespace joulecast::onnx

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "joulecast/graph/readers/onnx_call.h"
+
+namespace joulecast::onnx {
+
+/// One operator and how it is said in ATen. Of several lines with one name the latest not after the file's operator
+/// set counts.
+struct Row {
+    std::string_view op_type;
+    /// First version of the operator set that it holds for.
+    std::int64_t since = 1;
+    void (*translate)(Call&) = nullptr;
+    /// "com.microsoft"; empty for ONNX's own.
+    std::string_view domain = {};
+};
+
+/// The name of an ATen target as a template argument, so that one function serves many rows.
+struct Target {
+    static constexpr std::size_t longest = 64;
+
+    template <std::size_t length>
+    constexpr Target(const char (&name)[length]) {  // NOLINT(*-explicit-*): written as a text
+        static_assert(length <= longest);
+        std::copy_n(name, length, text);
+    }
+    std::string string() const { return text; }
+
+    char text[longest] = {};
+};
+
+/// The row for a node, or nullptr: it keeps its name then.
+const Row* find_row(std::string_view domain, std::string_view op_type, std::int64_t opset);
+
+/// The outputs' numbers, when the operator computes sizes and the inputs it needs are known. At most most_integers or
+/// most_reals elements.
+std::optional<std::vector<Constant>> evaluate(const Call& call);
+
+// The tables, one a family: onnx_ops_<family>.cpp.
+std::span<const Row> activation_rows();
+std::span<const Row> convolution_rows();
+std::span<const Row> elementwise_rows();
+std::span<const Row> folded_rows();
+std::span<const Row> indexing_rows();
+std::span<const Row> matmul_rows();
+std::span<const Row> normalization_rows();
+std::span<const Row> pooling_rows();
+std::span<const Row> quantized_rows();
+std::span<const Row> reduction_rows();
+std::span<const Row> shape_rows();
+
+}  // namespace joulecast::onnx

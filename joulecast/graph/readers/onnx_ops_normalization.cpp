@@ -1,0 +1,84 @@
+#include <array>
+
+#include "joulecast/graph/readers/onnx_ops.h"
+
+namespace joulecast::onnx {
+
+namespace {
+
+void batch_normalization(Call& call) {
+    call.mark_buffer(3);
+    call.mark_buffer(4);
+    // ONNX weighs the old statistics, torch the new ones.
+    call.output(0, call.emit("aten::batch_norm", {{"input", call.tensor(0)},
+                                                  {"weight", call.tensor(1)},
+                                                  {"bias", call.tensor(2)},
+                                                  {"running_mean", call.tensor(3)},
+                                                  {"running_var", call.tensor(4)},
+                                                  {"training", Value(call.integer("training_mode", 0) != 0)},
+                                                  {"momentum", Value(1.0 - call.real("momentum", 0.9))},
+                                                  {"eps", Value(call.real("epsilon", 1e-5))},
+                                                  {"cudnn_enabled", Value(true)}}));
+    // In training, the running statistics, which batch_norm updates in place.
+    for (std::size_t i = 1; i < call.output_count() && i < 3; ++i) call.forward(i, i + 2);
+}
+
+void instance_normalization(Call& call) {
+    call.output(0, call.emit("aten::instance_norm", {{"input", call.tensor(0)},
+                                                     {"weight", call.tensor(1)},
+                                                     {"bias", call.tensor(2)},
+                                                     {"running_mean", Value(None{})},
+                                                     {"running_var", Value(None{})},
+                                                     {"use_input_stats", Value(true)},
+                                                     {"momentum", Value(0.1)},
+                                                     {"eps", Value(call.real("epsilon", 1e-5))},
+                                                     {"cudnn_enabled", Value(true)}}));
+}
+
+void layer_normalization(Call& call) {
+    const Sizes& sizes = call.type(0).sizes;
+    const std::int64_t axis = call.axis(call.integer("axis", -1), call.rank(0));
+    const Sizes normalized(sizes.begin() + axis, sizes.end());
+    if (call.wants(1) || call.wants(2)) {
+        Sizes statistics = sizes;
+        std::fill(statistics.begin() + axis, statistics.end(), 1);
+        const TensorType type = tensor_type(Dtype::f32, statistics);
+        return call.emit_named(std::vector{tensor_type(call.type(0).dtype, sizes), type, type});
+    }
+    call.output(0, call.emit("aten::layer_norm", {{"input", call.tensor(0)},
+                                                  {"normalized_shape", Value(normalized)},
+                                                  {"weight", call.tensor(1)},
+                                                  {"bias", call.optional_tensor(2)},
+                                                  {"eps", Value(call.real("epsilon", 1e-5))}}));
+}
+
+void group_normalization(Call& call) {
+    call.output(0, call.emit("aten::group_norm", {{"input", call.tensor(0)},
+                                                  {"num_groups", Value(call.integer("num_groups", 1))},
+                                                  {"weight", call.tensor(1)},
+                                                  {"bias", call.tensor(2)},
+                                                  {"eps", Value(call.real("epsilon", 1e-5))}}));
+}
+
+void rms_normalization(Call& call) {
+    const Sizes& sizes = call.type(0).sizes;
+    const std::int64_t axis = call.axis(call.integer("axis", -1), call.rank(0));
+    call.output(0, call.emit("aten::rms_norm", {{"input", call.tensor(0)},
+                                                {"normalized_shape", Value(Sizes(sizes.begin() + axis, sizes.end()))},
+                                                {"weight", call.optional_tensor(1)},
+                                                {"eps", Value(call.real("epsilon", 1e-5))}}));
+}
+
+constexpr std::array rows{
+    Row{"BatchNormalization", 1, &batch_normalization},  Row{"InstanceNormalization", 1, &instance_normalization},
+    Row{"LayerNormalization", 17, &layer_normalization}, Row{"GroupNormalization", 18, &group_normalization},
+    Row{"RMSNormalization", 23, &rms_normalization},
+};
+
+}  // namespace
+
+std::span<const Row> normalization_rows() {
+    return rows;
+}
+
+}  // namespace joulecast::onnx

@@ -1,0 +1,71 @@
+#include <array>
+#include <cmath>
+
+#include "joulecast/graph/readers/onnx_ops.h"
+#include "joulecast/graph/readers/onnx_window.h"
+
+namespace joulecast::onnx {
+
+namespace {
+
+std::string dimensioned(const char* before, std::size_t rank, const char* after) {
+    return before + std::to_string(rank) + after;
+}
+
+void max_pool(Call& call) {
+    Window window = window_of(call);
+    const Operand input = padded(call, window, -HUGE_VAL);
+    const bool with_indices = call.wants(1);
+    const std::vector<Operand> results =
+        call.emit_all(dimensioned("aten::max_pool", window.rank(), with_indices ? "d_with_indices" : "d"),
+                      {{"self", input},
+                       {"kernel_size", Value(window.kernel)},
+                       {"stride", Value(window.strides)},
+                       {"padding", Value(window.begins)},
+                       {"dilation", Value(window.dilations)},
+                       {"ceil_mode", Value(call.integer("ceil_mode", 0) != 0)}});
+    for (std::size_t i = 0; i < results.size(); ++i) call.output(i, results[i]);
+}
+
+void average_pool(Call& call) {
+    Window window = window_of(call);
+    for (const std::int64_t dilation : window.dilations)
+        if (dilation != 1) call.refuse("average pooling with dilation is not known");
+    const Operand input = padded(call, window, 0.0);
+    call.output(0, call.emit(dimensioned("aten::avg_pool", window.rank(), "d"),
+                             {{"self", input},
+                              {"kernel_size", Value(window.kernel)},
+                              {"stride", Value(window.strides)},
+                              {"padding", Value(window.begins)},
+                              {"ceil_mode", Value(call.integer("ceil_mode", 0) != 0)},
+                              {"count_include_pad", Value(call.integer("count_include_pad", 0) != 0)}}));
+}
+
+void global_average_pool(Call& call) {
+    const std::int64_t rank = call.rank(0) - 2;
+    if (rank < 1 || rank > 3) call.refuse("its input has no spatial dimensions");
+    call.output(
+        0, call.emit(dimensioned("aten::adaptive_avg_pool", static_cast<std::size_t>(rank), "d"),
+                     {{"self", call.tensor(0)}, {"output_size", Value(Sizes(static_cast<std::size_t>(rank), 1))}}));
+}
+
+void global_max_pool(Call& call) {
+    Sizes dims;
+    for (std::int64_t d = 2; d < call.rank(0); ++d) dims.push_back(d);
+    call.output(0, call.emit("aten::amax", {{"self", call.tensor(0)}, {"dim", Value(dims)}, {"keepdim", Value(true)}}));
+}
+
+constexpr std::array rows{
+    Row{"MaxPool", 1, &max_pool},
+    Row{"AveragePool", 1, &average_pool},
+    Row{"GlobalAveragePool", 1, &global_average_pool},
+    Row{"GlobalMaxPool", 1, &global_max_pool},
+};
+
+}  // namespace
+
+std::span<const Row> pooling_rows() {
+    return rows;
+}
+
+}  // namespace joulecast::onnx
