@@ -229,11 +229,12 @@ Run declare_extract(CLI::App& command) {
     options->output.declare(command);
     return [options] {
         const auto combinations = parse_settings(options->set);
+        const Mode mode = parse_mode(options->mode).value();
         std::vector<Model> models;
         for (const std::string& model : options->models) {
             for (const SymbolValues& values : combinations) {
-                Graph graph = open_model(model, shipped_folder("zoo"), values);
-                models.push_back(extract(options->mode == "training" ? to_training(graph) : std::move(graph)));
+                Graph graph = open_model(model, shipped_folder("zoo"), values, mode);
+                models.push_back(extract(mode == Mode::training ? to_training(graph) : std::move(graph)));
             }
         }
         options->output.write(printed(models, options->output.format));

@@ -12,8 +12,8 @@
 namespace joulecast::cli {
 namespace {
 
-Graph open_measured(const std::string& model, const SymbolValues& symbols) {
-    return open_model(model, shipped_folder("zoo"), symbols);
+Graph open_measured(const std::string& model, const SymbolValues& symbols, Mode mode) {
+    return open_model(model, shipped_folder("zoo"), symbols, mode);
 }
 
 MeasuredRows rows_of(const Dataset& dataset, const Device& device, const SettingOf& setting_of) {

@@ -53,8 +53,8 @@ void forecast_on(const std::string& device, const Options& options, std::vector<
     const auto features = columns(chosen.predictor);
     const auto measured = measured_at(options.database, chosen.model());
     const auto combinations = parse_settings(options.set);
-    const auto add = [&](const Graph& graph, const std::string& mode, const std::string& precision) {
-        const Graph ready = at_precision(graph, precision, parse_mode(mode).value());
+    const auto add = [&](const Graph& graph, Mode mode, const std::string& precision) {
+        const Graph ready = at_precision(graph, precision, mode);
         Forecast one;
         one.network = forecast_network(ready, precision, chosen.model(), features, measured);
         one.network.predictor = std::filesystem::path(chosen.path).filename().string();
@@ -65,8 +65,9 @@ void forecast_on(const std::string& device, const Options& options, std::vector<
     };
     for (const std::string& model : options.models) {
         for (const SymbolValues& symbols : combinations) {
-            const Graph graph = open_model(model, shipped_folder("zoo"), symbols);
-            for (const std::string& mode : options.modes) {
+            for (const std::string& mode_name : options.modes) {
+                const Mode mode = parse_mode(mode_name).value();
+                const Graph graph = open_model(model, shipped_folder("zoo"), symbols, mode);
                 for (const std::string& precision : options.precisions) add(graph, mode, precision);
             }
         }

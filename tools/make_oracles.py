@@ -1,32 +1,37 @@
 #!/usr/bin/env python3
 """Writes tests/graph/oracles/<network>.json: what PyTorch itself says of the zoo's networks, for joulecast's graph to agree with.
 
-    ~/.cache/joulecast/torch-2.13/bin/python tools/make_oracles.py            # all twelve
+    ~/.cache/joulecast/torch-2.13/bin/python tools/make_oracles.py            # all
     ~/.cache/joulecast/torch-2.13/bin/python tools/make_oracles.py gpt2
+    ~/.cache/joulecast/torch-2.13/bin/python tools/make_oracles.py --zoo      # and the zoo's files, out of the same exports
 
-- flops: torch.utils.flop_counter over the eager network on fake tensors, for two batch sizes. The counter knows matrix products,
-  convolutions and attention; every other operation counts zero. Two FLOPs per multiply-add.
-- nodes: targets, output shapes and dtypes of a fresh export with the batch fixed at 5, so nothing in them was computed from a symbol.
+For the form that infers (eval) and the one that trains (train):
+- settings: three sizes, the first that of the export.
+- flops: [forward, forward + backward] at the first two settings, by torch.utils.flop_counter over the eager network on fake tensors. The
+  counter knows matrix products, convolutions and attention; every other operation counts zero. Two FLOPs per multiply-add.
+- nodes: for every call with tensor outputs, in order, its line in `lines`: its target, and dtype and shape of each output. The exported
+  program ran on fake tensors of each setting, so nothing was computed from a symbol; "2|1|5" is a size that the settings differ in.
 """
 import functools
 import json
+import operator
 import sys
+from unittest import mock
 
 import torch
-from torch._export.serde.serialize import deserialize_scalar_type
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils import flop_counter
+from torch.utils._pytree import tree_leaves
 
 import make_zoo
+import zoo_networks
 
-BATCHES = (2, 5)
-SHAPE_BATCH = 5
-ATTENTION = ("math: fake tensors on the meta device, where scaled_dot_product_attention runs as two matrix products that the counter sees "
-             "as bmm; mask and causality save nothing; backward is four products. forward_backward_fused_attention: fake CPU tensors, the "
-             "CPU flash kernel given the counter's own formula for fused CUDA kernels: backward is five products, since scores are "
-             "computed again. (Left alone, the counter counts no attention at all on CPU; fake CUDA tensors need a driver.)")
-GROUPS = ("The counter ignores groups in a convolution's weight gradient (torch 2.13: a depthwise one counts as a dense one), so here that term "
-          "is divided by groups; forward_backward_groups_ignored is what the counter says left alone, attention as in math.")
+ATTENTION = ("scaled_dot_product_attention runs as the memory-efficient CUDA kernel does, which the counter knows: two products forward and "
+             "five backward, since scores are computed again. Masks, causality and dropout save nothing.")
+GROUPS = ("The counter ignores groups in a convolution's weight gradient (torch 2.13: a depthwise one counts as a dense one), so here that "
+          "term is divided by groups.")
+# Two further sizes of each symbol; networks that cannot train on one image take the third for it.
+FURTHER = {"batch": (1, 5), "sequence": (17, 200), "decoder_sequence": (33, 96), "past": (31, 511)}
 aten = torch.ops.aten
 
 
@@ -45,93 +50,104 @@ def takes_tensors(formula):
     return marked
 
 
-FUSED_ATTENTION = {aten._scaled_dot_product_flash_attention_for_cpu: takes_tensors(flop_counter.sdpa_flop),
-                   aten._scaled_dot_product_flash_attention_for_cpu_backward: takes_tensors(flop_counter.sdpa_backward_flop)}
 TRUE_GROUPS = {aten.convolution_backward: takes_tensors(convolution_backward_flops)}
 
 
-def count(name, batch, device, backward, formulas):
-    """Total FLOPs and FLOPs by operator. All parameters require grad, the network's input does not; the loss is the sum of outputs."""
-    with FakeTensorMode(allow_non_fake_inputs=True):
-        network, inputs = make_zoo.build(name, batch, device)
-        counter = flop_counter.FlopCounterMode(display=False, custom_mapping=formulas)
+def fused_attention(query, key, value, *_, enable_gqa=False, **__):
+    """The call as fused; keys shared by several heads are repeated, which multiplies nothing."""
+    if enable_gqa:
+        key, value = (tensor.repeat_interleave(query.size(-3) // tensor.size(-3), -3) for tensor in (key, value))
+    return aten._scaled_dot_product_efficient_attention(query, key, value, None, True)[0]
+
+
+def flops(name, form, setting):
+    """Forward, and forward and backward. All parameters require grad, inputs do not; the loss is the sum of outputs."""
+    with FakeTensorMode(allow_non_fake_inputs=True), mock.patch("torch.nn.functional.scaled_dot_product_attention", fused_attention):
+        network, inputs = zoo_networks.build(name, setting, "meta", form == "train")
+        counter = flop_counter.FlopCounterMode(display=False, custom_mapping=TRUE_GROUPS)
         with counter:  # not under no_grad: that sends vit_b_16 into a fused encoder kernel that the counter does not know
             outputs = network(*inputs)
-            if backward:
-                sum(output.sum() for output in (outputs if isinstance(outputs, tuple) else (outputs,))).backward()
-    by_operator = {str(operator): flops for operator, flops in counter.get_flop_counts()["Global"].items()}
-    return counter.get_total_flops(), dict(sorted(by_operator.items()))
+            forward = counter.get_total_flops()
+            sum(output.sum() for output in tree_leaves(outputs) if output.requires_grad).backward()
+    return [forward, counter.get_total_flops()]
 
 
-def flops(name, batch):
-    forward, forward_by = count(name, batch, "meta", False, TRUE_GROUPS)
-    both, both_by = count(name, batch, "meta", True, TRUE_GROUPS)
-    fused_forward, _ = count(name, batch, "cpu", False, TRUE_GROUPS | FUSED_ATTENTION)
-    fused_both, fused_by = count(name, batch, "cpu", True, TRUE_GROUPS | FUSED_ATTENTION)
-    groups_ignored, _ = count(name, batch, "meta", True, {})
-    assert fused_forward == forward, (name, fused_forward, forward)
-    return {"batch": batch, "forward": forward, "forward_by_operator": forward_by,
-            "forward_backward": both, "forward_backward_by_operator": both_by,
-            "forward_backward_fused_attention": fused_both, "forward_backward_fused_attention_by_operator": fused_by,
-            "forward_backward_groups_ignored": groups_ignored}
+class Recorder(torch.fx.Interpreter):
+    """Runs a graph and keeps target and output types of each call in it and in the graphs that its higher-order nodes run."""
+
+    def __init__(self, module, calls):
+        super().__init__(module)
+        self.calls = calls
+
+    def call_function(self, target, arguments, keywords):
+        if isinstance(target, torch._ops.HigherOrderOperator):
+            if str(target) not in ("wrap_with_set_grad_enabled", "wrap_with_autocast"):
+                raise RuntimeError(f"no rule for {target}")
+            at = next(place for place, argument in enumerate(arguments) if isinstance(argument, torch.fx.GraphModule))
+            return Recorder(arguments[at], self.calls).run(*arguments[at + 1:])
+        result = super().call_function(target, arguments, keywords)
+        tensors = [leaf for leaf in tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+        if tensors and target is not operator.getitem:
+            self.calls.append((str(target), [(str(tensor.dtype).removeprefix("torch."), list(tensor.shape)) for tensor in tensors]))
+        return result
 
 
-def output_tensors(outputs):
-    """Names of the tensors among a node's outputs, in order."""
-    names = []
-    for output in outputs:
-        kind, value = next(iter(output.items()))
-        if kind == "as_tensor":
-            names.append(value["name"])
-        elif kind == "as_tensors":
-            names += [tensor["name"] for tensor in value]
-        elif not kind.startswith("as_sym_"):
-            raise RuntimeError(f"no rule for an output of kind {kind}")
-    return names
+def calls(name, program, setting):
+    symbols = {symbol: setting[size] for size, symbol in make_zoo.symbols(name, program).items()}
+    found = []
+    with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
+        inputs = [torch.zeros([size if isinstance(size, int) else symbols[str(size)] for size in node.meta["val"].shape],
+                              dtype=node.meta["val"].dtype) for node in program.graph.nodes if node.op == "placeholder"]
+        Recorder(program.graph_module, found).run(*inputs)
+    return found
 
 
-def saved_graph(name, dynamic_batch):
-    with FakeTensorMode(allow_non_fake_inputs=True):
-        network, inputs = make_zoo.build(name, SHAPE_BATCH)
-        program = make_zoo.export(network, inputs, dynamic_batch)
-    return json.loads(make_zoo.saved_entries(program)["models/model.json"])["graph_module"]["graph"]
+def size_text(sizes):
+    return str(sizes[0]) if len(set(sizes)) == 1 else "|".join(map(str, sizes))
 
 
-def dtype_name(code):
-    return str(deserialize_scalar_type(code)).removeprefix("torch.")
+def line(variants):
+    """One call at the three settings."""
+    target, outputs = variants[0]
+    texts = []
+    for place, (dtype, _) in enumerate(outputs):
+        same = [variant[1][place] for variant in variants]
+        assert all(variant[0] == target and len(variant[1]) == len(outputs) for variant in variants), variants
+        assert all(other == dtype for other, _ in same), variants
+        texts.append(f"{dtype}[{','.join(size_text(sizes) for sizes in zip(*(shape for _, shape in same), strict=True))}]")
+    return " ".join((target, *texts))
 
 
-def nodes(name):
-    graph = saved_graph(name, dynamic_batch=False)
-    values = graph["tensor_values"]
-    listed = []
-    for node in graph["nodes"]:
-        tensors = [values[tensor] for tensor in output_tensors(node["outputs"])]
-        if tensors:
-            shapes = [[[size["as_int"] for size in tensor["sizes"]], dtype_name(tensor["dtype"])] for tensor in tensors]
-            listed.append([node["target"].removeprefix("torch.ops."), *shapes])
-    dynamic = [node["target"].removeprefix("torch.ops.") for node in saved_graph(name, dynamic_batch=True)["nodes"]
-               if output_tensors(node["outputs"])]
-    assert dynamic == [node[0] for node in listed], f"{name}: a fixed batch exports to other nodes than a symbolic one"
-    return listed
+def settings(name, form):
+    network = zoo_networks.NETWORKS[name]
+    def further(symbol, place):
+        low, high = network.range(symbol, form == "train")
+        size = FURTHER[symbol][place]
+        return size if low <= size <= high else 3
+    known = network.symbols()
+    return [{symbol: zoo_networks.EXAMPLE[symbol] for symbol in known}] + [{symbol: further(symbol, place) for symbol in known} for place in (0, 1)]
 
 
-def write_oracle(name):
-    document = {"network": name, "torch": torch.__version__, "attention": ATTENTION, "groups": GROUPS,
-                "flops": [flops(name, batch) for batch in BATCHES],
-                "shapes_at": {"batch": SHAPE_BATCH}, "nodes_without_tensor_outputs": "left out"}
-    head = json.dumps(document, indent=1)[:-2]
-    lines = ",\n".join(json.dumps(node, separators=(",", ":")) for node in nodes(name))
+def write_oracle(name, with_zoo):
+    lines, forms = {}, {}
+    for form in make_zoo.FORMS:
+        program = make_zoo.export(name, form)
+        if with_zoo:
+            make_zoo.write_network(name, form, program)
+        sizes = settings(name, form)
+        nodes = [line(variants) for variants in zip(*(calls(name, program, setting) for setting in sizes), strict=True)]
+        forms[form] = {"settings": sizes, "flops": [flops(name, form, setting) for setting in sizes[:2]],
+                       "nodes": [lines.setdefault(node, len(lines)) for node in nodes]}
+    document = {"network": name, "torch": torch.__version__, "attention": ATTENTION, "groups": GROUPS, "forms": forms, "lines": list(lines)}
     path = make_zoo.REPOSITORY / "tests/graph/oracles" / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'{head},\n "nodes": [\n{lines}\n]}}\n')
-    json.loads(path.read_text())
-    batch = document["flops"][0]
-    print(f"{path.relative_to(make_zoo.REPOSITORY)}: {path.stat().st_size} bytes; batch 2 forward {batch['forward']}, "
-          f"with backward {batch['forward_backward']}, fused attention {batch['forward_backward_fused_attention']}, "
-          f"groups ignored {batch['forward_backward_groups_ignored']}")
+    path.write_text(json.dumps(document, separators=(",", ":")).replace('"forms"', '\n"forms"').replace('"train":', '\n"train":')
+                    .replace('"lines":[', '\n"lines":[\n').replace('","', '",\n"') + "\n")
+    assert json.loads(path.read_text()) == document
+    print(f"{path.relative_to(make_zoo.REPOSITORY)}: {path.stat().st_size} bytes; {[form['flops'][0] for form in forms.values()]}", flush=True)
 
 
 if __name__ == "__main__":
-    for network_name in sys.argv[1:] or make_zoo.NETWORKS:
-        write_oracle(network_name)
+    arguments = sys.argv[1:]
+    for network_name in [argument for argument in arguments if argument != "--zoo"] or make_zoo.NETWORKS:
+        write_oracle(network_name, "--zoo" in arguments)

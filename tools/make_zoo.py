@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the zoo: twelve well-known networks as weight-free .pt2 files.
+"""Writes the zoo: well-known networks as weight-free .pt2 files, each as it infers and as it trains, and the table in zoo/README.md.
 
     ~/.cache/joulecast/torch-2.13/bin/python tools/make_zoo.py            # everything
     ~/.cache/joulecast/torch-2.13/bin/python tools/make_zoo.py gpt2       # one network
@@ -16,61 +16,42 @@ import re
 import sys
 import warnings
 import zipfile
-from unittest import mock
 
 import torch
-import torchvision
-import transformers
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._pytree import tree_leaves, tree_map
 
+import zoo_networks
 from make_pt2_samples import relative_source
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-IMAGE_NETWORKS = ["alexnet", "vgg11", "resnet18", "resnet50", "mobilenet_v2", "densenet121", "efficientnet_b0",
-                  "convnext_tiny", "swin_t", "vit_b_16"]
-NETWORKS = IMAGE_NETWORKS + ["bert-base", "gpt2"]
-SEQUENCE = 128
-MAX_BATCH = 4096
+NETWORKS = list(zoo_networks.NETWORKS)
+FORMS = ("eval", "train")
 
 
-class BertEncoder(transformers.BertModel):
-    """bert-base without a head: token ids (batch, 128) to the last hidden state and the pooled output."""
-
-    def forward(self, input_ids):
-        output = super().forward(input_ids)
-        return output.last_hidden_state, output.pooler_output
+def build(name, batch, device="cpu", train=False, **sizes):
+    """The network and example inputs; `sizes` are those of further symbols (sequence, decoder_sequence, past)."""
+    return zoo_networks.build(name, {"batch": batch, **sizes}, device, train)
 
 
-class Gpt2LanguageModel(transformers.GPT2LMHeadModel):
-    """gpt2 with its language head: token ids (batch, 128) to logits."""
+def dynamic_shapes(name, form):
+    known = zoo_networks.NETWORKS[name]
+    dimensions = {}
+    for symbol in known.symbols():
+        low, high = known.range(symbol, form == "train")
+        dimensions[symbol] = torch.export.Dim(symbol, min=low, max=high)
 
-    def forward(self, input_ids):
-        return super().forward(input_ids).logits
-
-
-def build(name, batch, device="cpu"):
-    """The network in eval() form and example inputs. Call it under FakeTensorMode: then no weight is ever allocated."""
-    # torchvision's trunc_normal_ asks tensors for their values, which fake ones do not have; nothing here needs initial values.
-    with mock.patch("torch.nn.init.trunc_normal_", lambda tensor, *_, **__: tensor), torch.device(device):
-        if name == "bert-base":
-            network = BertEncoder(transformers.BertConfig(attn_implementation="sdpa", use_cache=False))
-        elif name == "gpt2":
-            network = Gpt2LanguageModel(transformers.GPT2Config(attn_implementation="sdpa", use_cache=False))
-        else:
-            network = torchvision.models.get_model(name, weights=None)
-        if name in IMAGE_NETWORKS:
-            example = torch.randn(batch, 3, 224, 224)
-        else:
-            example = torch.zeros(batch, SEQUENCE, dtype=torch.int64)
-    return network.eval(), (example,)
+    def of(tensor):
+        return {place: dimensions[size] for place, size in enumerate(tensor.shape) if isinstance(size, str)}
+    return tree_map(of, known.inputs)
 
 
-def export(network, inputs, dynamic_batch):
-    """The training IR: no decompositions are run."""
-    shapes = ({0: torch.export.Dim("batch", min=1, max=MAX_BATCH)},) if dynamic_batch else None
-    with warnings.catch_warnings():
+def export(name, form="eval"):
+    """The training IR, no decompositions are run, with every symbol of the network dynamic."""
+    with FakeTensorMode(allow_non_fake_inputs=True), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return torch.export.export(network, inputs, dynamic_shapes=shapes, strict=False)
+        network, inputs = zoo_networks.build(name, train=form == "train")
+        return torch.export.export(network, inputs, dynamic_shapes=dynamic_shapes(name, form), strict=False)
 
 
 def shorten_stack_trace(trace):
@@ -80,14 +61,18 @@ def shorten_stack_trace(trace):
     return "\n  ".join(f'File "{path}", line {line}, in {function}' for path, line, function in frames)
 
 
-def strip_metadata(model):
-    for node in model["graph_module"]["graph"]["nodes"]:
+def strip_metadata(graph):
+    """Of this graph and of those that its higher-order nodes call."""
+    for node in graph["nodes"]:
         metadata = node["metadata"]
         node["metadata"] = {key: metadata[key] for key in ("stack_trace", "nn_module_stack") if key in metadata}
         if "stack_trace" in metadata:
             node["metadata"]["stack_trace"] = shorten_stack_trace(metadata["stack_trace"])
-        if "nn_module_stack" in metadata:  # a class of this script would be __main__ or make_zoo, as it was started
-            node["metadata"]["nn_module_stack"] = re.sub(r"(?<=,)(__main__|make_zoo)\.", "tools.make_zoo.", metadata["nn_module_stack"])
+        if "nn_module_stack" in metadata:
+            node["metadata"]["nn_module_stack"] = re.sub(r"(?<=,)zoo_networks\.", "tools.zoo_networks.", metadata["nn_module_stack"])
+        for argument in node["inputs"]:
+            if "as_graph" in argument["arg"]:
+                strip_metadata(argument["arg"]["as_graph"]["graph"])
 
 
 def compact(document):
@@ -111,45 +96,55 @@ def saved_entries(program, extra_files=None):
         return {name.split("/", 1)[1]: archive.read(name) for name in archive.namelist()}
 
 
-def batch_symbol(program):
-    """torch renames the dimension we called "batch" (to s77 or s72): the file says which it is."""
-    for node in program.graph.nodes:
-        if node.op == "placeholder" and node.name in program.graph_signature.user_inputs:
-            return str(node.meta["val"].shape[0])
-    raise RuntimeError("the program has no tensor input")
+def user_tensors(program):
+    """The graph's placeholders for what the caller passes, in order."""
+    names = set(program.graph_signature.user_inputs)
+    return [node.meta["val"] for node in program.graph.nodes if node.op == "placeholder" and node.name in names]
 
 
-def write_network(name):
-    with FakeTensorMode(allow_non_fake_inputs=True):
-        network, inputs = build(name, batch=2)
-        program = export(network, inputs, dynamic_batch=True)
-    symbol = batch_symbol(program)
+def symbols(name, program):
+    """torch renames the dimension we called "batch" (to s77 or s72): which it is."""
+    found = {}
+    for declared, tensor in zip(tree_leaves(zoo_networks.NETWORKS[name].inputs), user_tensors(program), strict=True):
+        for size, symbol in zip(declared.shape, tensor.shape, strict=True):
+            if isinstance(size, str):
+                found[size] = str(symbol)
+    return dict(sorted(found.items()))
+
+
+def file_of(name, form):
+    return REPOSITORY / "zoo" / (f"{name}.pt2" if form == "eval" else f"{name}.train.pt2")
+
+
+def write_network(name, form, program):
+    known = zoo_networks.NETWORKS[name]
     note = {
         "name": name,
-        "symbols": {"batch": symbol},
-        "example": {"batch": 2},
-        "inputs": [{"dtype": str(tensor.dtype).removeprefix("torch."), "shape": ["batch", *tensor.shape[1:]]} for tensor in inputs],
-        "mode": "eval",
-        "source": f"torchvision {torchvision.__version__}" if name in IMAGE_NETWORKS else f"transformers {transformers.__version__}",
+        "symbols": symbols(name, program),
+        "example": {symbol: zoo_networks.EXAMPLE[symbol] for symbol in known.symbols()},
+        "inputs": [{"dtype": str(tensor.dtype).removeprefix("torch."), "shape": list(tensor.shape)} for tensor in tree_leaves(known.inputs)],
+        "mode": form,
+        "source": known.source,
+        "parameters": known.parameters,
         "weights": "none",
     }
     entries = saved_entries(program, extra_files={"joulecast.json": compact(note).decode()})
     model = json.loads(entries["models/model.json"])
-    strip_metadata(model)
+    strip_metadata(model["graph_module"]["graph"])
     kept = [(f"{name}/{entry}", entries[entry]) for entry in
             ("archive_format", "archive_version", ".data/version", "byteorder") if entry in entries]
     kept += [(f"{name}/models/model.json", compact(model)), (f"{name}/extra/joulecast.json", entries["extra/joulecast.json"])]
-    path = REPOSITORY / "zoo" / f"{name}.pt2"
+    path = file_of(name, form)
     write_zip(path, kept, zipfile.ZIP_DEFLATED)
     nodes = model["graph_module"]["graph"]["nodes"]
-    print(f"{path.relative_to(REPOSITORY)}: {path.stat().st_size} bytes, {len(nodes)} nodes, batch is {symbol}")
+    print(f"{path.relative_to(REPOSITORY)}: {path.stat().st_size} bytes, {len(nodes)} nodes, {note['symbols']}", flush=True)
 
 
 def main():
-    names = sys.argv[1:] or NETWORKS
     (REPOSITORY / "zoo").mkdir(exist_ok=True)
-    for name in names:
-        write_network(name)
+    for name in sys.argv[1:] or NETWORKS:
+        for form in FORMS:
+            write_network(name, form, export(name, form))
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const Opera
     for (const auto& [key, repeats] : same) {
         const NetworkMeasurement measurement = middle(repeats);
         try {
-            Graph graph = open(measurement.model, measurement.symbols);
+            Graph graph = open(measurement.model, measurement.symbols, measurement.mode);
             found.networks.push_back({at_precision(graph, measurement.precision, measurement.mode), measurement});
         } catch (const Error& error) {
             found.left_out.emplace_back(measurement.model, error.what());

@@ -11,8 +11,8 @@
 
 namespace joulecast {
 
-/// Opens a model by the name a network was measured under, at those symbols. May throw Error.
-using OpenModel = std::function<Graph(const std::string& model, const SymbolValues& symbols)>;
+/// Opens a model by the name a network was measured under, at those symbols, for that mode. May throw Error.
+using OpenModel = std::function<Graph(const std::string& model, const SymbolValues& symbols, Mode mode)>;
 
 struct MeasuredNetworks {
     std::vector<TrainingNetwork> networks;

@@ -158,27 +158,31 @@ ProfileRequest read_plan(std::istream& input, const std::string& name) {
 }
 
 std::vector<Variation> variations(const ProfileRequest& request, const std::filesystem::path& zoo) {
-    std::vector<Graph> graphs;
-    for (const std::string& model : request.models) graphs.push_back(open_model(model, zoo));
+    struct Form {
+        Mode mode;
+        Graph graph;
+    };
+    std::vector<Form> forms;
+    for (const std::string& model : request.models)
+        for (const Mode mode : request.modes) forms.push_back({mode, open_model(model, zoo, {}, mode)});
     for (const auto& [symbol, values] : request.set) {
-        const auto has = [&wanted = symbol](const Graph& graph) { return graph.symbols.contains(wanted); };
-        if (!graphs.empty() && std::ranges::none_of(graphs, has))
-            (void)with_symbol(graphs.front(), symbol, values.front());  // throws, naming the symbols there are
+        const auto has = [&wanted = symbol](const Form& form) { return form.graph.symbols.contains(wanted); };
+        if (!forms.empty() && std::ranges::none_of(forms, has))
+            (void)with_symbol(forms.front().graph, symbol, values.front());  // throws, naming the symbols there are
     }
     std::vector<Variation> all;
-    for (const Graph& graph : graphs)
+    for (const auto& [mode, graph] : forms)
         for (const SymbolValues& symbols : combinations(request, graph)) {
             Graph shaped = graph;
             for (const auto& [symbol, value] : symbols) shaped = with_symbol(shaped, symbol, value);
             SymbolValues values;
             for (const auto& [symbol, state] : shaped.symbols) values[symbol] = state.value;
-            for (const std::string& precision : request.precisions)
-                for (const Mode mode : request.modes) {
-                    Graph ready = at_precision(shaped, precision);
-                    if (mode == Mode::training) ready = to_training(ready);
-                    all.push_back(
-                        {graph.name, values, mode, precision, std::move(ready), request.operations, request.networks});
-                }
+            for (const std::string& precision : request.precisions) {
+                Graph ready = at_precision(shaped, precision);
+                if (mode == Mode::training) ready = to_training(ready);
+                all.push_back(
+                    {graph.name, values, mode, precision, std::move(ready), request.operations, request.networks});
+            }
         }
     return all;
 }

@@ -504,35 +504,5 @@ TEST(HostilePt2, WhatIsNoExportedProgramSaysWhatToWrite) {
     EXPECT_THAT(failure([] { read_pt2(std::filesystem::path("/")); }), HasSubstr("not a file"));
 }
 
-// --- names ------------------------------------------------------------------------------------------------------
-
-std::string refusal(const std::string& model) {
-    try {
-        open_model(model, source + "/zoo");
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "nothing was thrown";
-}
-
-TEST(OpenModel, TakesPathsAndZooNames) {
-    EXPECT_EQ(open_model("resnet18", source + "/zoo").name, "resnet18");
-    EXPECT_EQ(open_model(source + "/zoo/resnet18.pt2", "/nowhere").name, "resnet18");
-    EXPECT_EQ(open_model("resnet18", source + "/zoo", {{"batch", 7}}).symbols.at("batch").value, 7);
-}
-
-TEST(OpenModel, SuggestsNearNames) {
-    EXPECT_THAT(refusal("resnet81"), HasSubstr("Did you mean resnet18, resnet50?"));
-    EXPECT_THAT(refusal("vgg"), HasSubstr("Did you mean vgg11?"));
-    EXPECT_THAT(refusal("bert_base"), HasSubstr("bert-base"));
-    EXPECT_THAT(refusal("something-else-entirely"), HasSubstr("The zoo has alexnet, bert-base"));
-}
-
-TEST(OpenModel, SaysWhatIsNotSupportedYet) {
-    EXPECT_THAT(refusal("net.pth"), AllOf(HasSubstr(".pth is not supported yet"), HasSubstr(".pt2")));
-    EXPECT_THAT(refusal("net.graph.json"), HasSubstr("there is no such file"));
-    EXPECT_THAT(refusal("resnet50@384"), HasSubstr("\"@384\""));
-}
-
 }  // namespace
 }  // namespace joulecast

@@ -1,11 +1,13 @@
-// The twelve networks of the zoo against what PyTorch says of them (tests/graph/oracles, written by
-// tools/make_oracles.py).
+// The zoo against what PyTorch says of it (tests/graph/oracles, written by tools/make_oracles.py), every network as it
+// infers and as it trains.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/graph/record.h"
@@ -15,14 +17,84 @@ namespace {
 
 const std::string source = JOULECAST_SOURCE_DIR;
 
-nlohmann::json oracle(const std::string& network) {
-    std::ifstream file(source + "/tests/graph/oracles/" + network + ".json");
-    return nlohmann::json::parse(file);
+struct Form {
+    std::string network;
+    Mode mode = Mode::inference;
+};
+
+void PrintTo(const Form& form, std::ostream* out) {
+    *out << form.network << ", " << name(form.mode);
 }
 
-Graph network_at(const std::string& network, std::int64_t batch) {
-    return with_symbol(open_model(network, source + "/zoo"), "batch", batch);
+std::vector<Form> forms() {
+    std::vector<Form> all;
+    for (const std::string& network : zoo_names(source + "/zoo"))
+        for (const Mode mode : {Mode::inference, Mode::training}) all.push_back({network, mode});
+    return all;
 }
+
+/// What a test's name may hold.
+std::string identifier(const Form& form) {
+    std::string text = form.network + "_" + std::string(name(form.mode));
+    std::ranges::replace_if(
+        text, [](char c) { return std::string_view("-.@").find(c) != std::string_view::npos; }, '_');
+    return text;
+}
+
+/// The graph as the file holds it; only its form depends on the mode.
+Graph open(const Form& form, const SymbolValues& set = {}) {
+    return open_model(form.network, source + "/zoo", set, form.mode);
+}
+
+/// One of the sizes of "2|1|5", which stand for the three settings; "64" is the same in all.
+std::int64_t size_at(std::string_view text, std::size_t setting) {
+    for (; setting > 0 && text.find('|') != std::string_view::npos; --setting) text.remove_prefix(text.find('|') + 1);
+    std::int64_t size = -1;
+    std::from_chars(text.data(), text.data() + text.size(), size);
+    return size;
+}
+
+/// "float32[2|1|5,64,112,112]" at one setting.
+TensorType tensor_at(const std::string& text, std::size_t setting) {
+    const std::size_t open = text.find('[');
+    TensorType type;
+    type.dtype = parse_dtype(text.substr(0, open)).value();
+    std::istringstream sizes(text.substr(open + 1, text.size() - open - 2));
+    for (std::string size; std::getline(sizes, size, ',');) type.sizes.push_back(size_at(size, setting));
+    return type;
+}
+
+/// What PyTorch says of one form of a network.
+class Oracle {
+  public:
+    explicit Oracle(const Form& form) {
+        std::ifstream file(source + "/tests/graph/oracles/" + form.network + ".json");
+        document_ = nlohmann::json::parse(file);
+        form_ = document_.at("forms").at(form.mode == Mode::training ? "train" : "eval");
+    }
+
+    std::vector<SymbolValues> settings() const { return form_.at("settings"); }
+    /// Forward, and forward and backward, at each of the first settings.
+    std::vector<std::pair<std::int64_t, std::int64_t>> flops() const { return form_.at("flops"); }
+    std::size_t calls() const { return form_.at("nodes").size(); }
+    /// "aten.conv2d.default float32[2|1|5,64,112,112]"
+    std::string call(std::size_t number) const {
+        return document_.at("lines").at(form_.at("nodes").at(number).get<std::size_t>());
+    }
+
+    static std::vector<TensorType> outputs(const std::string& call, std::size_t setting) {
+        std::istringstream words(call);
+        std::vector<TensorType> tensors;
+        std::string word;
+        words >> word;  // the target
+        while (words >> word) tensors.push_back(tensor_at(word, setting));
+        return tensors;
+    }
+
+  private:
+    nlohmann::json document_;
+    nlohmann::json form_;
+};
 
 struct Flops {
     std::int64_t forward = 0;
@@ -38,74 +110,62 @@ Flops flops(const Graph& graph) {
     return sum;
 }
 
-class Zoo : public testing::TestWithParam<std::string> {};
-
-TEST_P(Zoo, EveryNodeHasARecord) {
-    for (const auto& [operation, count] : count_operations(network_at(GetParam(), 2)))
-        EXPECT_NE(find_record(operation.target), nullptr) << operation.target;
+void expect_same_types(const std::vector<TensorType>& actual, const std::vector<TensorType>& expected,
+                       const std::string& message) {
+    ASSERT_EQ(actual.size(), expected.size()) << message;
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+        EXPECT_EQ(actual[i].sizes, expected[i].sizes) << message;
+        EXPECT_EQ(actual[i].dtype, expected[i].dtype) << message;
+    }
 }
 
-TEST_P(Zoo, ForwardFlopsAreThoseOfTheFlopCounter) {
-    const auto flop_counter = oracle(GetParam());
-    for (const auto& expected : flop_counter.at("flops"))
-        EXPECT_EQ(flops(network_at(GetParam(), expected.at("batch"))).forward, expected.at("forward"))
-            << "batch " << expected.at("batch");
-}
+class Zoo : public testing::TestWithParam<Form> {};
 
 // The backward pass of attention is that of the fused kernels, five matrix products, since scores are computed again.
-TEST_P(Zoo, TrainingFlopsAreThoseOfTheFlopCounter) {
-    const auto flop_counter = oracle(GetParam());
-    for (const auto& expected : flop_counter.at("flops")) {
-        const Flops counted = flops(to_training(network_at(GetParam(), expected.at("batch"))));
-        EXPECT_EQ(counted.forward, expected.at("forward")) << "batch " << expected.at("batch");
-        EXPECT_EQ(counted.forward + counted.backward, expected.at("forward_backward_fused_attention"))
-            << "batch " << expected.at("batch");
+TEST_P(Zoo, FlopsAreThoseOfTheFlopCounter) {
+    const Oracle oracle(GetParam());
+    const auto settings = oracle.settings();
+    for (std::size_t i = 0; i < oracle.flops().size(); ++i) {
+        const Graph graph = open(GetParam(), settings.at(i));
+        const auto [forward, with_backward] = oracle.flops()[i];
+        EXPECT_EQ(flops(graph).forward, forward) << "setting " << i;
+        EXPECT_EQ(flops(graph).backward, 0) << "setting " << i;
+        const Flops counted = flops(to_training(graph));
+        EXPECT_EQ(counted.forward, forward) << "setting " << i;
+        EXPECT_EQ(counted.forward + counted.backward, with_backward) << "setting " << i;
     }
 }
 
-TEST_P(Zoo, RecordsComputeTheOutputsThatTheFileTells) {
-    const Graph graph = open_model(GetParam(), source + "/zoo");
-    for (const Node& node : graph.nodes) {
-        const std::vector<TensorType> computed = find_record(node.operation.target)->outputs(node.operation);
-        ASSERT_EQ(computed.size(), node.outputs.size()) << signature(node.operation);
-        for (std::size_t i = 0; i < computed.size(); ++i) {
-            EXPECT_EQ(computed[i].sizes, node.outputs[i].sizes) << signature(node.operation);
-            EXPECT_EQ(computed[i].dtype, node.outputs[i].dtype) << signature(node.operation);
+TEST_P(Zoo, ReshapedItHasTheShapesThatTorchComputesThere) {
+    const Oracle oracle(GetParam());
+    const auto settings = oracle.settings();
+    ASSERT_EQ(settings.size(), 3u);
+    for (std::size_t setting = 0; setting < settings.size(); ++setting) {
+        std::size_t number = 0;
+        const Graph graph = open(GetParam(), settings[setting]);
+        for (const Node& node : graph.nodes) {
+            if (node.outputs.empty()) continue;  // the oracle leaves those out
+            ASSERT_LT(number, oracle.calls()) << signature(node.operation);
+            const std::string call = oracle.call(number++);
+            const std::string message = signature(node.operation) + " against " + call;
+            const auto expected = Oracle::outputs(call, setting);
+            ASSERT_NO_FATAL_FAILURE(expect_same_types(node.outputs, expected, message));
+            if (const Record* record = find_record(node.operation.target))
+                expect_same_types(record->outputs(node.operation), expected, "record of " + message);
         }
+        EXPECT_EQ(number, oracle.calls());
     }
-}
-
-TEST_P(Zoo, ReshapedItIsAFreshExportAtThatBatch) {
-    const nlohmann::json expected = oracle(GetParam());
-    const Graph graph = network_at(GetParam(), expected.at("shapes_at").at("batch"));
-    auto fresh = expected.at("nodes").begin();
-    for (const Node& node : graph.nodes) {
-        if (node.outputs.empty()) continue;  // the oracle leaves those out
-        ASSERT_NE(fresh, expected.at("nodes").end());
-        // ["aten.conv2d.default", [[5, 64, 112, 112], "float32"], ...]
-        ASSERT_EQ(fresh->size(), node.outputs.size() + 1) << signature(node.operation) << " against " << *fresh;
-        const std::vector<TensorType> computed = find_record(node.operation.target)->outputs(node.operation);
-        for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-            const auto& [sizes, dtype] = fresh->at(i + 1).get<std::pair<std::vector<std::int64_t>, std::string>>();
-            EXPECT_EQ(node.outputs[i].sizes, sizes) << signature(node.operation);
-            EXPECT_EQ(node.outputs[i].dtype, parse_dtype(dtype)) << signature(node.operation);
-            EXPECT_EQ(computed.at(i).sizes, sizes) << signature(node.operation);
-        }
-        ++fresh;
-    }
-    EXPECT_EQ(fresh, expected.at("nodes").end());
 }
 
 TEST_P(Zoo, OperationsAreInCanonicalFormAndSurviveTheirText) {
-    const Graph graph = open_model(GetParam(), source + "/zoo");
-    for (const Node& node : graph.nodes) {
-        EXPECT_EQ(canonical(node.operation), node.operation) << signature(node.operation);
-        EXPECT_EQ(parse_operation(signature(node.operation)), node.operation) << signature(node.operation);
+    for (const auto& [operation, count] : count_operations(open(GetParam()))) {
+        EXPECT_EQ(canonical(operation), operation) << signature(operation);
+        EXPECT_EQ(parse_operation(signature(operation)), operation) << signature(operation);
     }
 }
 
 TEST_P(Zoo, EveryOperandIsTheTensorItsEdgePointsTo) {
-    const Graph graph = network_at(GetParam(), 3);
+    const Graph graph = open(GetParam(), Oracle(GetParam()).settings().at(2));
     for (const Node& node : graph.nodes) {
         const auto operands = tensors(node.operation);
         ASSERT_EQ(operands.size(), node.inputs.size()) << signature(node.operation);
@@ -114,22 +174,28 @@ TEST_P(Zoo, EveryOperandIsTheTensorItsEdgePointsTo) {
 }
 
 TEST_P(Zoo, NodesSayWhichModuleAndLineMadeThem) {
-    const Graph graph = open_model(GetParam(), source + "/zoo");
+    const Graph graph = open(GetParam());
     const auto named = std::ranges::count_if(graph.nodes, [](const Node& node) { return !node.module_path.empty(); });
     EXPECT_GT(named, std::ssize(graph.nodes) * 8 / 10);
     for (const Node& node : graph.nodes) EXPECT_THAT(node.source_line, testing::MatchesRegex(".+\\.py:[0-9]+"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, Zoo, testing::ValuesIn(zoo_names(source + "/zoo")), [](const auto& parameter) {
-    std::string name = parameter.param;
-    std::ranges::replace(name, '-', '_');
-    return name;
-});
+INSTANTIATE_TEST_SUITE_P(Networks, Zoo, testing::ValuesIn(forms()),
+                         [](const auto& parameter) { return identifier(parameter.param); });
 
-TEST(ZooNames, AreTheTwelve) {
-    EXPECT_THAT(zoo_names(source + "/zoo"),
-                testing::ElementsAre("alexnet", "bert-base", "convnext_tiny", "densenet121", "efficientnet_b0", "gpt2",
-                                     "mobilenet_v2", "resnet18", "resnet50", "swin_t", "vgg11", "vit_b_16"));
+// tests/graph/oracles has one file per network, so this is every network of tools/zoo_networks.py.
+TEST(WholeZoo, HasTwoFormsOfEveryNetworkWithAnOracle) {
+    std::vector<std::string> networks;
+    for (const auto& entry : std::filesystem::directory_iterator(source + "/tests/graph/oracles"))
+        networks.push_back(entry.path().stem().string());
+    EXPECT_THAT(zoo_names(source + "/zoo"), testing::UnorderedElementsAreArray(networks));
+    for (const std::string& network : networks)
+        EXPECT_TRUE(std::filesystem::exists(source + "/zoo/" + network + ".train.pt2")) << network;
+}
+
+TEST(WholeZoo, GoogLeNetTrainsWithItsAuxiliaryHeads) {
+    EXPECT_EQ(open({"googlenet", Mode::inference}).nodes.size(), 197);
+    EXPECT_EQ(open({"googlenet", Mode::training}).nodes.size(), 274);
 }
 
 }  // namespace

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
 
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
@@ -28,16 +31,113 @@ std::string joined(const std::vector<std::string>& names) {
     return text;
 }
 
-/// Names that differ by a third of their letters at most, or that begin with what was asked; all names if none does.
+/// Names that differ by a third of their letters at most, or that begin with what was asked, nearest first; all names
+/// if none does.
 std::string suggestion(const std::string& asked, const std::vector<std::string>& names) {
     constexpr std::size_t longest_name = 64;
-    std::vector<std::string> near;
-    for (const std::string& name : names)
-        if (asked.size() <= longest_name &&
-            (name.starts_with(asked) || distance(asked, name) <= std::max<std::size_t>(1, name.size() / 3)))
-            near.push_back(name);
-    if (!near.empty()) return "Did you mean " + joined(near) + "?";
+    constexpr std::size_t most_names = 5;
+    std::vector<std::pair<std::size_t, std::string>> near;
+    for (const std::string& name : names) {
+        if (asked.size() > longest_name) break;
+        const std::size_t far = name.starts_with(asked) ? 0 : distance(asked, name);
+        if (far <= std::max<std::size_t>(1, name.size() / 3)) near.emplace_back(far, name);
+    }
+    std::ranges::stable_sort(near, {}, &std::pair<std::size_t, std::string>::first);
+    std::vector<std::string> nearest;
+    for (const auto& [far, name] : near)
+        if (nearest.size() < most_names) nearest.push_back(name);
+    if (!nearest.empty()) return "Did you mean " + joined(nearest) + "?";
     return names.empty() ? "The zoo is empty or missing" : "The zoo has " + joined(names);
+}
+
+/// Names that people use for networks of the zoo. The graph carries the zoo's own name, so reports say what was taken.
+struct Alias {
+    std::string_view name;
+    std::string_view network;
+};
+constexpr std::array aliases = {
+    Alias{"bert", "bert-base"},
+    Alias{"bert-base-uncased", "bert-base"},
+    Alias{"bert-large-uncased", "bert-large"},
+    Alias{"convnext_b", "convnext_base"},
+    Alias{"convnext_t", "convnext_tiny"},
+    Alias{"darknet", "darknet19"},
+    Alias{"darknet-19", "darknet19"},
+    Alias{"densenet", "densenet121"},
+    Alias{"efficientnet", "efficientnet_b0"},
+    Alias{"inception", "inception_v3"},
+    Alias{"llama-3.2", "llama-3.2-1b"},
+    Alias{"mnasnet", "mnasnet1_0"},
+    Alias{"mobilenet_v3", "mobilenet_v3_large"},
+    Alias{"mobilenetv2", "mobilenet_v2"},
+    Alias{"mobilenetv3", "mobilenet_v3_large"},
+    Alias{"opt", "opt-1.3b"},
+    Alias{"qwen2", "qwen2-1.5b"},
+    Alias{"regnet_y", "regnet_y_400mf"},
+    Alias{"resnext50", "resnext50_32x4d"},
+    Alias{"shufflenet", "shufflenet_v2_x1_0"},
+    Alias{"shufflenet_v2", "shufflenet_v2_x1_0"},
+    Alias{"squeezenet", "squeezenet1_1"},
+    Alias{"swin", "swin_t"},
+    Alias{"swin_v2", "swin_v2_t"},
+    Alias{"t5", "t5-small"},
+    Alias{"u-net", "unet"},
+    Alias{"vit", "vit_b_16"},
+    Alias{"whisper", "whisper-tiny"},
+    Alias{"wide_resnet50", "wide_resnet50_2"},
+};
+
+constexpr std::string_view training_form = ".train";
+
+/// The name without its "@size", as the zoo spells it.
+std::string without_alias(const std::string& base) {
+    const auto found = std::ranges::find(aliases, std::string_view(base), &Alias::name);
+    return found == aliases.end() ? base : std::string(found->network);
+}
+
+/// Pixels along the last dimension of the image that the network takes; absent for those that take none.
+std::optional<std::int64_t> image_size(const Graph& graph) {
+    constexpr std::size_t image_dimensions = 4;
+    for (const GraphInput& input : graph.inputs)
+        if (input.kind == GraphInput::Kind::user_input && input.type.sizes.size() == image_dimensions)
+            return input.type.sizes.back();
+    return std::nullopt;
+}
+
+/// The form of the network for the mode; without one of its own, a network trains in the form that infers.
+Graph read_form(const std::string& network, const std::filesystem::path& zoo, const SymbolValues& set, Mode mode) {
+    std::filesystem::path path = zoo / (network + std::string(training_form) + ".pt2");
+    if (mode != Mode::training || !std::filesystem::exists(path)) path = zoo / (network + ".pt2");
+    Graph graph = read_pt2(path, set);
+    graph.name = network;
+    return graph;
+}
+
+/// The network's plain form where its image size is the one asked for; else throws, naming the sizes there are.
+Graph read_plain_size(const std::string& network, const std::string& size, const std::vector<std::string>& names,
+                      const std::filesystem::path& zoo, const SymbolValues& set, Mode mode) {
+    const std::string failure = "there is no network \"" + network + "@" + size + "\": ";
+    Graph graph = read_form(network, zoo, set, mode);
+    const std::optional<std::int64_t> plain = image_size(graph);
+    if (!plain)
+        throw Error(failure + "\"" + network + "\" takes no image. Leave out \"@" + size + "\" and set its symbols, " +
+                    "for example --set sequence=" + (size.empty() ? "128" : size.substr(0, 8)));
+    if (std::to_string(*plain) == size) return graph;
+    std::vector<std::string> sizes = {network + "@" + std::to_string(*plain)};
+    for (const std::string& name : names)
+        if (name.starts_with(network + "@")) sizes.push_back(name);
+    throw Error(failure + "the zoo has " + joined(sizes) + ". Take one of these, or export the network at that size");
+}
+
+Graph open_zoo(const std::string& model, const std::filesystem::path& zoo, const SymbolValues& set, Mode mode) {
+    const std::vector<std::string> names = zoo_names(zoo);
+    const std::size_t at = std::min(model.find('@'), model.size());
+    const std::string network = without_alias(model.substr(0, at));
+    const std::string full = network + model.substr(at);
+    if (std::ranges::binary_search(names, full)) return read_form(full, zoo, set, mode);
+    if (at < model.size() && std::ranges::binary_search(names, network))
+        return read_plain_size(network, model.substr(at + 1), names, zoo, set, mode);
+    throw Error("there is no network \"" + model + "\". " + suggestion(model, names));
 }
 
 }  // namespace
@@ -45,13 +145,15 @@ std::string suggestion(const std::string& asked, const std::vector<std::string>&
 std::vector<std::string> zoo_names(const std::filesystem::path& zoo) {
     std::vector<std::string> names;
     std::error_code missing;
-    for (const auto& entry : std::filesystem::directory_iterator(zoo, missing))
-        if (entry.path().extension() == ".pt2") names.push_back(entry.path().stem().string());
+    for (const auto& entry : std::filesystem::directory_iterator(zoo, missing)) {
+        const std::string stem = entry.path().stem().string();
+        if (entry.path().extension() == ".pt2" && !stem.ends_with(training_form)) names.push_back(stem);
+    }
     std::ranges::sort(names);
     return names;
 }
 
-Graph open_model(const std::string& model, const std::filesystem::path& zoo, const SymbolValues& set) {
+Graph open_model(const std::string& model, const std::filesystem::path& zoo, const SymbolValues& set, Mode mode) {
     const std::filesystem::path path = model;
     if (path.extension() == ".pt2") return read_pt2(path, set);
     if (path.extension() == ".onnx") return read_onnx(path, set);
@@ -59,13 +161,8 @@ Graph open_model(const std::string& model, const std::filesystem::path& zoo, con
     for (const char* suffix : {".pt", ".pth", ".safetensors", ".json"})
         if (model.ends_with(suffix))
             throw Error("cannot read " + model + ": " + suffix + " is not supported yet. Supported: .pt2 of " +
-                        "torch.export, .onnx, .graph.json, and the names of the zoo (" + joined(zoo_names(zoo)) + ")");
-    const std::vector<std::string> names = zoo_names(zoo);
-    if (const std::size_t at = model.find('@'); at != std::string::npos)
-        throw Error("there is no network \"" + model + "\": the zoo has one size of each network yet. Leave out \"" +
-                    model.substr(at) + "\" or export the network at that size");
-    if (std::ranges::binary_search(names, model)) return read_pt2(zoo / (model + ".pt2"), set);
-    throw Error("there is no network \"" + model + "\". " + suggestion(model, names));
+                        "torch.export, .onnx, .graph.json, and names of the zoo such as resnet50");
+    return open_zoo(model, zoo, set, mode);
 }
 
 }  // namespace joulecast

@@ -31,9 +31,12 @@ Graph read_onnx(const std::filesystem::path& path, const SymbolValues& set = {})
 /// The same from memory.
 Graph read_onnx(std::span<const std::byte> bytes, const std::string& name, const SymbolValues& set = {});
 
-/// Opens what a user names: a path by its suffix, or else a zoo network ("resnet50").
-/// `zoo` is the folder of the shipped graphs. Throws Error listing near names if there is none.
-Graph open_model(const std::string& model, const std::filesystem::path& zoo, const SymbolValues& set = {});
+/// Opens what a user names: a path by its suffix, or else a zoo network ("resnet50", "resnet50@299" for images of that
+/// size; short names are understood). A zoo network comes in the form that `mode` wants: auxiliary heads and stochastic
+/// depth are only in the one that trains; to_training() is still the caller's. A user's file is taken as it is.
+/// `zoo` is the folder of the shipped graphs. Throws Error listing near names, or sizes, if there is none.
+Graph open_model(const std::string& model, const std::filesystem::path& zoo, const SymbolValues& set = {},
+                 Mode mode = Mode::inference);
 
 /// Names of the zoo's networks, sorted.
 std::vector<std::string> zoo_names(const std::filesystem::path& zoo);
