@@ -28,7 +28,8 @@ struct TreeSettings {
     unsigned threads = 0;  ///< 0: as many as the machine has; the result does not depend on it
 };
 
-/// The settings LEARNING found good for log-relative targets: half of the features per split, leaves of one row.
+/// Settings for log-relative targets, found by grouped cross-validation: half of the features per split, leaves of one
+/// row.
 TreeSettings settings(Learner learner, std::size_t trees, std::uint64_t seed);
 
 /// Regression trees on squared error, exact splits (Breiman 1984, 2001; Geurts 2006). Deterministic by seed.

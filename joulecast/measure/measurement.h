@@ -18,7 +18,7 @@ enum class Outcome { ok, unstable, out_of_memory, unsupported, crashed, inferred
 std::string_view name(Outcome outcome);
 std::optional<Outcome> parse_outcome(std::string_view text);
 
-/// Seconds per call from blocks of calls; what METHOD's timing rule reports.
+/// Seconds per call from blocks of calls; what the timing rule of docs/method.md reports.
 struct TimeSummary {
     double mean_s = std::numeric_limits<double>::quiet_NaN();
     double median_s = std::numeric_limits<double>::quiet_NaN();
@@ -32,7 +32,7 @@ struct TimeSummary {
     bool converged = false;            ///< half width reached the limit before the budget ended
 };
 
-/// How a worker measures; every field has METHOD's default.
+/// How a worker measures; the defaults are those of docs/method.md.
 struct MeasureSettings {
     double warm_up_s = 0.05;
     double time_budget_s = 0.25;  ///< timing of one phase, at most

@@ -30,9 +30,9 @@ struct Timing {
     std::vector<double> block_s;  ///< seconds per call of each block in order, leading transient included
 };
 
-/// METHOD's timing rule. Warm-up: at least three calls and warm_up_s; a call longer than the whole budget warms up
-/// alone. Then blocks of k calls, k chosen so that a block lasts min_block_s and randomised by 0 to 20 % (a fixed k
-/// locks onto periodic noise), until the half width has settled or the budget is spent (converged = false).
+/// The timing rule of docs/method.md. Warm-up: at least three calls and warm_up_s; a call longer than the whole budget
+/// warms up alone. Then blocks of k calls, k chosen so that a block lasts min_block_s and randomised by 0 to 20 % (a
+/// fixed k locks onto periodic noise), until the half width has settled or the budget is spent (converged = false).
 Timing time_calls(Workload& workload, Clock& clock, const TimingRule& rule, bool hot, std::mt19937_64& random);
 
 /// A half width beyond this share of the mean makes the outcome `unstable`; the time is kept.

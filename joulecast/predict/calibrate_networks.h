@@ -9,7 +9,7 @@ namespace joulecast {
 
 /// Sets corrections, sigma_network and memory_half_width of `device` from measured networks. Their operations count as
 /// forecast while held out, so that the correction is the one a new network needs. Without networks: no correction,
-/// and widths that LEARNING found safe.
+/// and wide default widths.
 void calibrate_networks(DeviceModel& device, std::span<const TrainingRow> rows, std::span<const HeldOutTime> held_out,
                         std::span<const TrainingNetwork> networks);
 

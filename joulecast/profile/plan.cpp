@@ -12,7 +12,8 @@
 namespace joulecast {
 namespace {
 
-/// What measuring an operation takes before the database knows better: METHOD's warm-up, timing (rotating and hot).
+/// What measuring an operation takes before the database knows better: warm-up and timing, rotating and hot
+/// (docs/method.md).
 constexpr double default_operation_cost_s = 0.5;
 /// A network is built, warmed up and timed: at least so long, and so many passes.
 constexpr double least_network_cost_s = 1.0;

@@ -82,8 +82,8 @@ double coverage(const std::function<std::function<double()>(std::mt19937_64&)>& 
     return static_cast<double>(held) / trials;
 }
 
-// The expected shares are METHOD's. 1500 trials have a standard error of 0.006 to 0.007: three of them either side.
-// An interval of half the width would hold 0.67, one that ignores the autocorrelation 0.74 (of AR(1) 0.5).
+// The expected shares are those of docs/method.md. 1500 trials have a standard error of 0.006 to 0.007: three of them
+// either side. An interval of half the width would hold 0.67, one that ignores the autocorrelation 0.74 (of AR(1) 0.5).
 TEST(IntervalCoverage, OfIndependentNoiseIs95Percent) {
     const auto noise = [](std::mt19937_64& random) {
         return [&random, normal = std::normal_distribution<double>(1.0, 0.02)]() mutable { return normal(random); };
