@@ -23,6 +23,7 @@ set(joulecast_headers
     joulecast/graph/operation.h
     joulecast/graph/readers/archive.h
     joulecast/graph/readers/onnx_call.h
+    joulecast/graph/readers/onnx_fold.h
     joulecast/graph/readers/onnx_model.h
     joulecast/graph/readers/onnx_names.h
     joulecast/graph/readers/onnx_ops.h

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "joulecast/error.h"
+#include "joulecast/graph/readers/onnx_fold.h"
 #include "joulecast/graph/readers/onnx_translation.h"
 #include "joulecast/graph/readers/read_graph.h"
 
@@ -42,6 +43,7 @@ Graph read(onnx::Source& source, const std::string& name, const SymbolValues& se
         drop_stored_inputs(model.graph);
         onnx::name_unknown_dimensions(model.graph);
         add_output_infos(model.graph);
+        onnx::fold(model.graph);
         onnx::Symbols symbols(model.graph);
         return shaped(std::make_shared<const Network>(std::move(model), std::move(symbols), name), set);
     } catch (const FormatError& error) {

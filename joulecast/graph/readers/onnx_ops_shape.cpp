@@ -15,6 +15,12 @@ void reshape(Call& call) {
     const bool copies_zeros = call.integer("allowzero", 0) == 0;
     for (std::size_t d = 0; d < sizes.size(); ++d)
         if (sizes[d] == 0 && copies_zeros && d < call.type(0).sizes.size()) sizes[d] = call.type(0).sizes[d];
+    if (const auto rest = std::ranges::find(sizes, -1); rest != sizes.end()) {
+        std::int64_t known = 1;
+        for (const std::int64_t size : sizes)
+            if (size != -1 && __builtin_mul_overflow(known, size, &known)) call.refuse("its sizes overflow");
+        if (known != 0) *rest = element_count(call.type(0)) / known;
+    }
     call.output(0, call.emit("aten::reshape", {{"self", call.tensor(0)}, {"shape", Value(sizes)}}));
 }
 

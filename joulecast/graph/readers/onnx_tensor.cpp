@@ -52,7 +52,7 @@ std::optional<double> real_of(std::uint64_t bits, Dtype dtype) {
         case Dtype::bf16:
             return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits << 16U)));
         case Dtype::f32:
-            return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+            return decimal_of(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
         case Dtype::f64:
             return std::bit_cast<double>(bits);
         default:

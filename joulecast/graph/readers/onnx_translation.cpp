@@ -11,7 +11,7 @@ namespace joulecast::onnx {
 namespace {
 
 /// Nodes after all functions are written out; exported networks have some ten thousand.
-constexpr std::size_t most_steps = 1'000'000;
+constexpr std::size_t most_steps = 250'000;
 /// Functions in functions, and branches in them.
 constexpr std::size_t deepest_calls = 64;
 /// Known numbers that become a tensor because an operation asks for them: how far back the calls are made.
@@ -131,7 +131,8 @@ void Translation::run(const std::vector<Node>& nodes, Frame& frame) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         try {
             if (++steps_ > most_steps)
-                throw FormatError("functions within functions make more than a million nodes, more than any network");
+                throw FormatError(
+                    "it has more than 250 000 nodes once functions are written out, more than any network");
             step(nodes[i], frame);
         } catch (const FormatError& error) {
             throw FormatError(label(i, nodes[i]) + error.what());

@@ -1,7 +1,10 @@
 #include "joulecast/graph/readers/onnx_wire.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <charconv>
+#include <cmath>
 #include <fstream>
 
 #include "joulecast/error.h"
@@ -145,11 +148,21 @@ std::int64_t Fields::integer() const {
     return static_cast<std::int64_t>(value_);
 }
 
+double decimal_of(float number) {
+    if (!std::isfinite(number)) return static_cast<double>(number);
+    constexpr std::size_t longest = 32;
+    std::array<char, longest> text;
+    const auto written = std::to_chars(text.data(), text.data() + text.size(), number);
+    double decimal = 0.0;
+    std::from_chars(text.data(), written.ptr, decimal);
+    return decimal;
+}
+
 namespace {
 
 double real_of(std::uint64_t bits, std::uint64_t bytes) {
     if (bytes == 8) return std::bit_cast<double>(bits);
-    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    return decimal_of(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
 }
 
 }  // namespace

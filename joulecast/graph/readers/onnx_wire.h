@@ -48,6 +48,9 @@ struct Range {
     std::uint64_t length = 0;
 };
 
+/// The double that reads as the float prints: 1e-5 where the file has 9.99999974e-06, as everybody wrote it.
+double decimal_of(float number);
+
 /// Strings longer than this are no names.
 inline constexpr std::uint64_t longest_text = std::uint64_t{1} << 20U;
 
