@@ -65,6 +65,8 @@ TEST(OpenModel, KnowsShortNamesAndSaysWhatItTook) {
     EXPECT_EQ(open("mobilenet_v3").name, "mobilenet_v3_large");
     EXPECT_EQ(open("squeezenet@227").name, "squeezenet1_1@227");
     EXPECT_EQ(open("bert-base-uncased").name, "bert-base");
+    EXPECT_EQ(open("facebook/opt-1.3b").name, "opt-1.3b");
+    EXPECT_EQ(open("ResNet18@32").name, "resnet18@32");
     for (const char* name : {"bert",        "bert-large-uncased",
                              "convnext_b",  "convnext_t",
                              "darknet",     "darknet-19",

@@ -42,7 +42,7 @@ std::string suggestion(const std::string& asked, const std::vector<std::string>&
         const std::size_t far = name.starts_with(asked) ? 0 : distance(asked, name);
         if (far <= std::max<std::size_t>(1, name.size() / 3)) near.emplace_back(far, name);
     }
-    std::ranges::stable_sort(near, {}, &std::pair<std::size_t, std::string>::first);
+    std::ranges::sort(near);
     std::vector<std::string> nearest;
     for (const auto& [far, name] : near)
         if (nearest.size() < most_names) nearest.push_back(name);
@@ -50,7 +50,8 @@ std::string suggestion(const std::string& asked, const std::vector<std::string>&
     return names.empty() ? "The zoo is empty or missing" : "The zoo has " + joined(names);
 }
 
-/// Names that people use for networks of the zoo. The graph carries the zoo's own name, so reports say what was taken.
+/// Names that people use for networks of the zoo, and those of Hugging Face's hub, in small letters. The graph carries
+/// the zoo's own name, so reports say what was taken.
 struct Alias {
     std::string_view name;
     std::string_view network;
@@ -65,13 +66,21 @@ constexpr std::array aliases = {
     Alias{"darknet-19", "darknet19"},
     Alias{"densenet", "densenet121"},
     Alias{"efficientnet", "efficientnet_b0"},
+    Alias{"facebook/opt-1.3b", "opt-1.3b"},
+    Alias{"google-bert/bert-base-uncased", "bert-base"},
+    Alias{"google-bert/bert-large-uncased", "bert-large"},
+    Alias{"google-t5/t5-small", "t5-small"},
     Alias{"inception", "inception_v3"},
     Alias{"llama-3.2", "llama-3.2-1b"},
+    Alias{"meta-llama/llama-3.2-1b", "llama-3.2-1b"},
     Alias{"mnasnet", "mnasnet1_0"},
     Alias{"mobilenet_v3", "mobilenet_v3_large"},
     Alias{"mobilenetv2", "mobilenet_v2"},
     Alias{"mobilenetv3", "mobilenet_v3_large"},
+    Alias{"openai-community/gpt2", "gpt2"},
+    Alias{"openai/whisper-tiny", "whisper-tiny"},
     Alias{"opt", "opt-1.3b"},
+    Alias{"qwen/qwen2-1.5b", "qwen2-1.5b"},
     Alias{"qwen2", "qwen2-1.5b"},
     Alias{"regnet_y", "regnet_y_400mf"},
     Alias{"resnext50", "resnext50_32x4d"},
@@ -89,9 +98,11 @@ constexpr std::array aliases = {
 
 constexpr std::string_view training_form = ".train";
 
-/// The name without its "@size", as the zoo spells it.
-std::string without_alias(const std::string& base) {
-    const auto found = std::ranges::find(aliases, std::string_view(base), &Alias::name);
+/// The zoo's own name for a name without "@size". The zoo writes all names in small letters.
+std::string without_alias(std::string base) {
+    std::ranges::transform(base, base.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const auto* const found = std::ranges::find(aliases, std::string_view(base), &Alias::name);
     return found == aliases.end() ? base : std::string(found->network);
 }
 
