@@ -1,245 +1,276 @@
 #include <algorithm>
-#include <charconv>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/count_model.h"
 #include "cli/settings.h"
+#include "cli/terminal.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
-#include "joulecast/graph/readers/read_graph.h"
-#include "joulecast/graph/record.h"
+#include "joulecast/graph/graph_json.h"
 
 namespace joulecast::cli {
 namespace {
 
-/// One operation of a model with all its calls together, or, as the last line of a table, all operations.
-struct Extracted {
-    std::string model;
-    std::string op;
-    std::string signature;
-    std::string family;
-    std::int64_t count = 0;
-    Counts forward;
-    Counts backward;
-    bool has_record = false;
-    /// Of the model's FLOPs, forward and backward.
-    double share = 0;
+using Columns = std::vector<Column<CallCount>>;
+
+struct Options {
+    std::vector<std::string> models;
+    std::vector<std::string> set;
+    std::string mode;
+    std::size_t top = 0;
+    bool by_module = false;
+    std::size_t depth = 2;
+    std::string graph_file;
+    bool bag = false;
+    Output output;
 };
 
-struct Model {
-    Graph graph;
-    std::vector<Extracted> operations;
-    Extracted total;
-    std::int64_t nodes_without_record = 0;
-};
-
-std::int64_t checked_sum(std::int64_t a, std::int64_t b) {
-    std::int64_t sum = 0;
-    if (__builtin_add_overflow(a, b, &sum)) throw FormatError("its counts do not fit into 64 bits");
-    return sum;
-}
-
-Counts checked_sum(const Counts& a, const Counts& b) {
-    return {checked_sum(a.flop, b.flop), checked_sum(a.other_flop, b.other_flop),
-            checked_sum(a.bytes_read, b.bytes_read), checked_sum(a.bytes_written, b.bytes_written)};
-}
-
-Counts times(const Counts& counts, std::int64_t calls) {
-    const auto product = [calls](std::int64_t count) {
-        std::int64_t result = 0;
-        if (__builtin_mul_overflow(count, calls, &result)) throw FormatError("its counts do not fit into 64 bits");
-        return result;
-    };
-    return {product(counts.flop), product(counts.other_flop), product(counts.bytes_read),
-            product(counts.bytes_written)};
-}
-
-Extracted extract(const CountedOperation& counted, const std::string& model) {
-    const Operation& operation = counted.operation;
-    Extracted extracted;
-    extracted.model = model;
-    extracted.op = operation.target;
-    extracted.signature = signature(operation);
-    extracted.family = name(family(operation));
-    extracted.count = counted.count;
-    extracted.has_record = find_record(operation.target) != nullptr;
-    extracted.forward = times(forward_counts(operation), counted.count);
-    extracted.backward = times(backward_counts(operation), counted.count);
-    return extracted;
-}
-
-Model extract(Graph graph) {
-    Model model;
-    model.total.op = "total";
-    for (const CountedOperation& counted : count_operations(graph)) {
-        try {
-            Extracted one = extract(counted, graph.name);
-            Extracted& total = model.total;
-            total.count = checked_sum(total.count, one.count);
-            total.forward = checked_sum(total.forward, one.forward);
-            total.backward = checked_sum(total.backward, one.backward);
-            if (!one.has_record) model.nodes_without_record += one.count;
-            model.operations.push_back(std::move(one));
-        } catch (const FormatError& error) {
-            throw FormatError("cannot count " + graph.name + ": " + signature(counted.operation) + ": " + error.what());
-        }
-    }
-    const auto flops = [](const Extracted& e) {
-        return static_cast<double>(e.forward.flop) + static_cast<double>(e.backward.flop);
-    };
-    for (Extracted& one : model.operations) one.share = flops(one) / std::max(1.0, flops(model.total));
-    model.total.share = flops(model.total) > 0 ? 1 : 0;
-    model.graph = std::move(graph);
-    return model;
-}
-
-using Columns = std::vector<Column<Extracted>>;
-
-/// What every format shows of one operation, in the order of the JSON keys.
+/// What every format shows of some calls, in the order of the JSON keys.
 const Columns& columns() {
     static const Columns list = {
-        {"op", "operation", Show::text, [](const Extracted& e) { return e.op; }},
-        {"signature", "signature", Show::text, [](const Extracted& e) { return e.signature; }},
-        {"count", "calls", Show::count, [](const Extracted& e) { return e.count; }},
-        {"flops", "FLOPs", Show::flop, [](const Extracted& e) { return e.forward.flop; }},
-        {"other_flops", "other", Show::flop, [](const Extracted& e) { return e.forward.other_flop; }},
-        {"bytes_read", "read", Show::bytes, [](const Extracted& e) { return e.forward.bytes_read; }},
-        {"bytes_written", "written", Show::bytes, [](const Extracted& e) { return e.forward.bytes_written; }},
-        {"backward_flops", "backward", Show::flop, [](const Extracted& e) { return e.backward.flop; }},
-        {"backward_other_flops", "other", Show::flop, [](const Extracted& e) { return e.backward.other_flop; }},
-        {"backward_bytes_read", "read", Show::bytes, [](const Extracted& e) { return e.backward.bytes_read; }},
-        {"backward_bytes_written", "written", Show::bytes, [](const Extracted& e) { return e.backward.bytes_written; }},
-        {"share", "share", Show::percent, [](const Extracted& e) { return e.share; }},
-        {"family", "family", Show::text, [](const Extracted& e) { return e.family; }},
-        {"has_record", "record", Show::text, [](const Extracted& e) { return e.has_record; }},
+        {"op", "operation", Show::text, [](const CallCount& e) { return e.op; }},
+        {"signature", "signature", Show::text, [](const CallCount& e) { return e.signature; }},
+        {"count", "calls", Show::count, [](const CallCount& e) { return e.count; }},
+        {"flops", "FLOPs", Show::flop, [](const CallCount& e) { return e.forward.flop; }},
+        {"other_flops", "other", Show::flop, [](const CallCount& e) { return e.forward.other_flop; }},
+        {"bytes_read", "read", Show::bytes, [](const CallCount& e) { return e.forward.bytes_read; }},
+        {"bytes_written", "written", Show::bytes, [](const CallCount& e) { return e.forward.bytes_written; }},
+        {"backward_flops", "backward", Show::flop, [](const CallCount& e) { return e.backward.flop; }},
+        {"backward_other_flops", "other", Show::flop, [](const CallCount& e) { return e.backward.other_flop; }},
+        {"backward_bytes_read", "read", Show::bytes, [](const CallCount& e) { return e.backward.bytes_read; }},
+        {"backward_bytes_written", "written", Show::bytes, [](const CallCount& e) { return e.backward.bytes_written; }},
+        {"share", "share", Show::percent, [](const CallCount& e) { return e.share; }},
+        {"family", "family", Show::text, [](const CallCount& e) { return e.family; }},
+        {"has_record", "record", Show::text, [](const CallCount& e) { return e.has_record; }},
     };
     return list;
 }
 
-/// The columns that a reader of tables wants: short, and backward only where there is one.
-Columns brief_columns(Mode mode) {
-    Columns brief;
+/// Of modules: all but what only an operation has.
+Columns module_columns() {
+    Columns list = {{"module", "module", Show::text, [](const CallCount& e) { return e.op; }}};
     for (const auto& column : columns()) {
-        const bool is_backward = column.key.starts_with("backward");
-        const bool is_long = column.key == "signature" || column.key == "family" || column.key == "has_record";
-        if (!is_long && (!is_backward || mode == Mode::training)) brief.push_back(column);
+        const bool of_operation = column.key == "op" || column.key == "signature" || column.key == "family";
+        if (!of_operation) list.push_back(column);
     }
-    brief.push_back({"tensors", "tensors", Show::text, [](const Extracted& e) {
-                         constexpr std::size_t longest = 60;
-                         const std::size_t open = e.signature.find('(');
-                         if (open == std::string::npos) return std::string();
-                         const std::string inside = e.signature.substr(open + 1, e.signature.size() - open - 2);
-                         return inside.size() <= longest ? inside : inside.substr(0, longest) + "…";
-                     }});
-    return brief;
+    return list;
 }
 
-std::string settings(const Graph& graph) {
+std::string without_namespace(const std::string& target) {
+    constexpr std::string_view aten = "aten::";
+    return target.starts_with(aten) ? target.substr(aten.size()) : target;
+}
+
+/// What stands between the parentheses of a signature.
+std::string inside(const std::string& signature) {
+    const std::size_t open = signature.find('(');
+    if (open == std::string::npos) return {};
+    return signature.substr(open + 1, signature.size() - open - 2);
+}
+
+constexpr std::size_t narrow = 100;
+
+/// "2x3x224x224 64x3x7x7": what tells the calls of one target apart where there is little room.
+std::string sizes_only(const std::string& signature) {
     std::string text;
-    for (const auto& [symbol, value] : graph.symbols) text += symbol + "=" + std::to_string(value.value) + ", ";
-    return text + std::string(name(graph.mode));
+    const Operation operation = parse_operation(signature);
+    for (const TensorType* tensor : tensors(operation)) {
+        if (!text.empty()) text += ' ';
+        for (std::size_t i = 0; i < tensor->sizes.size(); ++i)
+            text += (i > 0 ? "x" : "") + std::to_string(tensor->sizes[i]);
+    }
+    return text;
 }
 
-std::string to_text(const Model& model) {
-    std::vector<Extracted> lines = model.operations;
-    std::ranges::stable_sort(lines, [](const Extracted& a, const Extracted& b) {
-        const auto key = [](const Extracted& e) {
-            return std::pair(e.share, checked_sum(e.forward.bytes_read, e.forward.bytes_written));
-        };
-        return key(a) > key(b);
-    });
+/// The columns that a reader of tables wants; narrow terminals get fewer.
+Columns brief_columns(bool modules, Mode mode, const Terminal& terminal) {
+    constexpr std::size_t longest_name = 44;
+    constexpr std::size_t longest_narrow_name = 16;
+    const bool wide = terminal.width >= narrow;
+    Columns list;
+    list.push_back({"op", modules ? "module" : "operation", Show::text, [=](const CallCount& e) -> Cell {
+                        if (e.op.empty()) return "(no module)";
+                        return shortened(without_namespace(e.op), wide || modules ? longest_name : longest_narrow_name,
+                                         terminal);
+                    }});
+    list.push_back({"count", "calls", Show::count, [](const CallCount& e) { return e.count; }});
+    list.push_back({"flops", "FLOPs", Show::flop, [](const CallCount& e) { return e.forward.flop; }});
+    if (mode == Mode::training)
+        list.push_back({"backward", "backward", Show::flop, [](const CallCount& e) { return e.backward.flop; }});
+    if (wide) list.push_back({"other", "other", Show::flop, [](const CallCount& e) { return other_flops(e); }});
+    list.push_back({"bytes", "bytes", Show::bytes, [](const CallCount& e) { return bytes(e); }});
+    list.push_back({"intensity", "FLOP/B", Show::number, [](const CallCount& e) { return intensity(e); }});
+    list.push_back({"share", "share", Show::percent, [](const CallCount& e) { return e.share; }});
+    const std::size_t bar_width = wide || modules ? 16 : 4;
+    list.push_back({"bar", "", Show::text, [=](const CallCount& e) -> Cell {
+                        return e.op == "total" ? std::string() : share_bar(e.share, bar_width, terminal);
+                    }});
+    return list;
+}
+
+/// The width of the table's first line.
+std::size_t width(const Table& table) {
+    const std::string text = to_text(table);
+    const std::size_t first = text.find('\n') + 1;
+    return display_width(std::string_view(text).substr(first, text.find('\n', first) - first));
+}
+
+/// The columns, and the tensors of an operation in the room that they leave.
+std::string table_text(Columns columns, const std::vector<CallCount>& lines, bool modules, const Terminal& terminal) {
+    constexpr std::size_t least = 10;
+    const std::size_t taken = width(fill(columns, lines)) + 2;
+    if (!modules && terminal.width >= taken + least) {
+        columns.push_back({"tensors", "tensors", Show::text, [=](const CallCount& e) -> Cell {
+                               if (e.signature.empty()) return std::string();
+                               const std::string text =
+                                   terminal.width < narrow ? sizes_only(e.signature) : inside(e.signature);
+                               return shortened(text, terminal.width - taken, terminal);
+                           }});
+    }
+    return coloured(joulecast::to_text(fill(columns, lines)), terminal);
+}
+
+bool is_dearer(const CallCount& a, const CallCount& b) {
+    return std::pair(flops(a), bytes(a)) > std::pair(flops(b), bytes(b));
+}
+
+/// The `top` dearest, in the order in which they stand; all when top is 0.
+std::vector<CallCount> dearest(const std::vector<CallCount>& all, std::size_t top) {
+    if (top == 0 || top >= all.size()) return all;
+    std::vector<std::size_t> order(all.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return is_dearer(all[a], all[b]); });
+    order.resize(top);
+    std::ranges::sort(order);
+    std::vector<CallCount> kept;
+    for (const std::size_t i : order) kept.push_back(all[i]);
+    return kept;
+}
+
+std::string to_text(const ModelCount& model, const Options& options) {
+    const Terminal screen = terminal(options.output);
+    const std::vector<CallCount> all = options.by_module ? count_modules(model, options.depth) : model.operations;
+    std::vector<CallCount> lines = dearest(all, options.top);
+    // Modules stay in the network's order.
+    if (!options.by_module) std::ranges::stable_sort(lines, is_dearer);
+    double left = 1;
+    for (const CallCount& line : lines) left -= line.share;
+    const std::size_t hidden = all.size() - lines.size();
     lines.push_back(model.total);
-    return model.graph.name + " (" + settings(model.graph) + "): " + std::to_string(model.total.count) + " calls, " +
-           std::to_string(model.operations.size()) + " different operations\n\n" +
-           to_text(fill(brief_columns(model.graph.mode), lines));
+    std::string text =
+        model.graph.name + " (" + settings_text(model.graph) + "): " + std::to_string(model.total.count) + " calls, " +
+        std::to_string(model.operations.size()) + " different operations\n\n" +
+        table_text(brief_columns(options.by_module, model.graph.mode, screen), lines, options.by_module, screen);
+    if (hidden > 0) {
+        text += "and " + std::to_string(hidden) + " more with " + show(std::max(0.0, left), Show::percent) +
+                " of the FLOPs\n";
+    }
+    const std::string missing = missing_records_text({&model});
+    return missing.empty() ? text : text + "\n" + missing;
 }
 
-nlohmann::ordered_json to_json(const Model& model) {
+nlohmann::ordered_json to_json(const ModelCount& model, const Options& options) {
     nlohmann::ordered_json symbols = nlohmann::ordered_json::object();
     for (const auto& [symbol, value] : model.graph.symbols) symbols[symbol] = value.value;
     const Counts& forward = model.total.forward;
     const Counts& backward = model.total.backward;
-    return {{"model", model.graph.name},
-            {"symbols", std::move(symbols)},
-            {"mode", name(model.graph.mode)},
-            {"nodes", model.total.count},
-            {"nodes_without_record", model.nodes_without_record},
-            {"flops", forward.flop},
-            {"other_flops", forward.other_flop},
-            {"backward_flops", backward.flop},
-            {"backward_other_flops", backward.other_flop},
-            {"bytes_read", forward.bytes_read},
-            {"bytes_written", forward.bytes_written},
-            {"backward_bytes_read", backward.bytes_read},
-            {"backward_bytes_written", backward.bytes_written},
-            {"operations", nlohmann::ordered_json::parse(joulecast::to_json(fill(columns(), model.operations)))}};
+    nlohmann::ordered_json answer{{"model", model.graph.name},
+                                  {"symbols", std::move(symbols)},
+                                  {"mode", name(model.graph.mode)},
+                                  {"nodes", model.total.count},
+                                  {"nodes_without_record", model.nodes_without_record},
+                                  {"flops", forward.flop},
+                                  {"other_flops", forward.other_flop},
+                                  {"backward_flops", backward.flop},
+                                  {"backward_other_flops", backward.other_flop},
+                                  {"bytes_read", forward.bytes_read},
+                                  {"bytes_written", forward.bytes_written},
+                                  {"backward_bytes_read", backward.bytes_read},
+                                  {"backward_bytes_written", backward.bytes_written}};
+    answer["operations"] = nlohmann::ordered_json::parse(
+        joulecast::to_json(fill(columns(), dearest(model.operations, options.by_module ? 0 : options.top))));
+    if (options.by_module)
+        answer["modules"] = nlohmann::ordered_json::parse(
+            joulecast::to_json(fill(module_columns(), dearest(count_modules(model, options.depth), options.top))));
+    return answer;
 }
 
-std::string to_csv(const std::vector<Model>& models) {
-    Columns with_model = {{"model", "model", Show::text, [](const Extracted& e) { return e.model; }}};
-    with_model.insert(with_model.end(), columns().begin(), columns().end());
-    std::vector<Extracted> lines;
-    for (const Model& model : models) lines.insert(lines.end(), model.operations.begin(), model.operations.end());
+std::string to_csv(const std::vector<ModelCount>& models, const Options& options) {
+    Columns with_model = {{"model", "model", Show::text, [](const CallCount& e) { return e.model; }}};
+    const Columns own = options.by_module ? module_columns() : columns();
+    with_model.insert(with_model.end(), own.begin(), own.end());
+    std::vector<CallCount> lines;
+    for (const ModelCount& model : models) {
+        const auto all = options.by_module ? count_modules(model, options.depth) : model.operations;
+        for (CallCount& line : dearest(all, options.top)) lines.push_back(std::move(line));
+    }
     return joulecast::to_csv(fill(with_model, lines));
 }
 
-std::string printed(const std::vector<Model>& models, const std::string& format) {
-    if (format == "csv") return to_csv(models);
-    if (format == "json") {
+std::string printed(const std::vector<ModelCount>& models, const Options& options) {
+    if (options.output.format == "csv") return to_csv(models, options);
+    if (options.output.format == "json") {
         nlohmann::ordered_json answer{{"schema", "joulecast.extract/1"}, {"models", nlohmann::ordered_json::array()}};
-        for (const Model& model : models) answer["models"].push_back(to_json(model));
+        for (const ModelCount& model : models) answer["models"].push_back(to_json(model, options));
         return answer.dump(2) + '\n';
     }
     std::string text;
-    for (const Model& model : models) text += (text.empty() ? "" : "\n") + to_text(model);
+    for (const ModelCount& model : models) text += (text.empty() ? "" : "\n") + to_text(model, options);
     return text;
 }
 
-/// Names the operations that are counted by the bytes of their tensors only; true if there are any.
-bool report_missing_records(const std::vector<Model>& models) {
-    std::map<std::string, std::int64_t> calls;
-    for (const Model& model : models)
-        for (const Extracted& one : model.operations)
-            if (!one.has_record) calls[one.op] += one.count;
-    for (const auto& [op, count] : calls)
-        std::cerr << "joulecast: " << op << " (" << count << (count == 1 ? " call" : " calls")
-                  << ") has no record: its FLOPs are not counted, nor the bytes that it writes\n";
-    return !calls.empty();
+void write_graph(const std::vector<ModelCount>& models, const Options& options) {
+    if (models.size() != 1) throw UsageError("--graph takes one model at one setting");
+    Output file;
+    file.file = options.graph_file;
+    const Graph& graph = models.front().graph;
+    file.write(graph_to_json(options.bag ? without_edges(graph) : graph, GraphText::file));
+}
+
+int run(const Options& options) {
+    if (options.bag && options.graph_file.empty()) throw UsageError("--bag is about the file of --graph");
+    std::vector<ModelCount> models;
+    for (const std::string& model : options.models) {
+        for (const SymbolValues& values : parse_settings(options.set)) {
+            models.push_back(count_model(open_graph(model, values, options.mode)));
+        }
+    }
+    if (!options.graph_file.empty()) write_graph(models, options);
+    options.output.write(printed(models, options));
+    std::vector<const ModelCount*> all;
+    for (const ModelCount& model : models) all.push_back(&model);
+    const std::string missing = missing_records_text(all);
+    // A table names them below itself.
+    if (options.output.format != "table") std::cerr << missing;
+    return static_cast<int>(missing.empty() ? done : parts_unknown);
 }
 
 }  // namespace
 
 Run declare_extract(CLI::App& command) {
-    struct Options {
-        std::vector<std::string> models;
-        std::vector<std::string> set;
-        std::string mode = "inference";
-        Output output;
-    };
     const auto options = std::make_shared<Options>();
-    command.add_option("MODEL", options->models, ".pt2 files or names of the zoo")->required();
+    command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json files, or names of the zoo")->required();
     command.add_option("--set", options->set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
-    command.add_option("--mode", options->mode, "inference or training (forward and backward)")
-        ->check(CLI::IsMember({"inference", "training"}))
+    command
+        .add_option("--mode", options->mode,
+                    "inference or training (forward and backward); without, the file's own, which is inference for all "
+                    "but a .graph.json with gradient marks")
+        ->check(CLI::IsMember({"inference", "training"}));
+    command.add_option("--top", options->top, "only this many of the dearest operations or modules")
+        ->check(CLI::PositiveNumber);
+    auto* by_module = command.add_flag("--by-module", options->by_module, "sum by the module that calls");
+    command.add_option("--depth", options->depth, "parts of the module's path that count")
+        ->needs(by_module)
+        ->check(CLI::PositiveNumber)
         ->capture_default_str();
+    command.add_option("--graph", options->graph_file, "write the graph to this .graph.json file too");
+    command.add_flag("--bag", options->bag, "with --graph: unique operations with counts, without edges");
     options->output.declare(command);
-    return [options] {
-        const auto combinations = parse_settings(options->set);
-        const Mode mode = parse_mode(options->mode).value();
-        std::vector<Model> models;
-        for (const std::string& model : options->models) {
-            for (const SymbolValues& values : combinations) {
-                Graph graph = open_model(model, shipped_folder("zoo"), values, mode);
-                models.push_back(extract(mode == Mode::training ? to_training(graph) : std::move(graph)));
-            }
-        }
-        options->output.write(printed(models, options->output.format));
-        return static_cast<int>(report_missing_records(models) ? parts_unknown : done);
-    };
+    return [options] { return run(*options); };
 }
 
 }  // namespace joulecast::cli

@@ -226,6 +226,7 @@ Json to_json(const Forecast& forecast) {
             {"power_w", {{"value", nullptr}, {"low", nullptr}, {"high", nullptr}}},
             {"energy_missing_reason", n.energy_missing_reason},
             {"peak_memory_bytes", estimate(n.cost.peak_memory)},
+            {"memory_missing_reason", n.memory_missing_reason},
             {"resident_bytes", number(n.resident_bytes)},
             {"limited_by", nullptr},
             {"predictor", n.predictor},
@@ -262,6 +263,11 @@ std::string forecasts_to_text(const std::vector<Forecast>& forecasts, bool per_o
     }
     for (const std::string& reason : reasons) text += "energy –: " + reason + "\n";
     text += "memory: parameters and inputs, and the peak above them\n";
+    reasons.clear();
+    for (const Forecast& f : forecasts) reasons.insert(f.network.memory_missing_reason);
+    for (const std::string& reason : reasons) {
+        if (!reason.empty()) text += "memory –: " + reason + "\n";
+    }
     if (per_operation) {
         for (const Forecast& f : forecasts) text += where_it_goes(f);
     }

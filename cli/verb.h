@@ -41,6 +41,7 @@ std::string shipped_folder(const std::string& name);
 std::string default_worker();
 
 Run declare_extract(CLI::App& command);
+Run declare_diff(CLI::App& command);
 Run declare_profile(CLI::App& command);
 Run declare_import(CLI::App& command);
 Run declare_export(CLI::App& command);
@@ -52,5 +53,6 @@ Run declare_predict(CLI::App& command);
 Run declare_devices(CLI::App& command);
 Run declare_doctor(CLI::App& command);
 Run declare_worker_check(CLI::App& command);
+Run declare_help(CLI::App& command);
 
 }  // namespace joulecast::cli

@@ -285,8 +285,10 @@ class GraphReader {
         if (!symbols->is_object()) throw FormatError("\"symbols\" is no object");
         for (const auto& [name, value] : symbols->items()) {
             if (name.size() > longest_name) throw FormatError("the name of a symbol has more than 4096 bytes");
-            within("symbol " + name, [&, &name = name, &value = value] { graph_.symbols[name] = parse_symbol(value); });
-            values_[name] = graph_.symbols[name].value;
+            Symbol& symbol = graph_.symbols[name];
+            const Json& given = value;  // a lambda cannot capture a structured binding
+            within("symbol " + name, [&] { symbol = parse_symbol(given); });
+            values_[name] = symbol.value;
         }
     }
 

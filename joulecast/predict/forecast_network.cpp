@@ -134,7 +134,12 @@ NetworkForecast forecast_network(const Graph& graph, const std::string& precisio
     forecast.cost.host_time = {Seconds(0), Seconds(0), Seconds(0)};
     const auto plan = plan_memory(graph, device, columns);
     forecast.cost.peak_memory = memory_estimate(plan, device.memory_half_width);
-    if (plan) forecast.resident_bytes = plan->resident_bytes;
+    if (plan) {
+        forecast.resident_bytes = plan->resident_bytes;
+    } else {
+        forecast.memory_missing_reason =
+            "a bag of operations has no edges, so nobody knows which tensors live together";
+    }
     forecast.energy_missing_reason = "no power measured on this device";
     const auto dearest = [](const OperationForecast& a, const OperationForecast& b) {
         return a.cost.device_time.value.value() * static_cast<double>(a.count) >

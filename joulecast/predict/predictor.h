@@ -34,6 +34,8 @@ struct NetworkForecast {
     Estimate<Seconds> time;
     Estimate<Joules> energy;  ///< unknown() where no power was ever measured on the device, with the reason below
     std::string energy_missing_reason;
+    /// Empty where the peak memory is known.
+    std::string memory_missing_reason;
     double resident_bytes =
         std::numeric_limits<double>::quiet_NaN();  ///< parameters, buffers, inputs; NaN without edges
     std::map<Evidence, double> evidence_share;     ///< of the forecast time

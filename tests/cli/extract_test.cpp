@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/cli/run_command.h"
 #include "tests/graph/stored_zip.h"
@@ -93,6 +95,81 @@ constexpr const char* unknown_operation = R"({"schema_version": {"major": 8}, "g
                "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "x"}}}]}],
     "tensor_values": {"x": {"dtype": 7, "sizes": [{"as_int": 8}]}, "y": {"dtype": 7, "sizes": [{"as_int": 8}]}}},
     "signature": {"input_specs": []}}})";
+
+TEST(Extract, WhatIsUnknownIsNamedBelowTheTable) {
+    const TemporaryFolder folder;
+    testing::write_file(folder.path() / "net.pt2", testing::stored_zip("net/models/model.json", unknown_operation));
+    const auto ran = run_joulecast("extract " + folder.file("net.pt2"));
+    EXPECT_EQ(ran.status, 3);
+    EXPECT_THAT(ran.out, AllOf(HasSubstr("made_up::fizz (1 call) has no record"), HasSubstr("run_decompositions")));
+    EXPECT_GT(ran.out.find("has no record"), ran.out.find("total"));
+    EXPECT_EQ(ran.err, "");
+}
+
+TEST(Extract, TopKeepsTheDearestOfAllFormats) {
+    const json all = extracted("resnet18").at("models").at(0);
+    const json top = extracted("resnet18 --top 2").at("models").at(0);
+    ASSERT_EQ(top.at("operations").size(), 2);
+    EXPECT_EQ(top.at("flops"), all.at("flops"));
+    std::vector<std::int64_t> flops;
+    for (const json& operation : all.at("operations")) flops.push_back(operation.at("flops"));
+    std::ranges::sort(flops, std::greater<>());
+    EXPECT_EQ(sum(top, "flops"), flops[0] + flops[1]);
+    const auto table = run_joulecast("extract resnet18 --top 2");
+    EXPECT_THAT(table.out, HasSubstr("and 27 more with"));
+    EXPECT_EQ(std::ranges::count(run_joulecast("extract resnet18 --top 2 --format csv").out, '\n'), 3);
+}
+
+TEST(Extract, ModulesSumToTheModel) {
+    const json model = extracted("resnet50 --by-module --depth 1 --mode training").at("models").at(0);
+    std::vector<std::string> names;
+    for (const json& module : model.at("modules")) names.push_back(module.at("module"));
+    // torchvision's resnet in the order of its forward(); flatten is called by no submodule.
+    EXPECT_THAT(names, ::testing::ElementsAre("conv1", "bn1", "relu", "maxpool", "layer1", "layer2", "layer3", "layer4",
+                                              "avgpool", "", "fc"));
+    for (const char* key : {"flops", "backward_flops", "bytes_read", "bytes_written", "other_flops"}) {
+        std::int64_t total = 0;
+        for (const json& module : model.at("modules")) total += module.at(key).get<std::int64_t>();
+        EXPECT_EQ(total, model.at(key)) << key;
+    }
+    const json blocks = extracted("resnet50 --by-module").at("models").at(0).at("modules");
+    // conv1, bn1, relu, maxpool, 3 + 4 + 6 + 3 blocks, avgpool, the network itself, fc.
+    EXPECT_EQ(blocks.size(), 23);
+    EXPECT_EQ(run_joulecast("extract resnet50 --depth 2").status, 2);
+}
+
+TEST(Extract, TheTableFitsItsWidth) {
+    for (const std::size_t width : {80, 120, 160}) {
+        for (const char* model : {"resnet50", "gpt2", "swin_t"}) {
+            const auto ran = testing::run_shell("COLUMNS=" + std::to_string(width) + " $JOULECAST extract " + model);
+            std::istringstream lines(ran.out);
+            for (std::string line; std::getline(lines, line);) {
+                // Bytes of UTF-8 that begin a character; all are one column wide here.
+                const auto columns = std::ranges::count_if(line, [](char c) { return (c & 0xc0) != 0x80; });
+                EXPECT_LE(columns, static_cast<std::ptrdiff_t>(width)) << line;
+            }
+        }
+    }
+}
+
+TEST(Extract, AGraphThatItWroteIsReadAsTheSame) {
+    const TemporaryFolder folder;
+    for (const char* form : {"", " --bag"}) {
+        for (const char* mode : {"inference", "training"}) {
+            const std::string file = folder.file("net.graph.json");
+            const json first = extracted(std::string("resnet18 --mode ") + mode + " --graph " + file + form);
+            const json second = extracted(file);
+            EXPECT_EQ(first, second) << form << mode;
+        }
+    }
+    EXPECT_EQ(extracted(folder.file("net.graph.json") + " --set batch=5").at("models").at(0).at("flops"),
+              18140733440);  // tests/graph/oracles/resnet18.json
+    const auto back = run_joulecast("extract --mode inference " + folder.file("net.graph.json"));
+    EXPECT_EQ(back.status, 1);
+    EXPECT_THAT(back.err, HasSubstr("was written in training mode"));
+    EXPECT_EQ(run_joulecast("extract resnet18 alexnet --graph " + folder.file("x.graph.json")).status, 2);
+    EXPECT_EQ(run_joulecast("extract resnet18 --bag").status, 2);
+}
 
 TEST(Extract, CallsWithoutRecordEndWithThreeAndAreNamed) {
     const TemporaryFolder folder;

@@ -49,6 +49,14 @@ TEST(Program, HelpOfAVerbIsItsGuide) {
     EXPECT_THAT(ran.out, HasSubstr("--format"));
 }
 
+TEST(Program, HelpPrintsTheGuideOfAVerbOrTopic) {
+    EXPECT_THAT(run_joulecast("help diff").out, HasSubstr("# joulecast diff A B"));
+    EXPECT_THAT(run_joulecast("help exporting").out, HasSubstr("torch.export"));
+    const auto unknown = run_joulecast("help cooking");
+    EXPECT_EQ(unknown.status, 2);
+    EXPECT_THAT(unknown.err, HasSubstr("no guide on cooking"));
+}
+
 TEST(Output, AFullDiskIsAnErrorNotASilentLoss) {
     const auto ran = run_joulecast("devices > /dev/full");
     EXPECT_EQ(ran.status, 1);

@@ -25,6 +25,21 @@ TEST(Predict, PrintsOneLinePerModelModeAndPrecision) {
     EXPECT_EQ(lines, 4U);
 }
 
+TEST(Predict, ABagHasATimeAndNoMemoryPlanAndSaysSo) {
+    const TemporaryFolder folder;
+    const std::string bag = folder.file("bag.graph.json");
+    ASSERT_EQ(run_joulecast("extract resnet18 --bag --graph " + bag).status, 0);
+    const std::string at = " --device cpu-synthetic --format json" + predictor;
+    const auto whole = nlohmann::json::parse(run_joulecast("predict resnet18" + at).out)["predictions"][0];
+    const auto parts = nlohmann::json::parse(run_joulecast("predict " + bag + at).out)["predictions"][0];
+    EXPECT_DOUBLE_EQ(whole["time_s"]["value"].get<double>(), parts["time_s"]["value"].get<double>());
+    EXPECT_EQ(whole["memory_missing_reason"], "");
+    EXPECT_TRUE(parts["peak_memory_bytes"]["value"].is_null());
+    EXPECT_THAT(parts["memory_missing_reason"].get<std::string>(), HasSubstr("a bag of operations has no edges"));
+    EXPECT_THAT(run_joulecast("predict " + bag + " --device cpu-synthetic" + predictor).out,
+                HasSubstr("memory –: a bag of operations has no edges"));
+}
+
 TEST(Predict, HasTheKeysOfTheContract) {
     const auto ran = run_joulecast("predict resnet18 --device cpu-synthetic --set batch=4 --format json" + predictor);
     const auto answer = nlohmann::json::parse(ran.out);

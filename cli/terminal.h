@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "cli/verb.h"
+
+namespace joulecast::cli {
+
+/// What the place where a table goes can show.
+struct Terminal {
+    std::size_t width = 160;
+    bool utf8 = true;
+    bool colour = false;
+};
+
+/// Of standard output if it is a terminal and no file was asked for; files and pipes are UTF-8, $COLUMNS or 160 columns
+/// wide. $NO_COLOR switches colour off.
+Terminal terminal(const Output& output);
+
+/// A share as a bar of at most `width` columns: blocks in steps of an eighth, or '#'.
+std::string share_bar(double share, std::size_t width, const Terminal& terminal);
+
+/// The text with its bars of blocks in colour, where the terminal has colours.
+std::string coloured(const std::string& text, const Terminal& terminal);
+
+/// At most `width` columns of the text, with an ellipsis if something is left out.
+std::string shortened(const std::string& text, std::size_t width, const Terminal& terminal);
+
+}  // namespace joulecast::cli

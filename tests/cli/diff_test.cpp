@@ -1,0 +1,121 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_command.h"
+
+namespace joulecast {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using testing::run_joulecast;
+using testing::TemporaryFolder;
+
+json compared(const std::string& arguments) {
+    const auto ran = run_joulecast("diff --format json " + arguments);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return json::parse(ran.out);
+}
+
+/// A bag of operations as a file.
+std::string bag(const TemporaryFolder& folder, const std::string& name, const json& nodes) {
+    const json graph{{"schema", "joulecast.graph/1"}, {"has_edges", false}, {"nodes", nodes}};
+    testing::write_file(folder.path() / name, graph.dump());
+    return folder.file(name);
+}
+
+TEST(Diff, ANetworkEqualsItself) {
+    const json answer = compared("resnet18 resnet18");
+    EXPECT_EQ(answer.at("schema"), "joulecast.diff/1");
+    EXPECT_EQ(answer.at("equal"), true);
+    EXPECT_EQ(answer.at("differences"), json::array());
+    EXPECT_EQ(answer.at("unchanged_calls"), 69);
+    const auto table = run_joulecast("diff resnet18 resnet18");
+    EXPECT_EQ(table.status, 0);
+    EXPECT_THAT(table.out, HasSubstr("the same 69 calls"));
+}
+
+TEST(Diff, TheDifferencesExplainTheTotals) {
+    const json answer = compared("resnet18 resnet50 --mode training");
+    EXPECT_EQ(answer.at("equal"), false);
+    for (const std::string key : {"flops", "bytes", "other_flops"}) {
+        std::int64_t change = 0;
+        for (const json& d : answer.at("differences"))
+            change += d.at(key + "_after").get<std::int64_t>() - d.at(key + "_before").get<std::int64_t>();
+        EXPECT_EQ(change,
+                  answer.at("after").at(key).get<std::int64_t>() - answer.at("before").at(key).get<std::int64_t>())
+            << key;
+    }
+    std::vector<std::int64_t> changes;
+    for (const json& d : answer.at("differences"))
+        changes.push_back(std::abs(d.at("flops_after").get<std::int64_t>() - d.at("flops_before").get<std::int64_t>()));
+    EXPECT_TRUE(std::ranges::is_sorted(changes, std::greater<>()));
+}
+
+TEST(Diff, AddedDroppedChangedAndCountedAreTold) {
+    const TemporaryFolder folder;
+    const std::string before = bag(folder, "before.graph.json",
+                                   {{{"operation", "aten::relu(self=f32[8,4])"}, {"count", 3}},
+                                    {{"operation", "aten::linear(input=f32[8,4], weight=f32[5,4])"}, {"module", "fc"}},
+                                    {{"operation", "aten::tanh(self=f32[8,4])"}}});
+    const std::string after = bag(folder, "after.graph.json",
+                                  {{{"operation", "aten::relu(self=f32[8,4])"}, {"count", 5}},
+                                   {{"operation", "aten::linear(input=f32[8,4], weight=f32[6,4])"}, {"module", "fc"}},
+                                   {{"operation", "aten::sigmoid(self=f32[8,4])"}}});
+    const json answer = compared(before + " " + after);
+    std::map<std::string, json> by_op;
+    for (const json& d : answer.at("differences")) by_op[d.at("op")] = d;
+    ASSERT_EQ(by_op.size(), 4);
+    EXPECT_EQ(by_op["aten::relu"].at("kind"), "count");
+    EXPECT_EQ(by_op["aten::relu"].at("calls_before"), 3);
+    EXPECT_EQ(by_op["aten::relu"].at("calls_after"), 5);
+    EXPECT_EQ(by_op["aten::linear"].at("kind"), "changed");
+    EXPECT_EQ(by_op["aten::linear"].at("flops_before"), 2 * 8 * 4 * 5);
+    EXPECT_EQ(by_op["aten::linear"].at("flops_after"), 2 * 8 * 4 * 6);
+    EXPECT_EQ(by_op["aten::tanh"].at("kind"), "dropped");
+    EXPECT_EQ(by_op["aten::tanh"].at("signature_after"), nullptr);
+    EXPECT_EQ(by_op["aten::sigmoid"].at("kind"), "added");
+    EXPECT_EQ(by_op["aten::sigmoid"].at("signature_before"), nullptr);
+    const auto table = run_joulecast("diff " + before + " " + after);
+    EXPECT_THAT(table.out, HasSubstr("3 → 5"));
+    EXPECT_THAT(table.out, HasSubstr("weight=f32[5,4] → f32[6,4]"));
+}
+
+TEST(Diff, BothAreReshapedAndBMayBeOnItsOwn) {
+    const json both = compared("resnet18 resnet18 --set batch=4");
+    EXPECT_EQ(both.at("equal"), true);
+    EXPECT_EQ(both.at("before").at("symbols").at("batch"), 4);
+    const json apart = compared("resnet18 resnet18 --set batch=4 --set-b batch=8");
+    EXPECT_EQ(apart.at("after").at("flops").get<std::int64_t>(),
+              2 * apart.at("before").at("flops").get<std::int64_t>());
+    for (const json& d : apart.at("differences")) EXPECT_EQ(d.at("kind"), "changed");
+}
+
+TEST(Diff, TopAndCsvKeepTheLargest) {
+    const auto ran = run_joulecast("diff resnet18 resnet50 --top 4 --format csv");
+    EXPECT_EQ(std::ranges::count(ran.out, '\n'), 5);
+    EXPECT_THAT(ran.out, ::testing::StartsWith("kind,op,signature_before,signature_after,calls_before,"));
+    EXPECT_THAT(run_joulecast("diff resnet18 resnet50 --top 4").out, HasSubstr("more differences"));
+}
+
+TEST(Diff, UnknownOperationsEndWithThreeAndAreNamed) {
+    const TemporaryFolder folder;
+    const std::string known = bag(folder, "known.graph.json", {{{"operation", "aten::relu(self=f32[8])"}}});
+    const std::string unknown = bag(folder, "unknown.graph.json", {{{"operation", "made_up::fizz(self=f32[8])"}}});
+    const auto ran = run_joulecast("diff " + known + " " + unknown + " --format json");
+    EXPECT_EQ(ran.status, 3);
+    EXPECT_THAT(ran.err, HasSubstr("made_up::fizz (1 call) has no record"));
+}
+
+TEST(Diff, WrongUsageEndsWithTwo) {
+    for (const char* arguments : {"", "resnet18", "resnet18 resnet18 resnet18", "resnet18 alexnet --set batch=1,2",
+                                  "resnet18 alexnet --mode sleeping", "resnet18 alexnet --top 0"})
+        EXPECT_EQ(run_joulecast(std::string("diff ") + arguments).status, 2) << arguments;
+    EXPECT_EQ(run_joulecast("diff resnet18 no_such_network").status, 1);
+}
+
+}  // namespace
+}  // namespace joulecast
