@@ -96,7 +96,7 @@ TEST(Output, AClosedPipeEndsTheProgramQuietly) {
 
 TEST(ShippedFolder, ZooIsFoundFromTheBuildTreeWhateverTheWorkingFolder) {
     const auto ran = run_shell("cd / && \"$JOULECAST\" doctor --format json");
-    EXPECT_THAT(ran.out, HasSubstr("12 networks"));
+    EXPECT_THAT(ran.out, HasSubstr(" networks, all open"));
 }
 
 }  // namespace
