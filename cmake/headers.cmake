@@ -21,6 +21,7 @@ set(joulecast_headers
     joulecast/graph/graph_json_words.h
     joulecast/graph/operands.h
     joulecast/graph/operation.h
+    joulecast/graph/pointwise.h
     joulecast/graph/readers/archive.h
     joulecast/graph/readers/onnx_call.h
     joulecast/graph/readers/onnx_fold.h

@@ -20,6 +20,14 @@ struct Attention {
     std::int64_t value_depth;
 };
 
+/// What the mask is called in the schema.
+std::string_view mask_name(const Operation& operation) {
+    for (const Parameter& parameter : find_record(operation.target)->parameters) {
+        if (parameter.name == "attn_bias") return parameter.name;
+    }
+    return "attn_mask";
+}
+
 /// Query: [batch, heads, length, depth] with any number of leading dimensions; keys may have fewer heads (GQA).
 Attention read(const Operation& operation) {
     const TensorType& query = tensor(operation, "query");
@@ -36,7 +44,7 @@ Attention read(const Operation& operation) {
     return {query,
             key,
             value,
-            optional_tensor(operation, "attn_mask"),
+            optional_tensor(operation, mask_name(operation)),
             product(operation, leading),
             query.sizes[last - 1],
             key.sizes[last - 1],
@@ -91,6 +99,45 @@ Indices saved(const Operation& operation) {
     return kept;
 }
 
+/// Core ATen names the kernel, which also gives out the logarithm of each row's sum, for the backward pass. What else
+/// stands behind it (seeds, offsets, lengths) has no size worth counting.
+Types fused_outputs(const Operation& operation) {
+    const Attention call = read(operation);
+    Sizes rows(call.query.sizes.begin(), call.query.sizes.end() - 1);
+    Types types = outputs(operation);
+    // The math form gives out the weights.
+    if (operation.target.ends_with("_math")) {
+        rows.push_back(call.keys);
+        types.push_back(make(call.query.dtype, std::move(rows)));
+        return types;
+    }
+    const Dtype dtype = call.query.dtype == Dtype::f64 ? Dtype::f64 : Dtype::f32;
+    // The efficient kernel pads rows to a multiple of 32, and leaves them out when nobody will ask.
+    if (operation.target.find("_efficient_") != std::string::npos) {
+        rows.back() = flag(operation, "compute_log_sumexp") ? added(rows.back(), 31) / 32 * 32 : 0;
+    }
+    if (operation.target.find("_cudnn_") != std::string::npos) rows.push_back(1);
+    types.push_back(make(dtype, std::move(rows)));
+    return types;
+}
+
+Counts fused_forward(const Operation& operation) {
+    Counts counts = forward(operation);
+    counts.bytes_written = bytes(fused_outputs(operation));
+    return counts;
+}
+
+/// As the composite, and the sums.
+Indices fused_saved(const Operation& operation) {
+    Indices kept = saved(operation);
+    kept.push_back(kept.back() + 1);
+    return kept;
+}
+
+constexpr Row fused(std::string_view schema) {
+    return {schema, Family::attention, &fused_outputs, &fused_forward, &backward, &fused_saved};
+}
+
 constexpr Row attention(std::string_view schema) {
     return {schema, Family::attention, &outputs, &forward, &backward, &saved};
 }
@@ -98,6 +145,27 @@ constexpr Row attention(std::string_view schema) {
 constexpr std::array rows{
     attention("aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
               "float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor"),
+    fused("aten::_scaled_dot_product_flash_attention(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool "
+          "is_causal=False, bool return_debug_mask=False, *, float? scale=None) -> (Tensor output, Tensor logsumexp, "
+          "Tensor cum_seq_q, Tensor cum_seq_k, SymInt max_q, SymInt max_k, Tensor rng_state, Tensor unused, Tensor "
+          "debug_attn_mask)"),
+    fused(
+        "aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, float dropout_p=0., "
+        "bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)"),
+    fused("aten::_scaled_dot_product_efficient_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_bias, "
+          "bool compute_log_sumexp, float dropout_p=0., bool is_causal=False, *, float? scale=None) -> (Tensor output, "
+          "Tensor log_sumexp, Tensor philox_seed, Tensor philox_offset)"),
+    fused("aten::_scaled_dot_product_cudnn_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_bias, bool "
+          "compute_log_sumexp, float dropout_p=0., bool is_causal=False, bool return_debug_mask=False, *, float? "
+          "scale=None) -> (Tensor output, Tensor logsumexp, Tensor cum_seq_q, Tensor cum_seq_k, SymInt max_q, SymInt "
+          "max_k, Tensor philox_seed, Tensor philox_offset, Tensor debug_attn_mask)"),
+    fused("aten::_scaled_dot_product_fused_attention_overrideable(Tensor query, Tensor key, Tensor value, Tensor? "
+          "attn_bias=None, float dropout_p=0., bool is_causal=False, bool return_debug_mask=False, *, float? "
+          "scale=None) -> (Tensor output, Tensor logsumexp, Tensor cum_seq_q, Tensor cum_seq_k, SymInt max_q, SymInt "
+          "max_k, Tensor philox_seed, Tensor philox_offset, Tensor debug_attn_mask)"),
+    fused("aten::_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
+          "float dropout_p=0., bool is_causal=False, Tensor? dropout_mask=None, *, float? scale=None, bool "
+          "enable_gqa=False) -> (Tensor, Tensor)"),
 };
 
 }  // namespace

@@ -21,7 +21,8 @@ struct Convolution {
 };
 
 bool is_transposed(const Operation& operation) {
-    if (operation.target == "aten::convolution") return flag(operation, "transposed");
+    if (operation.target.ends_with("::convolution") || operation.target.ends_with("::_convolution"))
+        return flag(operation, "transposed");
     return operation.target.find("transpose") != std::string::npos;
 }
 
@@ -176,6 +177,9 @@ constexpr std::array rows{
     convolution("aten::conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, "
                 "1], SymInt[3] padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt groups=1, SymInt[3] "
                 "dilation=[1, 1, 1]) -> Tensor"),
+    convolution("aten::_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
+                "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool benchmark, bool "
+                "deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor"),
 };
 
 }  // namespace

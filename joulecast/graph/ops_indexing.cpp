@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "joulecast/graph/operands.h"
@@ -63,17 +64,30 @@ Types index_outputs(const Operation& operation) {
     return {make(self.dtype, std::move(kept))};
 }
 
+bool takes_by_mask(const Operation& operation) {
+    const std::vector<const TensorType*> all = tensors(operation);
+    return operation.target == "aten::index.Tensor" && std::any_of(all.begin(), all.end(), [&](const auto* index) {
+               return index != all.front() && index->dtype == Dtype::boolean;
+           });
+}
+
+/// What is taken. A mask may take all, the most it can cost.
+template <auto Outputs>
+Types taken_at_most(const Operation& operation) {
+    return takes_by_mask(operation) ? first_itself(operation) : Outputs(operation);
+}
+
 /// Only the rows or elements taken are read, and the indices.
 template <auto Outputs>
 Counts gathered(const Operation& operation) {
-    const std::int64_t taken = bytes(Outputs(operation));
+    const std::int64_t taken = bytes(taken_at_most<Outputs>(operation));
     return {0, 0, input_bytes(operation) - byte_count(first(operation)) + taken, taken};
 }
 
 /// Zeros of the whole, into which the output's gradient is added at the indices.
 template <auto Outputs>
 Counts gather_backward(const Operation& operation) {
-    const Types output = Outputs(operation);
+    const Types output = taken_at_most<Outputs>(operation);
     const std::int64_t indices = input_bytes(operation) - byte_count(first(operation));
     return {0, elements(output), 2 * bytes(output) + indices, gradient_bytes(operation) + bytes(output)};
 }

@@ -134,6 +134,9 @@ constexpr std::array rows{
     matmul("aten::mv(Tensor self, Tensor vec) -> Tensor"),
     matmul("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"),
     matmul("aten::dot(Tensor self, Tensor tensor) -> Tensor"),
+    matmul("aten::addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"),
+    matmul("aten::baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
+           "Tensor(a!)"),
 };
 
 }  // namespace

@@ -125,6 +125,48 @@ Indices adaptive_saved(const Operation& operation) {
     return is_mean && operation.target.starts_with("aten::adaptive_avg") ? Indices{} : Indices{0};
 }
 
+/// Windows that lie at random, as many as the output has elements.
+Types fractional_outputs(const Operation& operation) {
+    const TensorType& self = first(operation);
+    const std::size_t spatial = spatial_dimensions(operation);
+    if (rank(self) < spatial + 1 || rank(self) > spatial + 2) refuse(operation, "input has a wrong number of sizes");
+    const Sizes kernel = window(operation);
+    const Sizes wanted = spread(operation, "output_size", spatial);
+    Sizes sizes = self.sizes;
+    for (std::size_t i = 0; i < spatial; ++i) {
+        std::int64_t& size = sizes[rank(self) - spatial + i];
+        if (kernel[i] < 1 || wanted[i] < 1 || kernel[i] > size || wanted[i] > size) {
+            refuse(operation, "kernel or output size does not fit");
+        }
+        size = wanted[i];
+    }
+    return {make(self.dtype, sizes), make(Dtype::i64, sizes)};
+}
+
+Counts fractional_forward(const Operation& operation) {
+    const Types output = fractional_outputs(operation);
+    const std::int64_t per_output = product(operation, window(operation));
+    return {0, checked(operation, per_output, element_count(output.front())), input_bytes(operation), bytes(output)};
+}
+
+/// The maxima put back where they came from, zeros elsewhere.
+Types unpooled_outputs(const Operation& operation) {
+    const TensorType& self = first(operation);
+    const std::size_t at = operation.target.find("pool") + 4;
+    const auto spatial = static_cast<std::size_t>(operation.target[at] - '0');
+    if (rank(self) < spatial + 1 || rank(self) > spatial + 2) refuse(operation, "input has a wrong number of sizes");
+    const Sizes wanted = spread(operation, "output_size", spatial);
+    Sizes sizes = self.sizes;
+    std::copy(wanted.begin(), wanted.end(), sizes.end() - static_cast<std::ptrdiff_t>(spatial));
+    product(operation, sizes);
+    return {make(self.dtype, std::move(sizes))};
+}
+
+/// The indices: input 1.
+Indices saves_second(const Operation& /*operation*/) {
+    return {1};
+}
+
 constexpr Row max_pool(std::string_view schema) {
     return {schema, Family::pooling, &windowed_outputs, &max_forward, &max_backward, &saves_first, &index_bytes};
 }
@@ -142,6 +184,22 @@ constexpr Row average_pool(std::string_view schema) {
 template <auto Outputs>
 constexpr Row adaptive(std::string_view schema) {
     return {schema, Family::pooling, Outputs, &reduced<Outputs>, &gradient_streamed<Outputs, 1>, &adaptive_saved};
+}
+constexpr Row fractional(std::string_view schema) {
+    return {schema,
+            Family::pooling,
+            &fractional_outputs,
+            &fractional_forward,
+            &gradient_streamed<&fractional_outputs, 1>,
+            &saves_first};
+}
+constexpr Row unpool(std::string_view schema) {
+    return {schema,
+            Family::pooling,
+            &unpooled_outputs,
+            &streamed<&unpooled_outputs>,
+            &gradient_streamed<&unpooled_outputs>,
+            &saves_second};
 }
 
 constexpr std::array rows{
@@ -164,6 +222,20 @@ constexpr std::array rows{
     adaptive<&adaptive_outputs>("aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"),
     adaptive<&adaptive_with_indices>("aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)"),
     adaptive<&adaptive_with_indices>("aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)"),
+    max_pool_with_indices("aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] "
+                          "padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)"),
+    max_pool_with_indices("aten::max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] "
+                          "padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"),
+    adaptive<&adaptive_outputs>("aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"),
+    adaptive<&adaptive_outputs>("aten::_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"),
+    adaptive<&adaptive_with_indices>("aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)"),
+    fractional("aten::fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor "
+               "random_samples) -> (Tensor, Tensor)"),
+    fractional("aten::fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor "
+               "random_samples) -> (Tensor, Tensor)"),
+    unpool("aten::max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor"),
+    unpool("aten::max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> "
+           "Tensor"),
 };
 
 }  // namespace

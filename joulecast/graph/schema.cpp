@@ -49,6 +49,8 @@ Value single_default(std::string_view schema, std::string_view type, std::string
     if (text.front() == '"' || text.front() == '\'') return std::string(text.substr(1, text.size() - 2));
     if (text == "contiguous_format") return std::string(text);
     const auto integer = number<std::int64_t>(text);
+    // torch numbers its dtypes; 4 is long, the only one that stands as a default.
+    if (type.substr(0, 10) == "ScalarType" && integer == 4) return Dtype::i64;
     if (integer && !holds_reals(type)) return *integer;
     if (const auto real = number<double>(text)) return *real;
     fail(schema, "unknown default " + std::string(text));

@@ -34,19 +34,33 @@ struct Row {
     std::int64_t (*hidden_bytes)(const Operation&) = nullptr;
 };
 
+std::span<const Row> algebra_rows();
+std::span<const Row> arithmetic_rows();
 std::span<const Row> attention_rows();
+std::span<const Row> contraction_rows();
 std::span<const Row> convolution_rows();
 std::span<const Row> copy_rows();
 std::span<const Row> creation_rows();
+std::span<const Row> decomposed_rows();
 std::span<const Row> elementwise_rows();
+std::span<const Row> fourier_rows();
+std::span<const Row> functions_rows();
+std::span<const Row> gradients_rows();
 std::span<const Row> indexing_rows();
 std::span<const Row> loss_rows();
+std::span<const Row> margins_rows();
 std::span<const Row> matmul_rows();
 std::span<const Row> normalization_rows();
 std::span<const Row> part_rows();
+std::span<const Row> placing_rows();
 std::span<const Row> pooling_rows();
+std::span<const Row> random_rows();
+std::span<const Row> recurrent_rows();
 std::span<const Row> reduction_rows();
+std::span<const Row> resize_rows();
 std::span<const Row> softmax_rows();
+std::span<const Row> sorting_rows();
+std::span<const Row> statistics_rows();
 std::span<const Row> symbolic_rows();
 std::span<const Row> view_rows();
 
