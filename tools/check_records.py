@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Holds joulecast's records against torch: the schemas of all targets, and the outputs of the calls in tests/graph/records.txt.
+"""Holds joulecast's records against torch: the schemas of all targets, and the outputs and FLOPs of the calls in
+tests/graph/records.txt.
 
     check_records.py --records build/tests/graph/print_records     # schemas: parameters in order, and their defaults
-    check_records.py --calls tests/graph/records.txt               # each line: call -> output types, as torch's meta tensors say
+    check_records.py --calls tests/graph/records.txt               # each line: call -> output types, as torch's meta tensors say,
+                                                                   # then "| flop N" where torch.utils.flop_counter sees any;
+                                                                   # "-> ?" where only the values tell how much comes out
     check_records.py --calls tests/graph/records.txt --write       # writes what torch says behind each call
 
 Needs torch only; exits with 1 after naming all differences.
@@ -15,6 +18,7 @@ import subprocess
 import sys
 
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 DTYPES = {"u8": torch.uint8, "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64, "f16": torch.float16,
           "f32": torch.float32, "f64": torch.float64, "c64": torch.complex64, "c128": torch.complex128, "bool": torch.bool,
@@ -97,6 +101,37 @@ def type_text(tensor):
     return f"{NAMES[tensor.dtype]}[{','.join(map(str, tensor.shape))}]{layout}"
 
 
+# Meta tensors cannot tell how much these give out.
+DATA_DEPENDENT = ("nonzero", "nonzero_numpy", "argwhere", "where", "masked_select", "_unique2", "unique_consecutive", "unique_dim", "bincount")
+
+
+def depends_on_data(target, arguments):
+    name = target.removeprefix("aten::").partition(".")[0]
+    if name == "repeat_interleave" and "repeats" in arguments:
+        return isinstance(arguments["repeats"], torch.Tensor) and arguments.get("output_size") is None
+    if name == "index":
+        return any(index is not None and index.dtype == torch.bool for index in arguments["indices"])
+    return name in DATA_DEPENDENT and not (name == "where" and "self" in arguments)
+
+
+def on_cpu(value):
+    if isinstance(value, list):
+        return [on_cpu(item) for item in value]
+    return torch.ones(value.shape, dtype=value.dtype) if isinstance(value, torch.Tensor) else value
+
+
+def run(target, arguments):
+    """The outputs, and the FLOPs that torch counts. What cannot run on meta tensors runs on ones."""
+    with FlopCounterMode(display=False) as counter:
+        try:
+            outputs = overload(target)(**arguments)
+        except RuntimeError as error:  # NotImplementedError among them
+            if not any(word in str(error) for word in ("meta", "not allocated", "Meta")):
+                raise
+            outputs = overload(target)(**{name: on_cpu(value) for name, value in arguments.items() if name != "device"})
+    return outputs, counter.get_total_flops()
+
+
 def output_text(call):
     target, arguments = Reader(call).call()
     # Without values only the shapes can come out; factories have to be told where.
@@ -104,9 +139,14 @@ def output_text(call):
         arguments.setdefault("device", "meta")
     if "memory_format" in arguments:
         arguments["memory_format"] = getattr(torch, arguments["memory_format"])
-    outputs = overload(target)(**arguments)
+    if depends_on_data(target, arguments):
+        return "?"
+    outputs, flops = run(target, arguments)
     outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
-    return " ".join(type_text(output) for output in outputs if isinstance(output, torch.Tensor))
+    if target.startswith("aten::_scaled_dot_product_") and not target.endswith("_backward"):
+        outputs = outputs[:2]  # behind them seeds and lengths, whatever the sizes
+    types = " ".join(type_text(output) for output in outputs if isinstance(output, torch.Tensor))
+    return types + (f" | flop {flops}" if flops else "")
 
 
 def check_calls(path, write):
@@ -115,8 +155,11 @@ def check_calls(path, write):
         if not line or line.startswith("#"):
             lines.append(line)
             continue
-        call, _, said = line.partition(" ->")
-        found = output_text(call)
+        call, _, said = line.rpartition(" ->") if " ->" in line else (line, "", "")
+        try:
+            found = output_text(call)
+        except Exception as error:
+            found = f"refused: {type(error).__name__}: {str(error).strip().splitlines()[0]}" if str(error) else "refused"
         lines.append(f"{call} -> {found}".rstrip())
         if not write and said.strip() != found:
             print(f"{call}\n  file:  {said}\n  torch: {found}")
@@ -136,13 +179,14 @@ def plain(value):
 def check_schemas(program):
     wrong = 0
     for record in json.loads(subprocess.run([program], check=True, capture_output=True, text=True).stdout):
-        if record["target"].startswith("operator::"):
+        if not record["target"].startswith("aten::"):  # Python's own operators on sizes
             continue
         ours = [(p["name"], *([plain(p["default"])] if "default" in p else [])) for p in record["parameters"]]
         theirs = [(a.name, *([plain(a.default_value)] if a.has_default_value() else []))
                   for a in overload(record["target"])._schema.arguments]
-        # torch numbers memory formats; 0 is contiguous.
-        ours = [(name, *[0 if name == "memory_format" and d == "contiguous_format" else d for d in default]) for name, *default in ours]
+        # torch numbers memory formats and dtypes: 0 is contiguous, 4 is int64.
+        numbers = {("memory_format", "contiguous_format"): 0, ("dtype", "i64"): 4}
+        ours = [(name, *[numbers.get((name, str(d)), d) for d in default]) for name, *default in ours]
         if ours != theirs:
             print(f"{record['target']}\n  joulecast: {ours}\n  torch:     {theirs}")
             wrong += 1
