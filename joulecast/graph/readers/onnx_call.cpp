@@ -82,8 +82,11 @@ void Call::mark_buffer(std::size_t input) {
 const Attribute* Call::attribute(std::string_view name) const {
     const Attribute* own = node_.find(name);
     if (own == nullptr || own->reference.empty()) return own;
-    const auto found = frame_.attributes.find(own->reference);
-    return found == frame_.attributes.end() ? nullptr : found->second;
+    // A branch within a function sees the attributes of the function's call.
+    for (const Frame* frame = &frame_; frame != nullptr; frame = frame->parent)
+        if (const auto found = frame->attributes.find(own->reference); found != frame->attributes.end())
+            return found->second;
+    return nullptr;
 }
 
 std::int64_t Call::integer(std::string_view name, std::int64_t missing) const {
@@ -212,7 +215,13 @@ void Call::forward(std::size_t output, std::size_t input) {
 std::optional<TensorType> Call::type_in_file(std::size_t output) const {
     if (!wants(output) || frame_.value_infos == nullptr) return std::nullopt;
     const auto found = frame_.value_infos->find(outputs_[output]->name);
-    return found == frame_.value_infos->end() ? std::nullopt : translation_.type_of(found->second);
+    if (found == frame_.value_infos->end()) return std::nullopt;
+    try {
+        return translation_.type_of(found->second);
+    } catch (const Error& error) {
+        // A size that the operator finds out at run time, and the file has a name for.
+        refuse("the size of its output \"" + found->first + "\" is not known before the network runs: " + error.what());
+    }
 }
 
 }  // namespace joulecast::onnx

@@ -251,7 +251,7 @@ Result constant(const Call& call) {
 
 Result constant_of_shape(const Call& call) {
     const Constant* sizes = call.known(0);
-    if (sizes == nullptr) return std::nullopt;
+    if (sizes == nullptr || sizes->is_real()) return std::nullopt;
     Constant result{Dtype::f32, sizes->integers, {}, {}};
     const Attribute* value = call.attribute("value");
     std::optional<Constant> fill = Constant{Dtype::f32, {1}, {}, {0.0}};
@@ -388,7 +388,8 @@ Result range(const Call& call) {
     const Constant* start = call.known(0);
     const Constant* limit = call.known(1);
     const Constant* delta = call.known(2);
-    if (start == nullptr || limit == nullptr || delta == nullptr || start->is_real()) return std::nullopt;
+    if (start == nullptr || limit == nullptr || delta == nullptr) return std::nullopt;
+    if (start->is_real() || limit->is_real() || delta->is_real()) return std::nullopt;
     if (start->count() != 1 || limit->count() != 1 || delta->count() != 1 || delta->integers[0] == 0)
         throw FormatError("start, limit and delta of a range must be single numbers, delta not zero");
     Constant result{start->dtype, {0}, {}, {}};

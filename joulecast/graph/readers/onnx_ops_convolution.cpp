@@ -35,6 +35,9 @@ void set_output_sizes(const Call& call, Window& window, Sizes& output_padding) {
     const Sizes asked = call.list("output_shape", {});
     if (asked.empty() && !same) return;
     if (!asked.empty() && asked.size() < window.rank()) call.refuse("output_shape has too few numbers");
+    constexpr std::int64_t largest = std::int64_t{1} << 40;
+    for (const std::int64_t number : asked)
+        if (number < 0 || number > largest) call.refuse("output_shape has a number below 0 or beyond 2^40");
     for (std::size_t i = 0; i < window.rank(); ++i) {
         const std::int64_t size = call.type(0).sizes[i + 2];
         const std::int64_t wanted = asked.empty() ? size * window.strides[i] : asked[asked.size() - window.rank() + i];
@@ -51,6 +54,9 @@ void transposed_convolution(Call& call) {
     Window window = window_of(call, kernel_of(call));
     Sizes output_padding = call.list("output_padding", Sizes(window.rank(), 0));
     if (output_padding.size() != window.rank()) call.refuse("output_padding does not fit the kernel");
+    for (std::size_t i = 0; i < window.rank(); ++i)
+        if (output_padding[i] < 0 || output_padding[i] >= std::max(window.strides[i], window.dilations[i]))
+            call.refuse("output_padding must be less than stride or dilation");
     set_output_sizes(call, window, output_padding);
     Sizes padding(window.rank());
     for (std::size_t i = 0; i < padding.size(); ++i) padding[i] = std::min(window.begins[i], window.ends[i]);

@@ -11,7 +11,7 @@ namespace {
 void gather(Call& call) {
     const std::int64_t axis = call.axis(call.integer("axis", 0), call.rank(0));
     const auto position = call.scalar(1);
-    if (position && call.rank(1) == 0)
+    if (position && call.rank(1) == 0 && !call.known(1)->is_real())
         return call.output(0, call.emit("aten::select.int", {{"self", call.tensor(0)},
                                                              {"dim", Value(axis)},
                                                              {"index", Value(call.known(1)->integers[0])}}));

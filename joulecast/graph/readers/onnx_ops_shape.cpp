@@ -209,7 +209,7 @@ void range(Call& call) {
     const auto number = [&](std::size_t input) -> Value {
         const auto value = call.scalar(input);
         if (!value) call.refuse("its bounds are only known when the network runs. Export it with fixed sizes there");
-        if (is_floating(call.type(0).dtype)) return *value;
+        if (call.known(input)->is_real()) return *value;
         return call.known(input)->integers[0];
     };
     call.output(

@@ -30,6 +30,8 @@ const Node* Patterns::maker(const std::string& value, std::string_view op_type) 
     const auto found = makers_.find(value);
     if (found == makers_.end()) return nullptr;
     const Node& node = body_.nodes[found->second];
+    // Patterns look at inputs; only constants have none.
+    if (node.inputs.empty() && op_type != "Constant") return nullptr;
     return node.domain.empty() && node.op_type == op_type ? &node : nullptr;
 }
 

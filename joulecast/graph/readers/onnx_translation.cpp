@@ -17,6 +17,13 @@ constexpr std::size_t deepest_calls = 64;
 /// Known numbers that become a tensor because an operation asks for them: how far back the calls are made.
 constexpr int deepest_materializing = 64;
 
+/// Throws FormatError for sizes that are negative, overflow, or are too many.
+void check_type(const TensorType& type) {
+    constexpr std::size_t most_dimensions = 64;
+    if (type.sizes.size() > most_dimensions) throw FormatError("it makes a tensor of more than 64 dimensions");
+    byte_count(type);
+}
+
 std::string label(std::size_t index, const Node& node) {
     constexpr std::size_t longest = 100;
     const std::string& name = node.name.empty() && !node.outputs.empty() ? node.outputs.front() : node.name;
@@ -156,6 +163,7 @@ void Translation::step(const Node& node, Frame& frame) {
         Held& held = *outputs[i];
         held.known = std::move((*numbers)[i]);
         held.type = tensor_type(held.known->dtype, held.known->sizes);
+        check_type(held.type);
         held.producer = &node;
         held.frame = &frame;
     }
@@ -339,7 +347,7 @@ std::vector<Operand> Translation::emit(const Node& node, const Frame& frame, con
     if (record != nullptr) forward_counts(result.operation);  // throws for what cannot be right
     std::vector<Operand> operands;
     for (std::size_t i = 0; i < result.outputs.size(); ++i) {
-        byte_count(result.outputs[i]);
+        check_type(result.outputs[i]);
         operands.push_back(
             {result.outputs[i], {static_cast<std::int32_t>(graph_.nodes.size()), static_cast<std::int32_t>(i)}});
     }

@@ -6,13 +6,17 @@ namespace joulecast::onnx {
 
 namespace {
 
+/// So that products of two, and of one with a spatial size, fit into 64 bits.
+constexpr std::int64_t largest_number = std::int64_t{1} << 30;
+constexpr std::int64_t largest_size = std::int64_t{1} << 31;
+
 void check_length(const Call& call, const Sizes& list, std::size_t length, const char* name) {
     if (list.size() != length)
         call.refuse(std::string(name) + " has " + std::to_string(list.size()) + " numbers where the kernel has " +
                     std::to_string(length));
-    constexpr std::int64_t largest = std::int64_t{1} << 40;
     for (const std::int64_t number : list)
-        if (number < -largest || number > largest) call.refuse(std::string(name) + " has a number beyond 2^40");
+        if (number < -largest_number || number > largest_number)
+            call.refuse(std::string(name) + " has a number beyond 2^30");
 }
 
 /// SAME: as many outputs as strides fit into the input, the odd row of padding at the end (UPPER) or the start.
@@ -46,6 +50,8 @@ Window window_of(const Call& call, Sizes kernel) {
     for (std::size_t i = 0; i < rank; ++i)
         if (window.kernel[i] < 1 || window.strides[i] < 1 || window.dilations[i] < 1)
             call.refuse("kernel, strides and dilations must be positive");
+    for (std::size_t i = 0; i < rank; ++i)
+        if (call.type(0).sizes[i + 2] > largest_size) call.refuse("its input has a spatial size beyond 2^31");
     window.begins.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(rank));
     window.ends.assign(pads.begin() + static_cast<std::ptrdiff_t>(rank), pads.end());
     const std::string mode = call.text("auto_pad", "NOTSET");
