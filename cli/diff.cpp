@@ -143,11 +143,16 @@ Cell of_calls(const CallCount& calls, std::int64_t (*cost)(const CallCount&)) {
 }
 
 std::vector<Column<Difference>> table_columns(const Terminal& screen) {
-    constexpr std::size_t longest_name = 28;
+    constexpr std::size_t longest_name = 32;
     return {
         {"kind", "", Show::text, [](const Difference& d) { return d.kind; }},
         {"op", "operation", Show::text,
-         [=](const Difference& d) { return shortened(without_namespace(op(d)), longest_name, screen); }},
+         [=](const Difference& d) {
+             const std::string now = without_namespace(op(d));
+             const bool renamed = d.kind == "changed" && d.before.op != d.after.op;
+             return shortened(renamed ? without_namespace(d.before.op) + arrow(screen) + now : now, longest_name,
+                              screen);
+         }},
         {"calls", "calls", Show::text, [=](const Difference& d) { return calls_text(d, screen); }},
         {"flops_before", "FLOPs", Show::flop, [](const Difference& d) { return of_calls(d.before, flops); }},
         {"flops_after", "after", Show::flop, [](const Difference& d) { return of_calls(d.after, flops); }},
@@ -184,9 +189,13 @@ std::string table_text(const Compared& compared, const Options& options) {
     return text;
 }
 
-std::string heading(const Compared& compared, const Terminal& screen) {
-    const auto one = [](const ModelCount& model) { return model.graph.name + " (" + settings_text(model.graph) + ")"; };
-    const std::string both = one(compared.before) + arrow(screen) + one(compared.after);
+std::string heading(const Compared& compared, const Options& options) {
+    const Terminal screen = terminal(options.output);
+    const auto one = [](const std::string& model, const Graph& graph) {
+        return model + " (" + settings_text(graph) + ")";
+    };
+    const std::string both =
+        one(options.before, compared.before.graph) + arrow(screen) + one(options.after, compared.after.graph);
     if (compared.differences.empty())
         return both + ": the same " + std::to_string(compared.before.total.count) + " calls\n";
     const auto count = compared.differences.size();
@@ -217,7 +226,7 @@ std::string printed(const Compared& compared, const Options& options) {
                           {"differences", Json::parse(to_json(fill(columns(), shown(compared, options.top))))}};
         return answer.dump(2) + '\n';
     }
-    std::string text = heading(compared, terminal(options.output));
+    std::string text = heading(compared, options);
     if (!compared.differences.empty()) text += table_text(compared, options);
     const std::string missing = missing_records_text({&compared.before, &compared.after});
     return missing.empty() ? text : text + "\n" + missing;

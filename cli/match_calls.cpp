@@ -25,6 +25,13 @@ bool has_modules(const Graph& graph) {
     return std::ranges::any_of(graph.nodes, [](const Node& node) { return !node.module_path.empty(); });
 }
 
+/// "aten::add_.Tensor" -> "aten::add.Tensor": compilers and exporters turn calls in place into others and back.
+std::string out_of_place(const std::string& target) {
+    const std::size_t dot = std::min(target.find('.'), target.size());
+    if (dot == 0 || target[dot - 1] != '_') return target;
+    return target.substr(0, dot - 1) + target.substr(dot);
+}
+
 class Matching {
   public:
     Matching(const Graph& before, const Graph& after) : before_(rests(before)), after_(rests(after)) {
@@ -32,10 +39,13 @@ class Matching {
         // modules that have it on one side only.
         pair_up([](const Rest& rest) { return rest.signature + '\n' + rest.node->module_path; });
         pair_up([](const Rest& rest) { return rest.signature; });
+        const auto target = [](const Rest& rest) { return out_of_place(rest.node->operation.target); };
+        pair_up(
+            [&](const Rest& rest) { return target(rest) + rest.signature.substr(rest.node->operation.target.size()); });
         if (has_modules(before) && has_modules(after)) {
-            pair_up([](const Rest& rest) { return rest.node->operation.target + '\n' + rest.node->module_path; });
+            pair_up([&](const Rest& rest) { return target(rest) + '\n' + rest.node->module_path; });
         } else {
-            pair_up([](const Rest& rest) { return rest.node->operation.target; });
+            pair_up(target);
         }
         for (const Rest& rest : before_) note(rest.node, nullptr, rest.calls);
         for (const Rest& rest : after_) note(nullptr, rest.node, rest.calls);

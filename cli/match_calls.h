@@ -19,8 +19,9 @@ struct CallChange {
     std::int64_t calls_after = 0;
 };
 
-/// Every call of both graphs, matched by its signature first, then by target and module path, and, where one of the
-/// graphs knows no module paths, by target in the order of the calls. In the order of the first calls.
+/// Every call of both graphs, matched by its signature first, then by that of its twin in place or not (add_ and add),
+/// then by target and module path, or, where one of the graphs knows no module paths, by target in the order of the
+/// calls. In the order of the first calls.
 std::vector<CallChange> match_calls(const Graph& before, const Graph& after);
 
 struct ArgumentChange {

@@ -61,6 +61,13 @@ TEST(MatchCalls, AnotherTargetOrModuleIsAddedAndDropped) {
                 ::testing::UnorderedElementsAre("aten::relu(self=f32[8]) 1 -> -", "- -> aten::relu(self=f32[9]) 1"));
 }
 
+TEST(MatchCalls, ACallInPlaceAndOneThatIsNotAreTheSameCallChanged) {
+    EXPECT_THAT(lines(graph({{"aten::add_.Tensor(self=f32[8], other=f32[8])", "m1"}}),
+                      graph({{"aten::add.Tensor(self=f32[8], other=f32[8])", "m2"}})),
+                ::testing::ElementsAre("aten::add_.Tensor(self=f32[8], other=f32[8]) 1 -> "
+                                       "aten::add.Tensor(self=f32[8], other=f32[8]) 1"));
+}
+
 TEST(MatchCalls, WithoutModulesTheOrderDecides) {
     EXPECT_THAT(lines(graph({{"aten::relu(self=f32[1])", "m1"}, {"aten::relu(self=f32[2])", "m2"}}),
                       graph({{"aten::relu(self=f32[3])", ""}, {"aten::relu(self=f32[4])", ""}})),
