@@ -39,8 +39,8 @@ constexpr const char* overview =
     "joulecast forecasts what a neural network will cost (seconds, joules, bytes) before anyone runs it.\n"
     "\n"
     "  model file --> graph --> profile --> dataset --> train --> predictor --> predict\n"
-    "  .pt2           extract   measure      .db                  .jcp          network forecast\n"
-    "                           each operation once\n"
+    "  .pt2 .onnx     extract   measure      .db                  .jcp          network forecast\n"
+    "  .graph.json    diff      each operation once\n"
     "\n"
     "  joulecast predict resnet50 --device cpu --set batch=8\n"
     "  joulecast VERB --help\n";

@@ -100,7 +100,7 @@ int run(const Options& options) {
 
 Run declare_predict(CLI::App& command) {
     const auto options = std::make_shared<Options>();
-    command.add_option("MODEL", options->models, ".pt2 files or names of the zoo")->required();
+    command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json files, or names of the zoo")->required();
     command.add_option("--device", options->devices, "device ids; cpu is this machine")->required();
     command.add_option("--predictor", options->predictor,
                        "a .jcp file; without, the shipped one that covers the device");
