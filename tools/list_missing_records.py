@@ -337,10 +337,14 @@ def exported(module, inputs, train, gradients):
     if train and gradients:
         from torch._functorch.aot_autograd import aot_export_joint_simple
 
+        called = program.module()
+        weights = dict(called.named_parameters()) | dict(called.named_buffers())
+
         def function(*tensors):
-            outputs = [o for o in torch.utils._pytree.tree_leaves(program.module()(*tensors)) if isinstance(o, torch.Tensor) and o.is_floating_point()]
-            return tuple(outputs)
-        tensors = [i.requires_grad_() if i.is_floating_point() else i for i in inputs]
+            given = dict(zip(weights, tensors))
+            results = torch.func.functional_call(called, given, tensors[len(weights):])
+            return tuple(r.sum() for r in torch.utils._pytree.tree_leaves(results) if isinstance(r, torch.Tensor) and r.requires_grad)
+        tensors = [t.detach().clone().requires_grad_(t.is_floating_point()) for t in (*weights.values(), *inputs)]
         yield aot_export_joint_simple(function, tensors, trace_joint=True)
 
 

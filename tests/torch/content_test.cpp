@@ -50,6 +50,26 @@ TEST(Contents, IntegersAreNotDividedByZero) {
     EXPECT_EQ(contents_of("aten::floor_divide(self=i64[4], other=i64[4])")[1].low, 1);
 }
 
+TEST(Contents, BagsBeginInOrderAndLengthsAddUp) {
+    const auto bags = contents_of("aten::embedding_bag(weight=f32[10,4], indices=i64[6], offsets=i64[3])");
+    EXPECT_EQ(bags[1].high, 10);
+    EXPECT_EQ(bags[2].kind, Content::Kind::ascending);
+    EXPECT_EQ(bags[2].high, 6);
+    const auto repeats = contents_of("aten::repeat_interleave.Tensor(repeats=i64[4], output_size=9)");
+    EXPECT_EQ(repeats[0].kind, Content::Kind::shares);
+    EXPECT_EQ(repeats[0].high, 9);
+}
+
+TEST(Contents, PlacesOfPoolingLieWithinTheImage) {
+    EXPECT_EQ(contents_of("aten::max_unpool2d(self=f32[1,2,4,4], indices=i64[1,2,4,4], output_size=[8,9])")[1].high,
+              72);
+}
+
+TEST(Contents, ProbabilitiesLieBetweenZeroAndOne) {
+    EXPECT_EQ(contents_of("aten::bernoulli(self=f32[4])")[0].kind, Content::Kind::unit);
+    EXPECT_EQ(contents_of("aten::binary_cross_entropy(self=f32[4], target=f32[4])")[1].kind, Content::Kind::unit);
+}
+
 TEST(InputContents, TokenIdsAreFollowedThroughViewsToTheirTable) {
     Graph graph;
     graph.inputs = {{"ids", GraphInput::Kind::user_input, {Dtype::i64, {1, 8}}, {}},

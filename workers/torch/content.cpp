@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -41,22 +44,70 @@ std::int64_t size_at(const TensorType* type, std::int64_t dimension) {
     return dimension < 0 || dimension >= rank ? 0 : type->sizes[static_cast<std::size_t>(dimension)];
 }
 
+std::int64_t elements(const TensorType* type) {
+    return type == nullptr ? 0 : element_count(*type);
+}
+
+/// Product of an integer list's items, 0 if there is none.
+std::int64_t list_product(const Operation& operation, std::string_view name) {
+    const Value* value = find_argument(operation, name);
+    const auto* list = value == nullptr ? nullptr : std::get_if<std::vector<std::int64_t>>(value);
+    if (list == nullptr) return 0;
+    return std::accumulate(list->begin(), list->end(), std::int64_t{1}, std::multiplies<>());
+}
+
+/// Elements of the last `count` dimensions.
+std::int64_t spatial_elements(const TensorType* type, std::size_t count) {
+    if (type == nullptr || type->sizes.size() < count) return 0;
+    const auto first = type->sizes.end() - static_cast<std::ptrdiff_t>(count);
+    return std::accumulate(first, type->sizes.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+/// "max_unpool2d" -> 2.
+std::size_t spatial_dimensions(const std::string& base) {
+    const std::size_t digit = base.find_first_of("123");
+    return digit == std::string::npos ? 1 : static_cast<std::size_t>(base[digit] - '0');
+}
+
+std::int64_t index_list_length(const Operation& operation, const std::string& base, std::size_t position) {
+    if (base == "embedding_renorm") return size_at(tensor_argument(operation, "self"), 0);
+    if (base == "embedding_dense_backward") return integer_argument(operation, "num_weights", 0);
+    if (base.starts_with("embedding") || base.starts_with("_embedding")) {
+        return size_at(tensor_argument(operation, "weight"), 0);
+    }
+    if (base.starts_with("max_unpool")) return list_product(operation, "output_size");
+    if (base.find("pool") != std::string::npos) {
+        return spatial_elements(tensor_argument(operation, "self"), spatial_dimensions(base));
+    }
+    if (base == "take_along_dim") {
+        const TensorType* self = tensor_argument(operation, "self");
+        const Value* dim = find_argument(operation, "dim");
+        const bool whole = dim == nullptr || std::holds_alternative<None>(*dim);
+        return whole ? elements(self) : size_at(self, integer_argument(operation, "dim", 0));
+    }
+    if (base.ends_with("index") || base.ends_with("index_put")) {
+        return size_at(tensor_argument(operation, "self"), static_cast<std::int64_t>(position));
+    }
+    return 0;
+}
+
 /// Length of the table that an integer argument indexes, 0 if it indexes none.
 std::int64_t table_length(const Operation& operation, const std::string& base, std::string_view argument,
                           std::size_t position) {
-    static const std::set<std::string, std::less<>> along_dimension = {
-        "gather",    "index_select", "scatter",    "scatter_add",   "scatter_reduce",
-        "index_add", "index_copy",   "index_fill", "take_along_dim"};
-    if (argument == "indices") {
-        if (base.starts_with("embedding")) return size_at(tensor_argument(operation, "weight"), 0);
-        if (base.ends_with("index") || base.ends_with("index_put")) {
-            return size_at(tensor_argument(operation, "self"), static_cast<std::int64_t>(position));
-        }
-    }
+    static const std::set<std::string, std::less<>> along_dimension = {"gather",      "index_select",   "scatter",
+                                                                       "scatter_add", "scatter_reduce", "index_add",
+                                                                       "index_copy",  "index_fill",     "index_reduce"};
+    if (argument == "indices") return index_list_length(operation, base, position);
+    if (argument == "index" && (base == "take" || base == "put")) return elements(tensor_argument(operation, "self"));
+    if (argument == "targets" && base.ends_with("ctc_loss"))
+        return size_at(tensor_argument(operation, "log_probs"), -1);
+    if (argument == "input_lengths") return size_at(tensor_argument(operation, "log_probs"), 0);
+    if (argument == "target_lengths") return size_at(tensor_argument(operation, "targets"), -1);
     if (argument == "index" && along_dimension.contains(base)) {
         return size_at(tensor_argument(operation, "self"), integer_argument(operation, "dim", 0));
     }
-    if (argument == "target" && (base.starts_with("nll_loss") || base.starts_with("cross_entropy"))) {
+    if (argument == "target" && (base.starts_with("nll_loss") || base.starts_with("cross_entropy") ||
+                                 base.starts_with("multi_margin") || base.starts_with("multilabel_margin"))) {
         const TensorType* scores = tensor_argument(operation, "self");
         return size_at(scores, scores != nullptr && scores->sizes.size() > 1 ? 1 : 0);
     }
@@ -80,15 +131,47 @@ bool is_variance(std::string_view argument) {
            argument == "invstd" || argument == "save_invstd" || argument == "save_var";
 }
 
+/// Probabilities, and places between 0 and 1.
+bool is_probability(const std::string& base, std::string_view argument) {
+    static const std::set<std::string, std::less<>> of_self = {"bernoulli", "multinomial", "logit", "erfinv",
+                                                               "binary_cross_entropy"};
+    if (argument == "self") return of_self.contains(base);
+    if (argument == "target") return base == "binary_cross_entropy" || base == "binary_cross_entropy_with_logits";
+    return argument == "random_samples" || (argument == "q" && base.ends_with("quantile")) ||
+           (argument == "p" && base == "bernoulli");
+}
+
 Content float_content(const Operation& operation, const std::string& base, std::string_view argument) {
     static const std::set<std::string, std::less<>> positive_argument = {"sqrt",  "rsqrt", "log",    "log2",   "log10",
                                                                          "log1p", "pow",   "lgamma", "digamma"};
     Content content;
-    if (is_variance(argument)) content.kind = Content::Kind::positive;
+    if (is_variance(argument) || argument == "std" || base == "poisson") content.kind = Content::Kind::positive;
+    if (is_probability(base, argument)) content.kind = Content::Kind::unit;
     if (argument == "self" && positive_argument.contains(base)) content.kind = Content::Kind::positive;
     const bool factor = base == "mul" || base == "div" || base == "multiply" || base == "divide";
     if (argument == "other" && factor && in_place(operation.target)) content.kind = Content::Kind::sign;
     return content;
+}
+
+/// Integers that must add up or ascend; absent for plain ones.
+std::optional<Content> ordered_content(const Operation& operation, const std::string& base, std::string_view argument) {
+    Content content;
+    content.bound = true;
+    if (argument == "offsets") {
+        content.kind = Content::Kind::ascending;
+        content.high = elements(tensor_argument(operation, "indices"));
+        return content;
+    }
+    content.kind = Content::Kind::shares;
+    if (argument == "batch_sizes") {
+        content.high = size_at(tensor_argument(operation, "data"), 0);
+        return content;
+    }
+    if (argument == "repeats" && base == "repeat_interleave") {
+        content.high = integer_argument(operation, "output_size", elements(tensor_argument(operation, "repeats")));
+        return content;
+    }
+    return std::nullopt;
 }
 
 Content integer_content(const Operation& operation, const std::string& base, std::string_view argument,
@@ -96,10 +179,13 @@ Content integer_content(const Operation& operation, const std::string& base, std
     Content content;
     content.kind = Content::Kind::index;
     if (dtype == Dtype::boolean) return content;
+    if (const auto ordered = ordered_content(operation, base, argument)) return *ordered;
     const std::int64_t length = table_length(operation, base, argument, position);
     content.bound = length > 0;
     content.high = content.bound ? length : smallest_size(operation);
     if (dtype == Dtype::u8 || dtype == Dtype::i8) content.high = std::min<std::int64_t>(content.high, 127);
+    if (argument == "targets" || argument == "input_lengths" || argument == "target_lengths") content.low = 1;
+    if (argument == "input_lengths") content.low = content.high++;  // all time steps count
     const bool divides = base == "div" || base == "floor_divide" || base == "remainder" || base == "fmod" ||
                          base == "divide" || base == "bitwise_right_shift";
     if (argument == "other" && divides) {
@@ -142,7 +228,10 @@ Content weight_content(const GraphInput& input) {
 
 /// The stricter of two demands on the same tensor.
 void restrict(Content& content, const Content& demand) {
-    if (demand.kind == Content::Kind::positive) content.kind = Content::Kind::positive;
+    const bool orders = demand.kind == Content::Kind::ascending || demand.kind == Content::Kind::shares;
+    if (demand.kind == Content::Kind::positive || demand.kind == Content::Kind::unit || orders) {
+        content.kind = demand.kind;
+    }
     if (!demand.bound) return;
     content.high = content.bound ? std::min(content.high, demand.high) : demand.high;
     content.bound = true;

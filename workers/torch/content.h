@@ -12,10 +12,13 @@ namespace joulecast::torch_worker {
 /// zeros runs faster and cooler), nothing out of range.
 struct Content {
     enum class Kind {
-        normal,    ///< floats: scale x normal + offset
-        positive,  ///< floats: |normal| + 0.5, for variances and arguments of roots and logarithms
-        sign,      ///< floats: -1 or 1, for factors applied in place again and again
-        index      ///< integers: uniform in [low, high); booleans: fair coin
+        normal,     ///< floats: scale x normal + offset
+        positive,   ///< floats: |normal| + 0.5, for variances and arguments of roots and logarithms
+        sign,       ///< floats: -1 or 1, for factors applied in place again and again
+        unit,       ///< floats: uniform in [0.05, 0.95], for probabilities
+        index,      ///< integers: uniform in [low, high); booleans: fair coin
+        ascending,  ///< integers: from 0 in even steps towards `high`, for where bags of embeddings begin
+        shares      ///< integers: `high` split as evenly as possible, larger shares first, for lengths and repeats
     };
     Kind kind = Kind::normal;
     float scale = 1.0F;

@@ -71,16 +71,39 @@ const at::Tensor& TensorMaker::pool(at::ScalarType type, Content::Kind kind) {
     if (values.defined()) return values;
     std::vector<float> drawn(pool_elements);
     std::normal_distribution<float> normal;
+    std::uniform_real_distribution<float> uniform(0.05F, 0.95F);
     for (float& value : drawn) {
         value = normal(random_);
         if (kind == Content::Kind::positive) value = std::abs(value) + 0.5F;
         if (kind == Content::Kind::sign) value = value < 0.0F ? -1.0F : 1.0F;
+        if (kind == Content::Kind::unit) value = uniform(random_);
     }
     values = at::from_blob(drawn.data(), {pool_elements}, at::kFloat).to(type, false, true);
     return values;
 }
 
+namespace {
+
+/// Place i of n: 0 and even steps towards `high`, or the share of `high`.
+std::int64_t ordered_value(const Content& content, std::int64_t i, std::int64_t n) {
+    if (content.kind == Content::Kind::ascending) return i * (content.high / std::max<std::int64_t>(n, 1));
+    return content.high / n + (i < content.high % n ? 1 : 0);
+}
+
+void fill_ordered(at::Tensor& dense, const Content& content) {
+    std::vector<std::int64_t> values(static_cast<std::size_t>(dense.numel()));
+    const std::int64_t count = dense.numel();
+    for (std::int64_t i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = ordered_value(content, i, count);
+    dense.view({count}).copy_(at::from_blob(values.data(), {count}, at::kLong));
+}
+
+}  // namespace
+
 void TensorMaker::fill_integers(at::Tensor& dense, const Content& content) {
+    if (content.kind == Content::Kind::ascending || content.kind == Content::Kind::shares) {
+        fill_ordered(dense, content);
+        return;
+    }
     const std::int64_t high = std::max(content.high, content.low + 1);
     std::uniform_int_distribution<std::int64_t> draw(content.low, high - 1);
     const std::int64_t count = std::min<std::int64_t>(dense.numel(), pool_elements);
@@ -95,7 +118,9 @@ void TensorMaker::fill(at::Tensor& dense, const Content& content) {
         fill_integers(dense, content);
         return;
     }
-    const Content::Kind kind = content.kind == Content::Kind::index ? Content::Kind::normal : content.kind;
+    const bool of_integers = content.kind == Content::Kind::index || content.kind == Content::Kind::ascending ||
+                             content.kind == Content::Kind::shares;
+    const Content::Kind kind = of_integers ? Content::Kind::normal : content.kind;
     const at::Tensor& values = pool(dense.scalar_type(), kind);
     std::uniform_int_distribution<std::size_t> start(0, pool_elements - 1);
     tile(dense, values, start(random_));
