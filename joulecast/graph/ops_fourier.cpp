@@ -86,7 +86,8 @@ Types transformed_outputs(const Operation& operation) {
 
 /// 5 n log2 n, the customary count of a complex transform (Cooley and Tukey, radix 2); half for real ones.
 std::int64_t transform_cost(const Operation& operation, std::int64_t count, std::int64_t length, bool real) {
-    const std::int64_t depth = std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(length, 1))) - 1;
+    const auto size = static_cast<std::uint64_t>(std::max<std::int64_t>(length, 1));
+    const std::int64_t depth = static_cast<std::int64_t>(std::bit_width(size)) - 1;
     return checked(operation, checked(operation, 5, depth), count) / (real ? 2 : 1);
 }
 

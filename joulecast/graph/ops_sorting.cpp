@@ -109,7 +109,7 @@ Types search_outputs(const Operation& operation) {
 
 /// Logarithm of a size, rounded up: comparisons of a binary search.
 std::int64_t depth(std::int64_t size) {
-    return std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(size, 1)));
+    return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(size, 1))));
 }
 
 /// A sort compares every element with about log2(n) others; passes over memory are not counted.
