@@ -4,6 +4,7 @@
     ~/.cache/joulecast/torch-2.13/bin/python tools/make_oracles.py            # all
     ~/.cache/joulecast/torch-2.13/bin/python tools/make_oracles.py gpt2
     ~/.cache/joulecast/torch-2.13/bin/python tools/make_oracles.py --zoo      # and the zoo's files, out of the same exports
+    ~/.cache/joulecast/torch-2.13/bin/python tools/make_oracles.py --table    # only the table in zoo/README.md, which every run renews
 
 For the form that infers (eval) and the one that trains (train):
 - settings: three sizes, the first that of the export.
@@ -16,6 +17,7 @@ import functools
 import json
 import operator
 import sys
+import zipfile
 from unittest import mock
 
 import torch
@@ -147,7 +149,38 @@ def write_oracle(name, with_zoo):
     print(f"{path.relative_to(make_zoo.REPOSITORY)}: {path.stat().st_size} bytes; {[form['flops'][0] for form in forms.values()]}", flush=True)
 
 
+def node_count(graph):
+    """Calls, those in the graphs of higher-order nodes instead of these nodes."""
+    inner = [argument["arg"]["as_graph"]["graph"] for node in graph["nodes"] for argument in node["inputs"] if "as_graph" in argument["arg"]]
+    return len(graph["nodes"]) + sum(node_count(one) - 1 for one in inner)
+
+
+def table_row(name):
+    nodes = []
+    for form in make_zoo.FORMS:
+        with zipfile.ZipFile(make_zoo.file_of(name, form)) as archive:
+            model = next(entry for entry in archive.namelist() if entry.endswith("models/model.json"))
+            nodes.append(node_count(json.loads(archive.read(model))["graph_module"]["graph"]))
+    network = zoo_networks.NETWORKS[name]
+    oracle = json.loads((make_zoo.REPOSITORY / "tests/graph/oracles" / f"{name}.json").read_text())["forms"]["eval"]
+    forward = oracle["flops"][0][0] / oracle["settings"][0]["batch"]  # every FLOP is some sequence's or image's own
+    inputs = ", ".join("×".join(map(str, tensor.shape)) for tensor in {id(leaf): leaf for leaf in tree_leaves(network.inputs)}.values())
+    return f"| {name} | {network.source} | {inputs} | {network.parameters / 1e6:.2f} | {nodes[0]} | {nodes[1]} | {forward / 1e9:.3f} |"
+
+
+def write_table():
+    """The table in zoo/README.md, from its header line to the next empty line."""
+    path = make_zoo.REPOSITORY / "zoo/README.md"
+    lines = path.read_text().split("\n")
+    start = next(place for place, text in enumerate(lines) if text.startswith("| name |"))
+    end = lines.index("", start)
+    lines[start + 2:end] = [table_row(name) for name in make_zoo.NETWORKS]
+    path.write_text("\n".join(lines))
+
+
 if __name__ == "__main__":
     arguments = sys.argv[1:]
-    for network_name in [argument for argument in arguments if argument != "--zoo"] or make_zoo.NETWORKS:
-        write_oracle(network_name, "--zoo" in arguments)
+    if "--table" not in arguments:
+        for network_name in [argument for argument in arguments if argument != "--zoo"] or make_zoo.NETWORKS:
+            write_oracle(network_name, "--zoo" in arguments)
+    write_table()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the zoo: well-known networks as weight-free .pt2 files, each as it infers and as it trains, and the table in zoo/README.md.
+"""Writes the zoo: well-known networks as weight-free .pt2 files, each as it infers and as it trains.
 
     ~/.cache/joulecast/torch-2.13/bin/python tools/make_zoo.py            # everything
     ~/.cache/joulecast/torch-2.13/bin/python tools/make_zoo.py gpt2       # one network
