@@ -1,0 +1,48 @@
+// Every network of the zoo through the program, as it infers and as it trains.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "joulecast/graph/readers/read_graph.h"
+#include "tests/cli/run_command.h"
+
+namespace joulecast {
+namespace {
+
+using testing::run_joulecast;
+
+std::string all_names() {
+    std::string text;
+    for (const std::string& name : zoo_names(JOULECAST_SOURCE_DIR "/zoo")) text += " " + name;
+    return text;
+}
+
+TEST(Zoo, IsExtractedWithNothingUnknown) {
+    for (const char* mode : {"inference", "training"}) {
+        const auto ran = run_joulecast("extract --format json --mode " + std::string(mode) + " --" + all_names());
+        ASSERT_EQ(ran.status, 0) << ran.err;
+        for (const auto& model : nlohmann::json::parse(ran.out).at("models")) {
+            EXPECT_EQ(model.at("nodes_without_record"), 0) << model.at("model");
+            EXPECT_GT(model.at("flops"), 0) << model.at("model");
+            EXPECT_EQ(model.at("backward_flops") > 0, model.at("mode") == "training") << model.at("model");
+        }
+    }
+}
+
+TEST(Zoo, IsForecastWithNothingUnknown) {
+    const auto ran = run_joulecast(
+        "predict --format json --strict --device cpu-amd-epyc-2c "
+        "--mode inference,training --" +
+        all_names());
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const auto predictions = nlohmann::json::parse(ran.out).at("predictions");
+    EXPECT_EQ(predictions.size(), 2 * zoo_names(JOULECAST_SOURCE_DIR "/zoo").size());
+    for (const auto& prediction : predictions) {
+        EXPECT_EQ(prediction.at("unknown_nodes"), 0) << prediction.at("model");
+        EXPECT_GT(prediction.at("time_s").at("value"), 0.0) << prediction.at("model");
+    }
+}
+
+}  // namespace
+}  // namespace joulecast
