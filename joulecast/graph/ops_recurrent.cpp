@@ -128,6 +128,14 @@ std::int64_t kept_bytes(const Operation& operation, const Recurrence& call) {
     return checked(operation, added(gate_elements(operation, call), states), element_bytes(call.input.dtype));
 }
 
+/// What the gradient of the states before the first step takes, where they are given or zeros without one.
+std::int64_t first_step_flop(const Operation& operation, const Recurrence& call) {
+    std::vector<const TensorType*> within;
+    const std::size_t per_direction = call.parameters.size() / static_cast<std::size_t>(call.layers * call.directions);
+    for (std::size_t i = 1; i < call.parameters.size(); i += per_direction) within.push_back(call.parameters[i]);
+    return product_flop(operation, within, call.hidden.front()->sizes[1]);
+}
+
 /// A product each for the gradients of a weight and of what it is applied to.
 Counts backward(const Operation& operation) {
     const Recurrence call = read(operation);
@@ -146,6 +154,7 @@ Counts backward(const Operation& operation) {
         }
         counts.flop -= product_flop(operation, first_layer, call.positions);
     }
+    if (!call.hidden.front()->requires_grad) counts.flop -= first_step_flop(operation, call);
     counts.other_flop = checked(operation, 2 * elementary_per_gate, gate_elements(operation, call));
     counts.bytes_read = added(added(input_bytes(operation), bytes(outputs(operation))), kept_bytes(operation, call));
     counts.bytes_written = added(gradient_bytes(operation), between_layers(operation, call));

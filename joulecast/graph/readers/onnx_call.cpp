@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "joulecast/error.h"
+#include "joulecast/graph/readers/onnx_tensor.h"
 #include "joulecast/graph/readers/onnx_translation.h"
 
 namespace joulecast::onnx {
@@ -102,6 +103,11 @@ double Call::real(std::string_view name, double missing) const {
 std::string Call::text(std::string_view name, std::string missing) const {
     const Attribute* found = attribute(name);
     return found == nullptr ? missing : found->text.value_or(std::move(missing));
+}
+
+Dtype Call::dtype(std::string_view name, Dtype missing) const {
+    const std::int64_t number = integer(name, 0);
+    return number == 0 ? missing : required_dtype(number);
 }
 
 std::optional<Sizes> Call::optional_list(std::string_view name) const {

@@ -116,6 +116,8 @@ class Call {
     std::int64_t integer(std::string_view name, std::int64_t missing) const;
     double real(std::string_view name, double missing) const;
     std::string text(std::string_view name, std::string missing) const;
+    /// An attribute with a number of TensorProto.DataType; 0 is missing too.
+    Dtype dtype(std::string_view name, Dtype missing) const;
     std::optional<Sizes> optional_list(std::string_view name) const;
     Sizes list(std::string_view name, Sizes missing) const;
     /// An attribute that later operator sets made an input (axes, pads, split): whichever is there.

@@ -11,9 +11,9 @@ using Rows = std::map<std::pair<std::string_view, std::string_view>, std::vector
 
 Rows all_rows() {
     Rows rows;
-    for (const auto table :
-         {activation_rows(), convolution_rows(), elementwise_rows(), folded_rows(), indexing_rows(), matmul_rows(),
-          normalization_rows(), pooling_rows(), quantized_rows(), reduction_rows(), shape_rows()})
+    for (const auto table : {activation_rows(), convolution_rows(), elementwise_rows(), folded_rows(), fused_rows(),
+                             indexing_rows(), matmul_rows(), normalization_rows(), placing_rows(), pooling_rows(),
+                             quantized_rows(), random_rows(), recurrent_rows(), reduction_rows(), shape_rows()})
         for (const Row& row : table) rows[{row.domain, row.op_type}].push_back(&row);
     return rows;
 }

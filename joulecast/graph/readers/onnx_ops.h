@@ -49,11 +49,15 @@ std::span<const Row> activation_rows();
 std::span<const Row> convolution_rows();
 std::span<const Row> elementwise_rows();
 std::span<const Row> folded_rows();
+std::span<const Row> fused_rows();
 std::span<const Row> indexing_rows();
 std::span<const Row> matmul_rows();
 std::span<const Row> normalization_rows();
 std::span<const Row> pooling_rows();
+std::span<const Row> placing_rows();
 std::span<const Row> quantized_rows();
+std::span<const Row> random_rows();
+std::span<const Row> recurrent_rows();
 std::span<const Row> reduction_rows();
 std::span<const Row> shape_rows();
 

@@ -34,6 +34,12 @@ void thresholded_relu(Call& call) {
                      {{"self", call.tensor(0)}, {"threshold", Value(call.real("alpha", 1.0))}, {"value", Value(0.0)}}));
 }
 
+/// x moved towards zero by `bias` beyond the threshold.
+void shrink(Call& call) {
+    const std::string target = call.real("bias", 0.0) == 0.0 ? "aten::hardshrink" : "aten::softshrink";
+    call.output(0, call.emit(target, {{"self", call.tensor(0)}, {"lambd", Value(call.real("lambd", 0.5))}}));
+}
+
 void prelu(Call& call) {
     call.output(0, call.emit("aten::prelu", {{"self", call.tensor(0)}, {"weight", call.tensor(1)}}));
 }
@@ -118,6 +124,7 @@ constexpr std::array rows{
     Row{"HardSwish", 14, &unary<"aten::hardswish">},
     Row{"Mish", 18, &unary<"aten::mish">},
     Row{"Gelu", 20, &gelu},
+    Row{"Shrink", 9, &shrink},
     Row{"Clip", 1, &clip},
     Row{"Softmax", 1, &softmax_flattened<"aten::softmax.int">},
     Row{"Softmax", 13, &softmax<"aten::softmax.int">},

@@ -69,6 +69,11 @@ void modulo(Call& call) {
     ordered<"aten::remainder.Tensor">(call);
 }
 
+void shift(Call& call) {
+    if (call.text("direction", "") == "LEFT") return ordered<"aten::__lshift__.Tensor">(call);
+    ordered<"aten::__rshift__.Tensor">(call);
+}
+
 template <Target target, Target scalar_target>
 void comparison(Call& call) {
     if (const auto second = number(call, 1, call.rank(0)); second && !call.scalar(0))
@@ -158,6 +163,17 @@ constexpr std::array rows{
     Row{"Erf", 9, &unary<"aten::erf">},
     Row{"Sin", 7, &unary<"aten::sin">},
     Row{"Cos", 7, &unary<"aten::cos">},
+    Row{"Tan", 7, &unary<"aten::tan">},
+    Row{"Asin", 7, &unary<"aten::asin">},
+    Row{"Acos", 7, &unary<"aten::acos">},
+    Row{"Atan", 7, &unary<"aten::atan">},
+    Row{"Sinh", 9, &unary<"aten::sinh">},
+    Row{"Cosh", 9, &unary<"aten::cosh">},
+    Row{"Asinh", 9, &unary<"aten::asinh">},
+    Row{"Acosh", 9, &unary<"aten::acosh">},
+    Row{"Atanh", 9, &unary<"aten::atanh">},
+    Row{"Det", 11, &unary<"aten::det">},
+    Row{"BitShift", 11, &shift},
     Row{"Floor", 1, &unary<"aten::floor">},
     Row{"Ceil", 1, &unary<"aten::ceil">},
     Row{"Round", 11, &unary<"aten::round">},

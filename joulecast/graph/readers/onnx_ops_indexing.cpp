@@ -84,11 +84,29 @@ void resize(Call& call) {
     call.output(0, call.emit_unknown(target, std::move(given), {result}).at(0));
 }
 
+void affine_grid(Call& call) {
+    call.output(
+        0, call.emit("aten::affine_grid_generator", {{"theta", call.tensor(0)},
+                                                     {"size", Value(call.integers(1))},
+                                                     {"align_corners", Value(call.integer("align_corners", 0) != 0)}}));
+}
+
+/// Blocks [batch, channels x kernel, places] summed into an image.
+void columns_to_image(Call& call) {
+    const Sizes pads = call.list("pads", {0, 0, 0, 0});
+    if (call.integers(1).size() != 2 || pads.size() != 4 || pads[0] != pads[2] || pads[1] != pads[3])
+        return call.emit_named();
+    call.output(0, call.emit("aten::col2im", {{"self", call.tensor(0)},
+                                              {"output_size", Value(call.integers(1))},
+                                              {"kernel_size", Value(call.integers(2))},
+                                              {"dilation", Value(call.list("dilations", {1, 1}))},
+                                              {"padding", Value(Sizes{pads[0], pads[1]})},
+                                              {"stride", Value(call.list("strides", {1, 1}))}}));
+}
+
 constexpr std::array rows{
-    Row{"Gather", 1, &gather},
-    Row{"GatherElements", 11, &gather_elements},
-    Row{"Resize", 10, &resize},
-    Row{"Upsample", 7, &resize},
+    Row{"Gather", 1, &gather},   Row{"GatherElements", 11, &gather_elements}, Row{"Resize", 10, &resize},
+    Row{"Upsample", 7, &resize}, Row{"AffineGrid", 20, &affine_grid},         Row{"Col2Im", 18, &columns_to_image},
 };
 
 }  // namespace

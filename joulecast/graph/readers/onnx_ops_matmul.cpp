@@ -31,9 +31,17 @@ void gemm(Call& call) {
     call.output(0, call.emit("aten::addmm", {{"self", call.tensor(2)}, {"mat1", a}, {"mat2", b}}));
 }
 
+void einsum(Call& call) {
+    Operands tensors;
+    for (std::size_t i = 0; i < call.input_count(); ++i) tensors.emplace_back(call.tensor(i));
+    call.output(0, call.emit("aten::einsum",
+                             {{"equation", Value(call.text("equation", ""))}, {"tensors", std::move(tensors)}}));
+}
+
 constexpr std::array rows{
     Row{"MatMul", 1, &matmul},
     Row{"Gemm", 1, &gemm},
+    Row{"Einsum", 12, &einsum},
 };
 
 }  // namespace

@@ -69,10 +69,58 @@ void rms_normalization(Call& call) {
                                                 {"eps", Value(call.real("epsilon", 1e-5))}}));
 }
 
+/// As torch.nn.functional.local_response_norm spells it for images: channels become a dimension that is averaged.
+void local_response_normalization(Call& call) {
+    const Operand x = call.tensor(0);
+    const std::int64_t size = call.integer("size", 1);
+    constexpr std::int64_t widest = 1 << 20;
+    if (size < 1 || size > widest) call.refuse("size must be positive");
+    if (call.rank(0) != 4) return call.emit_named(std::vector{tensor_type(x.type.dtype, x.type.sizes)});
+    Operand y = call.emit("aten::mul.Tensor", {{"self", x}, {"other", x}});
+    y = call.emit("aten::unsqueeze", {{"self", y}, {"dim", Value(std::int64_t{1})}});
+    y = call.emit("aten::constant_pad_nd", {{"self", y}, {"pad", Value(Sizes{0, 0, 0, 0, size / 2, (size - 1) / 2})}});
+    y = call.emit("aten::avg_pool3d",
+                  {{"self", y}, {"kernel_size", Value(Sizes{size, 1, 1})}, {"stride", Value(Sizes{1, 1, 1})}});
+    y = call.emit("aten::squeeze.dim", {{"self", y}, {"dim", Value(std::int64_t{1})}});
+    y = call.emit("aten::mul.Tensor", {{"self", y}, {"other", Value(call.real("alpha", 1e-4))}});
+    y = call.emit("aten::add.Tensor", {{"self", y}, {"other", Value(call.real("bias", 1.0))}});
+    y = call.emit("aten::pow.Tensor_Scalar", {{"self", y}, {"exponent", Value(call.real("beta", 0.75))}});
+    call.output(0, call.emit("aten::div.Tensor", {{"self", x}, {"other", y}}));
+}
+
+void norm_normalization(Call& call) {
+    const Operand x = call.tensor(0);
+    const std::int64_t axis = call.axis(call.integer("axis", -1), call.rank(0));
+    const Operand norm =
+        call.emit("aten::linalg_vector_norm", {{"self", x},
+                                               {"ord", Value(static_cast<double>(call.integer("p", 2)))},
+                                               {"dim", Value(Sizes{axis})},
+                                               {"keepdim", Value(true)}});
+    call.output(0, call.emit("aten::div.Tensor", {{"self", x}, {"other", norm}}));
+}
+
+void mean_variance_normalization(Call& call) {
+    const Operand x = call.tensor(0);
+    Sizes axes = call.list("axes", {0, 2, 3});
+    for (std::int64_t& axis : axes) axis = call.axis(axis, call.rank(0));
+    const auto mean = [&](const Operand& of) {
+        return call.emit("aten::mean.dim", {{"self", of}, {"dim", Value(axes)}, {"keepdim", Value(true)}});
+    };
+    const Operand centred = call.emit("aten::sub.Tensor", {{"self", x}, {"other", mean(x)}});
+    const Operand variance = mean(call.emit("aten::square", {{"self", centred}}));
+    const Operand deviation = call.emit("aten::sqrt", {{"self", variance}});
+    call.output(0, call.emit("aten::div.Tensor", {{"self", centred}, {"other", deviation}}));
+}
+
 constexpr std::array rows{
-    Row{"BatchNormalization", 1, &batch_normalization},  Row{"InstanceNormalization", 1, &instance_normalization},
-    Row{"LayerNormalization", 17, &layer_normalization}, Row{"GroupNormalization", 18, &group_normalization},
+    Row{"BatchNormalization", 1, &batch_normalization},
+    Row{"InstanceNormalization", 1, &instance_normalization},
+    Row{"LayerNormalization", 1, &layer_normalization},
+    Row{"GroupNormalization", 18, &group_normalization},
     Row{"RMSNormalization", 23, &rms_normalization},
+    Row{"LRN", 1, &local_response_normalization},
+    Row{"LpNormalization", 1, &norm_normalization},
+    Row{"MeanVarianceNormalization", 9, &mean_variance_normalization},
 };
 
 }  // namespace

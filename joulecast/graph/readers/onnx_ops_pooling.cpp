@@ -55,11 +55,42 @@ void global_max_pool(Call& call) {
     call.output(0, call.emit("aten::amax", {{"self", call.tensor(0)}, {"dim", Value(dims)}, {"keepdim", Value(true)}}));
 }
 
+/// The p-th root of the sum of p-th powers: torch takes the mean and multiplies.
+void norm_pool(Call& call) {
+    Window window = window_of(call);
+    for (const std::int64_t dilation : window.dilations)
+        if (dilation != 1) call.refuse("pooling by norm with dilation is not known");
+    double elements = 1.0;
+    for (const std::int64_t size : window.kernel) elements *= static_cast<double>(size);
+    const auto p = static_cast<double>(call.integer("p", 2));
+    Operand y = padded(call, window, 0.0);
+    y = call.emit("aten::pow.Tensor_Scalar", {{"self", y}, {"exponent", Value(p)}});
+    y = call.emit(dimensioned("aten::avg_pool", window.rank(), "d"),
+                  {{"self", y},
+                   {"kernel_size", Value(window.kernel)},
+                   {"stride", Value(window.strides)},
+                   {"padding", Value(window.begins)},
+                   {"ceil_mode", Value(call.integer("ceil_mode", 0) != 0)}});
+    y = call.emit("aten::mul.Tensor", {{"self", y}, {"other", Value(elements)}});
+    call.output(0, call.emit("aten::pow.Tensor_Scalar", {{"self", y}, {"exponent", Value(p == 0.0 ? 1.0 : 1.0 / p)}}));
+}
+
+void global_norm_pool(Call& call) {
+    Sizes dims;
+    for (std::int64_t d = 2; d < call.rank(0); ++d) dims.push_back(d);
+    call.output(0, call.emit("aten::linalg_vector_norm", {{"self", call.tensor(0)},
+                                                          {"ord", Value(static_cast<double>(call.integer("p", 2)))},
+                                                          {"dim", Value(dims)},
+                                                          {"keepdim", Value(true)}}));
+}
+
 constexpr std::array rows{
     Row{"MaxPool", 1, &max_pool},
     Row{"AveragePool", 1, &average_pool},
     Row{"GlobalAveragePool", 1, &global_average_pool},
     Row{"GlobalMaxPool", 1, &global_max_pool},
+    Row{"LpPool", 1, &norm_pool},
+    Row{"GlobalLpPool", 1, &global_norm_pool},
 };
 
 }  // namespace
