@@ -223,6 +223,7 @@ constexpr std::array rows{
     constant<&true_or_false>("aten::equal(Tensor self, Tensor other) -> bool"),
     constant<&true_or_false>("aten::allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float "
                              "atol=1e-08, bool equal_nan=False) -> bool"),
+    product_of<&floating_pair_outputs>("aten::div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"),
 };
 
 }  // namespace

@@ -384,6 +384,9 @@ constexpr std::array rows{
     dropout<&same_as_first>("aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor"),
     dropout<&first_itself>("aten::dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"),
     dropout<&first_itself>("aten::feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"),
+    dropout<&same_as_first>("aten::feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor"),
+    dropout<&first_itself>("aten::alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"),
+    dropout<&first_itself>("aten::feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"),
 };
 
 }  // namespace

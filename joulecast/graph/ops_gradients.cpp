@@ -199,6 +199,8 @@ constexpr std::array rows{
     elementwise("aten::logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor"),
     elementwise("aten::log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor"),
     elementwise("aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor"),
+    elementwise("aten::rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar "
+                "upper, bool training, bool self_is_result) -> Tensor"),
     spread_over<&of_input_dtype, 4, Family::softmax>(
         "aten::_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"),
     spread_over<&of_input_dtype, 4, Family::softmax>("aten::_log_softmax_backward_data(Tensor grad_output, Tensor "
@@ -236,6 +238,8 @@ constexpr std::array rows{
     pooled("aten::adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"),
     pooled("aten::adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor"),
     pooled("aten::fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] "
+           "output_size, Tensor indices) -> Tensor"),
+    pooled("aten::fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] "
            "output_size, Tensor indices) -> Tensor"),
     spread_over<&like_self, 0, Family::copy>(
         "aten::reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"),

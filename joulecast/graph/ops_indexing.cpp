@@ -66,7 +66,7 @@ Types index_outputs(const Operation& operation) {
 
 bool takes_by_mask(const Operation& operation) {
     const std::vector<const TensorType*> all = tensors(operation);
-    return operation.target == "aten::index.Tensor" && std::any_of(all.begin(), all.end(), [&](const auto* index) {
+    return operation.target.ends_with("index.Tensor") && std::any_of(all.begin(), all.end(), [&](const auto* index) {
                return index != all.front() && index->dtype == Dtype::boolean;
            });
 }
@@ -160,6 +160,7 @@ constexpr std::array rows{
     scatter<&first_itself, true>(
         "aten::index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)"),
     one_hot("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor"),
+    lookup<&index_outputs>("aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"),
 };
 
 }  // namespace

@@ -49,7 +49,7 @@ struct Names {
 
 Names operand_names(std::string_view target) {
     if (target.starts_with("aten::addmm")) return {"mat1", "mat2", "self"};
-    if (target.starts_with("aten::baddbmm")) return {"batch1", "batch2", "self"};
+    if (target.starts_with("aten::baddbmm") || target.starts_with("aten::addbmm")) return {"batch1", "batch2", "self"};
     if (target == "aten::addmv") return {"mat", "vec", "self"};
     if (target == "aten::dot") return {"self", "tensor", {}};
     if (target == "aten::mv") return {"self", "vec", {}};
@@ -57,8 +57,42 @@ Names operand_names(std::string_view target) {
     return {"self", "mat2", {}};
 }
 
+/// The products of all batches are summed.
+Product read_summed(const Operation& operation) {
+    const TensorType& left = tensor(operation, "batch1");
+    const TensorType& right = tensor(operation, "batch2");
+    if (rank(left) != 3 || rank(right) != 3) refuse(operation, "the operands are no batches of matrices");
+    Sizes output = matmul_sizes(operation, left.sizes, right.sizes);
+    output.erase(output.begin());
+    return {left, right, &tensor(operation, "self"), std::move(output),
+            checked(operation, left.sizes[0], left.sizes.back())};
+}
+
+/// Groups of rows, columns or inner places each with their own matrix; `offs` says where a group ends. All work is that
+/// of one product: groups of inner places (two plain matrices) give a result each, but share the places.
+Product read_grouped(const Operation& operation) {
+    const TensorType& left = tensor(operation, "self");
+    const TensorType& right = tensor(operation, "mat2");
+    if (rank(left) < 2 || rank(left) > 3 || rank(right) < 2 || rank(right) > 3)
+        refuse(operation, "no groups of matrices");
+    const std::int64_t inner = left.sizes.back();
+    if (inner != right.sizes[rank(right) - 2]) refuse(operation, "inner sizes differ");
+    Sizes output{left.sizes[rank(left) - 2], right.sizes.back()};
+    if (rank(left) == 3 && rank(right) == 3) {
+        if (left.sizes[0] != right.sizes[0]) refuse(operation, "the numbers of groups differ");
+        output.insert(output.begin(), left.sizes[0]);
+    } else if (rank(left) == 2 && rank(right) == 2) {
+        const std::int64_t groups = element_count(tensor(operation, "offs"));
+        output.insert(output.begin(), groups);
+        return {left, right, nullptr, std::move(output), groups == 0 ? 0 : inner / groups};
+    }
+    return {left, right, nullptr, std::move(output), inner};
+}
+
 Product read(const Operation& operation) {
     if (operation.target == "aten::linear") return read_linear(operation);
+    if (operation.target == "aten::_grouped_mm") return read_grouped(operation);
+    if (operation.target.starts_with("aten::addbmm")) return read_summed(operation);
     const Names names = operand_names(operation.target);
     const TensorType& left = tensor(operation, names.left);
     const TensorType& right = tensor(operation, names.right);
@@ -66,9 +100,18 @@ Product read(const Operation& operation) {
     return {left, right, added, matmul_sizes(operation, left.sizes, right.sizes), left.sizes.back()};
 }
 
+/// Products of low precision come out in another one.
+Dtype output_dtype(const Operation& operation, const Product& call) {
+    if (operation.target == "aten::_int_mm") return Dtype::i32;
+    for (const Parameter& parameter : find_record(operation.target)->parameters) {
+        if (parameter.name == "out_dtype") return optional_dtype(operation, "out_dtype").value_or(call.left.dtype);
+    }
+    return call.left.dtype;
+}
+
 Types outputs(const Operation& operation) {
     Product call = read(operation);
-    return {make(call.left.dtype, std::move(call.output))};
+    return {make(output_dtype(operation, call), std::move(call.output))};
 }
 
 /// mm_flop and bmm_flop of torch.utils.flop_counter: 2 per multiply-add.
@@ -137,6 +180,12 @@ constexpr std::array rows{
     matmul("aten::addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"),
     matmul("aten::baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
            "Tensor(a!)"),
+    matmul("aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"),
+    matmul(
+        "aten::addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"),
+    matmul("aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? "
+           "out_dtype=None) -> Tensor"),
+    matmul("aten::_int_mm(Tensor self, Tensor mat2) -> Tensor"),
 };
 
 }  // namespace
