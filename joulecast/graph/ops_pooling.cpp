@@ -46,9 +46,10 @@ Sizes windowed_sizes(const Operation& operation) {
     Sizes sizes = self.sizes;
     for (std::size_t i = 0; i < spatial; ++i) {
         constexpr std::int64_t largest = std::int64_t{1} << 31;
-        for (const std::int64_t number : {kernel[i], stride[i], dilation[i], padding[i] + 1}) {
-            if (number < 1 || number > largest) refuse(operation, "kernel, stride, dilation or padding out of range");
+        for (const std::int64_t number : {kernel[i], stride[i], dilation[i]}) {
+            if (number < 1 || number > largest) refuse(operation, "kernel, stride or dilation out of range");
         }
+        if (padding[i] < 0 || padding[i] > largest) refuse(operation, "the padding is out of range");
         std::int64_t& size = sizes[rank(self) - spatial + i];
         size = windows(operation, size, dilation[i] * (kernel[i] - 1), padding[i], stride[i],
                        flag(operation, "ceil_mode"));
