@@ -47,6 +47,26 @@ std::string prefix(const std::string& path, std::size_t depth) {
     return path.substr(0, end);
 }
 
+/// What the graph says of the outputs of the node's calls: a record would compute it.
+std::int64_t output_bytes(const Node& node) {
+    Counts one;
+    for (const TensorType& output : node.outputs) {
+        one.bytes_written = checked_sum(one.bytes_written, byte_count(output));
+    }
+    return times(one, node.count).bytes_written;
+}
+
+/// By signature, of the operations that have no record.
+std::unordered_map<std::string, std::int64_t> bytes_written_without_record(const Graph& graph) {
+    std::unordered_map<std::string, std::int64_t> written;
+    for (const Node& node : graph.nodes) {
+        if (find_record(node.operation.target) != nullptr) continue;
+        std::int64_t& sum = written[signature(node.operation)];
+        sum = checked_sum(sum, output_bytes(node));
+    }
+    return written;
+}
+
 }  // namespace
 
 std::int64_t flops(const CallCount& calls) {
@@ -101,8 +121,10 @@ Graph open_graph(const std::string& model, const SymbolValues& values, const std
 ModelCount count_model(Graph graph) {
     ModelCount model;
     model.total.op = "total";
+    const auto written = bytes_written_without_record(graph);
     for (const CountedOperation& counted : count_operations(graph)) {
         CallCount one = count_calls(counted.operation, counted.count, graph.name);
+        if (!one.has_record) one.forward.bytes_written = written.at(one.signature);
         add(model.total, one);
         if (!one.has_record) model.nodes_without_record += one.count;
         model.operations.push_back(std::move(one));
@@ -125,7 +147,8 @@ std::vector<CallCount> count_modules(const ModelCount& model, std::size_t depth)
             modules.back().op = found->first;
         }
         CallCount& module = modules[found->second];
-        const CallCount one = count_calls(node.operation, node.count, model.graph.name);
+        CallCount one = count_calls(node.operation, node.count, model.graph.name);
+        if (!one.has_record) one.forward.bytes_written = output_bytes(node);
         module.has_record = module.has_record && one.has_record;
         add(module, one);
     }
@@ -148,7 +171,7 @@ std::string missing_records_text(const std::vector<const ModelCount*>& models) {
     std::string text;
     for (const auto& [op, count] : calls)
         text += op + " (" + std::to_string(count) + (count == 1 ? " call" : " calls") +
-                ") has no record: its FLOPs are not counted, nor the bytes that it writes\n";
+                ") has no record: its FLOPs are not counted, its bytes are those of its tensors\n";
     return text + "An operation of your own is seen through if the export decomposes it " +
            "(exported.run_decompositions()); docs/add-a-thing.md says how to add a record.\n";
 }

@@ -71,8 +71,9 @@ Product read_summed(const Operation& operation) {
 /// Groups of rows, columns or inner places each with their own matrix; `offs` says where a group ends. All work is that
 /// of one product: groups of inner places (two plain matrices) give a result each, but share the places.
 Product read_grouped(const Operation& operation) {
-    const TensorType& left = tensor(operation, "self");
-    const TensorType& right = tensor(operation, "mat2");
+    const auto parameters = find_record(operation.target)->parameters;
+    const TensorType& left = tensor(operation, parameters[0].name);
+    const TensorType& right = tensor(operation, parameters[1].name);
     if (rank(left) < 2 || rank(left) > 3 || rank(right) < 2 || rank(right) > 3)
         refuse(operation, "no groups of matrices");
     const std::int64_t inner = left.sizes.back();
@@ -91,7 +92,7 @@ Product read_grouped(const Operation& operation) {
 
 Product read(const Operation& operation) {
     if (operation.target == "aten::linear") return read_linear(operation);
-    if (operation.target == "aten::_grouped_mm") return read_grouped(operation);
+    if (operation.target.find("grouped_mm") != std::string::npos) return read_grouped(operation);
     if (operation.target.starts_with("aten::addbmm")) return read_summed(operation);
     const Names names = operand_names(operation.target);
     const TensorType& left = tensor(operation, names.left);
@@ -186,6 +187,8 @@ constexpr std::array rows{
     matmul("aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? "
            "out_dtype=None) -> Tensor"),
     matmul("aten::_int_mm(Tensor self, Tensor mat2) -> Tensor"),
+    // What Hugging Face's mixtures of experts are exported with where torch's own takes bf16 only.
+    matmul("transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor"),
 };
 
 }  // namespace

@@ -43,8 +43,20 @@ TEST(CountModel, WhatHasNoRecordIsNamedOnce) {
     const ModelCount model = count_model(bag("made_up::fizz(self=f32[8])", 2));
     EXPECT_EQ(model.nodes_without_record, 2);
     EXPECT_NE(missing_records_text({&model, &model}).find("made_up::fizz (4 calls) has no record"), std::string::npos);
+    // A bag does not say what comes out.
+    EXPECT_EQ(bytes(model.total), 2 * 4 * 8);
     const ModelCount known = count_model(bag("aten::relu(self=f32[8])", 2));
     EXPECT_EQ(missing_records_text({&known}), "");
+}
+
+TEST(CountModel, WhatHasNoRecordMovesTheTensorsThatTheGraphKnows) {
+    Graph graph = bag("made_up::fizz(self=f32[8])", 2);
+    graph.nodes.front().outputs = {{Dtype::f32, {8, 3}}, {Dtype::i64, {3}}};
+    const ModelCount model = count_model(graph);
+    // 8 floats in; 8x3 floats and 3 integers of 8 bytes out; twice.
+    EXPECT_EQ(model.total.forward.bytes_read, 2 * 32);
+    EXPECT_EQ(model.total.forward.bytes_written, 2 * (96 + 24));
+    EXPECT_EQ(bytes(count_modules(model, 1).at(0)), bytes(model.total));
 }
 
 }  // namespace

@@ -84,6 +84,48 @@ TEST(Matmul, HasAProductPerGradientBackward) {
     EXPECT_EQ(saved("aten::addmm(self=f32[8]~, mat1=f32[4,6], mat2=f32[6,8]~)"), (Indices{1}));
 }
 
+TEST(Matmul, OfExpertsIsOneProductOverAllRows) {
+    // 16 rows of 32, each with one of 4 matrices: 2 * 16 * 32 * 64.
+    EXPECT_EQ(forward("aten::_grouped_mm(self=bf16[16,32], mat2=bf16[4,32,64], offs=i32[4])").flop, 65536);
+    const char* fallback = "transformers::grouped_mm_fallback(input=f32[16,32]~, weight=f32[4,32,64]~, offs=i32[4])";
+    EXPECT_EQ(forward(fallback).flop, 65536);
+    EXPECT_EQ(backward(fallback).flop, 2 * 65536);
+}
+
+TEST(Recurrent, CountsItsProductsOverAllStepsLayersAndDirections) {
+    // 5 steps of 2: 10 positions; weights 32x4 and 32x8: 2 * 10 * 384. Without gradients for the input and the first
+    // state, backward has twice that less one product of the 10 with the 32x4 and one of the first 2 with the 32x8.
+    const std::string lstm =
+        "aten::lstm.input(input=f32[5,2,4], hx=[f32[1,2,8],f32[1,2,8]], params=[f32[32,4]~,f32[32,8]~], "
+        "has_biases=false, num_layers=1, dropout=0.0, train=true, bidirectional=false, batch_first=false)";
+    EXPECT_EQ(forward(lstm.c_str()).flop, 7680);
+    EXPECT_EQ(backward(lstm.c_str()).flop, 2 * 7680 - 2 * 10 * 128 - 2 * 2 * 256);
+    // 4 gates, the cell and what leaves it, of 8 elements at 10 positions.
+    EXPECT_EQ(hidden(lstm.c_str()), 4 * (4 + 2) * 8 * 10);
+}
+
+TEST(Einsum, IsBatchedProductsFromTheLeft) {
+    // bij,bjk: 2 * 2*3*5 results * 4.
+    const char* product = "aten::einsum(equation=\"bij,bjk->bik\", tensors=[f32[2,3,4]~,f32[2,4,5]])";
+    EXPECT_EQ(forward(product).flop, 240);
+    EXPECT_EQ(backward(product).flop, 240);
+    // Without a sum it is element-wise: 3 * 4 multiplications.
+    EXPECT_EQ(forward("aten::einsum(equation=\"i,j->ij\", tensors=[f32[3],f32[4]])"), (Counts{0, 12, 28, 48}));
+}
+
+TEST(Resize, ReadsItsInputAndWritesItsOutput) {
+    // 4 pixels become 16 of 7 elementary operations.
+    EXPECT_EQ(forward("aten::upsample_bilinear2d.vec(input=f32[1,1,2,2], output_size=[4,4], align_corners=false, "
+                      "scale_factors=none)"),
+              (Counts{0, 112, 16, 64}));
+}
+
+TEST(Indexing, AMaskIsCountedAsIfItTookAll) {
+    // 8 floats and 8 booleans in, 8 floats out.
+    EXPECT_EQ(forward("aten::masked_select(self=f32[8], mask=bool[8])"), (Counts{0, 0, 40, 32}));
+    EXPECT_EQ(forward("aten::index.Tensor(self=f32[8], indices=[bool[8]])"), (Counts{0, 0, 40, 32}));
+}
+
 TEST(Attention, HasTwoProductsForwardAndFiveBackward) {
     // 2*3 heads, 10 queries, 12 keys, depth 16: 720 scores, a product is 2 * 720 * 16 = 23040.
     const char* call =
