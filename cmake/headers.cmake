@@ -16,9 +16,12 @@ set(joulecast_headers
     joulecast/features/dimensions.h
     joulecast/features/feature.h
     joulecast/graph/expression.h
+    joulecast/graph/fold.h
+    joulecast/graph/fold_calls.h
     joulecast/graph/graph.h
     joulecast/graph/graph_json.h
     joulecast/graph/graph_json_words.h
+    joulecast/graph/node_parts.h
     joulecast/graph/operands.h
     joulecast/graph/operation.h
     joulecast/graph/pointwise.h
@@ -33,6 +36,7 @@ set(joulecast_headers
     joulecast/graph/readers/onnx_translation.h
     joulecast/graph/readers/onnx_window.h
     joulecast/graph/readers/onnx_wire.h
+    joulecast/graph/readers/pt2_calls.h
     joulecast/graph/readers/pt2_program.h
     joulecast/graph/readers/pt2_symbols.h
     joulecast/graph/readers/pt2_terms.h
@@ -85,6 +89,7 @@ set(joulecast_headers
 
 # For the .cpp files of their own room only; not installed, since they include a foreign library's headers.
 set(joulecast_private_headers
+    joulecast/graph/readers/pt2_json.h
     joulecast/worker/json_field.h
     joulecast/worker/measurement_json.h
 )

@@ -22,60 +22,89 @@ std::int64_t& tensor_size(TensorType& type, std::int32_t dimension) {
     return item_at(type.sizes, dimension, "dimension");
 }
 
-void set_argument(Operation& operation, const SymbolicSize& place, std::int64_t size) {
+void set_argument(Operation& operation, const SymbolicSize& place, const SymbolValues& values) {
     Value& value = item_at(operation.arguments, place.index, "argument").value;
     if (auto* list = std::get_if<std::vector<std::int64_t>>(&value)) {
-        item_at(*list, place.position, "list item") = size;
+        item_at(*list, place.position, "list item") = place.expression.evaluate(values);
     } else if (auto* single = std::get_if<std::int64_t>(&value)) {
-        *single = size;
+        *single = place.expression.evaluate(values);
+    } else if (auto* real = std::get_if<double>(&value)) {
+        *real = place.expression.evaluate_real(values);
+    } else if (auto* condition = std::get_if<bool>(&value)) {
+        *condition = place.expression.evaluate_real(values) != 0;
     } else {
         throw FormatError("graph is inconsistent: a symbolic size stands in an argument of " + operation.target +
-                          " that holds no integers");
+                          " that holds no numbers");
     }
+}
+
+std::int64_t evaluated_size(const Expression& expression, const SymbolValues& values) {
+    const std::int64_t size = expression.evaluate(values);
+    if (size >= 0) return size;
+    std::string at;
+    for (const std::string& symbol : expression.symbols())
+        at += (at.empty() ? "" : ", ") + symbol + "=" + std::to_string(values.at(symbol));
+    throw Error("the size " + expression.text() + " is " + std::to_string(size) + " at " + at +
+                ": the network cannot have that shape");
 }
 
 void reshape(Node& node, const SymbolValues& values) {
     if (node.symbolic.empty()) return;
     const std::vector<TensorType*> inputs = tensors(node.operation);
     for (const SymbolicSize& place : node.symbolic) {
-        const std::int64_t size = place.expression.evaluate(values);
         switch (place.place) {
             case SymbolicSize::Place::input_tensor: {
                 if (place.index < 0 || static_cast<std::size_t>(place.index) >= inputs.size()) {
                     throw FormatError("graph is inconsistent: " + node.operation.target + " has no tensor number " +
                                       std::to_string(place.index));
                 }
-                tensor_size(*inputs[static_cast<std::size_t>(place.index)], place.position) = size;
+                tensor_size(*inputs[static_cast<std::size_t>(place.index)], place.position) =
+                    evaluated_size(place.expression, values);
                 break;
             }
             case SymbolicSize::Place::output_tensor:
-                tensor_size(item_at(node.outputs, place.index, "output"), place.position) = size;
+                tensor_size(item_at(node.outputs, place.index, "output"), place.position) =
+                    evaluated_size(place.expression, values);
                 break;
             case SymbolicSize::Place::argument:
-                set_argument(node.operation, place, size);
+                set_argument(node.operation, place, values);
                 break;
         }
     }
 }
 
+std::string range_text(const Symbol& symbol) {
+    const bool bounded = symbol.high != INT64_MAX;
+    return std::to_string(symbol.low) + (bounded ? " to " + std::to_string(symbol.high) : " on");
+}
+
+/// "it has batch (also s77; dimension 0 of input image; 1 to 64), sequence (...)".
 std::string symbol_list(const Graph& graph) {
     std::string names;
     for (const auto& [name, symbol] : graph.symbols) {
-        names += (names.empty() ? "" : ", ") + name;
+        names += (names.empty() ? "" : ", ") + name + " (";
+        if (!symbol.alias.empty()) names += "also " + symbol.alias + "; ";
+        if (!symbol.place.empty()) names += symbol.place + "; ";
+        names += range_text(symbol) + ")";
     }
     return names.empty() ? "it has none" : "it has " + names;
 }
 
-void check_symbol(const Graph& graph, const std::string& symbol, std::int64_t value) {
-    const auto found = graph.symbols.find(symbol);
+/// The symbol of that name or alias, checked to allow the value.
+Symbol& symbol_for(Graph& graph, const std::string& symbol, std::int64_t value) {
+    auto found = graph.symbols.find(symbol);
+    if (found == graph.symbols.end()) {
+        found = std::ranges::find_if(graph.symbols,
+                                     [&](const auto& entry) { return !symbol.empty() && entry.second.alias == symbol; });
+    }
     if (found == graph.symbols.end()) {
         throw Error("graph " + graph.name + " has no symbol " + symbol + "; " + symbol_list(graph));
     }
     if (value < found->second.low || value > found->second.high) {
-        const bool bounded = found->second.high != INT64_MAX;
-        throw Error("graph " + graph.name + " allows " + symbol + " from " + std::to_string(found->second.low) +
-                    (bounded ? " to " + std::to_string(found->second.high) : " on") + ", not " + std::to_string(value));
+        throw Error("graph " + graph.name + " allows " + found->first + " from " + range_text(found->second) +
+                    ", not " + std::to_string(value));
     }
+    return found->second;
 }
 
 }  // namespace
@@ -96,21 +125,23 @@ const TensorType& type_of(const Graph& graph, ValueRef ref) {
     return graph.nodes[node].outputs[output];
 }
 
-Graph with_symbol(const Graph& graph, const std::string& symbol, std::int64_t value) {
-    check_symbol(graph, symbol, value);
+Graph with_symbols(Graph graph, const SymbolValues& chosen) {
+    if (chosen.empty()) return graph;
+    for (const auto& [symbol, value] : chosen) symbol_for(graph, symbol, value).value = value;
     SymbolValues values;
     for (const auto& [name, held] : graph.symbols) values[name] = held.value;
-    values[symbol] = value;
     if (graph.shape_anew != nullptr) return (*graph.shape_anew)(values);
-    Graph result = graph;
-    result.symbols[symbol].value = value;
-    for (GraphInput& input : result.inputs) {
+    for (GraphInput& input : graph.inputs) {
         for (const auto& [dimension, expression] : input.symbolic) {
-            tensor_size(input.type, dimension) = expression.evaluate(values);
+            tensor_size(input.type, dimension) = evaluated_size(expression, values);
         }
     }
-    for (Node& node : result.nodes) reshape(node, values);
-    return result;
+    for (Node& node : graph.nodes) reshape(node, values);
+    return graph;
+}
+
+Graph with_symbol(const Graph& graph, const std::string& symbol, std::int64_t value) {
+    return with_symbols(graph, {{symbol, value}});
 }
 
 namespace {

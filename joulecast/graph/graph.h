@@ -59,6 +59,10 @@ struct Symbol {
     std::int64_t value = 0;
     std::int64_t low = 0;
     std::int64_t high = INT64_MAX;
+    /// What the file calls it where the reader has a better name ("s77" for batch): accepted like the name.
+    std::string alias = {};
+    /// Where a user meets it, for messages: "dimension 0 of input image".
+    std::string place = {};
 };
 
 struct Graph;
@@ -83,8 +87,11 @@ struct Graph {
 /// Type of the referenced tensor; throws FormatError when the reference points outside of the graph.
 const TensorType& type_of(const Graph& graph, ValueRef ref);
 
-/// The graph re-shaped. Throws Error for an unknown symbol (naming those there are) or a value out of its range.
+/// The graph re-shaped; `symbol` is a name or an alias. Throws Error for an unknown symbol (naming those there are, with
+/// range and place) or a value out of its range, or where a size becomes negative.
 Graph with_symbol(const Graph& graph, const std::string& symbol, std::int64_t value);
+/// The same for several symbols at once.
+Graph with_symbols(Graph graph, const SymbolValues& chosen);
 
 /// The training step's graph: marks requires_grad from the parameters on, and switches batch norm and dropout to
 /// training behaviour. Backward nodes are not spelled out: the cost of a marked operation is forward + backward.
