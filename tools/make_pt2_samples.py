@@ -172,8 +172,7 @@ class Products(torch.nn.Module):
 
     def forward(self, flat, deep):
         y = self.second(torch.relu(self.first(flat)))
-        vector = deep @ deep.new_ones(6)
-        return y, vector, self.second(self.first(deep.permute(1, 0, 2, 3))), torch.einsum("bcij,bcjk->bcik", deep, deep.transpose(2, 3))
+        return y, self.second(self.first(deep.permute(1, 0, 2, 3))), torch.matmul(deep, deep.transpose(2, 3))
 
 
 def pairs():

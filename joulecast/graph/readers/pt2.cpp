@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "joulecast/error.h"
+#include "joulecast/graph/fold.h"
 #include "joulecast/graph/readers/archive.h"
 #include "joulecast/graph/readers/pt2_program.h"
 #include "joulecast/graph/readers/read_graph.h"
@@ -54,8 +55,7 @@ Graph read(const Archive& archive, const std::string& name, const SymbolValues& 
         throw FormatError("cannot read " + archive.name() + ": " + error.what());
     }
     graph.name = name;
-    for (const auto& [symbol, value] : set) graph = with_symbol(graph, symbol, value);
-    return graph;
+    return with_symbols(fold_decomposed(std::move(graph)), set);
 }
 
 }  // namespace

@@ -1,9 +1,13 @@
 #include <algorithm>
 #include <array>
-#include <set>
+#include <cmath>
+#include <map>
 #include <string_view>
+#include <unordered_set>
 
 #include "joulecast/error.h"
+#include "joulecast/graph/node_parts.h"
+#include "joulecast/graph/readers/pt2_calls.h"
 #include "joulecast/graph/readers/pt2_program.h"
 #include "joulecast/graph/readers/pt2_symbols.h"
 #include "joulecast/graph/readers/pt2_terms.h"
@@ -22,6 +26,17 @@ struct KnownTensor {
     std::vector<std::pair<std::int32_t, Expression>> symbolic;
 };
 
+/// A body under translation: its names are its own.
+struct Scope {
+    const Body& body;
+    /// The module that made the call, for nodes that have no module of their own.
+    std::string module_path;
+    /// The type of torch.autocast, within one.
+    std::optional<Dtype> autocast;
+    std::unordered_map<std::string, KnownTensor> tensors;
+    std::unordered_map<std::string, ValueRef> references;
+};
+
 class Translation {
   public:
     Translation(const Program& program, const std::vector<std::pair<std::string, std::string>>& names,
@@ -30,56 +45,46 @@ class Translation {
 
     Graph graph() {
         graph_.symbols = symbols_.chosen();
-        for (const Argument& input : program_.inputs) add_input(input);
-        for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
-            try {
-                add_node(program_.nodes[i]);
-            } catch (const FormatError& error) {
-                throw FormatError("node " + std::to_string(i) + " (" + program_.nodes[i].target + "): " + error.what());
-            }
-        }
-        for (const Argument& output : program_.outputs)
-            for (const std::string& name : tensor_names(output)) graph_.outputs.push_back(reference(name));
+        Scope scope{program_.main, {}, {}, {}, {}};
+        for (const Argument& input : program_.main.inputs) add_input(input, scope);
+        add_nodes(scope);
+        for (const TensorName& name : flattened(program_.main.outputs))
+            if (name && (!program_.user_outputs || program_.user_outputs->contains(*name)))
+                graph_.outputs.push_back(reference(*name, scope));
         return std::move(graph_);
     }
 
   private:
-    const KnownTensor& tensor(const std::string& name);
-    KnownTensor read_tensor(const Tensor& source);
-    static std::vector<std::string> tensor_names(const Argument& argument);
-    ValueRef reference(const std::string& name) const;
+    const KnownTensor& tensor(const std::string& name, Scope& scope);
+    KnownTensor read_tensor(const Tensor& source, const Body& body);
+    static ValueRef reference(const std::string& name, const Scope& scope);
 
-    void add_input(const Argument& input);
-    void add_node(const Node& source);
-    /// An argument with what hangs on it, until its place in the operation is known.
-    struct Draft {
-        std::string name;
-        Value value;
-        /// The tensors it holds, and their symbolic dimensions (index: position in `tensors`) or its own (index 0).
-        std::vector<ValueRef> tensors;
-        std::vector<SymbolicSize> symbolic;
-    };
-    std::optional<Draft> draft_of(const Argument& argument);
-    TensorType take_tensor(Draft& draft, const std::string& name);
-    std::optional<Value> value_of(const Argument& argument, std::vector<SymbolicSize>& symbolic);
-    static void assemble(joulecast::Node& node, std::vector<Draft> drafts);
-    void add_outputs(joulecast::Node& node, const std::vector<Argument>& outputs);
+    void add_input(const Argument& input, Scope& scope);
+    void add_nodes(Scope& scope);
+    void add_node(const Node& source, Scope& scope);
+    void add_inlined(const Node& source, const Body& body, Scope& scope);
+    std::optional<NodePart> part_of(const Argument& argument, std::string name, Scope& scope);
+    TensorType take_tensor(NodePart& part, const std::string& name, Scope& scope);
+    std::optional<Value> value_of(const Argument& argument, NodePart& part, const Scope& scope);
+    std::optional<Value> number_of(const NamedNumber& number, NodePart& part, const Body& body);
+    void cast_inputs(joulecast::Node& node);
+    ValueRef cast(const joulecast::Node& node, std::size_t index, Dtype dtype);
 
     const Program& program_;
     Symbols symbols_;
     Graph graph_;
-    std::unordered_map<std::string, KnownTensor> tensors_;
-    std::unordered_map<std::string, ValueRef> references_;
+    /// Autocast keeps the casts of weights: by output number of a graph input, and type.
+    std::map<std::pair<std::int32_t, Dtype>, ValueRef> cast_weights_;
 };
 
-KnownTensor Translation::read_tensor(const Tensor& source) {
+KnownTensor Translation::read_tensor(const Tensor& source, const Body& body) {
     if (source.layout != strided_layout)
         throw FormatError("it is sparse, which joulecast does not know. Export the network with dense tensors");
     if (source.sizes.size() > most_dimensions) throw FormatError("it has more than 64 dimensions");
     KnownTensor known;
     known.type.dtype = required_dtype(source.dtype);
     for (const Integer& size : source.sizes) {
-        auto [value, expression] = symbols_.resolve(size);
+        auto [value, expression] = symbols_.resolve(size, body);
         if (expression)
             known.symbolic.emplace_back(static_cast<std::int32_t>(known.type.sizes.size()), std::move(*expression));
         known.type.sizes.push_back(value);
@@ -88,131 +93,214 @@ KnownTensor Translation::read_tensor(const Tensor& source) {
     if (source.strides) {
         if (source.strides->size() != source.sizes.size()) throw FormatError("it has more or fewer strides than sizes");
         std::vector<std::int64_t> strides;
-        for (const Integer& stride : *source.strides) strides.push_back(symbols_.resolve(stride).first);
+        for (const Integer& stride : *source.strides) strides.push_back(symbols_.resolve(stride, body).first);
         known.type.layout = layout_of(known.type.sizes, strides);
     }
     return known;
 }
 
-const KnownTensor& Translation::tensor(const std::string& name) {
-    const auto known = tensors_.find(name);
-    if (known != tensors_.end()) return known->second;
-    const auto found = program_.tensors.find(name);
-    if (found == program_.tensors.end()) throw FormatError("tensor \"" + name + "\" is not among tensor_values");
+const KnownTensor& Translation::tensor(const std::string& name, Scope& scope) {
+    const auto known = scope.tensors.find(name);
+    if (known != scope.tensors.end()) return known->second;
+    const auto found = scope.body.tensors.find(name);
+    if (found == scope.body.tensors.end())
+        throw FormatError("tensor \"" + shown(name) + "\" is not among tensor_values");
     try {
-        return tensors_.emplace(name, read_tensor(found->second)).first->second;
+        return scope.tensors.emplace(name, read_tensor(found->second, scope.body)).first->second;
     } catch (const FormatError& error) {
-        throw FormatError("tensor \"" + name + "\": " + error.what());
+        throw FormatError("tensor \"" + shown(name) + "\": " + error.what());
     }
 }
 
-std::vector<std::string> Translation::tensor_names(const Argument& argument) {
-    std::vector<std::string> names;
-    if (const auto* one = std::get_if<TensorName>(&argument.value)) {
-        if (*one) names.push_back(**one);
-    } else if (const auto* list = std::get_if<std::vector<TensorName>>(&argument.value)) {
-        for (const TensorName& name : *list)
-            if (name) names.push_back(*name);
-    }
-    return names;
-}
-
-ValueRef Translation::reference(const std::string& name) const {
-    const auto found = references_.find(name);
-    if (found == references_.end()) throw FormatError("tensor \"" + name + "\" is used, but nothing before makes it");
+ValueRef Translation::reference(const std::string& name, const Scope& scope) {
+    const auto found = scope.references.find(name);
+    if (found == scope.references.end())
+        throw FormatError("tensor \"" + shown(name) + "\" is used, but nothing before makes it");
     return found->second;
 }
 
-void Translation::add_input(const Argument& input) {
-    for (const std::string& name : tensor_names(input)) {
-        const KnownTensor& known = tensor(name);
-        GraphInput graph_input{name, GraphInput::Kind::user_input, known.type, known.symbolic};
-        const auto spec = program_.input_specs.find(name);
+void Translation::add_input(const Argument& input, Scope& scope) {
+    for (const TensorName& name : flattened({input})) {
+        if (!name) continue;
+        const KnownTensor& known = tensor(*name, scope);
+        GraphInput graph_input{*name, GraphInput::Kind::user_input, known.type, known.symbolic};
+        const auto spec = program_.input_specs.find(*name);
         if (spec != program_.input_specs.end()) {
             graph_input.kind = spec->second.kind;
             graph_input.name = spec->second.dotted_name;
         }
-        references_[name] = {-1, static_cast<std::int32_t>(graph_.inputs.size())};
+        scope.references[*name] = {-1, static_cast<std::int32_t>(graph_.inputs.size())};
         graph_.inputs.push_back(std::move(graph_input));
     }
+}
+
+void Translation::add_nodes(Scope& scope) {
+    for (std::size_t i = 0; i < scope.body.nodes.size(); ++i) {
+        const Node& node = scope.body.nodes[i];
+        try {
+            if (const Body* body = inlined_body(node))
+                add_inlined(node, *body, scope);
+            else
+                add_node(node, scope);
+        } catch (const FormatError& error) {
+            throw FormatError("node " + std::to_string(i) + " (" + shown(node.target) + "): " + error.what());
+        }
+    }
+}
+
+/// The nodes of the sub-graph in place of the call; its inputs and outputs are the call's.
+void Translation::add_inlined(const Node& source, const Body& body, Scope& scope) {
+    Scope inner{body, module_path_of(source.nn_module_stack), scope.autocast, {}, {}};
+    if (inner.module_path.empty()) inner.module_path = scope.module_path;
+    if (sets_autocast(source)) inner.autocast = autocast_dtype(source);
+    const std::vector<TensorName> operands = operands_of(source);
+    const std::vector<TensorName> inputs = flattened(body.inputs);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (!inputs[i]) continue;
+        if (!operands[i]) throw FormatError("the sub-graph's input \"" + shown(*inputs[i]) + "\" is given no tensor");
+        inner.references[*inputs[i]] = reference(*operands[i], scope);
+    }
+    add_nodes(inner);
+    const std::vector<TensorName> made = flattened(body.outputs);
+    const std::vector<TensorName> outputs = flattened(source.outputs);
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        if (outputs[i] && made[i]) scope.references[*outputs[i]] = reference(*made[i], inner);
 }
 
 /// The name of what keeps joulecast's record of the operation from costing it: an argument of a kind that no Operation
 /// holds, or one that a later torch added to the schema.
 std::optional<std::string> unsupported_part(const Node& source, const Record& record) {
+    // What computes sizes costs nothing, whatever it is given.
+    if (record.family == Family::symbolic) return std::nullopt;
     for (const Argument& argument : source.inputs) {
         if (const auto* unknown = std::get_if<Unknown>(&argument.value)) return unknown->variant;
+        if (std::holds_alternative<Subgraph>(argument.value)) return "as_graph";
         if (std::ranges::find(record.parameters, argument.name, &Parameter::name) == record.parameters.end())
             return argument.name;
     }
     return std::nullopt;
 }
 
-void Translation::add_node(const Node& source) {
+void Translation::add_node(const Node& source, Scope& scope) {
     joulecast::Node node;
     node.operation.target = target_of(source.target);
     node.module_path = module_path_of(source.nn_module_stack);
+    if (node.module_path.empty()) node.module_path = scope.module_path;
     node.source_line = source_line_of(source.stack_trace);
     // A record must not cost what it has not seen whole: such a node gets a target without a record, which says why.
-    if (const Record* record = find_record(node.operation.target))
+    const Record* record = find_record(node.operation.target);
+    if (record != nullptr)
         if (const auto part = unsupported_part(source, *record))
             node.operation.target = target_of(source.target + ".unsupported_" + *part);
     if (source.inputs.size() > longest_list) throw FormatError("it has more than 4096 arguments");
-    std::vector<Draft> drafts;
-    std::set<std::string> names;
-    for (const Argument& argument : source.inputs) {
-        if (!names.insert(argument.name).second) throw FormatError("argument " + argument.name + " is given twice");
-        if (auto draft = draft_of(argument)) drafts.push_back(*std::move(draft));
+    std::vector<NodePart> parts;
+    std::unordered_set<std::string> names;
+    for (std::size_t i = 0; i < source.inputs.size(); ++i) {
+        std::string name = argument_name(source, i);
+        if (!names.insert(name).second) throw FormatError("argument " + shown(name) + " is given twice");
+        if (auto part = part_of(source.inputs[i], std::move(name), scope)) parts.push_back(*std::move(part));
     }
-    assemble(node, std::move(drafts));
-    add_outputs(node, source.outputs);
+    assemble(node, std::move(parts));
+    for (const TensorName& name : flattened(source.outputs)) {
+        if (!name) continue;
+        const KnownTensor& known = tensor(*name, scope);
+        const auto index = static_cast<std::int32_t>(node.outputs.size());
+        for (const auto& [dimension, expression] : known.symbolic)
+            node.symbolic.push_back({SymbolicSize::Place::output_tensor, index, dimension, expression});
+        node.outputs.push_back(known.type);
+    }
+    if (scope.autocast) cast_inputs(node);
+    std::int32_t output = 0;
+    for (const TensorName& name : flattened(source.outputs))
+        if (name) scope.references[*name] = {static_cast<std::int32_t>(graph_.nodes.size()), output++};
     graph_.nodes.push_back(std::move(node));
 }
 
-/// Puts the arguments into the operation in canonical form, then edges and symbolic sizes at the places that they got.
-void Translation::assemble(joulecast::Node& node, std::vector<Draft> drafts) {
-    for (const Draft& draft : drafts) node.operation.arguments.push_back({draft.name, draft.value});
-    Operation brief = canonical(node.operation);
-    // A symbolic size that happens to equal the default at export must stay.
-    const bool keeps_symbols = std::ranges::all_of(drafts, [&](const Draft& draft) {
-        return draft.symbolic.empty() || find_argument(brief, draft.name) != nullptr;
-    });
-    if (keeps_symbols) node.operation = std::move(brief);
-    for (std::size_t i = 0; i < node.operation.arguments.size(); ++i) {
-        Draft& draft = *std::ranges::find(drafts, node.operation.arguments[i].name, &Draft::name);
-        for (SymbolicSize& size : draft.symbolic) {
-            const bool is_tensor = size.place == SymbolicSize::Place::input_tensor;
-            size.index =
-                static_cast<std::int32_t>(is_tensor ? node.inputs.size() + static_cast<std::size_t>(size.index) : i);
-            node.symbolic.push_back(std::move(size));
-        }
-        node.inputs.insert(node.inputs.end(), draft.tensors.begin(), draft.tensors.end());
+bool is_cast_by_autocast(Dtype dtype) {
+    return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
+}
+
+/// Within torch.autocast the file shows what a call returns, not the casts before it: they are where the call, on the
+/// types it is given, would return another type, and before every matrix product whose inputs differ from its result.
+void Translation::cast_inputs(joulecast::Node& node) {
+    const Record* record = find_record(node.operation.target);
+    if (record == nullptr || node.outputs.empty() || !is_cast_by_autocast(node.outputs[0].dtype)) return;
+    if (record->family == Family::copy || record->family == Family::view || record->family == Family::creation) return;
+    const Dtype wanted = node.outputs[0].dtype;
+    const bool is_product = record->family == Family::matmul || record->family == Family::convolution ||
+                            record->family == Family::attention;
+    if (!is_product) {
+        const std::vector<TensorType> outputs = record->outputs(node.operation);
+        if (outputs.empty() || outputs[0].dtype == wanted) return;
+    }
+    const std::vector<TensorType*> types = tensors(node.operation);
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        if (!is_cast_by_autocast(types[i]->dtype) || types[i]->dtype == wanted) continue;
+        node.inputs[i] = cast(node, i, wanted);
+        types[i]->dtype = wanted;
     }
 }
 
-TensorType Translation::take_tensor(Draft& draft, const std::string& name) {
-    const KnownTensor& known = tensor(name);
+/// A node in front of `node` that casts its tensor number `index`.
+ValueRef Translation::cast(const joulecast::Node& node, std::size_t index, Dtype dtype) {
+    const ValueRef source = node.inputs[index];
+    const bool is_weight =
+        source.node == -1 && graph_.inputs[static_cast<std::size_t>(source.output)].kind == GraphInput::Kind::parameter;
+    if (is_weight)
+        if (const auto known = cast_weights_.find({source.output, dtype}); known != cast_weights_.end())
+            return known->second;
+    const TensorType& type = *tensors(node.operation)[index];
+    joulecast::Node made;
+    made.operation = {"aten::to.dtype", {{"self", type}, {"dtype", dtype}}};
+    made.inputs = {source};
+    made.outputs = {type};
+    made.outputs[0].dtype = dtype;
+    made.module_path = node.module_path;
+    made.source_line = node.source_line;
+    for (const SymbolicSize& size : node.symbolic) {
+        if (size.place != SymbolicSize::Place::input_tensor || size.index != static_cast<std::int32_t>(index)) continue;
+        made.symbolic.push_back({SymbolicSize::Place::input_tensor, 0, size.position, size.expression});
+        made.symbolic.push_back({SymbolicSize::Place::output_tensor, 0, size.position, size.expression});
+    }
+    const ValueRef result{static_cast<std::int32_t>(graph_.nodes.size()), 0};
+    graph_.nodes.push_back(std::move(made));
+    if (is_weight) cast_weights_[{source.output, dtype}] = result;
+    return result;
+}
+
+TensorType Translation::take_tensor(NodePart& part, const std::string& name, Scope& scope) {
+    const KnownTensor& known = tensor(name, scope);
     for (const auto& [dimension, expression] : known.symbolic)
-        draft.symbolic.push_back({SymbolicSize::Place::input_tensor, static_cast<std::int32_t>(draft.tensors.size()),
-                                  dimension, expression});
-    draft.tensors.push_back(reference(name));
+        part.symbolic.push_back(
+            {SymbolicSize::Place::input_tensor, static_cast<std::int32_t>(part.edges.size()), dimension, expression});
+    part.edges.push_back(reference(name, scope));
     return known.type;
 }
 
+/// A condition that depends on data is left out; such a real number is not a number: it decides no cost.
+std::optional<Value> Translation::number_of(const NamedNumber& number, NodePart& part, const Body& body) {
+    const bool is_condition = number.kind == NamedNumber::Kind::condition;
+    auto resolved = symbols_.resolve(number, body);
+    if (!resolved) return is_condition ? std::nullopt : std::optional<Value>(std::nan(""));
+    auto& [value, expression] = *resolved;
+    if (expression) part.symbolic.push_back({SymbolicSize::Place::argument, 0, 0, std::move(*expression)});
+    return is_condition ? Value(value != 0) : Value(value);
+}
+
 /// The value of an argument that holds no tensor; absent for those that decide no cost or cannot be held.
-std::optional<Value> Translation::value_of(const Argument& argument, std::vector<SymbolicSize>& symbolic) {
+std::optional<Value> Translation::value_of(const Argument& argument, NodePart& part, const Scope& scope) {
     if (const auto* integer = std::get_if<Integer>(&argument.value)) {
-        auto [value, expression] = symbols_.resolve(*integer);
-        if (expression) symbolic.push_back({SymbolicSize::Place::argument, 0, 0, std::move(*expression)});
+        auto [value, expression] = symbols_.resolve(*integer, scope.body);
+        if (expression) part.symbolic.push_back({SymbolicSize::Place::argument, 0, 0, std::move(*expression)});
         return Value(value);
     }
     if (const auto* list = std::get_if<std::vector<Integer>>(&argument.value)) {
         std::vector<std::int64_t> values;
         for (const Integer& integer : *list) {
-            auto [value, expression] = symbols_.resolve(integer);
+            auto [value, expression] = symbols_.resolve(integer, scope.body);
             if (expression)
-                symbolic.push_back({SymbolicSize::Place::argument, 0, static_cast<std::int32_t>(values.size()),
-                                    std::move(*expression)});
+                part.symbolic.push_back({SymbolicSize::Place::argument, 0, static_cast<std::int32_t>(values.size()),
+                                         std::move(*expression)});
             values.push_back(value);
         }
         return Value(std::move(values));
@@ -224,6 +312,8 @@ std::optional<Value> Translation::value_of(const Argument& argument, std::vector
             return Value(std::string(names[static_cast<std::size_t>(format->code - 1)]));
         return std::nullopt;  // 4, preserve_format: as without the argument
     }
+    if (const auto* number = std::get_if<NamedNumber>(&argument.value)) return number_of(*number, part, scope.body);
+    if (const auto* subgraph = std::get_if<Subgraph>(&argument.value)) return Value(description(*subgraph));
     if (std::holds_alternative<None>(argument.value)) return Value(None{});
     if (const auto* flag = std::get_if<bool>(&argument.value)) return Value(*flag);
     if (const auto* number = std::get_if<double>(&argument.value)) return Value(*number);
@@ -234,20 +324,20 @@ std::optional<Value> Translation::value_of(const Argument& argument, std::vector
 }
 
 /// Absent for arguments that decide no cost.
-std::optional<Translation::Draft> Translation::draft_of(const Argument& argument) {
-    Draft draft{argument.name, {}, {}, {}};
+std::optional<NodePart> Translation::part_of(const Argument& argument, std::string name, Scope& scope) {
+    NodePart part{std::move(name), {}, {}, {}};
     if (argument.name == "cudnn_enabled" || argument.name == "cudnn_enable") {
         // torch.export traces with cuDNN switched off; a network that runs has torch.backends.cudnn.enabled = True.
-        draft.value = true;
+        part.value = true;
     } else if (const auto* one = std::get_if<TensorName>(&argument.value)) {
-        draft.value = *one ? Value(take_tensor(draft, **one)) : Value(None{});
+        part.value = *one ? Value(take_tensor(part, **one, scope)) : Value(None{});
     } else if (const auto* list = std::get_if<std::vector<TensorName>>(&argument.value)) {
         TensorList tensors;
-        for (const TensorName& name : *list)
-            tensors.push_back(name ? std::optional(take_tensor(draft, *name)) : std::nullopt);
-        draft.value = std::move(tensors);
-    } else if (auto value = value_of(argument, draft.symbolic)) {
-        draft.value = *std::move(value);
+        for (const TensorName& item : *list)
+            tensors.push_back(item ? std::optional(take_tensor(part, *item, scope)) : std::nullopt);
+        part.value = std::move(tensors);
+    } else if (auto value = value_of(argument, part, scope)) {
+        part.value = *std::move(value);
     } else {
         return std::nullopt;
     }
@@ -258,22 +348,9 @@ std::optional<Translation::Draft> Translation::draft_of(const Argument& argument
             else
                 return std::size_t{0};
         },
-        draft.value);
-    if (length > longest_list) throw FormatError("argument " + argument.name + " has more than 4096 items");
-    return draft;
-}
-
-void Translation::add_outputs(joulecast::Node& node, const std::vector<Argument>& outputs) {
-    for (const Argument& output : outputs) {
-        for (const std::string& name : tensor_names(output)) {
-            const KnownTensor& known = tensor(name);
-            const auto index = static_cast<std::int32_t>(node.outputs.size());
-            for (const auto& [dimension, expression] : known.symbolic)
-                node.symbolic.push_back({SymbolicSize::Place::output_tensor, index, dimension, expression});
-            references_[name] = {static_cast<std::int32_t>(graph_.nodes.size()), index};
-            node.outputs.push_back(known.type);
-        }
-    }
+        part.value);
+    if (length > longest_list) throw FormatError("argument " + shown(argument.name) + " has more than 4096 items");
+    return part;
 }
 
 }  // namespace

@@ -1,96 +1,14 @@
 #include "joulecast/graph/readers/pt2_program.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <string_view>
 
-#include "joulecast/error.h"
+#include "joulecast/graph/readers/pt2_json.h"
 
 namespace joulecast::pt2 {
 namespace {
 
-namespace dom = simdjson::dom;
-using simdjson::error_code;
-
-/// Exporters nest about ten levels; a sub-graph of a higher-order call adds as many.
-constexpr std::size_t most_depth = 128;
 constexpr std::int64_t schema_major = 8;
-
-template <class T>
-T as(dom::element element, const char* kind) {
-    T value;
-    if (element.get(value) != error_code::SUCCESS) throw FormatError(std::string("expected ") + kind);
-    return value;
-}
-
-dom::object object_of(dom::element element) {
-    return as<dom::object>(element, "an object");
-}
-dom::array array_of(dom::element element) {
-    return as<dom::array>(element, "a list");
-}
-bool bool_of(dom::element element) {
-    return as<bool>(element, "true or false");
-}
-std::string text_of(dom::element element) {
-    return std::string(as<std::string_view>(element, "a text"));
-}
-std::int64_t int_of(dom::element element) {
-    return as<std::int64_t>(element, "an integer of 64 bits");
-}
-
-/// A float; the values JSON lacks come as texts.
-double float_of(dom::element element) {
-    std::string_view text;
-    if (element.get(text) == error_code::SUCCESS) {
-        if (text == "NaN" || text == "nan") return std::numeric_limits<double>::quiet_NaN();
-        if (text == "Infinity" || text == "inf") return std::numeric_limits<double>::infinity();
-        if (text == "-Infinity" || text == "-inf") return -std::numeric_limits<double>::infinity();
-    }
-    return as<double>(element, "a number");
-}
-
-/// The field, or absent: null counts as absent, so that files of any minor version read alike.
-std::optional<dom::element> field(dom::object object, std::string_view key) {
-    dom::element element;
-    if (object.at_key(key).get(element) != error_code::SUCCESS || element.is_null()) return std::nullopt;
-    return element;
-}
-
-/// Runs `read` and says where it was when it fails.
-template <class F>
-auto within(const std::string& place, const F& read) {
-    try {
-        return read();
-    } catch (const FormatError& error) {
-        throw FormatError(place + ": " + error.what());
-    }
-}
-
-template <class F>
-auto required(dom::object object, const char* key, const F& read) {
-    const auto element = field(object, key);
-    if (!element) throw FormatError(std::string("there is no \"") + key + "\"");
-    return within(key, [&] { return read(*element); });
-}
-
-template <class F>
-auto list_of(dom::element element, const F& read) {
-    std::vector<decltype(read(element))> values;
-    for (const dom::element item : array_of(element)) values.push_back(read(item));
-    return values;
-}
-
-/// torch's unions are objects with one key that names the variant.
-std::pair<std::string_view, dom::element> union_of(dom::element element) {
-    const dom::object object = object_of(element);
-    if (object.size() != 1) throw FormatError("expected an object with one key");
-    const auto only = *object.begin();
-    return {only.key, only.value};
-}
 
 Integer expression_of(dom::element element) {
     const dom::object object = object_of(element);
@@ -128,13 +46,40 @@ TensorName optional_tensor_name_of(dom::element element) {
 
 using ArgumentValue = decltype(Argument::value);
 
-/// as_sym_bool and as_sym_float hold a literal, or the name of a value that only a run computes.
-template <class F>
-ArgumentValue literal_or_unknown(std::string_view variant, dom::element element, std::string_view literal,
-                                 const F& read) {
+/// as_sym_bool and as_sym_float hold a literal, or the name of a value that is a function of sizes or of data.
+ArgumentValue condition_of(dom::element element) {
     const auto [kind, value] = union_of(element);
-    if (kind == literal) return read(value);
-    return Unknown{std::string(variant)};
+    if (kind == "as_bool") return bool_of(value);
+    if (kind == "as_name") return NamedNumber{NamedNumber::Kind::condition, text_of(value)};
+    return Unknown{"as_sym_bool"};
+}
+
+ArgumentValue real_of(dom::element element) {
+    const auto [kind, value] = union_of(element);
+    if (kind == "as_float") return float_of(value);
+    if (kind == "as_name") return NamedNumber{NamedNumber::Kind::real, text_of(value)};
+    return Unknown{"as_sym_float"};
+}
+
+/// SymBool or SymFloat: what stands behind a NamedNumber.
+Number number_value_of(dom::element element) {
+    const auto [kind, value] = union_of(element);
+    if (kind == "as_bool") return {bool_of(value) ? 1.0 : 0.0, {}};
+    if (kind == "as_float") return {float_of(value), {}};
+    if (kind == "as_expr") return {std::nullopt, expression_of(value).text};
+    return {};
+}
+
+Body body_of(dom::element element);
+
+/// as_graph: the sub-graph of a higher-order call. The depth of the document bounds the recursion.
+ArgumentValue subgraph_of(dom::element element) {
+    const dom::object object = object_of(element);
+    std::string name = required(object, "name", text_of);
+    const auto graph = field(object, "graph");
+    if (!graph) throw FormatError("there is no \"graph\"");
+    auto body = within(name, [&] { return std::make_shared<const Body>(body_of(*graph)); });
+    return Subgraph{std::move(name), std::move(body)};
 }
 
 struct Variant {
@@ -142,7 +87,7 @@ struct Variant {
     ArgumentValue (*read)(dom::element);
 };
 
-/// The variants of schema.py's Argument that an Operation can hold. The rest (as_graph, as_custom_obj, as_operator,
+/// The variants of schema.py's Argument that an Operation can hold. The rest (as_custom_obj, as_operator,
 /// as_strings, as_complex, nested lists, and what later versions add) makes its node unsupported.
 constexpr Variant variants[] = {
     {"as_none", [](dom::element) -> ArgumentValue { return None{}; }},
@@ -163,17 +108,15 @@ constexpr Variant variants[] = {
     {"as_memory_format", [](dom::element e) -> ArgumentValue { return MemoryFormat{int_of(e)}; }},
     {"as_device", [](dom::element) -> ArgumentValue { return Placement{}; }},
     {"as_layout", [](dom::element) -> ArgumentValue { return Placement{}; }},
-    {"as_sym_bool",
-     [](dom::element e) -> ArgumentValue { return literal_or_unknown("as_sym_bool", e, "as_bool", bool_of); }},
-    {"as_sym_float",
-     [](dom::element e) -> ArgumentValue { return literal_or_unknown("as_sym_float", e, "as_float", float_of); }},
+    {"as_sym_bool", condition_of},
+    {"as_sym_float", real_of},
+    {"as_graph", subgraph_of},
 };
 
 Argument argument_of(std::string name, dom::element element) {
     const auto [kind, value] = union_of(element);
     for (const Variant& variant : variants)
-        if (variant.name == kind)
-            return {std::move(name), within(std::string(kind), [&, v = value] { return variant.read(v); })};
+        if (variant.name == kind) return {std::move(name), within(kind, [&, v = value] { return variant.read(v); })};
     return {std::move(name), Unknown{std::string(kind)}};
 }
 
@@ -184,10 +127,13 @@ Argument nameless_argument_of(dom::element element) {
 Argument named_argument_of(dom::element element) {
     const dom::object object = object_of(element);
     std::string name = required(object, "name", text_of);
-    const std::string place = "argument " + name;
-    return within(place, [&] {
-        return required(object, "arg", [&](dom::element arg) { return argument_of(std::move(name), arg); });
-    });
+    const auto arg = field(object, "arg");
+    if (!arg) throw FormatError("argument " + shown(name) + ": there is no \"arg\"");
+    try {
+        return argument_of(name, *arg);
+    } catch (const FormatError& error) {
+        throw FormatError("argument " + shown(name) + ": " + error.what());
+    }
 }
 
 Node node_of(dom::object object) {
@@ -223,15 +169,20 @@ Tensor tensor_of(dom::element element) {
     return tensor;
 }
 
-template <class F>
-auto map_of(dom::element element, const F& read) {
-    std::unordered_map<std::string, decltype(read(element))> values;
-    for (const auto [key, value] : object_of(element)) {
-        std::string name(key);
-        auto entry = within(name, [&, v = value] { return read(v); });
-        values.emplace(std::move(name), std::move(entry));
-    }
-    return values;
+Body body_of(dom::element element) {
+    const auto arguments = [](dom::element e) { return list_of(e, nameless_argument_of); };
+    const dom::object graph = object_of(element);
+    Body body;
+    body.inputs = required(graph, "inputs", arguments);
+    body.outputs = required(graph, "outputs", arguments);
+    body.nodes = required(graph, "nodes", nodes_of);
+    body.tensors = required(graph, "tensor_values", [](dom::element e) { return map_of(e, tensor_of); });
+    if (field(graph, "sym_int_values"))
+        body.integers = required(graph, "sym_int_values", [](dom::element e) { return map_of(e, integer_of); });
+    for (const char* key : {"sym_bool_values", "sym_float_values"})
+        if (field(graph, key))
+            body.numbers.merge(required(graph, key, [](dom::element e) { return map_of(e, number_value_of); }));
+    return body;
 }
 
 /// Adds what a signature's input_specs say of one input of the graph.
@@ -253,6 +204,20 @@ void add_input_spec(dom::element element, std::unordered_map<std::string, InputS
     specs[*name] = {held->kind, required(spec, held->dotted_name, text_of)};
 }
 
+/// The tensors that the network returns; the other outputs (mutated buffers of a functional graph, tokens) are how the
+/// file writes what happens in place.
+void add_user_output(dom::element element, std::unordered_set<std::string>& names) {
+    const auto [kind, value] = union_of(element);
+    if (kind != "user_output" && kind != "loss_output") return;
+    const dom::object spec = object_of(value);
+    const auto argument = field(spec, "arg");
+    if (!argument) return;
+    std::string_view name;
+    if ((*argument)["as_tensor"]["name"].get(name) == error_code::SUCCESS ||
+        (*argument)["name"].get(name) == error_code::SUCCESS)
+        names.emplace(name);
+}
+
 Range range_of(dom::element element) {
     const dom::object object = object_of(element);
     Range range;
@@ -269,54 +234,9 @@ void require_schema(dom::object document) {
     const std::int64_t major = required(object_of(*version), "major", int_of);
     if (major != schema_major)
         throw FormatError("its schema version is " + std::to_string(major) + ", joulecast reads " +
-                          std::to_string(schema_major) + ": re-export with torch >= 2.6");
+                          std::to_string(schema_major) + ": re-export with torch >= 2.6" +
+                          (major > schema_major ? ", or take a joulecast that knows this version" : ""));
 }
-
-/// Python's json module writes bare NaN and Infinity, which are no JSON: they become texts.
-std::string quote_bare_numbers(std::string json) {
-    if (json.find("NaN") == std::string::npos && json.find("Infinity") == std::string::npos) return json;
-    std::string quoted;
-    quoted.reserve(json.size() + json.size() / 8);
-    bool in_text = false;
-    for (std::size_t i = 0; i < json.size(); ++i) {
-        const std::string_view rest = std::string_view(json).substr(i);
-        if (in_text && json[i] == '\\' && i + 1 < json.size()) {
-            quoted += json[i++];
-        } else if (json[i] == '"') {
-            in_text = !in_text;
-        } else if (!in_text) {
-            std::string_view found;
-            for (const std::string_view token : {"NaN", "Infinity", "-Infinity"})
-                if (rest.starts_with(token)) found = token;
-            if (!found.empty()) {
-                quoted.append("\"").append(found).append("\"");
-                i += found.size() - 1;
-                continue;
-            }
-        }
-        quoted += json[i];
-    }
-    return quoted;
-}
-
-/// Keeps the parser alive as long as its document.
-class Document {
-  public:
-    explicit Document(std::string json) {
-        const std::string text = quote_bare_numbers(std::move(json));
-        if (const error_code code = parser_.allocate(text.size() + simdjson::SIMDJSON_PADDING, most_depth))
-            throw FormatError(simdjson::error_message(code));
-        dom::element root;
-        if (const error_code code = parser_.parse(text).get(root))
-            throw FormatError(std::string("its JSON is damaged (") + simdjson::error_message(code) + ")");
-        object_ = object_of(root);
-    }
-    dom::object root() const { return object_; }
-
-  private:
-    dom::parser parser_;
-    dom::object object_;
-};
 
 }  // namespace
 
@@ -324,22 +244,18 @@ Program parse_program(std::string json) {
     const Document document(std::move(json));
     require_schema(document.root());
     Program program;
-    const auto arguments = [](dom::element e) { return list_of(e, nameless_argument_of); };
     required(document.root(), "graph_module", [&](dom::element module_element) {
         const dom::object graph_module = object_of(module_element);
-        required(graph_module, "graph", [&](dom::element graph_element) {
-            const dom::object graph = object_of(graph_element);
-            program.inputs = required(graph, "inputs", arguments);
-            program.outputs = required(graph, "outputs", arguments);
-            program.nodes = required(graph, "nodes", nodes_of);
-            program.tensors = required(graph, "tensor_values", [](dom::element e) { return map_of(e, tensor_of); });
-            if (field(graph, "sym_int_values"))
-                program.integers =
-                    required(graph, "sym_int_values", [](dom::element e) { return map_of(e, integer_of); });
-        });
-        required(graph_module, "signature", [&](dom::element signature) {
-            required(object_of(signature), "input_specs", [&](dom::element specs) {
+        program.main = required(graph_module, "graph", body_of);
+        required(graph_module, "signature", [&](dom::element signature_element) {
+            const dom::object signature = object_of(signature_element);
+            required(signature, "input_specs", [&](dom::element specs) {
                 for (const dom::element spec : array_of(specs)) add_input_spec(spec, program.input_specs);
+            });
+            if (!field(signature, "output_specs")) return;
+            program.user_outputs.emplace();
+            required(signature, "output_specs", [&](dom::element specs) {
+                for (const dom::element spec : array_of(specs)) add_user_output(spec, *program.user_outputs);
             });
         });
     });

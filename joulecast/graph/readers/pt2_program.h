@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -48,10 +50,25 @@ struct Unknown {
     std::string variant;
 };
 
+/// A condition or a real number by its name among Body::numbers.
+struct NamedNumber {
+    enum class Kind { condition, real };
+    Kind kind = Kind::real;
+    std::string name;
+};
+
+struct Body;
+/// What a higher-order call runs.
+struct Subgraph {
+    std::string name;
+    std::shared_ptr<const Body> body;
+};
+
 struct Argument {
     std::string name;
     std::variant<None, bool, double, std::string, Integer, ScalarType, Placement, MemoryFormat, TensorName, Unknown,
-                 std::vector<TensorName>, std::vector<bool>, std::vector<double>, std::vector<Integer>>
+                 std::vector<TensorName>, std::vector<bool>, std::vector<double>, std::vector<Integer>, NamedNumber,
+                 Subgraph>
         value;
 };
 
@@ -74,13 +91,27 @@ struct Range {
     std::optional<std::int64_t> high;
 };
 
-struct Program {
+/// A condition (1 or 0) or a real number: a literal, or an expression over the symbols.
+struct Number {
+    std::optional<double> value;
+    std::string text;
+};
+
+/// The program's graph, or the sub-graph of a higher-order call. Names hold within one body only.
+struct Body {
     std::vector<Argument> inputs;
     std::vector<Argument> outputs;
     std::vector<Node> nodes;
     std::unordered_map<std::string, Tensor> tensors;
     std::unordered_map<std::string, Integer> integers;
+    std::unordered_map<std::string, Number> numbers;
+};
+
+struct Program {
+    Body main;
     std::unordered_map<std::string, InputSpec> input_specs;
+    /// Of the outputs, those that the network returns; absent where the file does not tell.
+    std::optional<std::unordered_set<std::string>> user_outputs;
     std::map<std::string, Range> ranges;
 };
 

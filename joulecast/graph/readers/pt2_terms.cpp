@@ -54,6 +54,14 @@ Layout layout_of(const std::vector<std::int64_t>& sizes, const std::vector<std::
     return Layout::transposed;
 }
 
+std::string shown(std::string_view name) {
+    constexpr std::size_t longest = 200;
+    std::string text(name.substr(0, longest));
+    for (char& c : text)
+        if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+    return name.size() > longest ? text + "..." : text;
+}
+
 std::string target_of(const std::string& python) {
     constexpr std::string_view prefix = "torch.ops.";
     std::string target = python;
@@ -69,7 +77,7 @@ std::string target_of(const std::string& python) {
         split = target.rfind('.');
     }
     if (split == std::string::npos || split == 0 || split >= target.size())
-        throw FormatError("\"" + python + "\" is no name of an operation");
+        throw FormatError("\"" + shown(python) + "\" is no name of an operation");
     target.replace(split, 1, "::");
     const auto is_plain = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
@@ -77,7 +85,7 @@ std::string target_of(const std::string& python) {
     };
     constexpr std::size_t longest_target = 256;
     if (target.size() > longest_target || !std::ranges::all_of(target, is_plain))
-        throw FormatError("\"" + python.substr(0, longest_target) + "\" is no name of an operation");
+        throw FormatError("\"" + shown(python) + "\" is no name of an operation");
     return target;
 }
 

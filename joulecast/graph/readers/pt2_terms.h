@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "joulecast/graph/tensor_type.h"
@@ -14,6 +15,9 @@ Dtype required_dtype(std::int64_t code);
 
 /// As many strides as sizes. Dimensions of size 1 are neutral; contiguous wins where both forms hold.
 Layout layout_of(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& strides);
+
+/// A name of the file as messages show it: printable, 200 characters at most.
+std::string shown(std::string_view name);
 
 /// "torch.ops.aten.conv2d.default" is aten::conv2d, "torch.ops.aten.add.Tensor" aten::add.Tensor,
 /// "torch.ops.higher_order.cond" higher_order::cond, "_operator.mul" operator::mul. FormatError for what is no name.
