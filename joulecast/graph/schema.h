@@ -48,6 +48,7 @@ std::span<const Row> functions_rows();
 std::span<const Row> gradients_rows();
 std::span<const Row> indexing_rows();
 std::span<const Row> joining_rows();
+std::span<const Row> likeness_rows();
 std::span<const Row> loss_rows();
 std::span<const Row> margins_rows();
 std::span<const Row> matmul_rows();
