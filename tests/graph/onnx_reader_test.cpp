@@ -282,6 +282,15 @@ TEST(OnnxSizes, ThatDependOnDataAreNamed) {
                 AllOf(HasSubstr("Reshape"), HasSubstr("\"s\""), HasSubstr("only known when the network runs")));
 }
 
+TEST(OnnxSizes, ThatOnlyTheDataDecidesCanBeSet) {
+    const std::string text = "g (float[4, 5] x) => (float[a, b] y) { n = NonZero(x)  y = Cast<to = 1>(n) }";
+    EXPECT_THAT(failure(text), AllOf(HasSubstr("NonZero"), HasSubstr("--set n_dim_1=8")));
+    const Graph graph = read(text, {{"n_dim_1", 7}});
+    EXPECT_EQ(output_sizes(graph), (Sizes{2, 7}));
+    EXPECT_EQ(output_sizes(with_symbol(graph, "n_dim_1", 3)), (Sizes{2, 3}));
+    EXPECT_THAT(failure(text, {{"n_dim_1", 7}, {"m_dim_0", 7}}), HasSubstr("no symbol m_dim_0"));
+}
+
 TEST(OnnxSizes, OverflowAndDivisionByZeroAreRefused) {
     EXPECT_THAT(failure([] { computed("shape = Div(s, zero)", ", int64 zero = {0}"); }), HasSubstr("divides by zero"));
     EXPECT_THAT(failure([] { computed("shape = Mul(s, most)", ", int64 most = {9223372036854775807}"); }),

@@ -218,16 +218,39 @@ void Call::forward(std::size_t output, std::size_t input) {
     to.same = from.same != nullptr ? from.same : inputs_[input];
 }
 
+const ValueInfo* Call::info_in_file(std::size_t output) const {
+    if (!wants(output)) return nullptr;
+    if (frame_.value_infos != nullptr) {
+        const auto found = frame_.value_infos->find(outputs_[output]->name);
+        if (found != frame_.value_infos->end() && found->second.shape) return &found->second;
+    }
+    // What a branch of If declares holds for If.
+    const Attribute* branch = node_.op_type == "If" ? node_.find("then_branch") : nullptr;
+    const bool declares = branch != nullptr && branch->body != nullptr && output < branch->body->outputs.size();
+    return declares ? &branch->body->outputs[output] : nullptr;
+}
+
 std::optional<TensorType> Call::type_in_file(std::size_t output) const {
-    if (!wants(output) || frame_.value_infos == nullptr) return std::nullopt;
-    const auto found = frame_.value_infos->find(outputs_[output]->name);
-    if (found == frame_.value_infos->end()) return std::nullopt;
+    const ValueInfo* info = info_in_file(output);
+    if (info == nullptr) return std::nullopt;
     try {
-        return translation_.type_of(found->second);
+        return translation_.type_of(*info);
     } catch (const Error& error) {
         // A size that the operator finds out at run time, and the file has a name for.
-        refuse("the size of its output \"" + found->first + "\" is not known before the network runs: " + error.what());
+        refuse("the size of its output \"" + info->name + "\" is not known before the network runs: " + error.what());
     }
+}
+
+std::int64_t Call::size_at_run_time(std::size_t output, std::size_t dimension) const {
+    if (!wants(output)) return 0;
+    const std::string& name = outputs_[output]->name;
+    const ValueInfo* info = info_in_file(output);
+    if (info != nullptr && info->shape && dimension < info->shape->size())
+        if (const auto size = translation_.size_of((*info->shape)[dimension])) return *size;
+    const std::string symbol = name + "_dim_" + std::to_string(dimension);
+    if (const auto size = translation_.size_at_run_time(symbol)) return *size;
+    refuse("dimension " + std::to_string(dimension) + " of its output \"" + name +
+           "\" depends on the data. Give it a value, for example --set " + symbol + "=8");
 }
 
 }  // namespace joulecast::onnx

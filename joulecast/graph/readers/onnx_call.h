@@ -147,9 +147,14 @@ class Call {
     /// The output's type as the file has it at the symbols' values. Throws FormatError naming the symbol when it has
     /// one without a value; absent when the file does not say.
     std::optional<TensorType> type_in_file(std::size_t output) const;
+    /// A size that only the data decides (how many are not zero): the user's, by --set <output>_dim_<dimension>, or by
+    /// the name that the file has for it. Refuses the node when it is not set.
+    std::int64_t size_at_run_time(std::size_t output, std::size_t dimension) const;
 
   private:
     Held& held(std::size_t input) const;
+    /// What the file says of an output; nullptr when nothing.
+    const ValueInfo* info_in_file(std::size_t output) const;
 
     Translation& translation_;
     const Node& node_;

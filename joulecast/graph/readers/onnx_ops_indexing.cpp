@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -84,6 +85,15 @@ void resize(Call& call) {
     call.output(0, call.emit_unknown(target, std::move(given), {result}).at(0));
 }
 
+/// ONNX lists the positions by dimension, torch by element; their number is the data's.
+void non_zero(Call& call) {
+    const std::int64_t count = call.size_at_run_time(0, 1);
+    const std::int64_t rank = std::max<std::int64_t>(call.rank(0), 1);
+    const Operand positions =
+        call.emit_unknown("aten::nonzero", {{"self", call.tensor(0)}}, {tensor_type(Dtype::i64, {count, rank})}).at(0);
+    call.output(0, call.emit("aten::t", {{"self", positions}}));
+}
+
 void affine_grid(Call& call) {
     call.output(
         0, call.emit("aten::affine_grid_generator", {{"theta", call.tensor(0)},
@@ -105,8 +115,9 @@ void columns_to_image(Call& call) {
 }
 
 constexpr std::array rows{
-    Row{"Gather", 1, &gather},   Row{"GatherElements", 11, &gather_elements}, Row{"Resize", 10, &resize},
-    Row{"Upsample", 7, &resize}, Row{"AffineGrid", 20, &affine_grid},         Row{"Col2Im", 18, &columns_to_image},
+    Row{"Gather", 1, &gather},    Row{"GatherElements", 11, &gather_elements}, Row{"Resize", 10, &resize},
+    Row{"Upsample", 7, &resize},  Row{"AffineGrid", 20, &affine_grid},         Row{"Col2Im", 18, &columns_to_image},
+    Row{"NonZero", 9, &non_zero},
 };
 
 }  // namespace

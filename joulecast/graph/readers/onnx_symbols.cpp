@@ -47,13 +47,19 @@ Symbols::Symbols(const Body& graph) {
     for (const auto& [name, info] : graph.value_infos) add_symbols(info, false, places_);
 }
 
-std::map<std::string, Symbol> Symbols::chosen(const SymbolValues& given) const {
+void Symbols::refuse(const std::string& name) const {
+    std::string names;
+    for (const auto& [symbol, place] : places_)
+        if (!place.empty()) names += (names.empty() ? "" : ", ") + symbol;
+    throw Error("the model has no symbol " + name + "; it has " + (names.empty() ? "none" : names));
+}
+
+std::map<std::string, Symbol> Symbols::chosen(const SymbolValues& given, std::set<std::string>& unclaimed) const {
     for (const auto& [name, value] : given) {
+        if (value < 0) throw Error("symbol " + name + " cannot be negative");
         if (places_.contains(name)) continue;
-        std::string names;
-        for (const auto& [symbol, place] : places_)
-            if (!place.empty()) names += (names.empty() ? "" : ", ") + symbol;
-        throw Error("the model has no symbol " + name + "; it has " + (names.empty() ? "none" : names));
+        if (name.find("_dim_") == std::string::npos) refuse(name);
+        unclaimed.insert(name);
     }
     std::map<std::string, Symbol> result;
     std::string missing;
@@ -61,7 +67,6 @@ std::map<std::string, Symbol> Symbols::chosen(const SymbolValues& given) const {
     for (const auto& [symbol, place] : places_) {
         const auto found = given.find(symbol);
         if (found != given.end()) {
-            if (found->second < 0) throw Error("symbol " + symbol + " cannot be negative");
             result[symbol].value = found->second;
         } else if (!place.empty()) {
             missing += (missing.empty() ? "" : ", ") + symbol + " (" + place + ")";

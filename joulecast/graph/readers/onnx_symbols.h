@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "joulecast/graph/expression.h"
@@ -17,8 +18,11 @@ class Symbols {
     explicit Symbols(const Body& graph);
 
     /// All symbols, with the values given. Throws Error for a name that is none of them; FormatError for an input's
-    /// symbol without a value, naming the input, the dimension and how to set it.
-    std::map<std::string, Symbol> chosen(const SymbolValues& given) const;
+    /// symbol without a value, naming the input, the dimension and how to set it. Names that may be those of sizes at
+    /// run time ("<value>_dim_<n>") go to `unclaimed`.
+    std::map<std::string, Symbol> chosen(const SymbolValues& given, std::set<std::string>& unclaimed) const;
+    /// Throws the Error for a name that is no symbol.
+    [[noreturn]] void refuse(const std::string& name) const;
 
     /// Size of a dimension, `expression_of(...)` evaluated; absent when the file says nothing.
     static std::optional<std::int64_t> size_of(const Dimension& dimension, const SymbolValues& values);

@@ -37,7 +37,7 @@ Translation::Translation(const Model& model, const Symbols& symbols, SymbolValue
     : model_(model), symbols_(symbols), values_(std::move(values)) {}
 
 Graph Translation::graph() {
-    graph_.symbols = symbols_.chosen(values_);
+    graph_.symbols = symbols_.chosen(values_, unclaimed_);
     Frame& frame = frames_.emplace_back();
     frame.opsets = &model_.opsets;
     frame.value_infos = &model_.graph.value_infos;
@@ -49,6 +49,7 @@ Graph Translation::graph() {
         if (held == nullptr) throw FormatError("output \"" + output.name + "\" is made by no node");
         graph_.outputs.push_back(operand(*held).ref);
     }
+    if (!unclaimed_.empty()) symbols_.refuse(*unclaimed_.begin());
     return std::move(graph_);
 }
 
@@ -62,6 +63,24 @@ std::optional<TensorType> Translation::type_of(const ValueInfo& info) const {
     }
     byte_count(type);  // throws for negative and overflowing sizes
     return type;
+}
+
+std::optional<std::int64_t> Translation::size_of(const Dimension& dimension) const {
+    try {
+        return Symbols::size_of(dimension, values_);
+    } catch (const FormatError&) {
+        throw;
+    } catch (const Error&) {
+        return std::nullopt;  // a symbol without a value
+    }
+}
+
+std::optional<std::int64_t> Translation::size_at_run_time(const std::string& symbol) {
+    const auto found = values_.find(symbol);
+    if (found == values_.end()) return std::nullopt;
+    unclaimed_.erase(symbol);
+    graph_.symbols[symbol].value = found->second;
+    return found->second;
 }
 
 void Translation::add_inputs(Frame& frame) {
@@ -156,8 +175,8 @@ void Translation::step(const Node& node, Frame& frame) {
         if (function != model_.functions.end()) return run_function(function->second, node, frame);
     }
     auto numbers = evaluate(reading);
-    std::vector<HeldPointer> outputs = new_outputs(node, frame);
-    if (!numbers) return translate(node, frame, std::move(outputs));
+    const std::vector<HeldPointer> outputs = new_outputs(node, frame);
+    if (!numbers) return translate(node, frame, outputs);
     for (std::size_t i = 0; i < outputs.size() && i < numbers->size(); ++i) {
         if (outputs[i] == nullptr) continue;
         Held& held = *outputs[i];
@@ -169,7 +188,7 @@ void Translation::step(const Node& node, Frame& frame) {
     }
 }
 
-void Translation::translate(const Node& node, Frame& frame, std::vector<HeldPointer> outputs) {
+void Translation::translate(const Node& node, Frame& frame, const std::vector<HeldPointer>& outputs) {
     Call call(*this, node, frame, inputs_of(node, frame), outputs);
     const Row* row = find_row(node.domain, node.op_type, call.opset());
     if (row == nullptr) {
@@ -343,7 +362,7 @@ std::vector<Operand> Translation::emit(const Node& node, const Frame& frame, con
         if (const auto found = edges.find(argument.name); found != edges.end())
             result.inputs.insert(result.inputs.end(), found->second.begin(), found->second.end());
     if (record == nullptr && outputs == nullptr) throw FormatError("joulecast has no record of " + target);
-    result.outputs = record != nullptr ? record->outputs(result.operation) : *outputs;
+    result.outputs = outputs != nullptr ? *outputs : record->outputs(result.operation);
     if (record != nullptr) forward_counts(result.operation);  // throws for what cannot be right
     std::vector<Operand> operands;
     for (std::size_t i = 0; i < result.outputs.size(); ++i) {

@@ -28,6 +28,10 @@ class Translation {
     Operand operand(Held& held);
     Operand transposed(Held& held, const Node& node, const Frame& frame);
     std::optional<TensorType> type_of(const ValueInfo& info) const;
+    /// Absent for a dimension without a value, or whose symbols have none.
+    std::optional<std::int64_t> size_of(const Dimension& dimension) const;
+    /// The value given for a size that only the data decides.
+    std::optional<std::int64_t> size_at_run_time(const std::string& symbol);
     /// Values from around that the branches and bodies of a node use.
     std::vector<HeldPointer> captured(const Node& node, Frame& frame) const;
 
@@ -39,7 +43,7 @@ class Translation {
     void run_function(const Function& function, const Node& node, Frame& frame);
     /// True when the condition is known and the branch was taken.
     bool run_branch(const Node& node, Frame& frame);
-    void translate(const Node& node, Frame& frame, std::vector<HeldPointer> outputs);
+    void translate(const Node& node, Frame& frame, const std::vector<HeldPointer>& outputs);
     Operand add_constant(Held& held);
     std::vector<HeldPointer> inputs_of(const Node& node, Frame& frame) const;
     static std::vector<HeldPointer> new_outputs(const Node& node, Frame& frame);
@@ -49,6 +53,8 @@ class Translation {
     const Symbols& symbols_;
     SymbolValues values_;
     Graph graph_;
+    /// Given symbols that no input has; each must turn out to be a size at run time.
+    std::set<std::string> unclaimed_;
     /// All that were opened; a value may be made a tensor long after its frame was left.
     std::deque<Frame> frames_;
     std::vector<const Function*> active_;

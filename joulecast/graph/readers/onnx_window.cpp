@@ -61,7 +61,7 @@ Window window_of(const Call& call, Sizes kernel) {
 }
 
 Operand padded(Call& call, Window& window, double value) {
-    const Operand input = call.tensor(0);
+    Operand input = call.tensor(0);
     if (window.is_symmetric()) return input;
     Sizes pad;
     for (std::size_t i = window.rank(); i-- > 0;) {
