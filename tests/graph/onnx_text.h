@@ -9,6 +9,7 @@
 #define ONNX_NAMESPACE onnx
 #endif
 #include <onnx/defs/parser.h>
+#include <onnx/shape_inference/implementation.h>
 
 #include <cstddef>
 #include <set>

@@ -1,7 +1,10 @@
 #include "joulecast/graph/readers/onnx_ops.h"
 
+#include <array>
 #include <map>
 #include <utility>
+
+#include "joulecast/graph/readers/onnx_fold.h"
 
 namespace joulecast::onnx {
 
@@ -9,7 +12,7 @@ namespace {
 
 using Rows = std::map<std::pair<std::string_view, std::string_view>, std::vector<const Row*>>;
 
-Rows all_rows() {
+Rows rows_by_name() {
     Rows rows;
     for (const auto table : {activation_rows(), convolution_rows(), elementwise_rows(), folded_rows(), fused_rows(),
                              indexing_rows(), matmul_rows(), normalization_rows(), placing_rows(), pooling_rows(),
@@ -18,16 +21,61 @@ Rows all_rows() {
     return rows;
 }
 
+const Rows& table() {
+    static const Rows rows = rows_by_name();
+    return rows;
+}
+
+/// Control flow and sequences; what depends on the data; what no network of the known kinds uses.
+constexpr std::array<std::string_view, 27> without_row{"BlackmanWindow",
+                                                       "CenterCropPad",
+                                                       "Compress",
+                                                       "ConcatFromSequence",
+                                                       "DFT",
+                                                       "HammingWindow",
+                                                       "HannWindow",
+                                                       "If",
+                                                       "ImageDecoder",
+                                                       "Loop",
+                                                       "MaxUnpool",
+                                                       "MelWeightMatrix",
+                                                       "NonMaxSuppression",
+                                                       "NonZero",
+                                                       "OptionalGetElement",
+                                                       "OptionalHasElement",
+                                                       "RegexFullMatch",
+                                                       "STFT",
+                                                       "Scan",
+                                                       "SequenceAt",
+                                                       "SequenceLength",
+                                                       "SequenceMap",
+                                                       "StringConcat",
+                                                       "StringNormalizer",
+                                                       "StringSplit",
+                                                       "TfIdfVectorizer",
+                                                       "Unique"};
+
 }  // namespace
 
 const Row* find_row(std::string_view domain, std::string_view op_type, std::int64_t opset) {
-    static const Rows rows = all_rows();
+    const Rows& rows = table();
     const auto found = rows.find({domain, op_type});
     if (found == rows.end()) return nullptr;
     const Row* latest = nullptr;
     for (const Row* row : found->second)
         if (row->since <= opset && (latest == nullptr || row->since > latest->since)) latest = row;
     return latest;
+}
+
+std::vector<const Row*> all_rows() {
+    std::vector<const Row*> sorted;
+    for (const auto& [name, rows] : table())
+        if (name.first != folded_domain) sorted.insert(sorted.end(), rows.begin(), rows.end());
+    return sorted;
+}
+
+std::span<const std::string_view> untranslated() {
+    return without_row;
 }
 
 }  // namespace joulecast::onnx

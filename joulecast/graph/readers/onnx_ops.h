@@ -21,6 +21,8 @@ struct Row {
     void (*translate)(Call&) = nullptr;
     /// "com.microsoft"; empty for ONNX's own.
     std::string_view domain = {};
+    /// Sizes are worked out, but the node keeps its ONNX name: ATen has no such call.
+    bool is_named = false;
 };
 
 /// The name of an ATen target as a template argument, so that one function serves many rows.
@@ -39,6 +41,13 @@ struct Target {
 
 /// The row for a node, or nullptr: it keeps its name then.
 const Row* find_row(std::string_view domain, std::string_view op_type, std::int64_t opset);
+
+/// All rows, sorted by domain and operator, but those that fold() writes.
+std::vector<const Row*> all_rows();
+
+/// ONNX' own operators, up to set 20, without a row: they keep their name and need the sizes of their outputs in the
+/// file. Shape and Size, which only give numbers, are not among them.
+std::span<const std::string_view> untranslated();
 
 /// The outputs' numbers, when the operator computes sizes and the inputs it needs are known. At most most_integers or
 /// most_reals elements.

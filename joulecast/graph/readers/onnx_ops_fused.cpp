@@ -243,8 +243,8 @@ constexpr std::array rows{
     Row{"FusedConv", 1, &fused_convolution, microsoft},
     Row{"FusedMatMul", 1, &fused_matmul, microsoft},
     Row{"FusedGemm", 1, &fused_gemm, microsoft},
-    Row{"MatMulNBits", 1, &product_of_packed, microsoft},
-    Row{"RotaryEmbedding", 1, &named_like_input, microsoft},
+    Row{"MatMulNBits", 1, &product_of_packed, microsoft, true},
+    Row{"RotaryEmbedding", 1, &named_like_input, microsoft, true},
 };
 
 }  // namespace
