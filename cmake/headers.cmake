@@ -44,6 +44,7 @@ set(joulecast_headers
     joulecast/graph/record.h
     joulecast/graph/schema.h
     joulecast/graph/size_text.h
+    joulecast/graph/strides.h
     joulecast/graph/tensor_type.h
     joulecast/graph/term.h
     joulecast/learn/conformal.h

@@ -70,12 +70,16 @@ class Reader:
 
     def tensor(self, dtype):
         sizes = self.list(lambda: int(self.word()))
-        tensor = torch.empty(sizes, dtype=dtype, device="meta")
         if self.take("{cl}"):
+            tensor = torch.empty(sizes, dtype=dtype, device="meta")
             return tensor.contiguous(memory_format=torch.channels_last if len(sizes) == 4 else torch.channels_last_3d)
-        if self.take("{t}"):
-            return torch.empty([*sizes[:-2], sizes[-1], sizes[-2]], dtype=dtype, device="meta").transpose(-1, -2)
-        return tensor
+        if self.take("{"):
+            strides = []
+            while not self.take("}"):
+                strides.append(int(self.word()))
+                self.take(",")
+            return torch.empty_strided(sizes, strides, dtype=dtype, device="meta")
+        return torch.empty(sizes, dtype=dtype, device="meta")
 
     def call(self):
         target, arguments = self.word(), {}
@@ -93,12 +97,24 @@ def overload(target):
     return getattr(getattr(torch.ops.aten, name), variant or "default")
 
 
-def type_text(tensor):
-    layout = "" if tensor.is_contiguous() else "{t}"
+def strides_text(sizes, strides):
+    """As TensorType has them: nothing for contiguous, dimensions of one element as a slowest one would have it."""
+    meta = torch.empty_strided(sizes, strides, device="meta")
+    if meta.is_contiguous():
+        return ""
     images = {4: torch.channels_last, 5: torch.channels_last_3d}
-    if layout and tensor.dim() in images and tensor.is_contiguous(memory_format=images[tensor.dim()]):
-        layout = "{cl}"
-    return f"{NAMES[tensor.dtype]}[{','.join(map(str, tensor.shape))}]{layout}"
+    if len(sizes) in images and meta.is_contiguous(memory_format=images[len(sizes)]):
+        return "{cl}"
+    canonical, extent = list(strides), 1
+    for i in reversed(range(len(sizes))):
+        if sizes[i] == 1:
+            canonical[i] = extent
+        extent = max(extent, sizes[i] * canonical[i])
+    return "{" + ",".join(map(str, canonical)) + "}"
+
+
+def type_text(tensor):
+    return f"{NAMES[tensor.dtype]}[{','.join(map(str, tensor.shape))}]{strides_text(tensor.shape, tensor.stride())}"
 
 
 # Meta tensors cannot tell how much these give out.

@@ -1,8 +1,11 @@
 #include "joulecast/dataset/schema.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "joulecast/error.h"
+#include "joulecast/graph/operation.h"
 
 namespace joulecast {
 namespace {
@@ -166,8 +169,24 @@ CREATE TABLE network_blocks (
 ) STRICT;
 )sql";
 
+/// Operations by which tensors are laid out otherwise than contiguously had `{t}`; now they have the strides that it
+/// stood for when they were measured (docs/decisions/0010-exact-strides.md). Two that turn out to be the same operation
+/// were measured twice in one session: the one that needs no rewriting stays.
+void write_strides(sqlite::Connection& connection) {
+    std::vector<std::pair<std::int64_t, std::string>> rows;
+    auto select = connection.prepare("SELECT id, operation FROM operations WHERE instr(operation, '{t}') > 0");
+    while (select.step()) rows.emplace_back(select.integer(0), select.text(1));
+    auto update = connection.prepare("UPDATE OR IGNORE operations SET operation = ? WHERE id = ?");
+    auto remove = connection.prepare("DELETE FROM operations WHERE id = ?");
+    for (const auto& [id, text] : rows) {
+        update.bind(1, signature(parse_operation(text))).bind(2, id).run();
+        if (connection.changes() == 0) remove.bind(1, id).run();
+    }
+}
+
 constexpr Migration migrations_of_dataset[] = {
     {version_1},
+    {"", &write_strides},
 };
 
 /// The file's version; throws when it is another program's or newer than we know.
@@ -202,7 +221,9 @@ void migrate(sqlite::Connection& connection, std::span<const Migration> migratio
         // Asked again under the lock: another program may have taken this step meanwhile.
         const std::int64_t version = checked_version(connection, migrations);
         if (version < newest) {
-            connection.execute(migrations[static_cast<std::size_t>(version)].sql);
+            const Migration& migration = migrations[static_cast<std::size_t>(version)];
+            connection.execute(migration.sql);
+            if (migration.rewrite != nullptr) migration.rewrite(connection);
             connection.execute("PRAGMA application_id = " + std::to_string(dataset_application_id));
             connection.execute("PRAGMA user_version = " + std::to_string(version + 1));
         }

@@ -6,10 +6,11 @@
 
 namespace joulecast {
 
-/// SQL that raises a database from version N-1 to version N = its place in the table + 1. A released line never
-/// changes.
+/// What raises a database from version N-1 to version N = its place in the table + 1: SQL, then what SQL cannot say. A
+/// released line never changes.
 struct Migration {
     const char* sql;
+    void (*rewrite)(sqlite::Connection& connection) = nullptr;
 };
 
 /// PRAGMA application_id of our files: "JCst".

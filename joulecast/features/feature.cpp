@@ -59,9 +59,9 @@ const TensorType* input(const C& c, std::size_t index) {
     const auto all = tensors(c.operation);
     return index < all.size() ? all[index] : nullptr;
 }
-double layout(const C& c, std::size_t index) {
+double memory_order(const C& c, std::size_t index) {
     const TensorType* type = input(c, index);
-    return type ? static_cast<double>(static_cast<int>(type->layout)) : missing;
+    return type ? static_cast<double>(static_cast<int>(layout(*type))) : missing;
 }
 double needs_gradient(const C& c, std::size_t index) {
     const TensorType* type = input(c, index);
@@ -77,7 +77,7 @@ double broadcast(const C& c) {
 }
 double transposed_inputs(const C& c) {
     double count = 0;
-    for (const TensorType* type : tensors(c.operation)) count += flag(type->layout == Layout::transposed);
+    for (const TensorType* type : tensors(c.operation)) count += flag(layout(*type) >= Layout::permuted);
     return count;
 }
 double batch_statistics(const C& c) {
@@ -149,8 +149,10 @@ constexpr Feature list[] = {
     {"bias", "flag", [](const C& c) { return has_argument(c, "bias"); }},
     {"mask", "flag", [](const C& c) { return has_argument(c, "attn_mask"); }},
     {"broadcast", "flag", broadcast},
-    {"layout_0", "0 contiguous, 1 channels_last, 2 transposed", [](const C& c) { return layout(c, 0); }},
-    {"layout_1", "0 contiguous, 1 channels_last, 2 transposed", [](const C& c) { return layout(c, 1); }},
+    {"layout_0", "0 contiguous, 1 channels_last, 2 permuted, 3 gapped, 4 expanded",
+     [](const C& c) { return memory_order(c, 0); }},
+    {"layout_1", "0 contiguous, 1 channels_last, 2 permuted, 3 gapped, 4 expanded",
+     [](const C& c) { return memory_order(c, 1); }},
     {"transposed_inputs", "1", transposed_inputs},
     {"dtype_bits", "bit", dtype_bits},
     {"training", "flag", [](const C& c) { return flag(mode(c.operation) == Mode::training); }},

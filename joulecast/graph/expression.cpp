@@ -218,7 +218,10 @@ void append(std::string& text, const Term& term, bool outermost) {
     if (!outermost) text += '(';
     for (std::size_t i = 0; i < term.operands.size(); ++i) {
         if (i > 0) text += operation;
-        append(text, *term.operands[i], false);
+        // The parser reads 8*a*b as (8*a)*b: the same text must come back.
+        const bool is_chain =
+            i == 0 && term.operands[0]->kind == term.kind && (term.kind == Kind::add || term.kind == Kind::multiply);
+        append(text, *term.operands[i], is_chain);
     }
     if (!outermost) text += ')';
 }

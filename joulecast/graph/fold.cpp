@@ -26,6 +26,10 @@ const TensorType* tensor_of(const Parts& parts, std::string_view name) {
     return found == parts.end() ? nullptr : std::get_if<TensorType>(&found->value);
 }
 
+bool is_of_output(const SymbolicSize& size) {
+    return size.place == Place::output_tensor || size.place == Place::output_stride;
+}
+
 bool is_any_of(const Operation& operation, std::initializer_list<std::string_view> targets) {
     return std::ranges::find(targets, operation.target) != targets.end();
 }
@@ -191,7 +195,7 @@ std::optional<std::int32_t> Folding::expansion(ValueRef ref) {
 
 /// Gives a node a new operation; its outputs and their symbolic sizes stay.
 void Folding::rebuild(Node& target, std::string name, Parts parts) {
-    std::erase_if(target.symbolic, [](const SymbolicSize& size) { return size.place != Place::output_tensor; });
+    std::erase_if(target.symbolic, [](const SymbolicSize& size) { return !is_of_output(size); });
     target.operation = {std::move(name), {}};
     target.inputs.clear();
     for (const NodePart& part : parts)
@@ -203,9 +207,9 @@ void Folding::rebuild(Node& target, std::string name, Parts parts) {
 void Folding::replace_result(std::size_t view, std::int32_t by) {
     Node& from = graph_.nodes[view];
     Node& to = node(by);
-    std::erase_if(to.symbolic, [](const SymbolicSize& size) { return size.place == Place::output_tensor; });
+    std::erase_if(to.symbolic, is_of_output);
     for (const SymbolicSize& size : from.symbolic)
-        if (size.place == Place::output_tensor && size.index == 0) to.symbolic.push_back(size);
+        if (is_of_output(size) && size.index == 0) to.symbolic.push_back(size);
     to.outputs = {from.outputs.at(0)};
     uses_[static_cast<std::size_t>(by)] = {uses_[view].at(0)};
     moved_[{static_cast<std::int32_t>(view), 0}] = by;

@@ -48,29 +48,77 @@ std::int64_t evaluated_size(const Expression& expression, const SymbolValues& va
                 ": the network cannot have that shape");
 }
 
+TensorType& tensor_at(const std::vector<TensorType*>& inputs, Node& node, const SymbolicSize& place) {
+    using Place = SymbolicSize::Place;
+    if (place.place == Place::output_tensor || place.place == Place::output_stride) {
+        return item_at(node.outputs, place.index, "output");
+    }
+    if (place.index < 0 || static_cast<std::size_t>(place.index) >= inputs.size()) {
+        throw FormatError("graph is inconsistent: " + node.operation.target + " has no tensor number " +
+                          std::to_string(place.index));
+    }
+    return *inputs[static_cast<std::size_t>(place.index)];
+}
+
+/// The tensor in canonical form again; strides of other than all dimensions are a fault of the graph.
+void lay_out(TensorType& type, const Strides& strides) {
+    const bool requires_grad = type.requires_grad;
+    type = strided(type.dtype, std::move(type.sizes), strides);
+    type.requires_grad = requires_grad;
+}
+
+/// A tensor with sizes that change: what it was, and the strides that the symbols give.
+struct Reshaped {
+    TensorType* type;
+    TensorType before;
+    Strides strides;
+
+    void finish() {
+        if (!strides.empty()) return lay_out(*type, strides);
+        if (is_contiguous(before)) return;
+        if (!is_dense(before)) {
+            throw FormatError("graph is inconsistent: a tensor of symbolic sizes has gaps, but no symbolic strides");
+        }
+        lay_out(*type, strides_in_order_of(before, type->sizes));
+    }
+};
+
+Reshaped& known(std::vector<Reshaped>& reshaped, TensorType& type) {
+    const auto found =
+        std::find_if(reshaped.begin(), reshaped.end(), [&](const Reshaped& one) { return one.type == &type; });
+    return found == reshaped.end() ? reshaped.emplace_back(Reshaped{&type, type, {}}) : *found;
+}
+
 void reshape(Node& node, const SymbolValues& values) {
     if (node.symbolic.empty()) return;
+    using Place = SymbolicSize::Place;
     const std::vector<TensorType*> inputs = tensors(node.operation);
+    std::vector<Reshaped> reshaped;
     for (const SymbolicSize& place : node.symbolic) {
-        switch (place.place) {
-            case SymbolicSize::Place::input_tensor: {
-                if (place.index < 0 || static_cast<std::size_t>(place.index) >= inputs.size()) {
-                    throw FormatError("graph is inconsistent: " + node.operation.target + " has no tensor number " +
-                                      std::to_string(place.index));
-                }
-                tensor_size(*inputs[static_cast<std::size_t>(place.index)], place.position) =
-                    evaluated_size(place.expression, values);
-                break;
-            }
-            case SymbolicSize::Place::output_tensor:
-                tensor_size(item_at(node.outputs, place.index, "output"), place.position) =
-                    evaluated_size(place.expression, values);
-                break;
-            case SymbolicSize::Place::argument:
-                set_argument(node.operation, place, values);
-                break;
+        if (place.place == Place::argument) {
+            set_argument(node.operation, place, values);
+            continue;
         }
+        const std::int64_t size = evaluated_size(place.expression, values);
+        Reshaped& tensor = known(reshaped, tensor_at(inputs, node, place));
+        if (place.place == Place::input_tensor || place.place == Place::output_tensor) {
+            tensor_size(*tensor.type, place.position) = size;
+            continue;
+        }
+        tensor.strides.resize(tensor.type->sizes.size());
+        item_at(tensor.strides, place.position, "stride") = size;
     }
+    for (Reshaped& tensor : reshaped) tensor.finish();
+}
+
+void reshape(GraphInput& input, const SymbolValues& values) {
+    if (input.symbolic.empty() && input.symbolic_strides.empty()) return;
+    Reshaped tensor{&input.type, input.type, {}};
+    for (const auto& [dimension, expression] : input.symbolic) {
+        tensor_size(input.type, dimension) = evaluated_size(expression, values);
+    }
+    for (const Expression& stride : input.symbolic_strides) tensor.strides.push_back(evaluated_size(stride, values));
+    tensor.finish();
 }
 
 std::string range_text(const Symbol& symbol) {
@@ -94,8 +142,8 @@ std::string symbol_list(const Graph& graph) {
 Symbol& symbol_for(Graph& graph, const std::string& symbol, std::int64_t value) {
     auto found = graph.symbols.find(symbol);
     if (found == graph.symbols.end()) {
-        found = std::ranges::find_if(graph.symbols,
-                                     [&](const auto& entry) { return !symbol.empty() && entry.second.alias == symbol; });
+        found = std::ranges::find_if(
+            graph.symbols, [&](const auto& entry) { return !symbol.empty() && entry.second.alias == symbol; });
     }
     if (found == graph.symbols.end()) {
         throw Error("graph " + graph.name + " has no symbol " + symbol + "; " + symbol_list(graph));
@@ -131,11 +179,7 @@ Graph with_symbols(Graph graph, const SymbolValues& chosen) {
     SymbolValues values;
     for (const auto& [name, held] : graph.symbols) values[name] = held.value;
     if (graph.shape_anew != nullptr) return (*graph.shape_anew)(values);
-    for (GraphInput& input : graph.inputs) {
-        for (const auto& [dimension, expression] : input.symbolic) {
-            tensor_size(input.type, dimension) = evaluated_size(expression, values);
-        }
-    }
+    for (GraphInput& input : graph.inputs) reshape(input, values);
     for (Node& node : graph.nodes) reshape(node, values);
     return graph;
 }

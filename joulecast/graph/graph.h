@@ -22,9 +22,11 @@ struct ValueRef {
     friend bool operator==(const ValueRef&, const ValueRef&) = default;
 };
 
-/// Where a symbolic size stands in a node, so that the node can be re-shaped.
+/// Where a symbolic size or stride stands in a node, so that the node can be re-shaped.
 struct SymbolicSize {
-    enum class Place { input_tensor, output_tensor, argument };
+    /// A tensor of symbolic sizes that may be other than contiguous has an entry for the stride of each dimension,
+    /// constants too: at other values strides that were left out or canonical count again.
+    enum class Place { input_tensor, output_tensor, argument, input_stride, output_stride };
     Place place = Place::input_tensor;
     /// Index into tensors(operation), Node::outputs, or Operation::arguments.
     std::int32_t index = 0;
@@ -53,6 +55,8 @@ struct GraphInput {
     TensorType type;
     /// Symbolic dimensions: (dimension, expression).
     std::vector<std::pair<std::int32_t, Expression>> symbolic;
+    /// The strides of all dimensions where `symbolic` has sizes and the tensor may be other than contiguous.
+    std::vector<Expression> symbolic_strides = {};
 };
 
 struct Symbol {
@@ -87,8 +91,9 @@ struct Graph {
 /// Type of the referenced tensor; throws FormatError when the reference points outside of the graph.
 const TensorType& type_of(const Graph& graph, ValueRef ref);
 
-/// The graph re-shaped; `symbol` is a name or an alias. Throws Error for an unknown symbol (naming those there are, with
-/// range and place) or a value out of its range, or where a size becomes negative.
+/// The graph re-shaped; `symbol` is a name or an alias. Tensors of symbolic sizes without expressions for their strides
+/// keep their order (channels last) if they are dense; FormatError if they are not. Throws Error for an unknown symbol
+/// (naming those there are, with range and place) or a value out of its range, or where a size becomes negative.
 Graph with_symbol(const Graph& graph, const std::string& symbol, std::int64_t value);
 /// The same for several symbols at once.
 Graph with_symbols(Graph graph, const SymbolValues& chosen);

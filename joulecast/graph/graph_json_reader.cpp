@@ -212,7 +212,7 @@ std::optional<std::vector<SymbolicSize>> moved_sizes(const Node& node, const Ope
                                                      const std::vector<std::size_t>& moved) {
     std::vector<SymbolicSize> sizes;
     for (SymbolicSize size : node.symbolic) {
-        if (size.place == SymbolicSize::Place::input_tensor) {
+        if (size.place != SymbolicSize::Place::argument) {
             size.index = static_cast<std::int32_t>(moved.at(static_cast<std::size_t>(size.index)));
             sizes.push_back(std::move(size));
             continue;
@@ -316,11 +316,11 @@ class GraphReader {
 
     void note_use(const Expression& expression) { used_.merge(expression.symbols()); }
 
-    TensorType type_with(const std::string& text, std::vector<std::pair<std::int32_t, Expression>>& symbolic) {
+    ShapedType shaped_type(const std::string& text) {
         ShapedType shaped = parse_type(text, values_);
         for (const auto& [dimension, expression] : shaped.symbolic) note_use(expression);
-        symbolic = std::move(shaped.symbolic);
-        return std::move(shaped.type);
+        for (const Expression& stride : shaped.symbolic_strides) note_use(stride);
+        return shaped;
     }
 
     void add_input(const Json& item) {
@@ -330,7 +330,10 @@ class GraphReader {
         const auto known = graph_json::parse_kind(kind);
         if (!known) throw FormatError("unknown kind \"" + kind.substr(0, 40) + "\"");
         input.kind = *known;
-        input.type = type_with(text(item, "type"), input.symbolic);
+        ShapedType shaped = shaped_type(text(item, "type"));
+        input.type = std::move(shaped.type);
+        input.symbolic = std::move(shaped.symbolic);
+        input.symbolic_strides = std::move(shaped.symbolic_strides);
         graph_.inputs.push_back(std::move(input));
     }
 
@@ -357,11 +360,15 @@ class GraphReader {
     }
 
     void add_node_output(Node& node, const std::string& text) {
-        std::vector<std::pair<std::int32_t, Expression>> symbolic;
+        using Place = SymbolicSize::Place;
         const auto index = static_cast<std::int32_t>(node.outputs.size());
-        node.outputs.push_back(type_with(text, symbolic));
-        for (auto& [dimension, expression] : symbolic)
-            node.symbolic.push_back({SymbolicSize::Place::output_tensor, index, dimension, std::move(expression)});
+        ShapedType shaped = shaped_type(text);
+        node.outputs.push_back(std::move(shaped.type));
+        for (auto& [dimension, expression] : shaped.symbolic)
+            node.symbolic.push_back({Place::output_tensor, index, dimension, std::move(expression)});
+        for (std::size_t i = 0; i < shaped.symbolic_strides.size(); ++i)
+            node.symbolic.push_back(
+                {Place::output_stride, index, static_cast<std::int32_t>(i), std::move(shaped.symbolic_strides[i])});
     }
 
     /// Written by hand, an operation may be one that cannot be: its record says so.

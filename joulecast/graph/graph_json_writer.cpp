@@ -39,10 +39,12 @@ Json symbols_json(const Graph& graph, GraphText form) {
 }
 
 Json json_of(const GraphInput& input, GraphText form) {
-    const auto symbolic = form == GraphText::file ? input.symbolic : SymbolicSizes{};
+    const bool is_file = form == GraphText::file;
+    const auto symbolic = is_file ? input.symbolic : SymbolicSizes{};
+    const auto strides = is_file ? input.symbolic_strides : std::vector<Expression>{};
     return {{"name", input.name},
             {"kind", graph_json::word(input.kind)},
-            {"type", text_with_symbols(input.type, symbolic)}};
+            {"type", text_with_symbols(input.type, symbolic, strides)}};
 }
 
 Json json_of(const Node& node, bool has_edges, GraphText form) {
@@ -50,14 +52,17 @@ Json json_of(const Node& node, bool has_edges, GraphText form) {
     Json json{{"operation", text_with_symbols(node.operation, symbolic)}};
     if (has_edges) json["inputs"] = references(node.inputs);
     if (has_edges || !node.outputs.empty()) {
-        std::vector<SymbolicSizes> of_outputs(node.outputs.size());
+        std::vector<SymbolicSizes> sizes(node.outputs.size());
+        std::vector<std::vector<Expression>> strides(node.outputs.size());
         for (const SymbolicSize& size : symbolic) {
+            const auto index = static_cast<std::size_t>(size.index);
             if (size.place == SymbolicSize::Place::output_tensor)
-                of_outputs.at(static_cast<std::size_t>(size.index)).emplace_back(size.position, size.expression);
+                sizes.at(index).emplace_back(size.position, size.expression);
+            if (size.place == SymbolicSize::Place::output_stride) strides.at(index).push_back(size.expression);
         }
         json["outputs"] = Json::array();
         for (std::size_t i = 0; i < node.outputs.size(); ++i)
-            json["outputs"].push_back(text_with_symbols(node.outputs[i], of_outputs[i]));
+            json["outputs"].push_back(text_with_symbols(node.outputs[i], sizes[i], strides[i]));
     }
     if (!node.module_path.empty()) json["module"] = node.module_path;
     if (!node.source_line.empty()) json["source"] = node.source_line;

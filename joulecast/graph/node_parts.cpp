@@ -37,7 +37,7 @@ std::vector<NodePart> take_parts(Node& node) {
     std::vector<SymbolicSize> of_outputs;
     for (SymbolicSize& size : node.symbolic) {
         const auto index = static_cast<std::size_t>(size.index);
-        if (size.place == Place::output_tensor) {
+        if (size.place == Place::output_tensor || size.place == Place::output_stride) {
             of_outputs.push_back(std::move(size));
         } else if (size.place == Place::argument) {
             size.index = 0;
@@ -64,7 +64,7 @@ void assemble(Node& node, std::vector<NodePart> parts) {
     for (std::size_t i = 0; i < node.operation.arguments.size(); ++i) {
         NodePart& part = *find_part(parts, node.operation.arguments[i].name);
         for (SymbolicSize& size : part.symbolic) {
-            const bool is_tensor = size.place == SymbolicSize::Place::input_tensor;
+            const bool is_tensor = size.place != SymbolicSize::Place::argument;
             size.index =
                 static_cast<std::int32_t>(is_tensor ? node.inputs.size() + static_cast<std::size_t>(size.index) : i);
             node.symbolic.push_back(std::move(size));

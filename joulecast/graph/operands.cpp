@@ -167,26 +167,39 @@ std::int64_t product(const Operation& operation, const Sizes& sizes) {
     return result;
 }
 
-TensorType make(Dtype dtype, Sizes sizes, Layout layout) {
+TensorType make(Dtype dtype, Sizes sizes) {
     if (!is_sound(sizes)) throw FormatError("an output has a negative size or more than 2^50 elements");
-    TensorType result{dtype, std::move(sizes), layout, false};
-    if (layout == Layout::contiguous) return result;
-    // With one element or none every order is the same.
-    const bool is_single = std::all_of(result.sizes.begin(), result.sizes.end(), [](auto size) { return size == 1; });
-    const bool is_empty = std::find(result.sizes.begin(), result.sizes.end(), 0) != result.sizes.end();
-    if (is_single || is_empty) {
-        result.layout = Layout::contiguous;
-        return result;
-    }
-    if (layout == Layout::channels_last) {
-        if (result.sizes.size() != 4 && result.sizes.size() != 5) {
-            result.layout = Layout::transposed;
-        } else if (result.sizes[1] == 1 ||
-                   std::all_of(result.sizes.begin() + 2, result.sizes.end(), [](auto size) { return size == 1; })) {
-            result.layout = Layout::contiguous;
-        }
-    }
-    return result;
+    return {dtype, std::move(sizes), {}, false};
+}
+
+TensorType formatted(Dtype dtype, Sizes sizes, bool wants_channels_last) {
+    const bool possible = sizes.size() == 4 || sizes.size() == 5;
+    TensorType type = make(dtype, std::move(sizes));
+    return wants_channels_last && possible ? channels_last(dtype, std::move(type.sizes)) : type;
+}
+
+TensorType viewed(const Operation& operation, const TensorType& self, Sizes sizes) {
+    auto view = view_of(self, make(self.dtype, std::move(sizes)).sizes);
+    if (!view) refuse(operation, "the strides do not allow a view of these sizes");
+    return *std::move(view);
+}
+
+TensorType in_memory_format(const Operation& operation, Dtype dtype) {
+    const TensorType& self = first(operation);
+    const Value value = argument_or_default<Value>(operation, "memory_format");
+    const auto* text = std::get_if<std::string>(&value);
+    const std::string_view given = text == nullptr ? std::string_view("preserve_format") : *text;
+    constexpr std::string_view prefix = "torch.";
+    const std::string_view format = given.starts_with(prefix) ? given.substr(prefix.size()) : given;
+    if (format == "preserve_format") return like(self, dtype);
+    if (format == "contiguous_format") return make(dtype, self.sizes);
+    const std::size_t dimensions = format == "channels_last" ? 4 : format == "channels_last_3d" ? 5 : 0;
+    if (dimensions != rank(self)) refuse(operation, "the memory format does not fit");
+    return channels_last(dtype, self.sizes);
+}
+
+TensorType iterated(const Operation& operation, Dtype dtype, const Sizes& sizes) {
+    return iterated(dtype, make(dtype, sizes).sizes, tensors(operation));
 }
 
 namespace {
@@ -250,31 +263,31 @@ Dtype promoted(const Operation& operation, std::initializer_list<std::string_vie
     return *result;
 }
 
-TensorType viewed(const TensorType& self, Sizes sizes) {
-    if (self.layout == Layout::contiguous || sizes == self.sizes)
-        return make(self.dtype, std::move(sizes), self.layout);
-    return make(self.dtype, std::move(sizes), Layout::transposed);
-}
-
 Types same_as_first(const Operation& operation) {
-    const TensorType& type = first(operation);
-    return {make(type.dtype, type.sizes, type.layout)};
+    return {like(first(operation))};
 }
 
 Types floating_as_first(const Operation& operation) {
     const TensorType& type = first(operation);
-    return {make(to_floating(type.dtype), type.sizes, type.layout)};
+    return {like(type, to_floating(type.dtype))};
 }
 
 Types boolean_as_first(const Operation& operation) {
-    const TensorType& type = first(operation);
-    return {make(Dtype::boolean, type.sizes, type.layout)};
+    return {like(first(operation), Dtype::boolean)};
+}
+
+Types same_if_dense(const Operation& operation) {
+    const TensorType& self = first(operation);
+    return {is_dense(self) ? like(self) : make(self.dtype, self.sizes)};
+}
+
+TensorType unmarked(TensorType type) {
+    type.requires_grad = false;
+    return type;
 }
 
 Types first_itself(const Operation& operation) {
-    TensorType type = first(operation);
-    type.requires_grad = false;
-    return {type};
+    return {unmarked(first(operation))};
 }
 
 Types no_outputs(const Operation& /*operation*/) {
@@ -312,7 +325,7 @@ void each_tensor(const Operation& operation, Visit visit) {
 
 std::int64_t input_bytes(const Operation& operation) {
     std::int64_t count = 0;
-    each_tensor(operation, [&](const TensorType& type) { count = added(count, byte_count(type)); });
+    each_tensor(operation, [&](const TensorType& type) { count = added(count, distinct_bytes(type)); });
     return count;
 }
 

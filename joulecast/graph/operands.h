@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "joulecast/graph/record.h"
+#include "joulecast/graph/strides.h"
 
 /// What the tables in ops_<family>.cpp are built from: access to arguments, shape rules, and costs that many share.
 /// All throw FormatError, naming the operation, when the arguments cannot be right. No arithmetic overflows: tensors
 /// have at most 2^50 elements here (checked on access and in make()), products at most 2^60 (checked()).
 namespace joulecast::records {
 
-using Sizes = std::vector<std::int64_t>;
 using Types = std::vector<TensorType>;
 using Indices = std::vector<std::int32_t>;
 
@@ -54,10 +54,16 @@ std::int64_t product(const Operation& operation, const Sizes& sizes);
 std::int64_t checked(const Operation& operation, std::int64_t a, std::int64_t b);
 /// a plus b; throws FormatError.
 std::int64_t added(std::int64_t a, std::int64_t b);
-/// A type with the layout named as torch would see it: contiguous also where channels_last happens to be the same.
-TensorType make(Dtype dtype, Sizes sizes, Layout layout = Layout::contiguous);
-/// The same memory under other sizes: what is contiguous stays so, other orders are then no longer known.
-TensorType viewed(const TensorType& self, Sizes sizes);
+/// A contiguous type; throws FormatError for a negative size and more than 2^50 elements. strides.h has other orders.
+TensorType make(Dtype dtype, Sizes sizes);
+/// Channels last where wanted and possible, else contiguous; errors as above.
+TensorType formatted(Dtype dtype, Sizes sizes, bool wants_channels_last);
+/// The same memory under other sizes; refuses what torch's view() refuses.
+TensorType viewed(const Operation& operation, const TensorType& self, Sizes sizes);
+/// What the argument memory_format makes of the first tensor: none and preserve_format keep its order.
+TensorType in_memory_format(const Operation& operation, Dtype dtype);
+/// What TensorIterator gives the operation's tensors, all of them broadcast.
+TensorType iterated(const Operation& operation, Dtype dtype, const Sizes& sizes);
 /// Torch's type promotion of all tensors and scalars in the arguments `names`.
 Dtype promoted(const Operation& operation, std::initializer_list<std::string_view> names);
 /// floating for floats, otherwise f32: sqrt of integers.
@@ -69,11 +75,15 @@ inline Dtype to_accumulator(Dtype dtype) {
     return is_floating(dtype) ? dtype : Dtype::i64;
 }
 
-/// Output rules that many records use.
+/// Output rules that many records use; new memory in the order of the first tensor, without its gaps.
 Types same_as_first(const Operation& operation);
 Types floating_as_first(const Operation& operation);
 Types boolean_as_first(const Operation& operation);
-/// In place: the first tensor itself, layout included.
+/// A dense tensor's copy keeps its order, others become contiguous: scatter, index_add, bernoulli.
+Types same_if_dense(const Operation& operation);
+/// The same memory; what comes out is not marked by an operation.
+TensorType unmarked(TensorType type);
+/// In place and for aliases: the first tensor itself, strides included.
 Types first_itself(const Operation& operation);
 Types no_outputs(const Operation& operation);
 

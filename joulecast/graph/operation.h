@@ -58,12 +58,14 @@ std::vector<TensorType*> tensors(Operation& operation);
 
 /// The text form, canonical: equal operations have equal text. It is the key everywhere (database, CSV, protocol):
 ///   aten::conv2d(input=f32[8,3,224,224], weight=f32[64,3,7,7]~, stride=[2,2], padding=[3,3])
-/// Tensor: dtype[sizes], then `{cl}` channels_last or `{t}` transposed, then `~` if it requires a gradient.
+/// Tensor: dtype[sizes], then `{cl}` if it lies in channels_last order or its strides in elements, `{768,64,2304,1}`,
+/// if in any other than contiguous, then `~` if it requires a gradient.
 /// Lists in brackets, `none`, `true`, `false`, integers, floats (always with '.', 'e', 'inf' or 'nan'),
 /// "strings" with JSON escapes, dtypes as bare names. An empty list is `[]`.
 std::string signature(const Operation& operation);
 
 /// Inverse of signature(); throws FormatError naming the position. Bounds: 1 MB of text, 4096 arguments or list items.
+/// Also reads `{t}`, which older texts have in the place of strides: two dimensions exchanged (docs/decisions/0010).
 Operation parse_operation(std::string_view text);
 
 }  // namespace joulecast

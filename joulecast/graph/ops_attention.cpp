@@ -58,14 +58,38 @@ std::int64_t product_flop(const Operation& operation, const Attention& call, std
     return checked(operation, scores, checked(operation, 2, depth));
 }
 
-/// The kernel writes [batch, length, heads, depth], so that the result is a transposed view of it.
+/// The mask is broadcast over the scores and takes no gradient.
+bool is_fused_mask(const Attention& call) {
+    if (call.mask == nullptr) return true;
+    const Sizes& mask = call.mask->sizes;
+    const Sizes& query = call.query.sizes;
+    if (call.mask->requires_grad || (mask.size() != 2 && mask.size() != 4)) return false;
+    const Sizes scores{query[0], query[1], call.queries, call.keys};
+    for (std::size_t i = 0; i < mask.size(); ++i) {
+        if (mask[i] != 1 && mask[i] != scores[4 - mask.size() + i]) return false;
+    }
+    return true;
+}
+
+/// Whether the CPU runs one kernel (flash attention) instead of products and a softmax: torch's sdp_utils_cpp.
+bool is_fused(const Operation& operation, const Attention& call) {
+    if (rank(call.query) != 4 || call.depth != call.value_depth || call.queries == 0 || call.keys == 0) return false;
+    if (argument_or_default<double>(operation, "dropout_p") > 0.0) return false;
+    for (const TensorType* other : {&call.key, &call.value}) {
+        if (other->sizes[0] != call.query.sizes[0] || other->sizes[1] != call.query.sizes[1]) return false;
+    }
+    const bool in_one_piece =
+        strides_of(call.query)[3] == 1 && strides_of(call.key)[3] == 1 && strides_of(call.value)[3] == 1;
+    return (in_one_piece || call.depth == 1) && is_fused_mask(call);
+}
+
+/// The fused kernel writes in the order of the query, a matrix product contiguously.
 Types outputs(const Operation& operation) {
     const Attention call = read(operation);
     Sizes sizes = call.query.sizes;
     sizes.back() = call.value_depth;
-    const std::size_t count = sizes.size();
-    const bool apart = count == 4 && sizes[1] > 1 && sizes[2] > 1;
-    return {make(call.query.dtype, std::move(sizes), apart ? Layout::transposed : Layout::contiguous)};
+    if (is_fused(operation, call)) return {like(call.query)};
+    return {make(call.query.dtype, std::move(sizes))};
 }
 
 /// Scaling, softmax (maximum, subtraction, exponential, sum, division) and the mask: per score.

@@ -93,15 +93,43 @@ Convolution read(const Operation& operation) {
     return call;
 }
 
+/// The CPU convolves small volumes in a kernel of its own that knows no channels last (use_mkldnn in Convolution.cpp).
+bool is_small_volume(const Operation& operation, const Convolution& call) {
+    if (call.spatial != 3 || !call.batched) return false;
+    if (call.input.dtype == Dtype::f64) return true;
+    const Sizes& input = call.input.sizes;
+    const Sizes& weight = call.weight.sizes;
+    constexpr std::int64_t small = 20480;
+    const bool wide_kernel = weight[3] > 3 && weight[4] > 3;
+    return input[0] == 1 && call.groups == 1 && !wide_kernel && !call.transposed &&
+           product(operation, {input[1], input[2], input[3]}) <= small;
+}
+
+/// Channels last where input or weight suggest it, in the form that the kernel sees: a batch, and images where there
+/// are rows (of which the input was made contiguous before).
+TensorType laid_out(const Operation& operation, const Convolution& call, Sizes sizes) {
+    const auto as_image = [&](Sizes shape, bool batched) {
+        if (!batched) shape.insert(shape.begin(), 1);
+        if (shape.size() == 3) shape.insert(shape.begin() + 2, 1);
+        return shape;
+    };
+    const TensorType input = call.spatial == 1
+                                 ? make(call.input.dtype, as_image(call.input.sizes, call.batched))
+                                 : viewed(operation, call.input, as_image(call.input.sizes, call.batched));
+    const TensorType weight = viewed(operation, call.weight, as_image(call.weight.sizes, true));
+    const bool wants = suggests_channels_last(input) || suggests_channels_last(weight);
+    const TensorType result =
+        formatted(call.input.dtype, as_image(sizes, call.batched), wants && !is_small_volume(operation, call));
+    return viewed(operation, result, std::move(sizes));
+}
+
 Types outputs(const Operation& operation) {
     const Convolution call = read(operation);
     Sizes sizes;
     if (call.batched) sizes.push_back(call.input.sizes[0]);
     sizes.push_back(call.transposed ? checked(operation, call.weight.sizes[1], call.groups) : call.weight.sizes[0]);
     sizes.insert(sizes.end(), call.output_spatial.begin(), call.output_spatial.end());
-    const bool channels_last =
-        call.input.layout == Layout::channels_last || call.weight.layout == Layout::channels_last;
-    return {make(call.input.dtype, std::move(sizes), channels_last ? Layout::channels_last : Layout::contiguous)};
+    return {laid_out(operation, call, std::move(sizes))};
 }
 
 /// conv_flop_count of torch.utils.flop_counter: 2 N K C/groups * kernel * (output, or transposed: input) positions.

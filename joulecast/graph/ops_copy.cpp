@@ -8,49 +8,52 @@ namespace joulecast::records {
 
 namespace {
 
-/// "contiguous_format", "channels_last", "preserve_format", with or without "torch." before it; empty when none.
-std::string memory_format(const Operation& operation) {
-    const Value value = argument_or_default<Value>(operation, "memory_format");
-    const auto* text = std::get_if<std::string>(&value);
-    if (text == nullptr) return {};
-    return text->starts_with("torch.") ? text->substr(6) : *text;
-}
-
-Layout formatted(const Operation& operation, Layout kept) {
-    const std::string format = memory_format(operation);
-    if (format == "channels_last" || format == "channels_last_3d") return Layout::channels_last;
-    if (format == "contiguous_format") return Layout::contiguous;
-    return kept;
-}
-
 bool has_parameter(const Operation& operation, std::string_view name) {
     const auto parameters = find_record(operation.target)->parameters;
     return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; });
 }
 
+Dtype asked_dtype(const Operation& operation) {
+    if (has_parameter(operation, "other")) return tensor(operation, "other").dtype;
+    const auto dtype = has_parameter(operation, "dtype") ? optional_dtype(operation, "dtype") : std::nullopt;
+    return dtype.value_or(first(operation).dtype);
+}
+
+bool is_preserved(const Operation& operation) {
+    const Value format = argument_or_default<Value>(operation, "memory_format");
+    const auto* text = std::get_if<std::string>(&format);
+    return text == nullptr || text->ends_with("preserve_format");
+}
+
+/// contiguous() copies what is not exactly in the format; to() what does not suggest it.
+bool makes_new(const Operation& operation, Dtype dtype) {
+    const TensorType& self = first(operation);
+    const bool is_to = operation.target.starts_with("aten::to.") || operation.target == "aten::type_as";
+    if (!is_to && operation.target != "aten::contiguous") return true;
+    if (dtype != self.dtype || (has_parameter(operation, "copy") && flag(operation, "copy"))) return true;
+    if (!has_parameter(operation, "memory_format") || is_preserved(operation)) return false;
+    const TensorType wanted = in_memory_format(operation, dtype);
+    if (is_to) return is_contiguous(wanted) ? suggests_channels_last(self) : !suggests_channels_last(self);
+    return wanted.strides != self.strides;
+}
+
 Types converted_outputs(const Operation& operation) {
     const TensorType& self = first(operation);
-    Dtype dtype = self.dtype;
-    if (has_parameter(operation, "other")) {
-        dtype = tensor(operation, "other").dtype;
-    } else if (has_parameter(operation, "dtype")) {
-        dtype = optional_dtype(operation, "dtype").value_or(dtype);
-    }
-    const Layout layout = has_parameter(operation, "memory_format") ? formatted(operation, self.layout) : self.layout;
-    return {make(dtype, self.sizes, layout)};
+    const Dtype dtype = asked_dtype(operation);
+    // A tensor that already is what is asked for is handed on, gaps and all.
+    if (!makes_new(operation, dtype)) return {unmarked(self)};
+    if (!has_parameter(operation, "memory_format")) return {like(self, dtype)};
+    return {in_memory_format(operation, dtype)};
 }
 
 /// to and contiguous hand their input on when nothing changes.
 Counts forward_if_changed(const Operation& operation) {
     const TensorType& self = first(operation);
-    const Types output = converted_outputs(operation);
-    const bool asked = has_parameter(operation, "copy") && flag(operation, "copy");
-    const TensorType& result = output.front();
-    if (!asked && result.dtype == self.dtype && result.layout == self.layout) return {};
-    return {0, 0, byte_count(self), byte_count(result)};
+    if (!makes_new(operation, asked_dtype(operation))) return {};
+    return {0, 0, distinct_bytes(self), bytes(converted_outputs(operation))};
 }
 
-/// The gradient is converted back; a mere change of layout hands it on.
+/// The gradient is converted back; a mere change of order hands it on.
 Counts conversion_backward(const Operation& operation) {
     const TensorType& self = first(operation);
     const Types output = converted_outputs(operation);
@@ -75,18 +78,17 @@ Types cat_outputs(const Operation& operation) {
     const std::size_t dim = dimension_argument(operation, model);
     Sizes sizes = model.sizes;
     sizes[dim] = 0;
-    bool channels_last = true;
+    bool all_suggest = true;
     for (const TensorType* part : parts) {
+        all_suggest = all_suggest && suggests_channels_last(*part);
         if (is_skipped(*part)) continue;
         Sizes rest = part->sizes;
         if (rest.size() != sizes.size()) refuse(operation, "the tensors do not fit");
         if (__builtin_add_overflow(sizes[dim], rest[dim], &sizes[dim])) refuse(operation, "the sizes overflow");
         rest[dim] = sizes[dim];
         if (rest != sizes) refuse(operation, "the tensors do not fit");
-        channels_last = channels_last && part->layout == Layout::channels_last;
     }
-    return {make(promoted(operation, {"tensors"}), std::move(sizes),
-                 channels_last ? Layout::channels_last : Layout::contiguous)};
+    return {formatted(promoted(operation, {"tensors"}), std::move(sizes), all_suggest)};
 }
 
 Types stack_outputs(const Operation& operation) {
@@ -97,8 +99,13 @@ Types stack_outputs(const Operation& operation) {
     }
     Sizes sizes = parts.front()->sizes;
     const std::size_t dim = dimension(operation, integer(operation, "dim"), sizes.size(), 1);
-    sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(dim), static_cast<std::int64_t>(parts.size()));
-    return {make(promoted(operation, {"tensors"}), std::move(sizes))};
+    sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(dim), 1);
+    // It is a cat of the tensors with one more dimension each.
+    const bool all_suggest = std::all_of(parts.begin(), parts.end(), [&](const TensorType* part) {
+        return suggests_channels_last(viewed(operation, *part, sizes));
+    });
+    sizes[dim] = static_cast<std::int64_t>(parts.size());
+    return {formatted(promoted(operation, {"tensors"}), std::move(sizes), all_suggest)};
 }
 
 /// Pairs (before, after) from the last dimension on; negative ones cut off.
@@ -114,8 +121,7 @@ Types pad_outputs(const Operation& operation) {
     if (std::any_of(sizes.begin(), sizes.end(), [](auto size) { return size < 0; })) {
         refuse(operation, "the paddings cut off more than there is");
     }
-    const bool keeps = self.layout == Layout::channels_last;
-    return {make(self.dtype, std::move(sizes), keeps ? Layout::channels_last : Layout::contiguous)};
+    return {formatted(self.dtype, std::move(sizes), suggests_channels_last(self))};
 }
 
 Types contiguous_as_first(const Operation& operation) {
@@ -193,7 +199,7 @@ constexpr std::array rows{
     copy<&pad_outputs>("aten::replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor"),
     copy<&pad_outputs>("aten::replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor"),
     copy<&contiguous_as_first>("aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor"),
-    copy<&contiguous_as_first>("aten::flip(Tensor self, int[] dims) -> Tensor"),
+    copy<&same_as_first>("aten::flip(Tensor self, int[] dims) -> Tensor"),
     copy<&repeat_outputs>("aten::repeat(Tensor self, SymInt[] repeats) -> Tensor"),
     copy<&repeat_outputs>("aten::tile(Tensor self, SymInt[] dims) -> Tensor"),
     copy<&repeat_interleave_outputs>("aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, "

@@ -25,7 +25,7 @@ Types filled(const Operation& operation) {
 
 Types like_first(const Operation& operation) {
     const TensorType& self = first(operation);
-    return {make(optional_dtype(operation, "dtype").value_or(self.dtype), self.sizes, self.layout)};
+    return {in_memory_format(operation, optional_dtype(operation, "dtype").value_or(self.dtype))};
 }
 
 Types new_sized(const Operation& operation) {

@@ -10,17 +10,6 @@ namespace {
 
 // "Elementary operation" below: add, multiply, divide, compare, exp, log, tanh, erf: one each, per element.
 
-/// Layout of the first tensor that has the output's sizes: what TensorIterator keeps.
-TensorType arranged(const Operation& operation, Dtype dtype, Sizes sizes) {
-    Layout layout = Layout::contiguous;
-    for (const TensorType* candidate : tensors(operation)) {
-        if (candidate->sizes != sizes) continue;
-        layout = candidate->layout;
-        break;
-    }
-    return make(dtype, std::move(sizes), layout);
-}
-
 Sizes broadcast_of_all(const Operation& operation) {
     Sizes sizes;
     for (const TensorType* operand : tensors(operation)) sizes = broadcast(operation, sizes, operand->sizes);
@@ -36,7 +25,7 @@ std::string_view other_name(const Operation& operation) {
 }
 
 Types binary_outputs(const Operation& operation) {
-    return {arranged(operation, promoted(operation, {"self", other_name(operation)}), broadcast_of_all(operation))};
+    return {iterated(operation, promoted(operation, {"self", other_name(operation)}), broadcast_of_all(operation))};
 }
 
 /// True division: integers become floats.
@@ -47,16 +36,21 @@ Types division_outputs(const Operation& operation) {
 }
 
 Types comparison_outputs(const Operation& operation) {
-    return {arranged(operation, Dtype::boolean, broadcast_of_all(operation))};
+    return {iterated(operation, Dtype::boolean, broadcast_of_all(operation))};
 }
 
 Types where_outputs(const Operation& operation) {
-    return {arranged(operation, promoted(operation, {"self", "other"}), broadcast_of_all(operation))};
+    return {iterated(operation, promoted(operation, {"self", "other"}), broadcast_of_all(operation))};
 }
 
-/// dtype of the first tensor, all tensors broadcast: masked_fill, addcmul, lerp.
+/// masked_fill clones what it fills, and asks for a contiguous clone.
+Types masked_outputs(const Operation& operation) {
+    return {make(first(operation).dtype, broadcast_of_all(operation))};
+}
+
+/// dtype of the first tensor, all tensors broadcast: addcmul, lerp.
 Types broadcast_as_first(const Operation& operation) {
-    return {arranged(operation, first(operation).dtype, broadcast_of_all(operation))};
+    return {iterated(operation, first(operation).dtype, broadcast_of_all(operation))};
 }
 
 /// Sums that fold the output's gradient into a smaller operand. Without broadcasting the gradient is handed on as it
@@ -121,6 +115,15 @@ bool drops(const Operation& operation) {
     return flag(operation, "train") && argument_or_default<double>(operation, "p") > 0.0;
 }
 
+Types contiguous_as_first(const Operation& operation) {
+    const TensorType& self = first(operation);
+    return {make(self.dtype, self.sizes)};
+}
+
+Types dropout_outputs(const Operation& operation) {
+    return drops(operation) ? same_as_first(operation) : first_itself(operation);
+}
+
 Counts dropout_forward(const Operation& operation) {
     if (!drops(operation)) return {};
     const TensorType& self = first(operation);
@@ -144,7 +147,7 @@ Types glu_outputs(const Operation& operation) {
     std::int64_t& halved = sizes[dimension_argument(operation, self)];
     if (halved % 2 != 0) refuse(operation, "the halved size is odd");
     halved /= 2;
-    return {make(self.dtype, std::move(sizes), self.layout)};
+    return {like(strided(self.dtype, std::move(sizes), strides_of(self)))};
 }
 
 enum class Saves { nothing, input, output };
@@ -294,8 +297,8 @@ constexpr std::array rows{
     activation<1, Saves::input>("aten::square(Tensor self) -> Tensor"),
     cloning<1>("aten::abs_(Tensor(a!) self) -> Tensor(a!)"),
     cloning<1>("aten::square_(Tensor(a!) self) -> Tensor(a!)"),
-    activation<1, Saves::nothing>("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor"),
-    activation<1, Saves::nothing>("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor"),
+    unary<&contiguous_as_first, 1, Saves::nothing>("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor"),
+    unary<&contiguous_as_first, 1, Saves::nothing>("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor"),
     without_gradient<&same_as_first>("aten::floor(Tensor self) -> Tensor"),
     without_gradient<&same_as_first>("aten::ceil(Tensor self) -> Tensor"),
     without_gradient<&same_as_first>("aten::round(Tensor self) -> Tensor"),
@@ -375,13 +378,13 @@ constexpr std::array rows{
     chosen<&where_outputs>("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"),
     chosen<&where_outputs>("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor"),
     chosen<&where_outputs>("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor"),
-    chosen<&broadcast_as_first>("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor"),
-    chosen<&broadcast_as_first>("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"),
+    chosen<&masked_outputs>("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor"),
+    chosen<&masked_outputs>("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"),
     chosen<&first_itself>("aten::masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)"),
     chosen<&first_itself>("aten::masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)"),
-    dropout<&same_as_first>("aten::dropout(Tensor input, float p, bool train) -> Tensor"),
-    dropout<&same_as_first>("aten::feature_dropout(Tensor input, float p, bool train) -> Tensor"),
-    dropout<&same_as_first>("aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor"),
+    dropout<&dropout_outputs>("aten::dropout(Tensor input, float p, bool train) -> Tensor"),
+    dropout<&dropout_outputs>("aten::feature_dropout(Tensor input, float p, bool train) -> Tensor"),
+    dropout<&dropout_outputs>("aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor"),
     dropout<&first_itself>("aten::dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"),
     dropout<&first_itself>("aten::feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"),
     dropout<&same_as_first>("aten::feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor"),

@@ -34,6 +34,32 @@ std::size_t dimensions_taken(const std::optional<TensorType>& index) {
     return index && index->dtype == Dtype::boolean ? rank(*index) : 1;
 }
 
+/// What TensorIterator gives: the source lies under the output's dimensions, one element long where the indices stand
+/// (from `place` on, `selected` of them), and the indices are one element long everywhere else.
+TensorType indexed(const TensorType& self, const std::vector<bool>& is_taken, const Sizes& sizes, std::size_t place,
+                   std::size_t selected, const Types& indices) {
+    Sizes kept;
+    Strides strides;
+    const Strides own = strides_of(self);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        if (is_taken[i]) continue;
+        kept.push_back(self.sizes[i]);
+        strides.push_back(own[i]);
+    }
+    const std::size_t behind = kept.size() - place;
+    kept.insert(kept.begin() + static_cast<std::ptrdiff_t>(place), selected, 1);
+    strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(place), selected, 0);
+    Types operands{strided(self.dtype, std::move(kept), strides)};
+    for (const TensorType& index : indices) {
+        Sizes padded = index.sizes;
+        padded.insert(padded.end(), behind, 1);
+        operands.push_back(view_of(index, std::move(padded)).value_or(index));
+    }
+    std::vector<const TensorType*> pointers;
+    for (const TensorType& operand : operands) pointers.push_back(&operand);
+    return iterated(self.dtype, make(self.dtype, sizes).sizes, pointers);
+}
+
 /// self[indices]: the broadcast of the indices stands where the first of them stood, or in front where they are not
 /// side by side. How many a mask selects is not known before it runs.
 Types index_outputs(const Operation& operation) {
@@ -45,6 +71,8 @@ Types index_outputs(const Operation& operation) {
     std::size_t place = 0;
     std::size_t runs = 0;
     bool inside = false;
+    std::vector<bool> is_taken(rank(self), false);
+    Types given;
     for (const auto& index : indices) {
         if (dim + dimensions_taken(index) > rank(self)) refuse(operation, "there are too many indices");
         if (index && index->dtype == Dtype::boolean) {
@@ -53,6 +81,8 @@ Types index_outputs(const Operation& operation) {
         if (index) {
             selected = broadcast(operation, selected, index->sizes);
             if (!inside && runs++ == 0) place = kept.size();
+            is_taken[dim] = true;
+            given.push_back(*index);
         } else {
             kept.push_back(self.sizes[dim]);
         }
@@ -60,8 +90,9 @@ Types index_outputs(const Operation& operation) {
         ++dim;
     }
     kept.insert(kept.end(), self.sizes.begin() + static_cast<std::ptrdiff_t>(dim), self.sizes.end());
-    kept.insert(kept.begin() + static_cast<std::ptrdiff_t>(runs > 1 ? 0 : place), selected.begin(), selected.end());
-    return {make(self.dtype, std::move(kept))};
+    if (runs > 1) place = 0;
+    kept.insert(kept.begin() + static_cast<std::ptrdiff_t>(place), selected.begin(), selected.end());
+    return {indexed(self, is_taken, kept, place, selected.size(), given)};
 }
 
 bool takes_by_mask(const Operation& operation) {
@@ -142,10 +173,10 @@ constexpr std::array rows{
     lookup<&gather_outputs>("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"),
     lookup<&index_select_outputs>("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor"),
     lookup<&index_outputs>("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"),
-    scatter<&same_as_first, false>("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"),
-    scatter<&same_as_first, false>("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"),
-    scatter<&same_as_first, false>("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"),
-    scatter<&same_as_first, false>(
+    scatter<&same_if_dense, false>("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"),
+    scatter<&same_if_dense, false>("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"),
+    scatter<&same_if_dense, false>("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"),
+    scatter<&same_if_dense, false>(
         "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor"),
     scatter<&same_as_first, false>(
         "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"),

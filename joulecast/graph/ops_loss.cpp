@@ -27,7 +27,11 @@ Types classified(const Operation& operation) {
 Types compared(const Operation& operation) {
     const TensorType& self = first(operation);
     if (is_reduced(operation)) return {make(self.dtype, {})};
-    return {make(self.dtype, broadcast(operation, self.sizes, tensor(operation, "target").sizes))};
+    const TensorType& target = tensor(operation, "target");
+    const TensorType contiguous = make(self.dtype, broadcast(operation, self.sizes, target.sizes));
+    // It is computed in place of 1 - target.
+    if (operation.target == "aten::binary_cross_entropy_with_logits") return {like(target, self.dtype)};
+    return {iterated(self.dtype, contiguous.sizes, std::array{&self, &target})};
 }
 
 Indices saves_both(const Operation& /*operation*/) {

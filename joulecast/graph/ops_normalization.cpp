@@ -43,11 +43,11 @@ Counts backward(const Operation& operation) {
             checked(operation, 2 * passes, byte_count(input)) + parameters, gradient_bytes(operation)};
 }
 
-/// Norms over channels keep the layout; those over the last dimensions want rows in one piece.
+/// Norms over channels keep channels last; layer_norm wants rows in one piece, instance_norm batches.
 Types outputs(const Operation& operation) {
     const TensorType& input = tensor(operation, "input");
-    const bool by_row = operation.target == "aten::layer_norm" || operation.target == "aten::rms_norm";
-    return {make(input.dtype, input.sizes, by_row ? Layout::contiguous : input.layout)};
+    const bool by_row = operation.target == "aten::layer_norm" || operation.target == "aten::instance_norm";
+    return {formatted(input.dtype, input.sizes, !by_row && suggests_channels_last(input))};
 }
 
 /// Mean and reciprocal deviation of each channel or row, in f32: kept for the backward pass.

@@ -10,12 +10,23 @@ namespace joulecast::records {
 
 namespace {
 
-/// A part of a dimension lies in one piece only if no longer dimension comes before it.
-TensorType part(const TensorType& self, Sizes sizes, std::size_t dim, bool whole) {
-    const bool outermost = std::all_of(self.sizes.begin(), self.sizes.begin() + static_cast<std::ptrdiff_t>(dim),
-                                       [](auto size) { return size == 1; });
-    const bool keeps = whole || (outermost && self.layout == Layout::contiguous);
-    return make(self.dtype, std::move(sizes), keeps ? self.layout : Layout::transposed);
+/// A part of a dimension: the strides stay, but for the step.
+TensorType part(const TensorType& self, std::size_t dim, std::int64_t length, std::int64_t step = 1) {
+    Sizes sizes = self.sizes;
+    Strides strides = strides_of(self);
+    sizes[dim] = length;
+    // Of one element or none no stride is needed, and a hostile step must not overflow.
+    strides[dim] = length > 1 ? strides[dim] * step : 0;
+    return strided(self.dtype, std::move(sizes), strides);
+}
+
+/// One place of a dimension, which is then gone.
+TensorType place(const TensorType& self, std::size_t dim) {
+    Sizes sizes = self.sizes;
+    Strides strides = strides_of(self);
+    sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(dim));
+    strides.erase(strides.begin() + static_cast<std::ptrdiff_t>(dim));
+    return strided(self.dtype, std::move(sizes), strides);
 }
 
 Types select_outputs(const Operation& operation) {
@@ -23,9 +34,7 @@ Types select_outputs(const Operation& operation) {
     const std::size_t dim = dimension_argument(operation, self);
     const std::int64_t index = integer(operation, "index");
     if (index < -self.sizes[dim] || index >= self.sizes[dim]) refuse(operation, "the index is out of range");
-    Sizes sizes = self.sizes;
-    sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(dim));
-    return {part(self, std::move(sizes), dim, false)};
+    return {place(self, dim)};
 }
 
 /// Python's rule for one end of a slice.
@@ -41,21 +50,15 @@ Types slice_outputs(const Operation& operation) {
     const std::int64_t end = std::max(start, clamped(optional_integer(operation, "end").value_or(INT64_MAX), size));
     const std::int64_t step = integer(operation, "step");
     if (step < 1) refuse(operation, "the step must be positive");
-    Sizes sizes = self.sizes;
-    sizes[dim] = (end - start) / step + ((end - start) % step != 0 ? 1 : 0);
-    TensorType result = part(self, sizes, dim, sizes[dim] == size);
-    if (step > 1 && sizes[dim] > 1) result = make(self.dtype, std::move(sizes), Layout::transposed);
-    return {result};
+    return {part(self, dim, (end - start) / step + ((end - start) % step != 0 ? 1 : 0), step)};
 }
 
 Types narrow_outputs(const Operation& operation) {
     const TensorType& self = first(operation);
     const std::size_t dim = dimension_argument(operation, self);
-    Sizes sizes = self.sizes;
     const std::int64_t length = integer(operation, "length");
-    if (length < 0 || length > sizes[dim]) refuse(operation, "the length is out of range");
-    sizes[dim] = length;
-    return {part(self, sizes, dim, length == self.sizes[dim])};
+    if (length < 0 || length > self.sizes[dim]) refuse(operation, "the length is out of range");
+    return {part(self, dim, length)};
 }
 
 constexpr std::int64_t most_parts = 4096;
@@ -66,9 +69,7 @@ Types parts_of_sizes(const Operation& operation, const TensorType& self, std::si
     for (const std::int64_t length : lengths) {
         if (length < 0 || length > left) refuse(operation, "the parts do not fit");
         left -= length;
-        Sizes sizes = self.sizes;
-        sizes[dim] = length;
-        parts.push_back(part(self, std::move(sizes), dim, length == self.sizes[dim]));
+        parts.push_back(part(self, dim, length));
     }
     if (left != 0) refuse(operation, "the parts do not fit");
     return parts;
@@ -108,22 +109,22 @@ Types unbind_outputs(const Operation& operation) {
     const TensorType& self = first(operation);
     const std::size_t dim = dimension_argument(operation, self);
     if (self.sizes[dim] > most_parts) refuse(operation, "more than 4096 parts");
-    Sizes sizes = self.sizes;
-    sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(dim));
-    return Types(static_cast<std::size_t>(self.sizes[dim]), part(self, std::move(sizes), dim, false));
+    return Types(static_cast<std::size_t>(self.sizes[dim]), place(self, dim));
 }
 
 Types expanded(const Operation& operation, const TensorType& self, Sizes sizes) {
     if (sizes.size() < rank(self)) refuse(operation, "expand cannot drop dimensions");
     const std::size_t added = sizes.size() - rank(self);
-    bool stretched = false;
+    const Strides own = strides_of(self);
+    Strides strides(sizes.size(), 0);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         const std::int64_t old = i < added ? 1 : self.sizes[i - added];
         if (sizes[i] == -1 && i >= added) sizes[i] = old;
         if (sizes[i] < 0 || (sizes[i] != old && old != 1)) refuse(operation, "the sizes do not expand");
-        stretched = stretched || sizes[i] != old;
+        if (i >= added && sizes[i] == old) strides[i] = own[i - added];
     }
-    return {stretched ? make(self.dtype, std::move(sizes), Layout::transposed) : viewed(self, std::move(sizes))};
+    TensorType type = make(self.dtype, std::move(sizes));
+    return {strided(self.dtype, std::move(type.sizes), strides)};
 }
 
 Types expand_outputs(const Operation& operation) {
@@ -151,7 +152,11 @@ Types unfold_outputs(const Operation& operation) {
     Sizes sizes = self.sizes;
     sizes[dim] = (sizes[dim] - size) / step + 1;
     sizes.push_back(size);
-    return {make(self.dtype, std::move(sizes), Layout::transposed)};
+    Strides strides = strides_of(self);
+    strides.push_back(strides[dim]);
+    strides[dim] = sizes[dim] > 1 ? strides[dim] * step : 0;
+    TensorType type = make(self.dtype, std::move(sizes));
+    return {strided(self.dtype, std::move(type.sizes), strides)};
 }
 
 /// Free forwards; the gradient of a part is written into zeros of the whole.

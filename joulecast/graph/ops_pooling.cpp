@@ -8,8 +8,19 @@ namespace joulecast::records {
 
 namespace {
 
-Layout pooled_layout(const TensorType& self) {
-    return self.layout == Layout::channels_last ? Layout::channels_last : Layout::contiguous;
+/// Channels last stays, but in averages over volumes. Rows are averaged as images of one row: transposed ones too.
+TensorType pooled(const Operation& operation, const TensorType& self, Dtype dtype, Sizes sizes) {
+    const bool is_average = operation.target.find("avg_pool") != std::string::npos;
+    const bool is_adaptive = operation.target.starts_with("aten::adaptive");
+    if (is_average && operation.target.find("pool3d") != std::string::npos) return make(dtype, std::move(sizes));
+    const bool is_row = operation.target.find("pool1d") != std::string::npos && rank(self) == 3;
+    if (!is_row) return formatted(dtype, std::move(sizes), suggests_channels_last(self));
+    const Sizes image{self.sizes[0], self.sizes[1], 1, self.sizes[2]};
+    if (!(is_average || is_adaptive) || !suggests_channels_last(viewed(operation, self, image))) {
+        return make(dtype, std::move(sizes));
+    }
+    const TensorType result = formatted(dtype, {sizes[0], sizes[1], 1, sizes[2]}, true);
+    return viewed(operation, result, std::move(sizes));
 }
 
 std::size_t spatial_dimensions(const Operation& operation) {
@@ -59,14 +70,14 @@ Sizes windowed_sizes(const Operation& operation) {
 
 Types windowed_outputs(const Operation& operation) {
     const TensorType& self = first(operation);
-    return {make(self.dtype, windowed_sizes(operation), pooled_layout(self))};
+    return {pooled(operation, self, self.dtype, windowed_sizes(operation))};
 }
 
 /// Values and where each came from.
 Types windowed_with_indices(const Operation& operation) {
     const TensorType& self = first(operation);
-    return {make(self.dtype, windowed_sizes(operation), pooled_layout(self)),
-            make(Dtype::i64, windowed_sizes(operation), pooled_layout(self))};
+    return {pooled(operation, self, self.dtype, windowed_sizes(operation)),
+            pooled(operation, self, Dtype::i64, windowed_sizes(operation))};
 }
 
 Types adaptive_outputs(const Operation& operation) {
@@ -79,7 +90,7 @@ Types adaptive_outputs(const Operation& operation) {
         if (wanted[i] < 0) refuse(operation, "an output size is negative");
         sizes[rank(self) - spatial + i] = wanted[i];
     }
-    return {make(self.dtype, std::move(sizes), pooled_layout(self))};
+    return {pooled(operation, self, self.dtype, std::move(sizes))};
 }
 
 Types adaptive_with_indices(const Operation& operation) {

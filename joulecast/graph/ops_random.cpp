@@ -219,7 +219,7 @@ constexpr std::array rows{
     redrawn("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor"),
     redrawn("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor"),
     redrawn("aten::zero(Tensor self) -> Tensor"),
-    drawn<&same_as_first>("aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor"),
+    drawn<&same_if_dense>("aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor"),
     drawn<&same_as_first>("aten::poisson(Tensor self, Generator? generator=None) -> Tensor"),
     drawn<&like_parameters>(
         "aten::normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor"),

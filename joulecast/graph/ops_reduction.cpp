@@ -65,7 +65,7 @@ Types with_positions(const Operation& operation) {
 Types running(const Operation& operation) {
     const TensorType& self = first(operation);
     dimension(operation, integer(operation, "dim"), rank(self));
-    return {make(dtype_asked(operation).value_or(to_accumulator(self.dtype)), self.sizes, self.layout)};
+    return {make(dtype_asked(operation).value_or(to_accumulator(self.dtype)), self.sizes)};
 }
 
 Types topk_outputs(const Operation& operation) {
@@ -80,7 +80,7 @@ Types topk_outputs(const Operation& operation) {
 
 Types sorted(const Operation& operation) {
     const TensorType& self = first(operation);
-    return {make(self.dtype, self.sizes), make(Dtype::i64, self.sizes)};
+    return {like(self), like(self, Dtype::i64)};
 }
 
 /// Differences of neighbours: n fewer along a dimension, after what is put before and behind.
@@ -97,8 +97,10 @@ Types diff_outputs(const Operation& operation) {
     const std::int64_t n = integer(operation, "n");
     if (n < 0) refuse(operation, "n is negative");
     sizes[dim] = std::max<std::int64_t>(0, sizes[dim] - n);
-    const Dtype dtype = self.dtype;
-    return {make(dtype, std::move(sizes))};
+    // A difference of two parts of the tensor, or of what cat made of it.
+    const bool is_joined = optional_tensor(operation, "prepend") || optional_tensor(operation, "append");
+    if (is_joined) return {make(self.dtype, std::move(sizes))};
+    return {like(strided(self.dtype, std::move(sizes), strides_of(self)))};
 }
 
 Indices saves_first_and_output(const Operation& /*operation*/) {

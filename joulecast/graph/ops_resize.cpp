@@ -11,9 +11,8 @@ namespace joulecast::records {
 namespace {
 
 /// [batch, channels, ...] with other sizes; channels_last stays.
-TensorType image(const TensorType& like, Sizes sizes) {
-    return make(like.dtype, std::move(sizes),
-                like.layout == Layout::channels_last ? Layout::channels_last : Layout::contiguous);
+TensorType image(const TensorType& model, Sizes sizes) {
+    return formatted(model.dtype, std::move(sizes), suggests_channels_last(model));
 }
 
 /// floor(size * factor), as torch computes it in double.

@@ -13,7 +13,7 @@ Types outputs(const Operation& operation) {
     const Record* record = find_record(operation.target);
     const bool has_dtype = record->parameters.back().name == "dtype";
     const auto dtype = has_dtype ? optional_dtype(operation, "dtype") : std::nullopt;
-    return {make(dtype.value_or(self.dtype), self.sizes, self.layout)};
+    return {make(dtype.value_or(self.dtype), self.sizes)};
 }
 
 /// Maximum, subtraction, exponential, sum, division (or logarithm and subtraction).

@@ -9,51 +9,6 @@ namespace joulecast::records {
 
 namespace {
 
-/// Dimensions from the slowest to the fastest in memory; empty where the layout does not tell.
-std::vector<std::size_t> memory_order(const TensorType& type) {
-    std::vector<std::size_t> order(rank(type));
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    if (type.layout == Layout::channels_last && order.size() > 2) {
-        order.erase(order.begin() + 1);
-        order.push_back(1);
-    }
-    if (type.layout == Layout::transposed) {
-        if (order.size() != 2) return {};
-        std::swap(order[0], order[1]);
-    }
-    return order;
-}
-
-bool in_order(const std::vector<std::size_t>& order, const std::vector<std::size_t>& wanted, const Sizes& sizes) {
-    std::vector<std::size_t> a;
-    std::vector<std::size_t> b;
-    std::copy_if(order.begin(), order.end(), std::back_inserter(a), [&](std::size_t d) { return sizes[d] > 1; });
-    std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(b), [&](std::size_t d) { return sizes[d] > 1; });
-    return a == b;
-}
-
-/// The tensor with its dimensions in another order: output dimension i is input dimension from[i].
-TensorType reordered(const TensorType& type, const std::vector<std::size_t>& from) {
-    Sizes sizes;
-    std::vector<std::size_t> to(from.size());
-    for (std::size_t i = 0; i < from.size(); ++i) {
-        sizes.push_back(type.sizes[from[i]]);
-        to[from[i]] = i;
-    }
-    std::vector<std::size_t> order = memory_order(type);
-    if (order.size() != from.size()) return make(type.dtype, std::move(sizes), Layout::transposed);
-    for (std::size_t& d : order) d = to[d];
-    Layout layout = Layout::transposed;
-    const bool may_be_image = sizes.size() == 4 || sizes.size() == 5;
-    if (may_be_image && in_order(order, memory_order({type.dtype, sizes, Layout::channels_last, false}), sizes)) {
-        layout = Layout::channels_last;
-    }
-    if (in_order(order, memory_order({type.dtype, sizes, Layout::contiguous, false}), sizes)) {
-        layout = Layout::contiguous;
-    }
-    return make(type.dtype, std::move(sizes), layout);
-}
-
 Types permute_outputs(const Operation& operation) {
     const TensorType& self = first(operation);
     const Sizes dims = integers(operation, "dims");
@@ -63,7 +18,7 @@ Types permute_outputs(const Operation& operation) {
     std::sort(sorted.begin(), sorted.end());
     const bool repeated = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
     if (from.size() != rank(self) || repeated) refuse(operation, "dims is no permutation");
-    return {reordered(self, from)};
+    return {permuted(self, from)};
 }
 
 std::vector<std::size_t> all_dimensions(const TensorType& type) {
@@ -75,7 +30,7 @@ std::vector<std::size_t> all_dimensions(const TensorType& type) {
 Types swapped(const TensorType& self, std::size_t a, std::size_t b) {
     std::vector<std::size_t> from = all_dimensions(self);
     if (!from.empty()) std::swap(from[a], from[b]);
-    return {reordered(self, from)};
+    return {permuted(self, from)};
 }
 
 Types transpose_outputs(const Operation& operation) {
@@ -88,7 +43,7 @@ Types transpose_outputs(const Operation& operation) {
 /// t and mT: the last two dimensions; t leaves vectors alone.
 Types matrix_transpose_outputs(const Operation& operation) {
     const TensorType& self = first(operation);
-    if (rank(self) < 2) return {make(self.dtype, self.sizes)};
+    if (rank(self) < 2) return first_itself(operation);
     return swapped(self, rank(self) - 2, rank(self) - 1);
 }
 
@@ -99,7 +54,7 @@ Types movedim_outputs(const Operation& operation) {
     std::vector<std::size_t> from = all_dimensions(self);
     from.erase(from.begin() + static_cast<std::ptrdiff_t>(source));
     from.insert(from.begin() + static_cast<std::ptrdiff_t>(destination), source);
-    return {reordered(self, from)};
+    return {permuted(self, from)};
 }
 
 /// The sizes asked for, with -1 worked out.
@@ -120,31 +75,14 @@ Sizes resolved(const Operation& operation, Sizes sizes, std::int64_t count) {
     return sizes;
 }
 
-Sizes without_ones(const Sizes& sizes) {
-    Sizes kept;
-    std::copy_if(sizes.begin(), sizes.end(), std::back_inserter(kept), [](auto size) { return size != 1; });
-    return kept;
-}
-
-/// A reshape of anything but a contiguous tensor, other than by ones, is taken to copy.
-TensorType reshaped(const TensorType& self, Sizes sizes) {
-    if (without_ones(sizes) == without_ones(self.sizes)) return viewed(self, std::move(sizes));
-    return make(self.dtype, std::move(sizes));
-}
-
-bool copies(const Operation& operation, const Sizes& sizes) {
-    const TensorType& self = first(operation);
-    return self.layout != Layout::contiguous && without_ones(sizes) != without_ones(self.sizes);
-}
-
 Types view_outputs(const Operation& operation) {
     const TensorType& self = first(operation);
-    return {viewed(self, resolved(operation, integers(operation, "size"), element_count(self)))};
+    return {viewed(operation, self, resolved(operation, integers(operation, "size"), element_count(self)))};
 }
 
 Types reshape_outputs(const Operation& operation) {
     const TensorType& self = first(operation);
-    return {reshaped(self, resolved(operation, integers(operation, "shape"), element_count(self)))};
+    return {reshape_of(self, resolved(operation, integers(operation, "shape"), element_count(self)))};
 }
 
 Types flatten_outputs(const Operation& operation) {
@@ -157,7 +95,7 @@ Types flatten_outputs(const Operation& operation) {
     sizes.push_back(1);
     for (std::size_t i = start; i <= end; ++i) sizes.back() = checked(operation, sizes.back(), self.sizes[i]);
     sizes.insert(sizes.end(), self.sizes.begin() + static_cast<std::ptrdiff_t>(end) + 1, self.sizes.end());
-    return {reshaped(self, std::move(sizes))};
+    return {reshape_of(self, std::move(sizes))};
 }
 
 Types unflatten_outputs(const Operation& operation) {
@@ -167,18 +105,18 @@ Types unflatten_outputs(const Operation& operation) {
     Sizes sizes = self.sizes;
     const auto place = sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(dim));
     sizes.insert(place, parts.begin(), parts.end());
-    return {viewed(self, std::move(sizes))};
+    return {viewed(operation, self, std::move(sizes))};
 }
 
 Types view_as_outputs(const Operation& operation) {
     const TensorType& self = first(operation);
-    return {viewed(self, resolved(operation, tensor(operation, "other").sizes, element_count(self)))};
+    return {viewed(operation, self, resolved(operation, tensor(operation, "other").sizes, element_count(self)))};
 }
 
 template <auto Outputs>
 Counts reshape_forward(const Operation& operation) {
     const Types output = Outputs(operation);
-    if (!copies(operation, output.front().sizes)) return {};
+    if (view_of(first(operation), output.front().sizes)) return {};
     return {0, 0, input_bytes(operation), bytes(output)};
 }
 
@@ -187,7 +125,7 @@ Types unsqueeze_outputs(const Operation& operation) {
     const std::size_t dim = dimension(operation, integer(operation, "dim"), rank(self), 1);
     Sizes sizes = self.sizes;
     sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(dim), 1);
-    return {viewed(self, std::move(sizes))};
+    return {viewed(operation, self, std::move(sizes))};
 }
 
 /// squeeze: all dimensions of size 1, or of those named.
@@ -204,7 +142,7 @@ Types squeeze_outputs(const Operation& operation) {
     for (std::size_t i = 0; i < rank(self); ++i) {
         if (self.sizes[i] != 1 || !named[i]) sizes.push_back(self.sizes[i]);
     }
-    return {viewed(self, std::move(sizes))};
+    return {viewed(operation, self, std::move(sizes))};
 }
 
 /// No bytes move either way.
@@ -212,7 +150,7 @@ template <auto Outputs>
 constexpr Row view(std::string_view schema) {
     return {schema, Family::view, Outputs, &free_of_charge, &free_of_charge};
 }
-/// A copy where the layout asks for one. The output's gradient is contiguous then, and is viewed back.
+/// A copy where the strides ask for one. The output's gradient is contiguous then, and is viewed back.
 template <auto Outputs>
 constexpr Row reshape(std::string_view schema) {
     return {schema, Family::copy, Outputs, &reshape_forward<Outputs>, &free_of_charge};
@@ -220,7 +158,7 @@ constexpr Row reshape(std::string_view schema) {
 
 /// Stops the gradient.
 constexpr Row detached(std::string_view schema) {
-    return {schema, Family::view, &same_as_first, &free_of_charge};
+    return {schema, Family::view, &first_itself, &free_of_charge};
 }
 
 constexpr std::array rows{
@@ -241,8 +179,8 @@ constexpr std::array rows{
     view<&squeeze_outputs>("aten::squeeze(Tensor(a) self) -> Tensor(a)"),
     view<&squeeze_outputs>("aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)"),
     view<&squeeze_outputs>("aten::squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)"),
-    view<&same_as_first>("aten::alias(Tensor(a) self) -> Tensor(a)"),
-    view<&same_as_first>("aten::lift_fresh(Tensor(a) self) -> Tensor(a)"),
+    view<&first_itself>("aten::alias(Tensor(a) self) -> Tensor(a)"),
+    view<&first_itself>("aten::lift_fresh(Tensor(a) self) -> Tensor(a)"),
     detached("aten::detach(Tensor(a) self) -> Tensor(a)"),
     detached("aten::detach_(Tensor(a!) self) -> Tensor(a!)"),
 };

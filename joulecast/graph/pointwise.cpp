@@ -2,14 +2,8 @@
 
 namespace joulecast::records {
 
-TensorType arranged(const Operation& operation, Dtype dtype, Sizes sizes) {
-    Layout layout = Layout::contiguous;
-    for (const TensorType* candidate : tensors(operation)) {
-        if (candidate->sizes != sizes) continue;
-        layout = candidate->layout;
-        break;
-    }
-    return make(dtype, std::move(sizes), layout);
+TensorType arranged(const Operation& operation, Dtype dtype, const Sizes& sizes) {
+    return iterated(operation, dtype, sizes);
 }
 
 Sizes broadcast_of_all(const Operation& operation) {

@@ -8,7 +8,7 @@
 namespace joulecast::records {
 
 /// A tensor of these sizes in the order that torch's TensorIterator gives it.
-TensorType arranged(const Operation& operation, Dtype dtype, Sizes sizes);
+TensorType arranged(const Operation& operation, Dtype dtype, const Sizes& sizes);
 Sizes broadcast_of_all(const Operation& operation);
 /// The first two arguments, tensors or numbers, promoted and broadcast; the next makes integers to floats.
 Types pair_outputs(const Operation& operation);

@@ -1,5 +1,6 @@
 // The text form of operations: signature() writes it, parse_operation() reads it.
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -69,8 +70,16 @@ void append_list(std::string& text, const List& list, Append append) {
 void append_tensor(std::string& text, const TensorType& tensor) {
     text += name(tensor.dtype);
     append_list(text, tensor.sizes, [&](std::int64_t size) { append_integer(text, size); });
-    if (tensor.layout == Layout::channels_last) text += "{cl}";
-    if (tensor.layout == Layout::transposed) text += "{t}";
+    if (is_channels_last(tensor)) {
+        text += "{cl}";
+    } else if (!is_contiguous(tensor)) {
+        text += '{';
+        for (std::size_t i = 0; i < tensor.strides.size(); ++i) {
+            if (i > 0) text += ',';
+            append_integer(text, tensor.strides[i]);
+        }
+        text += '}';
+    }
     if (tensor.requires_grad) text += '~';
 }
 
@@ -100,6 +109,27 @@ struct ValueWriter {
 
 constexpr std::size_t longest_text = std::size_t{1} << 20;
 constexpr std::size_t longest_list = 4096;
+
+/// What `{t}` meant when it was written and measured, before strides stood in the text: a dense tensor with two
+/// dimensions exchanged. Up to rank 3 the last two, as in a transposed matrix. From rank 4 on the last two before the
+/// innermost, as when attention takes heads apart: [batch, token, head, channel] read as [batch, head, token, channel];
+/// dimensions of one element did not count there.
+Strides exchanged_strides(const Sizes& sizes) {
+    const std::size_t rank = sizes.size();
+    std::vector<std::size_t> extents;
+    for (std::size_t d = rank < 4 ? rank - std::min<std::size_t>(rank, 2) : 0; d < rank; ++d) {
+        if (rank < 4 || sizes[d] > 1) extents.push_back(d);
+    }
+    if (extents.size() >= 3) extents.pop_back();
+    if (extents.size() < 2) return contiguous_strides(sizes);
+    const std::size_t a = extents[extents.size() - 2];
+    const std::size_t b = extents.back();
+    Sizes stored = sizes;
+    std::swap(stored[a], stored[b]);
+    Strides strides = contiguous_strides(stored);
+    std::swap(strides[a], strides[b]);
+    return strides;
+}
 
 bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -205,13 +235,44 @@ class Parser {
             } while (accept(','));
             expect(']');
         }
-        if (accept('{')) {
-            const std::string_view layout = word();
-            if (layout != "cl" && layout != "t") fail("unknown layout; {cl} and {t} are known");
-            result.layout = layout == "cl" ? Layout::channels_last : Layout::transposed;
-            expect('}');
-        }
+        if (accept('{')) lay_out(result);
         result.requires_grad = accept('~');
+        return result;
+    }
+
+    /// Behind the opening brace: strides, or a word for them.
+    void lay_out(TensorType& type) {
+        skip_space();
+        const std::size_t start = at_;
+        const bool is_listed = peek() >= '0' && peek() <= '9';
+        const Strides listed = is_listed ? strides() : Strides{};
+        const std::string_view order = is_listed ? std::string_view() : word();
+        if (!is_listed && order != "cl" && order != "t") {
+            fail("unknown order of memory: {cl} and one stride for each dimension are known");
+        }
+        try {
+            if (order == "cl") {
+                type = channels_last(type.dtype, type.sizes);
+            } else {
+                type = strided(type.dtype, type.sizes, is_listed ? listed : exchanged_strides(type.sizes));
+            }
+        } catch (const FormatError& error) {
+            at_ = start;
+            fail(error.what());
+        }
+        expect('}');
+    }
+
+    Strides strides() {
+        Strides result;
+        do {
+            if (result.size() == longest_list) fail("more than 4096 strides");
+            skip_space();
+            const Value stride = number();
+            const auto* integer = std::get_if<std::int64_t>(&stride);
+            if (integer == nullptr) fail("a stride must be an integer from 0");
+            result.push_back(*integer);
+        } while (accept(','));
         return result;
     }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "joulecast/error.h"
@@ -42,6 +43,8 @@ class Slots {
     }
 
     std::vector<Slot> found;
+    /// Where the strides of each tensor stand, braces included, or would.
+    std::vector<Slot> orders;
 
   private:
     char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
@@ -78,16 +81,32 @@ class Slots {
             ++at_;
             slot(Place::input_tensor, tensor_, dimension);
         }
-        ++tensor_;
-        // Layout and gradient mark.
-        int braces = 0;
         if (peek() == ']') ++at_;
-        for (; at_ < text_.size(); ++at_) {
-            const char c = text_[at_];
-            if (c == '{') ++braces;
-            if (c == '}') --braces;
-            if (braces == 0 && (c == ',' || c == ']' || c == ')')) return;
+        const std::size_t begin = at_;
+        skip_space();
+        if (peek() == '{') {
+            order();
+        } else {
+            at_ = begin;
         }
+        orders.push_back({Place::input_stride, tensor_, 0, begin, at_});
+        ++tensor_;
+        // The gradient mark.
+        while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != ']' && text_[at_] != ')') ++at_;
+    }
+
+    /// Strides in braces, or one of the words that stand for some.
+    void order() {
+        for (const std::string_view word : {"{cl}", "{t}"}) {
+            if (!text_.substr(at_).starts_with(word)) continue;
+            at_ += word.size();
+            return;
+        }
+        for (std::int32_t dimension = 0; peek() == '{' || peek() == ','; ++dimension) {
+            ++at_;
+            slot(Place::input_stride, tensor_, dimension);
+        }
+        if (peek() == '}') ++at_;
     }
 
     /// Up to the comma or bracket that ends it; those in the parentheses of an expression are part of it.
@@ -98,7 +117,7 @@ class Slots {
         for (; at_ < text_.size(); ++at_) {
             const char c = text_[at_];
             if (c == '(') ++depth;
-            if (depth == 0 && (c == ',' || c == ']' || c == ')')) break;
+            if (depth == 0 && (c == ',' || c == ']' || c == '}' || c == ')')) break;
             if (c == ')') --depth;
         }
         std::size_t end = at_;
@@ -143,43 +162,79 @@ Expression parse_size(std::string_view text, const SymbolValues& values) {
     return expression;
 }
 
-/// The text with numbers in place of the expressions, which go to `symbolic`.
+/// The text with numbers in place of the expressions, which go to `symbolic`. A tensor that has one gets an entry for
+/// each of its strides.
 std::string evaluated(std::string_view text, const SymbolValues& values, std::vector<SymbolicSize>& symbolic) {
+    const std::vector<Slot> slots = Slots(text).found;
+    const auto item = [&](const Slot& slot) { return text.substr(slot.begin, slot.end - slot.begin); };
+    std::set<std::int32_t> shaped;
+    for (const Slot& slot : slots) {
+        if (slot.place != Place::argument && !is_literal(item(slot))) shaped.insert(slot.index);
+    }
     std::string plain;
     std::size_t copied = 0;
-    for (const Slot& slot : Slots(text).found) {
-        const std::string_view item = text.substr(slot.begin, slot.end - slot.begin);
-        if (is_literal(item)) continue;
-        Expression expression = parse_size(item, values);
+    for (const Slot& slot : slots) {
+        const bool is_stride = slot.place == Place::input_stride && shaped.contains(slot.index);
+        if (is_literal(item(slot)) && !is_stride) continue;
+        Expression expression = parse_size(item(slot), values);
         plain += text.substr(copied, slot.begin - copied);
         plain += std::to_string(expression.evaluate(values));
         copied = slot.end;
-        if (!expression.is_constant())
+        if (is_stride || !expression.is_constant())
             symbolic.push_back({slot.place, slot.index, slot.position, std::move(expression)});
     }
     return plain += text.substr(copied);
 }
 
-std::string with_expressions(std::string_view text, const std::vector<SymbolicSize>& symbolic) {
-    std::map<std::tuple<Place, std::int32_t, std::int32_t>, const Expression*> wanted;
-    for (const SymbolicSize& size : symbolic) {
-        if (size.place == Place::output_tensor || size.expression.is_constant()) continue;
-        wanted[{size.place, size.index, size.position}] = &size.expression;
-    }
+/// Text to put in the place of other text.
+struct Edit {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::string text;
+};
+
+std::string edited(std::string_view text, std::vector<Edit> edits) {
+    std::ranges::sort(edits, {}, &Edit::begin);
     std::string result;
     std::size_t copied = 0;
-    for (const Slot& slot : Slots(text).found) {
+    for (const Edit& edit : edits) {
+        result += text.substr(copied, edit.begin - copied);
+        result += edit.text;
+        copied = edit.end;
+    }
+    return result += text.substr(copied);
+}
+
+std::string with_expressions(std::string_view text, const std::vector<SymbolicSize>& symbolic) {
+    std::map<std::tuple<Place, std::int32_t, std::int32_t>, const Expression*> wanted;
+    std::map<std::int32_t, std::string> strides;
+    for (const SymbolicSize& size : symbolic) {
+        if (size.place == Place::input_stride) {
+            std::string& listed = strides[size.index];
+            listed += (listed.empty() ? "{" : ",") + size.expression.text();
+        } else if (size.place != Place::output_tensor && size.place != Place::output_stride &&
+                   !size.expression.is_constant()) {
+            wanted[{size.place, size.index, size.position}] = &size.expression;
+        }
+    }
+    const Slots slots(text);
+    std::vector<Edit> edits;
+    for (const Slot& slot : slots.found) {
         const auto found = wanted.find({slot.place, slot.index, slot.position});
         if (found == wanted.end()) continue;
-        result += text.substr(copied, slot.begin - copied);
-        result += found->second->text();
-        copied = slot.end;
+        edits.push_back({slot.begin, slot.end, found->second->text()});
         wanted.erase(found);
     }
-    if (!wanted.empty())
+    for (const Slot& order : slots.orders) {
+        const auto found = strides.find(order.index);
+        if (found == strides.end()) continue;
+        edits.push_back({order.begin, order.end, found->second + "}"});
+        strides.erase(found);
+    }
+    if (!wanted.empty() || !strides.empty())
         throw FormatError("graph is inconsistent: a symbolic size stands nowhere in " +
                           std::string(text.substr(0, 200)));
-    return result += text.substr(copied);
+    return edited(text, std::move(edits));
 }
 
 /// A tensor's text form stands only inside of an operation's, so it is written and read as one with a single argument.
@@ -200,8 +255,14 @@ ShapedType parse_type(std::string_view text, const SymbolValues& values) {
     const auto* type = arguments.size() == 1 ? std::get_if<TensorType>(&arguments[0].value) : nullptr;
     if (type == nullptr)
         throw FormatError("\"" + std::string(text.substr(0, 80)) + "\" is no tensor type such as f32[8,64]");
-    ShapedType result{*type, {}};
-    for (const SymbolicSize& size : shaped.symbolic) result.symbolic.emplace_back(size.position, size.expression);
+    ShapedType result{*type, {}, {}};
+    for (const SymbolicSize& size : shaped.symbolic) {
+        if (size.place == Place::input_stride) {
+            result.symbolic_strides.push_back(size.expression);
+        } else {
+            result.symbolic.emplace_back(size.position, size.expression);
+        }
+    }
     return result;
 }
 
@@ -210,11 +271,12 @@ std::string text_with_symbols(const Operation& operation, const std::vector<Symb
     return symbolic.empty() ? text : with_expressions(text, symbolic);
 }
 
-std::string text_with_symbols(const TensorType& type,
-                              const std::vector<std::pair<std::int32_t, Expression>>& symbolic) {
+std::string text_with_symbols(const TensorType& type, const std::vector<std::pair<std::int32_t, Expression>>& symbolic,
+                              const std::vector<Expression>& symbolic_strides) {
     std::vector<SymbolicSize> sizes;
     for (const auto& [dimension, expression] : symbolic)
         sizes.push_back({Place::input_tensor, 0, dimension, expression});
+    for (const Expression& expression : symbolic_strides) sizes.push_back({Place::input_stride, 0, 0, expression});
     const std::string text = text_with_symbols(Operation{"tensor", {{"t", type}}}, sizes);
     return text.substr(around_type.size(), text.size() - around_type.size() - 1);
 }

@@ -36,6 +36,39 @@ TEST_F(SchemaTest, OpensTheSampleOfVersionOne) {
     EXPECT_EQ(csv.str(), content_of("version_1.csv"));
 }
 
+TEST_F(SchemaTest, WritesStridesWhereVersionOneHadALetter) {
+    {
+        sqlite::Connection old(file(), Access::read_write);
+        old.execute(content_of("version_1.sql"));
+        old.execute("UPDATE operations SET operation = 'aten::relu(self=f32[2,4,3,5]{t})' WHERE id = 1");
+    }
+    const Dataset dataset(file());
+    const sqlite::Connection raised(file(), Access::read_only);
+    // Tokens and heads exchanged: [2,3,4,5] is stored, strides 60, 20, 5, 1.
+    auto select = raised.prepare("SELECT operation FROM operations WHERE id = 1");
+    ASSERT_TRUE(select.step());
+    EXPECT_EQ(select.text(0), "aten::relu(self=f32[2,4,3,5]{60,5,20,1})");
+    EXPECT_EQ(raised.integer("SELECT count(*) FROM operations WHERE instr(operation, '{t}') > 0"), 0);
+}
+
+TEST_F(SchemaTest, KeepsOneOfTwoRowsThatTurnOutToBeTheSameOperation) {
+    std::int64_t rows = 0;
+    {
+        sqlite::Connection old(file(), Access::read_write);
+        old.execute(content_of("version_1.sql"));
+        rows = old.integer("SELECT count(*) FROM operations");
+        // A row of one element has one order only.
+        old.execute("UPDATE operations SET operation = 'aten::relu(self=f32[1,6])' WHERE id = 1");
+        old.execute("CREATE TEMP TABLE twin AS SELECT * FROM operations WHERE id = 1");
+        old.execute("UPDATE twin SET id = 1000, operation = 'aten::relu(self=f32[1,6]{t})'");
+        old.execute("INSERT INTO operations SELECT * FROM twin");
+    }
+    const Dataset dataset(file());
+    const sqlite::Connection raised(file(), Access::read_only);
+    EXPECT_EQ(raised.integer("SELECT count(*) FROM operations"), rows);
+    EXPECT_EQ(raised.integer("SELECT count(*) FROM operations WHERE id = 1000"), 0);
+}
+
 TEST_F(SchemaTest, StepsThroughEveryMigrationOnce) {
     const Migration first[] = {{"CREATE TABLE t (x_s REAL) STRICT; INSERT INTO t VALUES (1.5)"}};
     const Migration second[] = {
@@ -68,7 +101,7 @@ TEST_F(SchemaTest, RefusesANewerVersionAndNamesBoth) {
             const Dataset dataset(file(), access);
             ADD_FAILURE() << "opened";
         } catch (const Error& error) {
-            EXPECT_THAT(error.what(), HasSubstr("has schema version 99, this joulecast knows versions up to 1"));
+            EXPECT_THAT(error.what(), HasSubstr("has schema version 99, this joulecast knows versions up to 2"));
         }
     }
 }

@@ -237,12 +237,12 @@ TEST(Indexing, EmbeddingReadsOnlyTheRowsItTakes) {
 
 TEST(Copy, CostsOnlyWhenSomethingChanges) {
     EXPECT_EQ(forward("aten::contiguous(self=f32[2,6])"), Counts{});
-    EXPECT_EQ(forward("aten::contiguous(self=f32[2,6]{t})"), (Counts{0, 0, 48, 48}));
+    EXPECT_EQ(forward("aten::contiguous(self=f32[2,6]{1,2})"), (Counts{0, 0, 48, 48}));
     EXPECT_EQ(forward("aten::to.dtype(self=f32[10], dtype=f32)"), Counts{});
     EXPECT_EQ(forward("aten::to.dtype(self=f32[10], dtype=bf16)"), (Counts{0, 0, 40, 20}));
     EXPECT_EQ(backward("aten::to.dtype(self=f32[10]~, dtype=bf16)"), (Counts{0, 0, 20, 40}));
     EXPECT_EQ(forward("aten::reshape(self=f32[2,6], shape=[12])"), Counts{});
-    EXPECT_EQ(forward("aten::reshape(self=f32[2,6]{t}, shape=[12])"), (Counts{0, 0, 48, 48}));
+    EXPECT_EQ(forward("aten::reshape(self=f32[2,6]{1,2}, shape=[12])"), (Counts{0, 0, 48, 48}));
     EXPECT_EQ(forward("aten::cat(tensors=[f32[2],f32[3]])"), (Counts{0, 0, 20, 20}));
 }
 

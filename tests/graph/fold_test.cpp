@@ -123,8 +123,8 @@ Sketch layer(const std::string& scale = "") {
     sketch.input("f32[2,3]");
     sketch.input("f32[5,3]", parameter);
     sketch.input("f32[5]", parameter);
-    sketch.call("aten::t(self=f32[5,3])", {in(1)}, {"f32[3,5]{t}"});
-    sketch.call("aten::addmm(self=f32[5], mat1=f32[2,3], mat2=f32[3,5]{t}" + scale + ")", {in(2), in(0), of(0)},
+    sketch.call("aten::t(self=f32[5,3])", {in(1)}, {"f32[3,5]{1,3}"});
+    sketch.call("aten::addmm(self=f32[5], mat1=f32[2,3], mat2=f32[3,5]{1,3}" + scale + ")", {in(2), in(0), of(0)},
                 {"f32[2,5]"});
     return sketch;
 }
@@ -143,18 +143,18 @@ TEST(FoldDecomposed, AScaledAddmmStays) {
 
 TEST(FoldDecomposed, ATransposeThatOthersTakeStays) {
     Sketch sketch = layer();
-    sketch.call("aten::relu(self=f32[3,5]{t})", {of(0)}, {"f32[3,5]{t}"});
+    sketch.call("aten::relu(self=f32[3,5]{1,3})", {of(0)}, {"f32[3,5]{1,3}"});
     EXPECT_THAT(
         signatures(fold_decomposed(sketch.graph)),
-        ElementsAre("aten::t(self=f32[5,3])", ::testing::StartsWith("aten::linear"), "aten::relu(self=f32[3,5]{t})"));
+        ElementsAre("aten::t(self=f32[5,3])", ::testing::StartsWith("aten::linear"), "aten::relu(self=f32[3,5]{1,3})"));
 }
 
 TEST(FoldDecomposed, AProductOfTwoActivationsIsNoLayer) {
     Sketch sketch;
     sketch.input("f32[5,3]");
     sketch.call("aten::relu(self=f32[5,3])", {in(0)}, {"f32[5,3]"});
-    sketch.call("aten::t(self=f32[5,3])", {of(0)}, {"f32[3,5]{t}"});
-    sketch.call("aten::mm(self=f32[5,3], mat2=f32[3,5]{t})", {in(0), of(1)}, {"f32[5,5]"});
+    sketch.call("aten::t(self=f32[5,3])", {of(0)}, {"f32[3,5]{1,3}"});
+    sketch.call("aten::mm(self=f32[5,3], mat2=f32[3,5]{1,3})", {in(0), of(1)}, {"f32[5,5]"});
     EXPECT_EQ(fold_decomposed(sketch.graph).nodes.back().operation.target, "aten::mm");
 }
 

@@ -177,5 +177,15 @@ TEST(CountOperations, MergesEqualCallsInOrderOfAppearance) {
     EXPECT_EQ(signature(counted[2].operation), "aten::relu(self=f32[3])");
 }
 
+TEST(WithSymbol, KeepsTheOrderOfDenseTensorsThatHaveNoSymbolicStrides) {
+    Graph graph;
+    graph.symbols["batch"] = {8, 1, 64};
+    graph.inputs.push_back(input("x", GraphInput::Kind::user_input, channels_last(Dtype::f32, {8, 3, 4, 5})));
+    graph.inputs[0].symbolic = {{0, Expression::symbol("batch")}};
+    EXPECT_EQ(with_symbol(graph, "batch", 2).inputs[0].type, channels_last(Dtype::f32, {2, 3, 4, 5}));
+    graph.inputs[0].type = strided(Dtype::f32, {8, 3}, {7, 1});
+    EXPECT_THROW(with_symbol(graph, "batch", 2), FormatError);
+}
+
 }  // namespace
 }  // namespace joulecast

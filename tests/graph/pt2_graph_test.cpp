@@ -18,20 +18,35 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using namespace testing;
 
-TEST(Pt2Tensors, StridesTellTheLayout) {
-    const auto layout = [](std::vector<json> sizes, std::vector<std::int64_t> strides) {
+TEST(Pt2Tensors, KeepTheirStrides) {
+    const auto strides = [](std::vector<json> sizes, std::vector<std::int64_t> given) {
         json program = small_program();
-        tensors_of(program)["x"] = tensor(std::move(sizes), std::move(strides));
-        return read(program).inputs[0].type.layout;
+        tensors_of(program)["x"] = tensor(std::move(sizes), std::move(given));
+        return read(program).inputs[0].type.strides;
     };
-    EXPECT_EQ(layout({2, 3, 4, 5}, {60, 20, 5, 1}), Layout::contiguous);
-    EXPECT_EQ(layout({2, 3, 4, 5}, {60, 1, 15, 3}), Layout::channels_last);
-    EXPECT_EQ(layout({2, 3, 4, 5}, {60, 20, 1, 4}), Layout::transposed);
-    EXPECT_EQ(layout({4, 3}, {1, 4}), Layout::transposed);
-    EXPECT_EQ(layout({4, 3}, {0, 1}), Layout::transposed);  // expanded
+    EXPECT_EQ(strides({2, 3, 4, 5}, {60, 20, 5, 1}), Strides{});
+    EXPECT_EQ(strides({2, 3, 4, 5}, {60, 1, 15, 3}), (Strides{60, 1, 15, 3}));
+    EXPECT_EQ(strides({2, 3, 4, 5}, {60, 20, 1, 4}), (Strides{60, 20, 1, 4}));
+    EXPECT_EQ(strides({4, 3}, {9, 1}), (Strides{9, 1}));  // with gaps
+    EXPECT_EQ(strides({4, 3}, {0, 1}), (Strides{0, 1}));  // expanded
     // Dimensions of size 1 are neutral: one channel in NHWC order is contiguous.
-    EXPECT_EQ(layout({2, 1, 4, 5}, {20, 1, 5, 1}), Layout::contiguous);
-    EXPECT_EQ(layout({0, 3}, {7, 7}), Layout::contiguous);
+    EXPECT_EQ(strides({2, 1, 4, 5}, {20, 1, 5, 1}), Strides{});
+    EXPECT_EQ(strides({0, 3}, {7, 7}), Strides{});
+}
+
+TEST(Pt2Tensors, SymbolicStridesFollowTheirSymbol) {
+    json program = small_program();
+    // [batch, 4] read as a transposed matrix: the second stride is the batch.
+    tensors_of(program)["x"] = tensor({expression("s77", 8), 4}, {});
+    tensors_of(program)["x"]["strides"] = json::array({json{{"as_int", 1}}, expression("s77", 8)});
+    const Graph graph = read(program);
+    EXPECT_EQ(graph.inputs[0].type, strided(Dtype::f32, {8, 4}, {1, 8}));
+    const Graph single = with_symbol(graph, "batch", 1);
+    EXPECT_EQ(single.inputs[0].type, (TensorType{Dtype::f32, {1, 4}}));
+    // One row is contiguous, but the strides come back with the rows.
+    const Graph again = with_symbol(single, "batch", 3);
+    EXPECT_EQ(again.inputs[0].type, strided(Dtype::f32, {3, 4}, {1, 3}));
+    EXPECT_EQ(*tensors(again.nodes[0].operation)[0], again.inputs[0].type);
 }
 
 TEST(Pt2Tensors, AnUnknownDtypeIsNamedWithItsTensor) {

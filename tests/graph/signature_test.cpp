@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 TEST(Signature, WritesWhatTheHeaderPromises) {
     const TensorType input{Dtype::f32, {8, 3, 224, 224}};
-    const TensorType weight{Dtype::f32, {64, 3, 7, 7}, Layout::contiguous, true};
+    const TensorType weight{Dtype::f32, {64, 3, 7, 7}, {}, true};
     const Operation operation{"aten::conv2d",
                               {{"input", input},
                                {"weight", weight},
@@ -25,8 +25,9 @@ TEST(Signature, WritesWhatTheHeaderPromises) {
 }
 
 TEST(Signature, ReadsBackEveryKindOfValue) {
-    const TensorType type{Dtype::bf16, {2, 3, 4, 5}, Layout::channels_last, true};
-    const TensorType scalar{Dtype::boolean, {}, Layout::transposed, false};
+    TensorType type = channels_last(Dtype::bf16, {2, 3, 4, 5});
+    type.requires_grad = true;
+    const TensorType scalar{Dtype::boolean, {}, {}, false};
     const Operation operation{"aten::everything.out",
                               {{"a", None{}},
                                {"b", true},

@@ -159,6 +159,19 @@ TEST_P(Zoo, ReshapedItHasTheShapesThatTorchComputesThere) {
     }
 }
 
+/// The files were exported with gradients enabled, which decides whether the CPU fuses attention (T5's learned bias).
+TEST_P(Zoo, RecordsComputeTheStridesThatTheFileTells) {
+    const Graph graph = to_training(open(GetParam()));
+    for (const Node& node : graph.nodes) {
+        const Record* record = find_record(node.operation.target);
+        if (record == nullptr) continue;
+        const std::vector<TensorType> computed = record->outputs(node.operation);
+        ASSERT_EQ(computed.size(), node.outputs.size()) << signature(node.operation);
+        for (std::size_t i = 0; i < computed.size(); ++i)
+            EXPECT_EQ(computed[i].strides, node.outputs[i].strides) << signature(node.operation);
+    }
+}
+
 TEST_P(Zoo, OperationsAreInCanonicalFormAndSurviveTheirText) {
     for (const auto& [operation, count] : count_operations(open(GetParam()))) {
         EXPECT_EQ(canonical(operation), operation) << signature(operation);

@@ -17,17 +17,17 @@ TEST(TensorMaker, FillsWithNormalNumbersNeverZeros) {
 
 TEST(TensorMaker, LaysOutAsAsked) {
     TensorMaker maker(1);
-    const at::Tensor last = maker.make({Dtype::f32, {2, 8, 4, 4}, Layout::channels_last}, {});
+    const at::Tensor last = maker.make(channels_last(Dtype::f32, {2, 8, 4, 4}), {});
     EXPECT_TRUE(last.is_contiguous(at::MemoryFormat::ChannelsLast));
     EXPECT_EQ(last.sizes(), (std::vector<std::int64_t>{2, 8, 4, 4}));
-    const at::Tensor transposed = maker.make({Dtype::f32, {3, 5}, Layout::transposed}, {});
-    EXPECT_EQ(transposed.sizes(), (std::vector<std::int64_t>{3, 5}));
-    EXPECT_EQ(transposed.strides(), (std::vector<std::int64_t>{1, 3}));
-    // As attention leaves it: heads and tokens exchanged, channels still together.
-    const at::Tensor heads = maker.make({Dtype::f32, {2, 4, 3, 5}, Layout::transposed}, {});
-    EXPECT_EQ(heads.strides(), (std::vector<std::int64_t>{60, 5, 20, 1}));
-    // Exchanging a dimension of one element would leave it contiguous, and copying it would measure nothing.
-    EXPECT_FALSE(maker.make({Dtype::f32, {3, 5, 1, 7}, Layout::transposed}, {}).is_contiguous());
+    for (const Strides& strides : {Strides{1, 3}, Strides{9, 1}, Strides{0, 1}}) {
+        const at::Tensor tensor = maker.make(strided(Dtype::f32, {3, 5}, strides), {});
+        EXPECT_EQ(tensor.sizes(), (std::vector<std::int64_t>{3, 5}));
+        EXPECT_EQ(tensor.strides(), strides);
+        EXPECT_EQ(tensor.eq(0).sum().item<std::int64_t>(), 0);
+    }
+    const at::Tensor gapped = maker.make(strided(Dtype::f32, {3, 5}, {9, 1}), {});
+    EXPECT_EQ(gapped.storage().nbytes(), (2 * 9 + 4 + 1) * sizeof(float));
 }
 
 TEST(TensorMaker, KeepsIndicesWithinTheirBounds) {
@@ -62,14 +62,16 @@ TEST(TensorMaker, MakesEveryDtype) {
 
 TEST(TensorMaker, MarksOnlyFloatsForGradients) {
     TensorMaker maker(1);
-    EXPECT_TRUE(maker.make({Dtype::f32, {4}, Layout::contiguous, true}, {}).requires_grad());
-    EXPECT_FALSE(maker.make({Dtype::i64, {4}, Layout::contiguous, true}, {}).requires_grad());
+    EXPECT_TRUE(maker.make({Dtype::f32, {4}, {}, true}, {}).requires_grad());
+    EXPECT_FALSE(maker.make({Dtype::i64, {4}, {}, true}, {}).requires_grad());
 }
 
 TEST(TensorMaker, RefusesImpossibleSizes) {
     TensorMaker maker(1);
     EXPECT_THROW(maker.make({Dtype::f32, {-1}}, {}), FormatError);
     EXPECT_THROW(maker.make({Dtype::f32, {INT64_MAX, 8}}, {}), FormatError);
+    EXPECT_THROW(maker.make({Dtype::f32, {2, 2}, {INT64_MAX, 1}}, {}), FormatError);
+    EXPECT_THROW(maker.make({Dtype::f32, {2, 2}, {-1, 1}}, {}), FormatError);
 }
 
 }  // namespace

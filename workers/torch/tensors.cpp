@@ -128,42 +128,13 @@ void TensorMaker::fill(at::Tensor& dense, const Content& content) {
     if (content.offset != 0.0F) dense.add_(content.offset);
 }
 
-namespace {
-
-/// Which two dimensions of a `transposed` tensor stand in the other order in memory; the text form does not say.
-/// Up to rank 3 the last two, as in a transposed matrix. From rank 4 on the last two before the innermost, as when
-/// attention takes heads apart: [batch, token, head, channel] read as [batch, head, token, channel]; dimensions of one
-/// element do not count there, since exchanging them leaves the tensor contiguous.
-std::optional<std::pair<std::size_t, std::size_t>> exchanged(const std::vector<std::int64_t>& sizes) {
-    const std::size_t rank = sizes.size();
-    if (rank < 2) return std::nullopt;
-    if (rank < 4) return std::pair(rank - 2, rank - 1);
-    std::vector<std::size_t> extents;
-    for (std::size_t d = 0; d < rank; ++d) {
-        if (sizes[d] > 1) extents.push_back(d);
-    }
-    if (extents.size() >= 3) extents.pop_back();
-    if (extents.size() < 2) return std::nullopt;
-    return std::pair(extents[extents.size() - 2], extents.back());
-}
-
-}  // namespace
-
 at::Tensor TensorMaker::make(const TensorType& type, const Content& content) {
     const at::NoGradGuard no_grad;
-    const auto rank = type.sizes.size();
     const auto options = at::TensorOptions().dtype(scalar_type(type.dtype));
-    element_count(type);  // throws on negative or overflowing sizes
-    std::vector<std::int64_t> sizes = type.sizes;
-    const auto swap = type.layout == Layout::transposed ? exchanged(sizes) : std::nullopt;
-    if (swap) std::swap(sizes[swap->first], sizes[swap->second]);
-    auto format = at::MemoryFormat::Contiguous;
-    if (type.layout == Layout::channels_last && rank == 4) format = at::MemoryFormat::ChannelsLast;
-    if (type.layout == Layout::channels_last && rank == 5) format = at::MemoryFormat::ChannelsLast3d;
-    at::Tensor tensor = at::empty(sizes, options, format);
+    // Throws on negative or overflowing sizes and strides. Gaps are filled too: a cache line may hold both.
+    at::Tensor tensor = at::empty({span(type)}, options);
     fill(tensor, content);
-    if (swap)
-        tensor = tensor.transpose(static_cast<std::int64_t>(swap->first), static_cast<std::int64_t>(swap->second));
+    tensor = is_contiguous(type) ? tensor.view(type.sizes) : tensor.as_strided(type.sizes, type.strides);
     if (type.requires_grad && is_floating(type.dtype)) tensor.requires_grad_(true);
     return tensor;
 }

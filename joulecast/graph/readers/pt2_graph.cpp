@@ -24,6 +24,18 @@ constexpr std::int64_t strided_layout = 7;
 struct KnownTensor {
     TensorType type;
     std::vector<std::pair<std::int32_t, Expression>> symbolic;
+    /// As in GraphInput: of all dimensions, or empty.
+    std::vector<Expression> symbolic_strides;
+
+    /// An entry for each symbolic size, then for each stride.
+    void add_to(std::vector<SymbolicSize>& places, bool is_input, std::int32_t index) const {
+        using Place = SymbolicSize::Place;
+        for (const auto& [dimension, expression] : symbolic)
+            places.push_back({is_input ? Place::input_tensor : Place::output_tensor, index, dimension, expression});
+        for (std::size_t i = 0; i < symbolic_strides.size(); ++i)
+            places.push_back({is_input ? Place::input_stride : Place::output_stride, index,
+                              static_cast<std::int32_t>(i), symbolic_strides[i]});
+    }
 };
 
 /// A body under translation: its names are its own.
@@ -57,6 +69,7 @@ class Translation {
   private:
     const KnownTensor& tensor(const std::string& name, Scope& scope);
     KnownTensor read_tensor(const Tensor& source, const Body& body);
+    void read_strides(const std::vector<Integer>& strides, const Body& body, KnownTensor& known);
     static ValueRef reference(const std::string& name, const Scope& scope);
 
     void add_input(const Argument& input, Scope& scope);
@@ -90,13 +103,31 @@ KnownTensor Translation::read_tensor(const Tensor& source, const Body& body) {
         known.type.sizes.push_back(value);
     }
     byte_count(known.type);  // throws for negative and overflowing sizes
-    if (source.strides) {
-        if (source.strides->size() != source.sizes.size()) throw FormatError("it has more or fewer strides than sizes");
-        std::vector<std::int64_t> strides;
-        for (const Integer& stride : *source.strides) strides.push_back(symbols_.resolve(stride, body).first);
-        known.type.layout = layout_of(known.type.sizes, strides);
-    }
+    if (source.strides) read_strides(*source.strides, body, known);
     return known;
+}
+
+/// True if the tensor is contiguous whatever its symbols are, as far as constants show it: at most the slowest size is
+/// symbolic, as a batch is.
+bool is_plainly_contiguous(const KnownTensor& known, const Strides& strides, bool has_symbolic_stride) {
+    const bool only_slowest = known.symbolic.empty() || (known.symbolic.size() == 1 && known.symbolic[0].first == 0);
+    return only_slowest && !has_symbolic_stride && strides == contiguous_strides(known.type.sizes);
+}
+
+void Translation::read_strides(const std::vector<Integer>& strides, const Body& body, KnownTensor& known) {
+    Strides values;
+    bool has_symbolic_stride = false;
+    for (const Integer& stride : strides) {
+        auto [value, expression] = symbols_.resolve(stride, body);
+        has_symbolic_stride = has_symbolic_stride || expression;
+        known.symbolic_strides.push_back(expression ? *std::move(expression) : Expression(value));
+        values.push_back(value);
+    }
+    // Throws where there are more or fewer than sizes.
+    TensorType type = strided(known.type.dtype, known.type.sizes, values);
+    const bool is_fixed = known.symbolic.empty() && !has_symbolic_stride;
+    if (is_fixed || is_plainly_contiguous(known, values, has_symbolic_stride)) known.symbolic_strides.clear();
+    known.type = std::move(type);
 }
 
 const KnownTensor& Translation::tensor(const std::string& name, Scope& scope) {
@@ -123,7 +154,7 @@ void Translation::add_input(const Argument& input, Scope& scope) {
     for (const TensorName& name : flattened({input})) {
         if (!name) continue;
         const KnownTensor& known = tensor(*name, scope);
-        GraphInput graph_input{*name, GraphInput::Kind::user_input, known.type, known.symbolic};
+        GraphInput graph_input{*name, GraphInput::Kind::user_input, known.type, known.symbolic, known.symbolic_strides};
         const auto spec = program_.input_specs.find(*name);
         if (spec != program_.input_specs.end()) {
             graph_input.kind = spec->second.kind;
@@ -205,8 +236,7 @@ void Translation::add_node(const Node& source, Scope& scope) {
         if (!name) continue;
         const KnownTensor& known = tensor(*name, scope);
         const auto index = static_cast<std::int32_t>(node.outputs.size());
-        for (const auto& [dimension, expression] : known.symbolic)
-            node.symbolic.push_back({SymbolicSize::Place::output_tensor, index, dimension, expression});
+        known.add_to(node.symbolic, false, index);
         node.outputs.push_back(known.type);
     }
     if (scope.autocast) cast_inputs(node);
@@ -237,7 +267,12 @@ void Translation::cast_inputs(joulecast::Node& node) {
     for (std::size_t i = 0; i < types.size(); ++i) {
         if (!is_cast_by_autocast(types[i]->dtype) || types[i]->dtype == wanted) continue;
         node.inputs[i] = cast(node, i, wanted);
-        types[i]->dtype = wanted;
+        const bool keeps_strides = is_dense(*types[i]);
+        *types[i] = type_of(graph_, node.inputs[i]);
+        if (keeps_strides) continue;
+        std::erase_if(node.symbolic, [&](const SymbolicSize& size) {
+            return size.place == SymbolicSize::Place::input_stride && size.index == static_cast<std::int32_t>(i);
+        });
     }
 }
 
@@ -253,14 +288,17 @@ ValueRef Translation::cast(const joulecast::Node& node, std::size_t index, Dtype
     joulecast::Node made;
     made.operation = {"aten::to.dtype", {{"self", type}, {"dtype", dtype}}};
     made.inputs = {source};
-    made.outputs = {type};
-    made.outputs[0].dtype = dtype;
+    made.outputs = find_record(made.operation.target)->outputs(made.operation);
     made.module_path = node.module_path;
     made.source_line = node.source_line;
     for (const SymbolicSize& size : node.symbolic) {
-        if (size.place != SymbolicSize::Place::input_tensor || size.index != static_cast<std::int32_t>(index)) continue;
-        made.symbolic.push_back({SymbolicSize::Place::input_tensor, 0, size.position, size.expression});
-        made.symbolic.push_back({SymbolicSize::Place::output_tensor, 0, size.position, size.expression});
+        using Place = SymbolicSize::Place;
+        const bool is_size = size.place == Place::input_tensor;
+        if (size.index != static_cast<std::int32_t>(index) || (!is_size && size.place != Place::input_stride)) continue;
+        made.symbolic.push_back({size.place, 0, size.position, size.expression});
+        if (is_size) made.symbolic.push_back({Place::output_tensor, 0, size.position, size.expression});
+        if (!is_size && is_dense(type))
+            made.symbolic.push_back({Place::output_stride, 0, size.position, size.expression});
     }
     const ValueRef result{static_cast<std::int32_t>(graph_.nodes.size()), 0};
     graph_.nodes.push_back(std::move(made));
@@ -270,9 +308,7 @@ ValueRef Translation::cast(const joulecast::Node& node, std::size_t index, Dtype
 
 TensorType Translation::take_tensor(NodePart& part, const std::string& name, Scope& scope) {
     const KnownTensor& known = tensor(name, scope);
-    for (const auto& [dimension, expression] : known.symbolic)
-        part.symbolic.push_back(
-            {SymbolicSize::Place::input_tensor, static_cast<std::int32_t>(part.edges.size()), dimension, expression});
+    known.add_to(part.symbolic, true, static_cast<std::int32_t>(part.edges.size()));
     part.edges.push_back(reference(name, scope));
     return known.type;
 }

@@ -28,32 +28,6 @@ Dtype required_dtype(std::int64_t code) {
                       ", which joulecast does not know. Cast it to another dtype before the export");
 }
 
-namespace {
-
-/// True if the strides are those of a dense tensor whose dimensions lie in `order`, slowest first; dimensions of size 1
-/// are neutral.
-bool is_dense_in(const std::vector<std::size_t>& order, const std::vector<std::int64_t>& sizes,
-                 const std::vector<std::int64_t>& strides) {
-    std::int64_t expected = 1;
-    for (auto dimension = order.rbegin(); dimension != order.rend(); ++dimension) {
-        if (sizes[*dimension] == 1) continue;
-        if (strides[*dimension] != expected) return false;
-        expected *= sizes[*dimension];  // bounded: byte_count() accepted the sizes
-    }
-    return true;
-}
-
-}  // namespace
-
-Layout layout_of(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& strides) {
-    if (std::ranges::find(sizes, 0) != sizes.end()) return Layout::contiguous;
-    std::vector<std::size_t> order(sizes.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    if (is_dense_in(order, sizes, strides)) return Layout::contiguous;
-    if (sizes.size() == 4 && is_dense_in({0, 2, 3, 1}, sizes, strides)) return Layout::channels_last;
-    return Layout::transposed;
-}
-
 std::string shown(std::string_view name) {
     constexpr std::size_t longest = 200;
     std::string text(name.substr(0, longest));

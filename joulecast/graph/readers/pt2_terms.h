@@ -13,9 +13,6 @@ namespace joulecast::pt2 {
 /// The type of torch's ScalarType number; FormatError names a number that joulecast does not know.
 Dtype required_dtype(std::int64_t code);
 
-/// As many strides as sizes. Dimensions of size 1 are neutral; contiguous wins where both forms hold.
-Layout layout_of(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& strides);
-
 /// A name of the file as messages show it: printable, 200 characters at most.
 std::string shown(std::string_view name);
 

@@ -226,7 +226,7 @@ Graph small_graph(Mode mode) {
     Node linear;
     linear.operation = parse_operation("aten::linear(input=f32[8,16], weight=f32[4,16]" + mark + ")");
     linear.inputs = {{-1, 0}, {-1, 1}};
-    linear.outputs = {{Dtype::f32, {8, 4}, Layout::contiguous, mode == Mode::training}};
+    linear.outputs = {{Dtype::f32, {8, 4}, {}, mode == Mode::training}};
     Node relu;
     relu.operation = parse_operation("aten::relu(self=f32[8,4]" + mark + ")");
     relu.inputs = {{0, 0}};
