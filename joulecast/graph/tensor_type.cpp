@@ -72,7 +72,18 @@ bool is_floating(Dtype dtype) {
     return row(dtype).floating;
 }
 
+namespace {
+
+void check_strides(const TensorType& type) {
+    if (!type.strides.empty() && type.strides.size() != type.sizes.size()) {
+        throw FormatError("tensor has more or fewer strides than sizes");
+    }
+}
+
+}  // namespace
+
 std::int64_t element_count(const TensorType& type) {
+    check_strides(type);
     std::int64_t count = 1;
     bool empty = false;
     for (const std::int64_t size : type.sizes) {
@@ -160,6 +171,7 @@ Strides strides_in_order_of(const TensorType& model, const Sizes& sizes) {
 }
 
 Strides strides_of(const TensorType& type) {
+    check_strides(type);
     return type.strides.empty() ? contiguous_strides(type.sizes) : type.strides;
 }
 
@@ -199,6 +211,7 @@ bool is_channels_last(const TensorType& type) {
 }
 
 bool is_dense(const TensorType& type) {
+    check_strides(type);
     std::vector<std::pair<std::int64_t, std::int64_t>> extents;
     for (std::size_t i = 0; i < type.strides.size(); ++i) {
         if (type.sizes[i] > 1) extents.emplace_back(type.strides[i], type.sizes[i]);
@@ -207,7 +220,7 @@ bool is_dense(const TensorType& type) {
     std::int64_t expected = 1;
     for (const auto& [stride, size] : extents) {
         if (stride != expected) return false;
-        expected *= size;  // bounded by strided()
+        if (__builtin_mul_overflow(expected, size, &expected)) return false;
     }
     return true;
 }

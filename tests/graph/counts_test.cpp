@@ -235,6 +235,12 @@ TEST(Indexing, EmbeddingReadsOnlyTheRowsItTakes) {
               (Counts{0, 24, 2 * 96 + 48, 16000 + 96}));
 }
 
+// Eight rows that are one row in memory.
+TEST(Copy, AnExpandedTensorIsReadOnce) {
+    EXPECT_EQ(forward("aten::contiguous(self=f32[8,6]{0,1})"), (Counts{0, 0, 24, 192}));
+    EXPECT_EQ(forward("aten::add.Tensor(self=f32[8,6]{0,1}, other=f32[8,6])"), (Counts{0, 48, 24 + 192, 192}));
+}
+
 TEST(Copy, CostsOnlyWhenSomethingChanges) {
     EXPECT_EQ(forward("aten::contiguous(self=f32[2,6])"), Counts{});
     EXPECT_EQ(forward("aten::contiguous(self=f32[2,6]{1,2})"), (Counts{0, 0, 48, 48}));
@@ -243,6 +249,9 @@ TEST(Copy, CostsOnlyWhenSomethingChanges) {
     EXPECT_EQ(backward("aten::to.dtype(self=f32[10]~, dtype=bf16)"), (Counts{0, 0, 20, 40}));
     EXPECT_EQ(forward("aten::reshape(self=f32[2,6], shape=[12])"), Counts{});
     EXPECT_EQ(forward("aten::reshape(self=f32[2,6]{1,2}, shape=[12])"), (Counts{0, 0, 48, 48}));
+    // The first two dimensions lie in one piece, and only those are joined.
+    EXPECT_EQ(forward("aten::reshape(self=f32[2,4,6]{4,1,8}, shape=[8,6])"), Counts{});
+    EXPECT_EQ(forward("aten::reshape(self=f32[2,4,6]{4,1,8}, shape=[2,24])"), (Counts{0, 0, 192, 192}));
     EXPECT_EQ(forward("aten::cat(tensors=[f32[2],f32[3]])"), (Counts{0, 0, 20, 20}));
 }
 

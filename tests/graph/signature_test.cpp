@@ -99,5 +99,39 @@ TEST(ParseOperation, BoundsTextArgumentsAndLists) {
     EXPECT_THROW(parse_operation(list + ",0])"), FormatError);
 }
 
+/// The text of the one tensor of f(x=...), read and written again.
+std::string rewritten(const std::string& tensor) {
+    const std::string text = signature(parse_operation("f(x=" + tensor + ")"));
+    return text.substr(4, text.size() - 5);
+}
+
+TEST(Signature, WritesStridesWhereATensorIsNotContiguous) {
+    EXPECT_EQ(rewritten("f32[2,3]{1,2}~"), "f32[2,3]{1,2}~");
+    EXPECT_EQ(rewritten("f32[2,3]{ 4 , 1 }"), "f32[2,3]{4,1}");
+    EXPECT_EQ(rewritten("f32[2,3]{3,1}"), "f32[2,3]");
+    EXPECT_EQ(rewritten("f32[2,3,4,5]{60,1,15,3}"), "f32[2,3,4,5]{cl}");
+    EXPECT_EQ(rewritten("f32[2,3,4,5,6]{cl}"), "f32[2,3,4,5,6]{cl}");
+    EXPECT_EQ(rewritten("f32[2,3,1,1]{cl}"), "f32[2,3,1,1]");
+}
+
+// {t} stood for these strides when the rows that have it were measured; the expected ones are what torch gave for
+// at::empty(exchanged sizes).transpose(exchanged dimensions).
+TEST(Signature, ReadsTheLetterThatOnceStoodForStrides) {
+    EXPECT_EQ(rewritten("f32[3,5]{t}"), "f32[3,5]{1,3}");
+    EXPECT_EQ(rewritten("f32[2,3,5]{t}"), "f32[2,3,5]{15,1,3}");
+    EXPECT_EQ(rewritten("f32[2,4,3,5]{t}"), "f32[2,4,3,5]{60,5,20,1}");
+    EXPECT_EQ(rewritten("f32[3,5,1,7]{t}"), "f32[3,5,1,7]{7,21,7,1}");
+    EXPECT_EQ(rewritten("f32[1,768]{t}"), "f32[1,768]");
+    EXPECT_EQ(rewritten("f32[7]{t}"), "f32[7]");
+}
+
+TEST(Signature, RefusesStridesThatCannotBe) {
+    for (const char* tensor : {"f32[2,3]{1}", "f32[2,3]{-1,1}", "f32[2,3]{1.5,1}", "f32[2,3]{1,2", "f32[2,3]{}",
+                               "f32[2,3]{cl}", "f32[2,3]{rows}", "f32[2,3]{1125899906842624,1}", "f32[2,3]{1,}",
+                               "f32[2,3,4,5]{cl,1}", "f32[4611686018427387904,8,2,2]{cl}"}) {
+        EXPECT_THROW(rewritten(tensor), FormatError) << tensor;
+    }
+}
+
 }  // namespace
 }  // namespace joulecast

@@ -20,7 +20,7 @@ class TensorMaker {
   public:
     explicit TensorMaker(std::uint64_t seed) : random_(seed) {}
 
-    /// A tensor of its own storage, of that dtype, sizes and memory layout; requires a gradient if the type says so.
+    /// A tensor of its own storage, of that dtype, sizes and strides; requires a gradient if the type says so.
     at::Tensor make(const TensorType& type, const Content& content);
     /// Standard normal (0, 1) like `like`, for the gradients that enter a backward pass.
     at::Tensor normal_like(const at::Tensor& like);

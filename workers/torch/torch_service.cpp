@@ -96,9 +96,14 @@ void require_device(const OperatingPoint& asked, const Device& device) {
     throw Error("cannot measure on " + asked.device + ": this worker has only cpu (" + device.id + ")");
 }
 
+/// Storage, gaps included; an expanded dimension takes none.
+double bytes_of(const TensorType& type) {
+    return static_cast<double>(span(type)) * static_cast<double>(element_bytes(type.dtype));
+}
+
 double bytes_of(const Operation& operation) {
     double bytes = 0.0;
-    for (const TensorType* type : tensors(operation)) bytes += static_cast<double>(byte_count(*type));
+    for (const TensorType* type : tensors(operation)) bytes += bytes_of(*type);
     return bytes;
 }
 
@@ -166,7 +171,7 @@ std::string precision_of(const Graph& graph) {
 
 void trial_network(const protocol::MeasureGraph& request, NetworkMeasurement& measurement) {
     double bytes = 0.0;
-    for (const auto& input : request.graph.inputs) bytes += static_cast<double>(byte_count(input.type));
+    for (const auto& input : request.graph.inputs) bytes += bytes_of(input.type);
     require_memory((request.graph.mode == Mode::training ? 2.0 : 1.0) * bytes, "the network's weights and inputs");
     TensorMaker maker(request.settings.seed);
     Network network(request.graph, maker);
