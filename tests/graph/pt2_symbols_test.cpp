@@ -33,8 +33,9 @@ TEST(Pt2Symbols, ASymbolElsewhereKeepsItsName) {
 
 TEST(Pt2Symbols, OfTwoTheOneInFrontIsTheBatch) {
     json program = small_program();
-    tensors_of(program)["x"] = tensors_of(program)["relu"] =
-        tensor({expression("s77", 2), expression("s5", 4)}, {4, 1});
+    json shape = tensor({expression("s77", 2), expression("s5", 4)}, {4, 1});
+    shape["strides"][0] = expression("s5", 4);
+    tensors_of(program)["x"] = tensors_of(program)["relu"] = shape;
     const Graph graph = read(program);
     EXPECT_EQ(graph.symbols.at("batch").value, 2);
     EXPECT_EQ(graph.symbols.at("s5").value, 4);

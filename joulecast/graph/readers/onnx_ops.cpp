@@ -27,7 +27,7 @@ const Rows& table() {
 }
 
 /// Control flow and sequences; what depends on the data; what no network of the known kinds uses.
-constexpr std::array<std::string_view, 27> without_row{"BlackmanWindow",
+constexpr std::array<std::string_view, 26> without_row{"BlackmanWindow",
                                                        "CenterCropPad",
                                                        "Compress",
                                                        "ConcatFromSequence",
@@ -40,7 +40,6 @@ constexpr std::array<std::string_view, 27> without_row{"BlackmanWindow",
                                                        "MaxUnpool",
                                                        "MelWeightMatrix",
                                                        "NonMaxSuppression",
-                                                       "NonZero",
                                                        "OptionalGetElement",
                                                        "OptionalHasElement",
                                                        "RegexFullMatch",
