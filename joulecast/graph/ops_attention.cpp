@@ -115,12 +115,24 @@ Counts backward(const Operation& operation) {
             gradient_bytes(operation)};
 }
 
-/// All tensors and the output; the softmax's row sums are too small to count.
+/// All tensors and the output. A mask of booleans is not kept itself, but as numbers (kept_bytes).
 Indices saved(const Operation& operation) {
+    const std::vector<const TensorType*> operands = tensors(operation);
     Indices kept;
-    const auto count = static_cast<std::int32_t>(tensors(operation).size());
-    for (std::int32_t i = 0; i <= count; ++i) kept.push_back(i);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        if (operands[i]->dtype != Dtype::boolean) kept.push_back(static_cast<std::int32_t>(i));
+    }
+    kept.push_back(static_cast<std::int32_t>(operands.size()));
     return kept;
+}
+
+/// The logarithm of each row's sum, and a mask of booleans as 0 and -inf in the query's dtype.
+std::int64_t kept_bytes(const Operation& operation) {
+    const Attention call = read(operation);
+    const std::int64_t rows =
+        checked(operation, checked(operation, call.batches, call.queries), element_bytes(Dtype::f32));
+    if (call.mask == nullptr || call.mask->dtype != Dtype::boolean) return rows;
+    return added(rows, checked(operation, element_count(*call.mask), element_bytes(call.query.dtype)));
 }
 
 /// Core ATen names the kernel, which also gives out the logarithm of each row's sum, for the backward pass. What else
@@ -163,7 +175,7 @@ constexpr Row fused(std::string_view schema) {
 }
 
 constexpr Row attention(std::string_view schema) {
-    return {schema, Family::attention, &outputs, &forward, &backward, &saved};
+    return {schema, Family::attention, &outputs, &forward, &backward, &saved, &kept_bytes};
 }
 
 constexpr std::array rows{

@@ -87,8 +87,14 @@ template <auto Outputs>
 constexpr Row unwritten(std::string_view schema) {
     return {schema, Family::creation, Outputs, &free_of_charge};
 }
+/// The value may be a tensor; what was there before is not read.
+Counts fill_forward(const Operation& operation) {
+    const TensorType& self = first(operation);
+    return {0, 0, input_bytes(operation) - distinct_bytes(self), byte_count(self)};
+}
+
 constexpr Row fill(std::string_view schema) {
-    return {schema, Family::creation, &first_itself, &written<&first_itself>, &fill_backward};
+    return {schema, Family::creation, &first_itself, &fill_forward, &fill_backward};
 }
 
 constexpr std::array rows{

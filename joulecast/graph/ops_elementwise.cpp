@@ -69,19 +69,6 @@ Counts addition_backward(const Operation& operation) {
     return counts;
 }
 
-/// Each gradient multiplies the output's by something kept: the other operand, or the mask.
-template <auto Outputs, std::int64_t per_element>
-Counts product_backward(const Operation& operation) {
-    const Types output = Outputs(operation);
-    Counts counts;
-    counts.bytes_read = byte_count(output.front()) + input_bytes(operation);
-    counts.bytes_written = gradient_bytes(operation);
-    for (const TensorType* operand : tensors(operation)) {
-        if (operand->requires_grad) counts.other_flop += per_element * elements(output);
-    }
-    return counts;
-}
-
 /// For the gradient of one operand the other one is kept; plain numbers cost nothing.
 Indices saves_other(const Operation& operation) {
     const std::vector<const TensorType*> operands = tensors(operation);
@@ -109,8 +96,24 @@ Indices saves_condition(const Operation& operation) {
     return kept;
 }
 
-/// train=false or p=0 hands the input on. Otherwise the mask, which is no output of dropout, is written beside it: a
-/// byte per element, as fused kernels do (the CPU keeps factors of the input's dtype).
+/// Each gradient multiplies the output's by something kept: the other operand, or the mask.
+template <auto Outputs, std::int64_t per_element, auto Saved>
+Counts product_backward(const Operation& operation) {
+    const Types output = Outputs(operation);
+    Counts counts;
+    counts.bytes_read = byte_count(output.front());
+    const std::vector<const TensorType*> operands = tensors(operation);
+    for (const std::int32_t kept : Saved(operation)) {
+        counts.bytes_read = added(counts.bytes_read, distinct_bytes(*operands[static_cast<std::size_t>(kept)]));
+    }
+    counts.bytes_written = gradient_bytes(operation);
+    for (const TensorType* operand : operands) {
+        if (operand->requires_grad) counts.other_flop += per_element * elements(output);
+    }
+    return counts;
+}
+
+/// train=false or p=0 hands the input on.
 bool drops(const Operation& operation) {
     return flag(operation, "train") && argument_or_default<double>(operation, "p") > 0.0;
 }
@@ -124,20 +127,28 @@ Types dropout_outputs(const Operation& operation) {
     return drops(operation) ? same_as_first(operation) : first_itself(operation);
 }
 
+/// What decides which elements stay is no output, but is written and kept. dropout's fused kernels have a mask of a
+/// byte per element (the CPU: factors of the input's dtype); everything else multiplies by factors, feature_dropout by
+/// one for each channel.
+std::int64_t mask_bytes(const Operation& operation) {
+    if (!drops(operation)) return 0;
+    const TensorType& self = first(operation);
+    if (operation.target == "aten::dropout") return element_count(self);
+    if (!operation.target.starts_with("aten::feature_")) return byte_count(self);
+    if (rank(self) < 2) refuse(operation, "there are no channels");
+    return checked(operation, checked(operation, self.sizes[0], self.sizes[1]), element_bytes(self.dtype));
+}
+
 Counts dropout_forward(const Operation& operation) {
     if (!drops(operation)) return {};
     const TensorType& self = first(operation);
-    return {0, 3 * element_count(self), byte_count(self), byte_count(self) + element_count(self)};
+    return {0, 3 * element_count(self), input_bytes(operation), byte_count(self) + mask_bytes(operation)};
 }
 
 Counts dropout_backward(const Operation& operation) {
     if (!drops(operation)) return {};
     const TensorType& self = first(operation);
-    return {0, 2 * element_count(self), byte_count(self) + element_count(self), gradient_bytes(operation)};
-}
-
-std::int64_t dropout_mask_bytes(const Operation& operation) {
-    return drops(operation) ? element_count(first(operation)) : 0;
+    return {0, 2 * element_count(self), byte_count(self) + mask_bytes(operation), gradient_bytes(operation)};
 }
 
 /// The gated half: a * sigmoid(b) over the halves of a dimension.
@@ -214,22 +225,31 @@ constexpr Row additive(std::string_view schema) {
 }
 template <auto Outputs, std::int64_t cost = 1>
 constexpr Row multiplicative(std::string_view schema) {
-    return {schema,      Family::elementwise, Outputs, &streamed<Outputs, cost>, &product_backward<Outputs, cost>,
+    return {schema,
+            Family::elementwise,
+            Outputs,
+            &streamed<Outputs, cost>,
+            &product_backward<Outputs, cost, &saves_other>,
             &saves_other};
 }
 template <auto Outputs, std::int64_t cost>
 constexpr Row keeping_all(std::string_view schema) {
-    return {schema,    Family::elementwise, Outputs, &streamed<Outputs, cost>, &product_backward<Outputs, cost>,
-            &saves_all};
+    return {
+        schema,    Family::elementwise, Outputs, &streamed<Outputs, cost>, &product_backward<Outputs, cost, &saves_all>,
+        &saves_all};
 }
 template <auto Outputs>
 constexpr Row chosen(std::string_view schema) {
-    return {schema,          Family::elementwise, Outputs, &streamed<Outputs, 1>, &product_backward<Outputs, 1>,
+    return {schema,
+            Family::elementwise,
+            Outputs,
+            &streamed<Outputs, 1>,
+            &product_backward<Outputs, 1, &saves_condition>,
             &saves_condition};
 }
 template <auto Outputs>
 constexpr Row dropout(std::string_view schema) {
-    return {schema, Family::elementwise, Outputs, &dropout_forward, &dropout_backward, nullptr, &dropout_mask_bytes};
+    return {schema, Family::elementwise, Outputs, &dropout_forward, &dropout_backward, nullptr, &mask_bytes};
 }
 
 constexpr std::array rows{

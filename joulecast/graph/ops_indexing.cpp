@@ -112,14 +112,14 @@ Types taken_at_most(const Operation& operation) {
 template <auto Outputs>
 Counts gathered(const Operation& operation) {
     const std::int64_t taken = bytes(taken_at_most<Outputs>(operation));
-    return {0, 0, input_bytes(operation) - byte_count(first(operation)) + taken, taken};
+    return {0, 0, input_bytes(operation) - distinct_bytes(first(operation)) + taken, taken};
 }
 
 /// Zeros of the whole, into which the output's gradient is added at the indices.
 template <auto Outputs>
 Counts gather_backward(const Operation& operation) {
     const Types output = taken_at_most<Outputs>(operation);
-    const std::int64_t indices = input_bytes(operation) - byte_count(first(operation));
+    const std::int64_t indices = input_bytes(operation) - distinct_bytes(first(operation));
     return {0, elements(output), 2 * bytes(output) + indices, gradient_bytes(operation) + bytes(output)};
 }
 
@@ -135,14 +135,14 @@ Indices saves_indices(const Operation& operation) {
 template <bool in_place>
 Counts scattered(const Operation& operation) {
     const TensorType& self = first(operation);
-    const std::int64_t others = input_bytes(operation) - byte_count(self);
+    const std::int64_t others = input_bytes(operation) - distinct_bytes(self);
     const std::int64_t copied = in_place ? 0 : byte_count(self);
     return {0, 0, others + copied, others + copied};
 }
 
 Counts scatter_backward(const Operation& operation) {
     const TensorType& self = first(operation);
-    const std::int64_t others = input_bytes(operation) - byte_count(self);
+    const std::int64_t others = input_bytes(operation) - distinct_bytes(self);
     return {0, 0, byte_count(self) + others, gradient_bytes(operation)};
 }
 

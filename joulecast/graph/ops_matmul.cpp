@@ -1,4 +1,6 @@
 #include <array>
+#include <numeric>
+#include <optional>
 
 #include "joulecast/graph/operands.h"
 #include "joulecast/graph/schema.h"
@@ -150,21 +152,64 @@ Counts backward(const Operation& operation) {
     return counts;
 }
 
-/// Each operand is kept for the other's gradient.
+/// The operand as matmul hands it to its kernel, where that is a copy: more than two dimensions are brought to two, or
+/// with those of the other operand to one batch and two, by a view if the strides allow one. Absent without a copy.
+std::optional<TensorType> copied(const Operation& operation, const Product& call, const TensorType& operand) {
+    const bool reshapes = operation.target.ends_with("matmul") || operation.target == "aten::linear";
+    const std::size_t dimensions = rank(operand);
+    if (!reshapes || dimensions < 3 || element_count(operand) == 0) return std::nullopt;
+    const TensorType& other = &operand == &call.left ? call.right : call.left;
+    if (rank(other) <= 2) {
+        std::vector<std::size_t> order(dimensions);
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        if (&operand == &call.right) std::swap(order[dimensions - 1], order[dimensions - 2]);
+        const TensorType turned = permuted(operand, order);
+        const std::int64_t last = turned.sizes.back();
+        return view_of(turned, {element_count(turned) / last, last}) ? std::nullopt
+                                                                     : std::optional(make(operand.dtype, turned.sizes));
+    }
+    Sizes sizes(call.output.begin(), call.output.end() - 2);
+    const std::int64_t batch = product(operation, sizes);
+    sizes.insert(sizes.end(), operand.sizes.end() - 2, operand.sizes.end());
+    Strides strides = strides_of(operand);
+    strides.insert(strides.begin(), sizes.size() - dimensions, 0);
+    for (std::size_t i = 0; i < dimensions; ++i) {
+        std::int64_t& stride = strides[strides.size() - 1 - i];
+        if (operand.sizes[dimensions - 1 - i] != sizes[sizes.size() - 1 - i]) stride = 0;
+    }
+    const TensorType expanded = strided(operand.dtype, make(operand.dtype, sizes).sizes, strides);
+    const std::size_t count = sizes.size();
+    if (view_of(expanded, {batch, sizes[count - 2], sizes[count - 1]})) return std::nullopt;
+    return make(operand.dtype, std::move(sizes));
+}
+
+bool is_kept(const Product& call, const TensorType* operand) {
+    return (operand == &call.left && call.right.requires_grad) || (operand == &call.right && call.left.requires_grad);
+}
+
+/// Each operand is kept for the other's gradient, unless its copy is.
 Indices saved(const Operation& operation) {
     const Product call = read(operation);
     const std::vector<const TensorType*> all = tensors(operation);
     Indices kept;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        const bool for_right = all[i] == &call.left && call.right.requires_grad;
-        const bool for_left = all[i] == &call.right && call.left.requires_grad;
-        if (for_left || for_right) kept.push_back(static_cast<std::int32_t>(i));
+        if (is_kept(call, all[i]) && !copied(operation, call, *all[i])) kept.push_back(static_cast<std::int32_t>(i));
     }
     return kept;
 }
 
+std::int64_t kept_copies(const Operation& operation) {
+    const Product call = read(operation);
+    std::int64_t count = 0;
+    for (const TensorType* operand : {&call.left, &call.right}) {
+        if (!is_kept(call, operand)) continue;
+        if (const auto copy = copied(operation, call, *operand)) count = added(count, byte_count(*copy));
+    }
+    return count;
+}
+
 constexpr Row matmul(std::string_view schema) {
-    return {schema, Family::matmul, &outputs, &forward, &backward, &saved};
+    return {schema, Family::matmul, &outputs, &forward, &backward, &saved, &kept_copies};
 }
 
 constexpr std::array rows{

@@ -20,7 +20,7 @@ Indices saves_indices(const Operation& operation) {
 }
 
 std::int64_t bytes_of_others(const Operation& operation) {
-    return input_bytes(operation) - byte_count(first(operation));
+    return input_bytes(operation) - distinct_bytes(first(operation));
 }
 
 Types checked_same(const Operation& operation) {

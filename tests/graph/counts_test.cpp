@@ -184,6 +184,9 @@ TEST(Elementwise, DropoutCostsInTrainingOnly) {
     EXPECT_EQ(forward(training), (Counts{0, 30, 40, 50}));
     EXPECT_EQ(backward(training), (Counts{0, 20, 50, 40}));
     EXPECT_EQ(hidden(training), 10);
+    // In place it multiplies by factors, feature_dropout by one for each of 12 channels.
+    EXPECT_EQ(hidden("aten::dropout_(self=f32[10]~, p=0.5, train=true)"), 40);
+    EXPECT_EQ(hidden("aten::feature_dropout(input=f32[2,6,8]~, p=0.5, train=true)"), 48);
 }
 
 TEST(Normalization, ReadsItsInputTwiceInTraining) {
@@ -263,9 +266,41 @@ TEST(View, IsFreeForwardAndPaysForPartsBackward) {
     EXPECT_EQ(backward("aten::expand(self=f32[1,4]~, size=[3,4])"), (Counts{0, 12, 48, 16}));
 }
 
+TEST(Product, KeepsTheCopyOfWhatCannotBeViewedAsMatrices) {
+    const char* viewed = "aten::matmul(self=f32[2,3,4,5]~, other=f32[2,3,5,6]~)";
+    EXPECT_EQ(saved(viewed), (Indices{0, 1}));
+    EXPECT_EQ(hidden(viewed), 0);
+    // 60 is not 3 times 5, so the two outer dimensions are not one: 120 elements are copied.
+    const char* copied = "aten::matmul(self=f32[2,3,4,5]{60,5,15,1}~, other=f32[2,3,5,6]~)";
+    EXPECT_EQ(saved(copied), Indices{1});
+    EXPECT_EQ(hidden(copied), 480);
+    // The batch that the operand is expanded by is copied too, since 1 and 4 are not one dimension then: 3 * 4 * 20.
+    const char* expanded = "aten::matmul(self=f32[3,1,4,5]~, other=f32[3,4,5,6]~)";
+    EXPECT_EQ(saved(expanded), Indices{1});
+    EXPECT_EQ(hidden(expanded), 960);
+    const char* rows = "aten::linear(input=f32[4,2,8]{8,32,1}~, weight=f32[3,8]~)";
+    EXPECT_EQ(saved(rows), Indices{1});
+    EXPECT_EQ(hidden(rows), 256);
+}
+
+TEST(Attention, KeepsRowSumsAndAMaskOfBooleansAsNumbers) {
+    const char* call =
+        "aten::scaled_dot_product_attention(query=f32[2,3,10,16]~, key=f32[2,3,12,16]~, value=f32[2,3,12,16]~, "
+        "attn_mask=bool[10,12])";
+    EXPECT_EQ(saved(call), (Indices{0, 1, 2, 4}));
+    EXPECT_EQ(hidden(call), 4 * 2 * 3 * 10 + 4 * 10 * 12);
+}
+
+TEST(Choice, ReadsItsConditionBackwardAndAProductByANumberNothing) {
+    // 40 of the output's gradient, 10 of the condition.
+    EXPECT_EQ(backward("aten::where.ScalarOther(condition=bool[10], self=f32[10]~, other=0.0)"),
+              (Counts{0, 10, 50, 40}));
+    EXPECT_EQ(backward("aten::mul.Scalar(self=f32[10]~, other=2)"), (Counts{0, 10, 40, 40}));
+}
+
 TEST(Creation, OnlyWrites) {
     EXPECT_EQ(forward("aten::arange(end=10)"), (Counts{0, 0, 0, 80}));
-    EXPECT_EQ(forward("aten::fill_.Tensor(self=f32[10], value=f32[])"), (Counts{0, 0, 0, 40}));
+    EXPECT_EQ(forward("aten::fill_.Tensor(self=f32[10], value=f32[])"), (Counts{0, 0, 4, 40}));
     EXPECT_EQ(forward("aten::empty.memory_format(size=[10])"), Counts{});
 }
 
