@@ -138,6 +138,7 @@ bool may_be_image(const Sizes& sizes) {
 std::int64_t checked_span(const Sizes& sizes, const Strides& strides) {
     std::int64_t last = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
+        if (strides[i] < 0) throw FormatError("tensor has a negative stride: " + std::to_string(strides[i]));
         std::int64_t reach = 0;
         if (__builtin_mul_overflow(sizes[i] - 1, strides[i], &reach) || __builtin_add_overflow(last, reach, &last) ||
             last >= largest_span) {

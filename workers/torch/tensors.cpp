@@ -131,10 +131,13 @@ void TensorMaker::fill(at::Tensor& dense, const Content& content) {
 at::Tensor TensorMaker::make(const TensorType& type, const Content& content) {
     const at::NoGradGuard no_grad;
     const auto options = at::TensorOptions().dtype(scalar_type(type.dtype));
-    // Throws on negative or overflowing sizes and strides. Gaps are filled too: a cache line may hold both.
-    at::Tensor tensor = at::empty({span(type)}, options);
-    fill(tensor, content);
-    tensor = is_contiguous(type) ? tensor.view(type.sizes) : tensor.as_strided(type.sizes, type.strides);
+    const std::int64_t elements = span(type);  // throws on negative or overflowing sizes and strides
+    // No view: some operations in place refuse those.
+    at::Tensor tensor =
+        is_contiguous(type) ? at::empty(type.sizes, options) : at::empty_strided(type.sizes, type.strides, options);
+    // Gaps are filled too: a cache line may hold both.
+    at::Tensor storage = tensor.as_strided({elements}, {1});
+    fill(storage, content);
     if (type.requires_grad && is_floating(type.dtype)) tensor.requires_grad_(true);
     return tensor;
 }
