@@ -8,8 +8,8 @@
 
 namespace joulecast {
 
-/// One argument of a node with all that hangs on it, apart from its place in the operation: readers and transforms build
-/// nodes out of these.
+/// One argument of a node with all that hangs on it, apart from its place in the operation: readers and transforms
+/// build nodes out of these.
 struct NodePart {
     std::string name;
     Value value;

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -9,6 +10,7 @@
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/graph/record.h"
 #include "tests/graph/pt2_program_text.h"
+#include "tests/graph/stored_zip.h"
 #include "tests/graph/zip_of.h"
 
 namespace joulecast {
@@ -107,6 +109,107 @@ TEST(HostilePt2, DeepNestingIsRefused) {
     for (int i = 0; i < 100'000; ++i) nested = "(" + nested;
     tensors_of(program)["x"] = tensor({expression(nested, 2), 4}, {4, 1});
     EXPECT_THAT(failure(program), HasSubstr("net.pt2"));
+}
+
+TEST(HostilePt2, NamesWithNulBytesAndOfAMegabyteAreShownShort) {
+    for (const std::string& name : {std::string("a\0b\n", 4), std::string(1U << 20U, 'n')}) {
+        json program = small_program();
+        node_of(program)["inputs"][0] = argument("self", tensor_argument(name));
+        EXPECT_THAT(failure(program), AllOf(HasSubstr("node 0"), HasSubstr("is not among tensor_values")))
+            << name.size();
+        EXPECT_LT(failure(program).size(), 1000);
+        // As the name of a tensor that is there it is as good as any.
+        tensors_of(program)[name] = tensors_of(program)["x"];
+        graph_of(program)["inputs"] = {tensor_argument(name)};
+        EXPECT_EQ(only_signature(read(program)), "aten::relu(self=f32[2,4])");
+        program = small_program();
+        node_of(program)["target"] = name;
+        EXPECT_LT(failure(program).size(), 1000);
+    }
+}
+
+TEST(HostilePt2, OfAKeyGivenTwiceOneHolds) {
+    std::string text = small_program().dump();
+    const std::string other = R"("relu":{"dtype":7,"layout":7,"sizes":[{"as_int":9}],"strides":[{"as_int":1}]},)";
+    text.insert(text.find("\"relu\":{"), other);
+    const Graph graph = read_text(text);
+    EXPECT_TRUE(graph.nodes[0].outputs[0].sizes == (std::vector<std::int64_t>{2, 4}) ||
+                graph.nodes[0].outputs[0].sizes == (std::vector<std::int64_t>{9}));
+}
+
+TEST(HostilePt2, ACycleCannotBeWritten) {
+    // Two nodes that feed each other: the first uses what only the second makes.
+    json program = small_program();
+    json second = node_of(program);
+    second["inputs"] = {argument("self", tensor_argument("relu"))};
+    second["outputs"] = {tensor_argument("back")};
+    node_of(program)["inputs"] = {argument("self", tensor_argument("back"))};
+    graph_of(program)["nodes"].push_back(second);
+    tensors_of(program)["back"] = tensors_of(program)["x"];
+    EXPECT_THAT(failure(program), AllOf(HasSubstr("node 0"), HasSubstr("nothing before makes it")));
+}
+
+/// The archive with its directory 5 GB further on, as zip64 writes it; the file is sparse.
+void write_beyond_4_gb(const std::filesystem::path& path, const std::string& name, const std::string& content) {
+    const std::string zip = testing::stored_zip(name, content);
+    const std::size_t directory = zip.find("PK\x01\x02");
+    const std::size_t end = zip.find("PK\x05\x06");
+    constexpr std::uint64_t start = std::uint64_t{5} << 30U;
+    const auto append64 = [](std::string& bytes, std::uint64_t value) {
+        testing::append(bytes, static_cast<std::uint32_t>(value), 4);
+        testing::append(bytes, static_cast<std::uint32_t>(value >> 32U), 4);
+    };
+    std::string entry = zip.substr(directory, end - directory);
+    // Length of the extra field stands at 30, the offset of the local header at 42: all ones, so that zip64's holds.
+    entry[30] = 12;
+    for (std::size_t i = 42; i < 46; ++i) entry[i] = '\xff';
+    testing::append(entry, 1, 2);
+    testing::append(entry, 8, 2);
+    append64(entry, start);
+    const std::string local = zip.substr(0, directory);
+    std::string closing = "PK\x06\x06";
+    append64(closing, 44);
+    testing::append(closing, 45, 2);
+    testing::append(closing, 45, 2);
+    append64(closing, 0);
+    append64(closing, 1);
+    append64(closing, 1);
+    append64(closing, entry.size());
+    append64(closing, start + local.size());
+    closing += "PK\x06\x07";
+    testing::append(closing, 0, 4);
+    append64(closing, start + local.size() + entry.size());
+    testing::append(closing, 1, 4);
+    closing += "PK\x05\x06";
+    for (int i = 0; i < 4; ++i) testing::append(closing, i < 2 ? 0 : 1, 2);
+    testing::append(closing, static_cast<std::uint32_t>(entry.size()), 4);
+    testing::append(closing, 0xFFFFFFFFU, 4);
+    testing::append(closing, 0, 2);
+    std::ofstream file(path, std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(start));
+    file << local << entry << closing;
+}
+
+TEST(HostilePt2, OffsetsBeyond4GigabytesAreRead) {
+    const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "beyond_4_gb.pt2";
+    write_beyond_4_gb(path, "net/models/model.json", small_program().dump());
+    EXPECT_GT(std::filesystem::file_size(path), std::uint64_t{5} << 30U);
+    EXPECT_EQ(only_signature(read_pt2(path)), "aten::relu(self=f32[2,4])");
+    std::filesystem::remove(path);
+}
+
+TEST(HostilePt2, EntriesThatOverlapGiveAGraphOrAnError) {
+    const std::string one = zip_of({{"net/models/model.json", small_program().dump()}, {"net/other.json", "{}"}});
+    // The second entry's local header (offset at 42 of its directory entry) is said to be the first's.
+    const std::size_t second = one.find("PK\x01\x02", one.find("PK\x01\x02") + 4);
+    ASSERT_NE(second, std::string::npos);
+    std::string overlapping = one;
+    for (std::size_t i = 42; i < 46; ++i) overlapping[second + i] = '\0';
+    try {
+        EXPECT_EQ(read_pt2(bytes_of(overlapping), "x.pt2").nodes.size(), 1);
+    } catch (const FormatError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("x.pt2"));
+    }
 }
 
 TEST(HostilePt2, AZipBombIsStoppedWhileUnpacking) {
