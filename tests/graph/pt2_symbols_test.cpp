@@ -147,6 +147,16 @@ TEST(Pt2Symbols, ConditionsAndRealNumbersAreEvaluated) {
               "mine::scale(self=f32[5,4], large=true, factor=2.5, other=nan)");
 }
 
+TEST(Pt2Symbols, AConditionOnDataIsNeverTakenForTheDefault) {
+    json program = small_program();
+    const json condition{{"as_expr", {{"expr_str", "GreaterThan(Symbol('u0'), Integer(3))"}, {"hint", nullptr}}}};
+    graph_of(program)["sym_bool_values"] = {{"ge", condition}};
+    node_of(program)["target"] = "torch.ops.aten.mean.dim";
+    node_of(program)["inputs"].push_back(argument("dim", {{"as_ints", {1}}}));
+    node_of(program)["inputs"].push_back(argument("keepdim", {{"as_sym_bool", {{"as_name", "ge"}}}}));
+    EXPECT_EQ(only_signature(read(program)), "aten::mean.dim.unsupported_as_sym_bool(self=f32[2,4], dim=[1])");
+}
+
 TEST(Pt2Symbols, NamedIntegersBecomeArguments) {
     json program = small_program();
     graph_of(program)["sym_int_values"] = {{"mul", expression("Mul(Integer(4), Symbol('s77'))", 8)}};

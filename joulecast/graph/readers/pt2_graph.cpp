@@ -80,6 +80,7 @@ class Translation {
     TensorType take_tensor(NodePart& part, const std::string& name, Scope& scope);
     std::optional<Value> value_of(const Argument& argument, NodePart& part, const Scope& scope);
     std::optional<Value> number_of(const NamedNumber& number, NodePart& part, const Body& body);
+    std::optional<std::string> unsupported_part(const Node& source, const Record& record, const Body& body);
     void cast_inputs(joulecast::Node& node);
     ValueRef cast(const joulecast::Node& node, std::size_t index, Dtype dtype);
 
@@ -200,12 +201,16 @@ void Translation::add_inlined(const Node& source, const Body& body, Scope& scope
 
 /// The name of what keeps joulecast's record of the operation from costing it: an argument of a kind that no Operation
 /// holds, or one that a later torch added to the schema.
-std::optional<std::string> unsupported_part(const Node& source, const Record& record) {
+std::optional<std::string> Translation::unsupported_part(const Node& source, const Record& record, const Body& body) {
     // What computes sizes costs nothing, whatever it is given.
     if (record.family == Family::symbolic) return std::nullopt;
     for (const Argument& argument : source.inputs) {
         if (const auto* unknown = std::get_if<Unknown>(&argument.value)) return unknown->variant;
         if (std::holds_alternative<Subgraph>(argument.value)) return "as_graph";
+        // A condition on data has no value: the record would take the schema's default for it.
+        const auto* number = std::get_if<NamedNumber>(&argument.value);
+        if (number != nullptr && number->kind == NamedNumber::Kind::condition && !symbols_.resolve(*number, body))
+            return "as_sym_bool";
         if (std::ranges::find(record.parameters, argument.name, &Parameter::name) == record.parameters.end())
             return argument.name;
     }
@@ -221,7 +226,7 @@ void Translation::add_node(const Node& source, Scope& scope) {
     // A record must not cost what it has not seen whole: such a node gets a target without a record, which says why.
     const Record* record = find_record(node.operation.target);
     if (record != nullptr)
-        if (const auto part = unsupported_part(source, *record))
+        if (const auto part = unsupported_part(source, *record, scope.body))
             node.operation.target = target_of(source.target + ".unsupported_" + *part);
     if (source.inputs.size() > longest_list) throw FormatError("it has more than 4096 arguments");
     std::vector<NodePart> parts;
