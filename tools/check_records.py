@@ -18,6 +18,7 @@ import subprocess
 import sys
 
 import torch
+import torch.ao.quantization.fx._decomposed  # noqa: F401 registers quantized_decomposed
 from torch.utils.flop_counter import FlopCounterMode
 
 DTYPES = {"u8": torch.uint8, "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64, "f16": torch.float16,
@@ -93,8 +94,9 @@ class Reader:
 
 
 def overload(target):
-    name, _, variant = target.removeprefix("aten::").partition(".")
-    return getattr(getattr(torch.ops.aten, name), variant or "default")
+    library, _, rest = target.partition("::")
+    name, _, variant = rest.partition(".")
+    return getattr(getattr(getattr(torch.ops, library), name), variant or "default")
 
 
 def strides_text(sizes, strides):
@@ -195,7 +197,7 @@ def plain(value):
 def check_schemas(program):
     wrong = 0
     for record in json.loads(subprocess.run([program], check=True, capture_output=True, text=True).stdout):
-        if not record["target"].startswith("aten::"):  # Python's own operators on sizes
+        if not record["target"].startswith(("aten::", "quantized_decomposed::")):  # Python's own operators on sizes
             continue
         ours = [(p["name"], *([plain(p["default"])] if "default" in p else [])) for p in record["parameters"]]
         theirs = [(a.name, *([plain(a.default_value)] if a.has_default_value() else []))

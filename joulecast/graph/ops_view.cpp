@@ -145,6 +145,25 @@ Types squeeze_outputs(const Operation& operation) {
     return {viewed(operation, self, std::move(sizes))};
 }
 
+/// The same memory read as another type: a longer one takes several elements of the last dimension.
+Types view_dtype_outputs(const Operation& operation) {
+    const TensorType& self = first(operation);
+    const auto dtype = optional_dtype(operation, "dtype");
+    if (!dtype) refuse(operation, "dtype is missing");
+    TensorType result = unmarked(self);
+    result.dtype = *dtype;
+    const std::int64_t from = element_bytes(self.dtype);
+    const std::int64_t to = element_bytes(*dtype);
+    if (from == to) return {result};
+    if (self.sizes.empty()) refuse(operation, "a tensor without dimensions keeps its element's size");
+    if (!is_contiguous(self)) refuse(operation, "only a contiguous tensor is seen as elements of another size");
+    Sizes sizes = self.sizes;
+    const std::int64_t length = checked(operation, sizes.back(), from);
+    if (length % to != 0) refuse(operation, "the last dimension is no multiple of the new element");
+    sizes.back() = length / to;
+    return {make(*dtype, std::move(sizes))};
+}
+
 /// No bytes move either way.
 template <auto Outputs>
 constexpr Row view(std::string_view schema) {
@@ -163,6 +182,8 @@ constexpr Row detached(std::string_view schema) {
 
 constexpr std::array rows{
     view<&view_outputs>("aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)"),
+    Row{"aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", Family::view, &view_dtype_outputs,
+        &free_of_charge},
     view<&view_outputs>("aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor"),
     view<&view_as_outputs>("aten::view_as(Tensor(a) self, Tensor other) -> Tensor(a)"),
     reshape<&reshape_outputs>("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)"),

@@ -56,6 +56,7 @@ std::span<const Row> normalization_rows();
 std::span<const Row> part_rows();
 std::span<const Row> placing_rows();
 std::span<const Row> pooling_rows();
+std::span<const Row> quantized_rows();
 std::span<const Row> random_rows();
 std::span<const Row> recurrent_rows();
 std::span<const Row> reduction_rows();

@@ -9,48 +9,114 @@ namespace {
 
 constexpr std::string_view microsoft = "com.microsoft";
 
+Operand seen_as(Call& call, const Operand& operand, Dtype dtype) {
+    return call.emit("aten::view.dtype", {{"self", operand}, {"dtype", Value(dtype)}});
+}
+
 /// torch multiplies numbers of one type: the same bytes taken as signed, which costs nothing.
 Operand as_signed(Call& call, const Operand& operand) {
-    if (operand.type.dtype != Dtype::u8) return operand;
-    return call
-        .emit_unknown("aten::view.dtype", {{"self", operand}, {"dtype", Value(Dtype::i8)}},
-                      {tensor_type(Dtype::i8, operand.type.sizes)})
-        .at(0);
+    return operand.type.dtype == Dtype::u8 ? seen_as(call, operand, Dtype::i8) : operand;
 }
 
 Operand as_dtype(Call& call, const Operand& operand, Dtype dtype) {
     if (operand.type.dtype == dtype) return operand;
     const bool is_view = element_bytes(dtype) == element_bytes(operand.type.dtype) && !is_floating(dtype);
-    if (!is_view) return call.emit("aten::to.dtype", {{"self", operand}, {"dtype", Value(dtype)}});
-    return call
-        .emit_unknown("aten::view.dtype", {{"self", operand}, {"dtype", Value(dtype)}},
-                      {tensor_type(dtype, operand.type.sizes)})
-        .at(0);
+    if (is_view) return seen_as(call, operand, dtype);
+    return call.emit("aten::to.dtype", {{"self", operand}, {"dtype", Value(dtype)}});
 }
 
-/// One scale for all, or one for each place along `axis`.
+struct Limits {
+    std::int64_t least;
+    std::int64_t most;
+};
+
+/// Absent for the types that quantized_decomposed does not have: 8-bit floats.
+std::optional<Limits> limits_of(Dtype dtype) {
+    switch (dtype) {
+        case Dtype::u8:
+            return Limits{0, 255};
+        case Dtype::i8:
+            return Limits{-128, 127};
+        case Dtype::i16:
+            return Limits{-32768, 32767};
+        case Dtype::i32:
+            return Limits{-2147483648, 2147483647};
+        default:
+            return std::nullopt;
+    }
+}
+
+void add_limits(std::vector<Given>& given, Dtype dtype) {
+    const Limits limits = limits_of(dtype).value();
+    given.emplace_back("quant_min", Value(limits.least));
+    given.emplace_back("quant_max", Value(limits.most));
+    given.emplace_back("dtype", Value(dtype));
+}
+
+/// Inputs of QuantizeLinear and DequantizeLinear: tensor, scale, zero point. One scale for all, or one for each place
+/// along `axis`; absent where blocks have a scale each.
+std::optional<std::string> add_scales(Call& call, std::vector<Given>& given, Dtype dtype) {
+    const bool is_one = element_count(call.type(1)) == 1;
+    if (!is_one && call.rank(1) != 1) return std::nullopt;
+    // A missing zero point is zero.
+    const auto zero_point = [&] {
+        if (call.has(2)) return call.tensor(2);
+        return call.emit("aten::zeros", {{"size", Value(call.type(1).sizes)}, {"dtype", Value(dtype)}});
+    };
+    given.emplace_back("input", call.tensor(0));
+    given.emplace_back(is_one ? "scale" : "scales", call.tensor(1));
+    given.emplace_back(is_one ? "zero_point" : "zero_points", zero_point());
+    if (!is_one) given.emplace_back("axis", Value(call.axis(call.integer("axis", 1), call.rank(0))));
+    add_limits(given, dtype);
+    return is_one ? "quantize_per_tensor.tensor" : "quantize_per_channel";
+}
+
 void quantize(Call& call) {
     const Dtype dtype = call.has(2) ? call.type(2).dtype : call.dtype("output_dtype", Dtype::u8);
-    const TensorType result = tensor_type(dtype, call.type(0).sizes);
-    const bool is_one = call.rank(1) == 0 || element_count(call.type(1)) == 1;
-    std::vector<Given> given{{"self", call.tensor(0)}, {"scales", call.tensor(1)}};
-    if (call.has(2)) given.emplace_back("zero_points", call.tensor(2));
-    if (!is_one) given.emplace_back("axis", Value(call.axis(call.integer("axis", 1), call.rank(0))));
-    given.emplace_back("dtype", Value(dtype));
-    const char* target = is_one ? "aten::quantize_per_tensor" : "aten::quantize_per_channel";
-    call.output(0, call.emit_unknown(target, std::move(given), {result}).at(0));
+    std::vector<Given> given;
+    const auto target = limits_of(dtype) ? add_scales(call, given, dtype) : std::nullopt;
+    if (!target) return call.emit_named(std::vector{tensor_type(dtype, call.type(0).sizes)});
+    call.output(0, call.emit("quantized_decomposed::" + *target, std::move(given)));
 }
 
 void dequantize(Call& call) {
-    const TensorType result = tensor_type(call.type(1).dtype, call.type(0).sizes);
-    std::vector<Given> given{{"self", call.tensor(0)}, {"scales", call.tensor(1)}};
-    if (call.has(2)) given.emplace_back("zero_points", call.tensor(2));
-    call.output(0, call.emit_unknown("aten::dequantize.self", std::move(given), {result}).at(0));
+    const Dtype dtype = call.type(0).dtype;
+    const Dtype result = call.type(1).dtype;
+    std::vector<Given> given;
+    const auto target = limits_of(dtype) ? add_scales(call, given, dtype) : std::nullopt;
+    if (!target) return call.emit_named(std::vector{tensor_type(result, call.type(0).sizes)});
+    if (result != Dtype::f32) given.emplace_back("out_dtype", Value(result));
+    call.output(0, call.emit("quantized_decomposed::de" + *target, std::move(given)));
+}
+
+struct Chosen {
+    Operand quantized;
+    Operand scale;
+    Operand zero_point;
+};
+
+/// Scale and zero point are chosen as the network runs.
+Chosen chosen(Call& call, const Operand& input, Dtype dtype) {
+    constexpr double smallest_scale = 1e-6;  // decides no cost
+    std::vector<Given> choice{{"input", input}, {"eps", Value(smallest_scale)}};
+    add_limits(choice, dtype);
+    const auto parts = call.emit_all("quantized_decomposed::choose_qparams.tensor", std::move(choice));
+    std::vector<Given> given{{"input", input}, {"scale", parts.at(0)}, {"zero_point", parts.at(1)}};
+    add_limits(given, dtype);
+    return {call.emit("quantized_decomposed::quantize_per_tensor.tensor", std::move(given)), parts.at(0), parts.at(1)};
+}
+
+/// One element, without dimensions.
+Operand as_number(Call& call, const Operand& operand, Dtype dtype) {
+    const Operand number = call.emit("aten::to.dtype", {{"self", operand}, {"dtype", Value(dtype)}});
+    return call.emit("aten::view", {{"self", number}, {"size", Value(Sizes{})}});
 }
 
 void dynamic_quantize(Call& call) {
-    call.emit_named(std::vector{tensor_type(Dtype::u8, call.type(0).sizes), tensor_type(Dtype::f32, {}),
-                                tensor_type(Dtype::u8, {})});
+    const Chosen result = chosen(call, call.tensor(0), Dtype::u8);
+    call.output(0, result.quantized);
+    if (call.wants(1)) call.output(1, as_number(call, result.scale, Dtype::f32));
+    if (call.wants(2)) call.output(2, as_number(call, result.zero_point, Dtype::u8));
 }
 
 Operand product(Call& call, std::size_t first, std::size_t second) {
@@ -71,9 +137,7 @@ void matmul_integer_to_float(Call& call) {
 
 void dynamic_quantize_matmul(Call& call) {
     const Operand a = call.tensor(0);
-    const Operand quantized = call.emit_unknown("aten::quantize_per_tensor", {{"self", a}, {"dtype", Value(Dtype::i8)}},
-                                                {tensor_type(Dtype::i8, a.type.sizes)})
-                                  .at(0);
+    const Operand quantized = chosen(call, a, Dtype::i8).quantized;
     const Operand b = as_signed(call, call.tensor(1));
     Operand result = call.emit("aten::matmul", {{"self", quantized}, {"other", b}});
     result = as_dtype(call, result, a.type.dtype);
@@ -142,29 +206,33 @@ void named_like_input(Call& call) {
 
 void global_average(Call& call) {
     const bool is_last = call.integer("channels_last", 0) != 0;
-    Sizes sizes = call.type(0).sizes;
-    if (sizes.size() < 3) call.refuse("its input has no spatial dimensions");
-    for (std::size_t d = is_last ? 1 : 2; d < sizes.size() - (is_last ? 1 : 0); ++d) sizes[d] = 1;
-    call.emit_named(std::vector{tensor_type(call.type(0).dtype, sizes)});
+    const std::int64_t rank = call.rank(0);
+    if (rank < 3) call.refuse("its input has no spatial dimensions");
+    Sizes dims;
+    for (std::int64_t d = is_last ? 1 : 2; d < rank - (is_last ? 1 : 0); ++d) dims.push_back(d);
+    const Operand mean = call.emit(
+        "aten::mean.dim",
+        {{"self", call.tensor(0)}, {"dim", Value(dims)}, {"keepdim", Value(true)}, {"dtype", Value(Dtype::f32)}});
+    call.output(0, as_dtype(call, mean, call.type(0).dtype));
 }
 
 constexpr std::array rows{
-    Row{"QuantizeLinear", 10, &quantize, {}, true},
-    Row{"DequantizeLinear", 10, &dequantize, {}, true},
-    Row{"DynamicQuantizeLinear", 11, &dynamic_quantize, {}, true},
+    Row{"QuantizeLinear", 10, &quantize},
+    Row{"DequantizeLinear", 10, &dequantize},
+    Row{"DynamicQuantizeLinear", 11, &dynamic_quantize},
     Row{"MatMulInteger", 10, &matmul_integer},
     Row{"QLinearMatMul", 10, &linear_matmul},
     Row{"ConvInteger", 10, &convolution_integer},
     Row{"QLinearConv", 10, &linear_convolution},
-    Row{"QuantizeLinear", 1, &quantize, microsoft, true},
-    Row{"DequantizeLinear", 1, &dequantize, microsoft, true},
+    Row{"QuantizeLinear", 1, &quantize, microsoft},
+    Row{"DequantizeLinear", 1, &dequantize, microsoft},
     Row{"MatMulIntegerToFloat", 1, &matmul_integer_to_float, microsoft},
     Row{"DynamicQuantizeMatMul", 1, &dynamic_quantize_matmul, microsoft},
     Row{"QGemm", 1, &quantized_gemm, microsoft},
     Row{"QLinearAdd", 1, &linear_pair<"aten::add.Tensor">, microsoft},
     Row{"QLinearMul", 1, &linear_pair<"aten::mul.Tensor">, microsoft},
     Row{"QLinearConcat", 1, &linear_concat, microsoft},
-    Row{"QLinearGlobalAveragePool", 1, &global_average, microsoft, true},
+    Row{"QLinearGlobalAveragePool", 1, &global_average, microsoft},
     Row{"QLinearSigmoid", 1, &named_like_input, microsoft, true},
     Row{"QLinearLeakyRelu", 1, &named_like_input, microsoft, true},
     Row{"QLinearSoftmax", 1, &named_like_input, microsoft, true},
