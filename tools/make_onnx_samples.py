@@ -6,18 +6,22 @@ onnxruntime say of them (oracle.json).
     python tools/make_onnx_samples.py resnet18_ts17         # one sample; its part of oracle.json is replaced
 
 Needs the zoo's packages (see make_zoo.py) and onnx 1.23, onnxscript 0.7, onnxruntime 1.31. Exporters: ts<opset> is TorchScript's
-(dynamo=False), dy<opset> the one that torch.export feeds.
+(dynamo=False), dy<opset> the one that torch.export feeds. qdq<opset> and qop<opset> are TorchScript's, quantized by onnxruntime with
+QuantizeLinear and DequantizeLinear around every operator or with operators on integers; dq<opset> quantizes activations as it runs.
+tf<opset> is written here with onnx.helper as tf2onnx writes: NHWC at the borders, bias apart from MatMul, names with slashes and colons.
 Every float tensor of more than 16 elements becomes external data in a file that is not there.
 
 oracle.json, by sample:
 - flops: torch.utils.flop_counter over the eager network, as in make_oracles.py, with attention as two products (math), for two settings
-  of the symbols. Backward: all parameters require a gradient, inputs none.
-- stored: elements of float tensors in the file. parameters: those of the torch network.
+  of the symbols. Backward: all parameters require a gradient, inputs none; absent for quantized networks, which do not train.
+- stored: elements of float tensors in the file. parameters: those of the torch network; absent for
+  quantized networks, whose weights are integer constants.
 - shapes: what onnxruntime computed for every value at two settings of the symbols, graph optimisations off.
 """
 import io
 import json
 import sys
+import tempfile
 import warnings
 
 import numpy
@@ -25,7 +29,8 @@ import onnx
 import onnxruntime
 import torch
 import torchvision
-from onnx import TensorProto
+from onnx import TensorProto, helper, numpy_helper
+from onnxruntime import quantization
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils import flop_counter
 
@@ -121,6 +126,102 @@ class Activations(torch.nn.Module):
         return y.flip(1) + y.roll(2, 1), largest, places, y.argmax(1), torch.gather(y, 1, places), y.std(1), y.var(0), y.tril(), y @ y.t()
 
 
+class Mobile(torch.nn.Module):
+    """Inverted residuals, as MobileNetV2 has them."""
+
+    def __init__(self):
+        super().__init__()
+        self.enter = self.block(3, 8, 3, stride=2)
+        self.first = torch.nn.Sequential(self.block(8, 24, 1), self.block(24, 24, 3, groups=24), torch.nn.Conv2d(24, 8, 1))
+        self.second = torch.nn.Sequential(self.block(8, 32, 1), self.block(32, 32, 3, stride=2, groups=32), torch.nn.Conv2d(32, 16, 1))
+        self.last = self.block(16, 40, 1)
+        self.head = torch.nn.Linear(40, 10)
+        for module in self.modules():  # equal biases would be exported as one, which the quantizer does not take
+            if isinstance(module, torch.nn.BatchNorm2d):
+                torch.nn.init.normal_(module.bias)
+
+    @staticmethod
+    def block(inputs, outputs, kernel, stride=1, groups=1):
+        return torch.nn.Sequential(torch.nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False),
+                                   torch.nn.BatchNorm2d(outputs), torch.nn.ReLU6())
+
+    def forward(self, image):
+        x = self.enter(image)
+        x = self.last(self.second(x + self.first(x)))
+        return self.head(torch.nn.functional.adaptive_avg_pool2d(x, 1).flatten(1))
+
+
+class Channels(torch.nn.Module):
+    """What tensorflow() writes, in torch: padding below and to the right, as TensorFlow's SAME has it."""
+
+    def __init__(self):
+        super().__init__()
+        self.enter = torch.nn.Conv2d(3, 8, 3, stride=2)
+        self.depth = torch.nn.Conv2d(8, 8, 3, padding=1, groups=8)
+        self.head = torch.nn.Linear(8, 10)
+
+    def forward(self, image):
+        x = torch.nn.functional.pad(image.permute(0, 3, 1, 2), (0, 1, 0, 1))
+        x = torch.relu(self.depth(torch.clamp(self.enter(x), 0, 6)))
+        return torch.softmax(self.head(x.mean((2, 3))), -1)
+
+
+def tensorflow(opset):
+    """Channels as tf2onnx writes it."""
+    draw = numpy.random.default_rng(0)
+
+    def weight(name, *sizes):
+        return numpy_helper.from_array(draw.standard_normal(sizes).astype(numpy.float32), name)
+
+    def integers(name, values):
+        return numpy_helper.from_array(numpy.array(values, numpy.int64), name)
+    top = "StatefulPartitionedCall/functional/"
+    weights = [weight(top + "conv1/Conv2D/ReadVariableOp:0", 8, 3, 3, 3), weight(top + "conv1/BiasAdd/ReadVariableOp:0", 8),
+               weight(top + "dw/depthwise/ReadVariableOp:0", 8, 1, 3, 3), weight(top + "dw/BiasAdd/ReadVariableOp:0", 8),
+               weight(top + "dense/MatMul/ReadVariableOp:0", 8, 10), weight(top + "dense/BiasAdd/ReadVariableOp:0", 10),
+               integers("const_fold_opt__31", [0, 0, 0, 0, 0, 0, 1, 1]), numpy_helper.from_array(numpy.float32(0), "zero__7"),
+               numpy_helper.from_array(numpy.float32(6), "six__8")]
+    names = [tensor.name for tensor in weights]
+    conv1, conv1_bias, depth, depth_bias, dense, dense_bias, pads, zero, six = names
+    steps = [("Transpose", "conv1_pad/Pad__9", ["image:0"], {"perm": [0, 3, 1, 2]}), ("Pad", "conv1_pad/Pad", [None, pads], {}),
+             ("Conv", "conv1/Conv2D", [None, conv1, conv1_bias], {"kernel_shape": [3, 3], "strides": [2, 2], "dilations": [1, 1], "group": 1}),
+             ("Clip", "relu6/Relu6", [None, zero, six], {}),
+             ("Conv", "dw/depthwise", [None, depth, depth_bias], {"kernel_shape": [3, 3], "auto_pad": "SAME_UPPER", "group": 8}),
+             ("Relu", "dw/Relu", [None], {}), ("Transpose", "dw/Relu__20", [None], {"perm": [0, 2, 3, 1]}),
+             ("ReduceMean", "pool/Mean", [None], {"axes": [1, 2], "keepdims": 0}), ("MatMul", "dense/MatMul", [None, dense], {}),
+             ("Add", "dense/BiasAdd", [None, dense_bias], {}), ("Softmax", "dense/Softmax", [None], {"axis": 1})]
+    nodes, last = [], ""
+    for kind, name, inputs, attributes in steps:
+        nodes.append(helper.make_node(kind, [last if value is None else value for value in inputs], [top + name + ":0"], top + name, **attributes))
+        last = top + name + ":0"
+    graph = helper.make_graph(nodes, "tf2onnx", [helper.make_tensor_value_info("image:0", TensorProto.FLOAT, ["batch", 32, 32, 3])],
+                              [helper.make_tensor_value_info(last, TensorProto.FLOAT, ["batch", 10])], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8, producer_name="tf2onnx")
+
+
+class Readings(quantization.CalibrationDataReader):
+    """Two images of noise."""
+
+    def __init__(self, name, size):
+        draw = numpy.random.default_rng(0)
+        self.images = iter([{name: draw.standard_normal(size).astype(numpy.float32)} for _ in range(2)])
+
+    def get_next(self):
+        return next(self.images, None)
+
+
+def quantized(model, kind, size):
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = f"{folder}/float.onnx", f"{folder}/quantized.onnx"
+        onnx.save(model, source)
+        if kind == "dq":
+            quantization.quantize_dynamic(source, target)
+        else:
+            form = quantization.QuantFormat.QDQ if kind == "qdq" else quantization.QuantFormat.QOperator
+            quantization.quantize_static(source, target, Readings(model.graph.input[0].name, size), quant_format=form, per_channel=kind == "qdq")
+        return onnx.load(target)
+
+
 def small(name):
     """Networks written here: (network, inputs with `batch` and `sequence`, dimensions by input name)."""
     def tokens(batch, sequence):
@@ -133,11 +234,16 @@ def small(name):
         return Encoder(), tokens, {"tokens": {0: "batch", 1: "sequence"}}
     if name == "activations":
         return Activations(), lambda batch, sequence: (torch.randn(batch, 12),), {"x": {0: "batch"}}
+    if name == "mobile":
+        return Mobile(), lambda batch, size: (torch.randn(batch, 3, 32, 32),), {"image": {0: "batch"}}
+    if name == "channels":
+        return Channels(), lambda batch, size: (torch.randn(batch, 32, 32, 3),), {"image": {0: "batch"}}
     raise KeyError(name)
 
 
-SMALL = ("unet", "recurrent", "encoder", "activations")
+SMALL = ("mobile", "channels", "unet", "recurrent", "encoder", "activations")
 SETTINGS = {"unet": ((2, 32), (3, 48)), "recurrent": ((2, 6), (3, 9)), "encoder": ((2, 6), (3, 11)), "activations": ((4, 0), (7, 0))}
+QUANTIZED = ("qdq", "qop", "dq")
 SYMBOLS = {"unet": ("batch", "height", "width"), "recurrent": ("batch", "sequence"), "encoder": ("batch", "sequence"), "activations": ("batch",)}
 
 
@@ -190,6 +296,11 @@ def counted(name):
 
 
 def exported(name, kind, opset):
+    if kind == "tf":
+        return tensorflow(opset), sum(parameter.numel() for parameter in Channels().parameters())
+    if kind in QUANTIZED:
+        model, parameters = exported(name, "ts", opset)
+        return quantized(model, kind, (2, 3, 32, 32)), parameters
     (batch, other, _), *_ = settings(name)
     with torch.random.fork_rng():
         torch.manual_seed(0)
@@ -284,7 +395,8 @@ def onnxruntime_shapes(model, sets):
 
 # Which exports are kept: all opsets of the small networks, a few of the large ones.
 SAMPLES = {
-    "activations": ("ts17", "ts20", "dy18"), "encoder": ("ts14", "ts17", "ts20", "dy18", "dy20"),
+    "mobile": ("qdq13", "qop13"), "channels": ("tf13",),
+    "activations": ("ts17", "ts20", "dy18"), "encoder": ("ts14", "ts17", "ts20", "dy18", "dy20", "dq17"),
     "recurrent": ("ts11", "ts14"), "unet": ("ts11", "ts18", "dy18", "dy20"),
     "resnet18": ("ts17", "dy18"), "mobilenet_v2": ("ts13",), "densenet121": ("ts11",), "shufflenet_v2_x1_0": ("ts17",),
     "convnext_tiny": ("dy20",), "swin_t": ("ts16", "dy20"), "vit_b_16": ("dy18",), "bert-base": ("ts14", "dy18"), "gpt2": ("dy20",),
@@ -294,11 +406,16 @@ SAMPLES = {
 
 def write(sample, oracle):
     name, variant = sample.rsplit("_", 1)
-    model, parameters = exported(name, variant[:2], int(variant[2:]))
+    kind, opset = variant[:-2], int(variant[-2:])
+    model, parameters = exported(name, kind, opset)
     sets = [symbols for _, _, symbols in settings(name)]
-    entry = {"network": name, "opset": int(variant[2:]), "parameters": parameters,
+    entry = {"network": name, "opset": opset, "parameters": parameters,
              "stored": sum(int(numpy.prod(tensor.dims)) for tensor in model.graph.initializer if is_real(tensor) and tensor.dims),
              "flops": counted(name), "shapes": onnxruntime_shapes(model, sets)}
+    if kind in QUANTIZED:
+        del entry["parameters"]
+        for line in entry["flops"]:
+            del line["forward_backward"]
     strip(model)
     save(sample, model)
     oracle[sample] = entry
