@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "joulecast/error.h"
 #include "joulecast/graph/record.h"
 
 namespace joulecast {
@@ -312,6 +313,25 @@ TEST(Symbolic, CostsNothing) {
 
 TEST(Loss, MeanSquareReadsBoth) {
     EXPECT_EQ(forward("aten::mse_loss(self=f32[10], target=f32[10])"), (Counts{0, 30, 80, 4}));
+}
+
+TEST(Elementwise, QuantizingReadsFloatsAndScalesAndWritesBytes) {
+    // 96 elements. Quantizing: scale, round, shift, two limits; dequantizing: shift, scale. Scale 4 bytes, zero
+    // point 1.
+    const Operation quantize = parse_operation(
+        "quantized_decomposed::quantize_per_tensor.tensor(input=f32[2,6,8], scale=f32[], zero_point=u8[], "
+        "quant_min=0, quant_max=255, dtype=u8)");
+    EXPECT_EQ(forward_counts(quantize), (Counts{0, 5 * 96, 4 * 96 + 4 + 1, 96}));
+    const Operation dequantize = parse_operation(
+        "quantized_decomposed::dequantize_per_channel(input=i8[2,6,8], scales=f32[6], zero_points=i8[6], axis=1, "
+        "quant_min=-128, quant_max=127, dtype=i8)");
+    EXPECT_EQ(forward_counts(dequantize), (Counts{0, 2 * 96, 96 + 6 * 4 + 6, 4 * 96}));
+}
+
+TEST(View, UnderAnotherTypeMovesNothing) {
+    EXPECT_EQ(forward_counts(parse_operation("aten::view.dtype(self=u8[2,6], dtype=i8)")), Counts{});
+    const Operation odd = parse_operation("aten::view.dtype(self=f16[2,3], dtype=f32)");  // 6 bytes a row
+    EXPECT_THROW(find_record(odd.target)->outputs(odd), FormatError);
 }
 
 }  // namespace
