@@ -59,6 +59,8 @@ set(joulecast_headers
     joulecast/measure/rotation.h
     joulecast/measure/stopping_rule.h
     joulecast/measure/workload.h
+    joulecast/meter/device_state.h
+    joulecast/meter/meter.h
     joulecast/physics/law.h
     joulecast/physics/memory.h
     joulecast/physics/nelder_mead.h
