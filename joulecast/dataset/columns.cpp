@@ -60,18 +60,50 @@ StoredColumn<Row> word(std::string column, Access access, Parse parse) {
             }};
 }
 
-/// Absent summary: all its columns are NULL. A present one always has its counts.
-const TimeSummary* present(const TimeSummary& summary) {
-    return &summary;
+/// A column that older exports lack: nothing there leaves the member as it is made.
+template <class Row>
+StoredColumn<Row> added_later(StoredColumn<Row> column) {
+    column.set = [set = column.set](Row& row, const Field& field) {
+        if (!std::holds_alternative<std::monostate>(field)) set(row, field);
+    };
+    return column;
 }
-const TimeSummary* present(const std::optional<TimeSummary>& summary) {
-    return summary ? &*summary : nullptr;
+
+/// Absent part: all its columns are NULL. A present one always has its counts.
+template <class Part>
+const Part* present(const Part& part) {
+    return &part;
 }
-TimeSummary& make(TimeSummary& summary) {
-    return summary;
+template <class Part>
+const Part* present(const std::optional<Part>& part) {
+    return part ? &*part : nullptr;
 }
-TimeSummary& make(std::optional<TimeSummary>& summary) {
-    return summary ? *summary : summary.emplace();
+template <class Part>
+Part& make(Part& part) {
+    return part;
+}
+template <class Part>
+Part& make(std::optional<Part>& part) {
+    return part ? *part : part.emplace();
+}
+
+/// The columns of a member, optional or not, under names that start with `prefix`.
+template <class Row, class Part, class Access>
+void append_part(std::vector<StoredColumn<Row>>& columns, const std::string& prefix,
+                 const std::vector<StoredColumn<Part>>& parts, Access access) {
+    for (const auto& part : parts) {
+        columns.push_back({prefix + part.name, static_cast<typename StoredColumn<Row>::Type>(part.type),
+                           [access, get = part.get](const Row& row) {
+                               const Part* value = present(access(row));
+                               return value == nullptr ? Field{} : get(*value);
+                           },
+                           [access, set = part.set](Row& row, const Field& field) {
+                               constexpr bool required =
+                                   std::is_same_v<std::remove_reference_t<decltype(access(row))>, Part>;
+                               if (!required && std::holds_alternative<std::monostate>(field)) return;
+                               set(make(access(row)), field);
+                           }});
+    }
 }
 
 template <class Row, class Access>
@@ -88,19 +120,54 @@ void append_summary(std::vector<StoredColumn<Row>>& columns, const std::string& 
         integer<TimeSummary>("calls_per_block", [](auto& s) -> auto& { return s.calls_per_block; }),
         integer<TimeSummary>("converged", [](auto& s) -> auto& { return s.converged; }),
     };
-    for (const auto& part : parts) {
-        columns.push_back({prefix + "_" + part.name, static_cast<typename StoredColumn<Row>::Type>(part.type),
-                           [access, get = part.get](const Row& row) {
-                               const TimeSummary* summary = present(access(row));
-                               return summary == nullptr ? Field{} : get(*summary);
-                           },
-                           [access, set = part.set](Row& row, const Field& field) {
-                               constexpr bool required =
-                                   std::is_same_v<std::remove_reference_t<decltype(access(row))>, TimeSummary>;
-                               if (!required && std::holds_alternative<std::monostate>(field)) return;
-                               set(make(access(row)), field);
-                           }});
-    }
+    append_part<Row>(columns, prefix + "_", parts, access);
+}
+
+template <class Row>
+void append_issue(std::vector<StoredColumn<Row>>& columns) {
+    using Part = IssueSummary;
+    const std::vector<StoredColumn<Part>> parts = {
+        real<Part>("issue_s", [](auto& p) -> auto& { return p.issue_s; }),
+        real<Part>("eager_s", [](auto& p) -> auto& { return p.eager_s; }),
+        integer<Part>("launch_bound", [](auto& p) -> auto& { return p.launch_bound; }),
+        text<Part>("device_time_by", [](auto& p) -> auto& { return p.device_time_by; }),
+    };
+    append_part<Row>(columns, "", parts, [](auto& r) -> auto& { return r.measurement.issue; });
+}
+
+template <class Row>
+void append_energy(std::vector<StoredColumn<Row>>& columns) {
+    using Part = EnergySummary;
+    const std::vector<StoredColumn<Part>> parts = {
+        real<Part>("energy_j", [](auto& p) -> auto& { return p.energy_j; }),
+        real<Part>("dynamic_energy_j", [](auto& p) -> auto& { return p.dynamic_energy_j; }),
+        real<Part>("power_w", [](auto& p) -> auto& { return p.power_w; }),
+        real<Part>("idle_power_w", [](auto& p) -> auto& { return p.idle_power_w; }),
+        real<Part>("energy_half_width_j", [](auto& p) -> auto& { return p.half_width_j; }),
+        real<Part>("energy_gain_error", [](auto& p) -> auto& { return p.gain_error; }),
+        real<Part>("energy_window_s", [](auto& p) -> auto& { return p.window_s; }),
+        integer<Part>("energy_ticks", [](auto& p) -> auto& { return p.ticks; }),
+        integer<Part>("energy_calls", [](auto& p) -> auto& { return p.calls; }),
+        real<Part>("energy_drift_per_s", [](auto& p) -> auto& { return p.drift_per_s; }),
+        text<Part>("energy_meter", [](auto& p) -> auto& { return p.meter; }),
+        integer<Part>("energy_suspect", [](auto& p) -> auto& { return p.suspect; }),
+    };
+    append_part<Row>(columns, "", parts, [](auto& r) -> auto& { return r.measurement.energy; });
+    columns.push_back(
+        text<Row>("energy_missing_reason", [](auto& r) -> auto& { return r.measurement.energy_missing_reason; }));
+}
+
+template <class Row>
+void append_conditions(std::vector<StoredColumn<Row>>& columns) {
+    const auto conditions = [](auto& r) -> auto& { return r.measurement.conditions; };
+    columns.push_back(
+        real<Row>("temperature_c", [conditions](auto& r) -> auto& { return conditions(r).temperature_c; }));
+    columns.push_back(
+        text<Row>("performance_state", [conditions](auto& r) -> auto& { return conditions(r).performance_state; }));
+    columns.push_back(added_later(
+        integer<Row>("throttle_reasons", [conditions](auto& r) -> auto& { return conditions(r).throttle_reasons; })));
+    columns.push_back(added_later(word<Row>(
+        "limited_by", [conditions](auto& r) -> auto& { return conditions(r).limited_by; }, parse_limited_by)));
 }
 
 /// asked and real share device, math and host; where they differ both are stored.
@@ -144,10 +211,11 @@ void append_outcome(std::vector<StoredColumn<Row>>& columns) {
     columns.push_back(text<Row>("message", [](auto& r) -> auto& { return r.measurement.message; }));
     append_summary<Row>(columns, "time", [](auto& r) -> auto& { return r.measurement.time; });
     append_summary<Row>(columns, "forward", [](auto& r) -> auto& { return r.measurement.forward; });
-    columns.push_back(real<Row>("energy_j", [](auto& r) -> auto& { return r.measurement.energy_j; }));
-    columns.push_back(
-        text<Row>("energy_missing_reason", [](auto& r) -> auto& { return r.measurement.energy_missing_reason; }));
+    append_issue(columns);
+    append_energy(columns);
+    append_conditions(columns);
     columns.push_back(real<Row>("peak_memory_bytes", [](auto& r) -> auto& { return r.measurement.peak_memory_bytes; }));
+    columns.push_back(real<Row>("workspace_bytes", [](auto& r) -> auto& { return r.measurement.workspace_bytes; }));
     columns.push_back(real<Row>("wall_s", [](auto& r) -> auto& { return r.measurement.wall_s; }));
 }
 
@@ -157,6 +225,11 @@ std::optional<Device::Kind> parse_kind(const std::string& text) {
     return {};
 }
 
+/// Above idle-active power: noise may push a small one below zero. A drift is a slope, a card may stand in the cold.
+bool may_be_negative(const std::string& column) {
+    return column == "dynamic_energy_j" || column == "energy_drift_per_s" || column == "temperature_c";
+}
+
 /// Time-like numbers: known ones are finite and not negative.
 template <class Row>
 std::optional<std::string> impossible_number(const std::vector<StoredColumn<Row>>& columns, const Row& row) {
@@ -164,9 +237,8 @@ std::optional<std::string> impossible_number(const std::vector<StoredColumn<Row>
         const Field field = column.get(row);
         const double* value = std::get_if<double>(&field);
         if (value == nullptr) continue;
-        // Above idle-active power: noise may push a small one below zero.
         if (std::isinf(*value)) return column.name + " is infinite";
-        if (*value < 0 && column.name != "dynamic_energy_j") return column.name + " is negative";
+        if (*value < 0 && !may_be_negative(column.name)) return column.name + " is negative";
     }
     const Outcome outcome = row.measurement.outcome;
     const bool timed = outcome == Outcome::ok || outcome == Outcome::unstable;
@@ -215,7 +287,6 @@ const std::vector<StoredColumn<OperationRow>>& operation_columns() {
         append_point(list);
         append_outcome(list);
         append_summary<Row>(list, "hot", [](auto& r) -> auto& { return r.measurement.hot; });
-        list.push_back(real<Row>("dynamic_energy_j", [](auto& r) -> auto& { return r.measurement.dynamic_energy_j; }));
         list.push_back(
             real<Row>("working_set_bytes", [](auto& r) -> auto& { return r.measurement.working_set_bytes; }));
         list.push_back(integer<Row>("rotation", [](auto& r) -> auto& { return r.measurement.rotation; }));
@@ -237,6 +308,8 @@ const std::vector<StoredColumn<NetworkRow>>& network_columns() {
                         }});
         list.push_back(word<Row>("mode", [](auto& r) -> auto& { return r.measurement.mode; }, parse_mode));
         list.push_back(text<Row>("precision", [](auto& r) -> auto& { return r.measurement.precision; }));
+        list.push_back(added_later(
+            word<Row>("optimizer", [](auto& r) -> auto& { return r.measurement.optimizer; }, parse_optimizer)));
         append_point(list);
         append_outcome(list);
         list.push_back(real<Row>("resident_bytes", [](auto& r) -> auto& { return r.measurement.resident_bytes; }));

@@ -61,8 +61,9 @@ sqlite::Connection opened(const std::filesystem::path& path, Dataset::Access acc
     return connection;
 }
 
-Field clock_field(double mhz) {
-    return std::isnan(mhz) ? Field{} : Field{mhz};
+/// A clock or limit: NULL where none was asked for.
+Field clock_field(double value) {
+    return std::isnan(value) ? Field{} : Field{value};
 }
 
 template <class Row>
@@ -216,7 +217,8 @@ bool Dataset::contains(const MeasurementKey& key) const {
         .prepare(
             "SELECT 1 FROM operations r JOIN sessions s ON s.id = r.session_id "
             "WHERE r.operation = ? AND r.device = ? AND r.mode = ? AND r.math = ? AND r.host = ? "
-            "AND r.threads = ? AND r.asked_sm_clock_mhz IS ? AND s.method = ?")
+            "AND r.threads = ? AND r.asked_sm_clock_mhz IS ? AND s.method = ? "
+            "AND r.asked_memory_clock_mhz IS ? AND r.asked_power_limit_w IS ?")
         .bind(1, key.operation)
         .bind(2, key.device)
         .bind(3, std::string(name(key.mode)))
@@ -225,6 +227,8 @@ bool Dataset::contains(const MeasurementKey& key) const {
         .bind(6, std::int64_t{key.threads})
         .bind(7, clock_field(key.sm_clock_mhz))
         .bind(8, key.method)
+        .bind(9, clock_field(key.memory_clock_mhz))
+        .bind(10, clock_field(key.power_limit_w))
         .step();
 }
 
@@ -232,7 +236,8 @@ bool Dataset::contains(const NetworkMeasurement& like) const {
     return connection_->sql
         .prepare(
             "SELECT 1 FROM networks WHERE model = ? AND symbols = ? AND mode = ? AND precision = ? AND "
-            "device = ? AND math = ? AND host = ? AND threads = ? AND asked_sm_clock_mhz IS ?")
+            "device = ? AND math = ? AND host = ? AND threads = ? AND asked_sm_clock_mhz IS ? AND "
+            "asked_memory_clock_mhz IS ? AND asked_power_limit_w IS ? AND optimizer = ?")
         .bind(1, like.model)
         .bind(2, symbols_text(like.symbols))
         .bind(3, std::string(name(like.mode)))
@@ -242,6 +247,9 @@ bool Dataset::contains(const NetworkMeasurement& like) const {
         .bind(7, std::string(name(like.asked.host)))
         .bind(8, std::int64_t{like.asked.threads})
         .bind(9, clock_field(like.asked.sm_clock_mhz))
+        .bind(10, clock_field(like.asked.memory_clock_mhz))
+        .bind(11, clock_field(like.asked.power_limit_w))
+        .bind(12, std::string(name(like.optimizer)))
         .step();
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +32,10 @@ struct MeasurementKey {
     std::string device;
     std::string operation;  ///< signature
     Mode mode = Mode::inference;
-    double sm_clock_mhz = 0;  ///< asked; NaN: current clock
+    /// Asked; NaN: as they are.
+    double sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+    double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+    double power_limit_w = std::numeric_limits<double>::quiet_NaN();
     Math math = Math::ieee;
     Host host = Host::cpp;
     int threads = 0;
@@ -73,7 +77,7 @@ class Dataset {
 
     /// Whatever the outcome was: a failed trial is not repeated either.
     bool contains(const MeasurementKey& key) const;
-    /// A network measurement with the same model, symbols, mode, precision, device, threads, math and host.
+    /// A network measurement with the same model, symbols, mode, precision, optimizer and asked point.
     bool contains(const NetworkMeasurement& like) const;
 
     std::vector<Device> devices() const;

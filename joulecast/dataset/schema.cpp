@@ -169,6 +169,57 @@ CREATE TABLE network_blocks (
 ) STRICT;
 )sql";
 
+// What energy, GPUs and optimizers added.
+constexpr const char* version_3 = R"sql(
+ALTER TABLE operations ADD COLUMN issue_s REAL;
+ALTER TABLE operations ADD COLUMN eager_s REAL;
+ALTER TABLE operations ADD COLUMN launch_bound INTEGER;
+ALTER TABLE operations ADD COLUMN device_time_by TEXT;
+ALTER TABLE operations ADD COLUMN power_w REAL;
+ALTER TABLE operations ADD COLUMN idle_power_w REAL;
+ALTER TABLE operations ADD COLUMN energy_half_width_j REAL;
+ALTER TABLE operations ADD COLUMN energy_gain_error REAL;
+ALTER TABLE operations ADD COLUMN energy_window_s REAL;
+ALTER TABLE operations ADD COLUMN energy_ticks INTEGER;
+ALTER TABLE operations ADD COLUMN energy_calls INTEGER;
+ALTER TABLE operations ADD COLUMN energy_drift_per_s REAL;
+ALTER TABLE operations ADD COLUMN energy_meter TEXT;
+ALTER TABLE operations ADD COLUMN energy_suspect INTEGER;
+ALTER TABLE operations ADD COLUMN temperature_c REAL;
+ALTER TABLE operations ADD COLUMN performance_state TEXT NOT NULL DEFAULT '';
+ALTER TABLE operations ADD COLUMN throttle_reasons INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE operations ADD COLUMN limited_by TEXT NOT NULL DEFAULT 'unknown';
+ALTER TABLE operations ADD COLUMN workspace_bytes REAL;
+
+ALTER TABLE networks ADD COLUMN optimizer TEXT NOT NULL DEFAULT 'none';
+ALTER TABLE networks ADD COLUMN issue_s REAL;
+ALTER TABLE networks ADD COLUMN eager_s REAL;
+ALTER TABLE networks ADD COLUMN launch_bound INTEGER;
+ALTER TABLE networks ADD COLUMN device_time_by TEXT;
+ALTER TABLE networks ADD COLUMN dynamic_energy_j REAL;
+ALTER TABLE networks ADD COLUMN power_w REAL;
+ALTER TABLE networks ADD COLUMN idle_power_w REAL;
+ALTER TABLE networks ADD COLUMN energy_half_width_j REAL;
+ALTER TABLE networks ADD COLUMN energy_gain_error REAL;
+ALTER TABLE networks ADD COLUMN energy_window_s REAL;
+ALTER TABLE networks ADD COLUMN energy_ticks INTEGER;
+ALTER TABLE networks ADD COLUMN energy_calls INTEGER;
+ALTER TABLE networks ADD COLUMN energy_drift_per_s REAL;
+ALTER TABLE networks ADD COLUMN energy_meter TEXT;
+ALTER TABLE networks ADD COLUMN energy_suspect INTEGER;
+ALTER TABLE networks ADD COLUMN temperature_c REAL;
+ALTER TABLE networks ADD COLUMN performance_state TEXT NOT NULL DEFAULT '';
+ALTER TABLE networks ADD COLUMN throttle_reasons INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE networks ADD COLUMN limited_by TEXT NOT NULL DEFAULT 'unknown';
+ALTER TABLE networks ADD COLUMN workspace_bytes REAL;
+
+DROP INDEX networks_key;
+CREATE UNIQUE INDEX networks_key ON networks (
+    model, symbols, mode, precision, optimizer, device, math, host, threads, session_id,
+    ifnull(asked_sm_clock_mhz, 'current'), ifnull(asked_memory_clock_mhz, 'current'),
+    ifnull(asked_power_limit_w, 'current'));
+)sql";
+
 /// Operations by which tensors are laid out otherwise than contiguously had `{t}`; now they have the strides that it
 /// stood for when they were measured (docs/decisions/0010-exact-strides.md). Two that turn out to be the same operation
 /// were measured twice in one session: the one that needs no rewriting stays.
@@ -187,6 +238,7 @@ void write_strides(sqlite::Connection& connection) {
 constexpr Migration migrations_of_dataset[] = {
     {version_1},
     {"", &write_strides},
+    {version_3},
 };
 
 /// The file's version; throws when it is another program's or newer than we know.

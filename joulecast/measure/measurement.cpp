@@ -1,11 +1,15 @@
 #include "joulecast/measure/measurement.h"
 
 #include <array>
+#include <span>
 #include <utility>
 
 namespace joulecast {
 
 namespace {
+
+template <class Word>
+using Names = std::span<const std::pair<Word, std::string_view>>;
 
 constexpr std::array<std::pair<Outcome, std::string_view>, 6> outcome_names = {
     {{Outcome::ok, "ok"},
@@ -15,20 +19,68 @@ constexpr std::array<std::pair<Outcome, std::string_view>, 6> outcome_names = {
      {Outcome::crashed, "crashed"},
      {Outcome::inferred, "inferred"}}};
 
-}  // namespace
+constexpr std::array<std::pair<LimitedBy, std::string_view>, 4> limit_names = {{{LimitedBy::unknown, "unknown"},
+                                                                                {LimitedBy::none, "none"},
+                                                                                {LimitedBy::power_cap, "power_cap"},
+                                                                                {LimitedBy::thermal, "thermal"}}};
 
-std::string_view name(Outcome outcome) {
-    for (const auto& [entry, text] : outcome_names) {
-        if (entry == outcome) return text;
+constexpr std::array<std::pair<Method, std::string_view>, 3> method_names = {
+    {{Method::joulecast, "joulecast"}, {Method::thesis, "thesis"}, {Method::sponner, "sponner"}}};
+
+constexpr std::array<std::pair<Optimizer, std::string_view>, 5> optimizer_names = {{{Optimizer::none, "none"},
+                                                                                    {Optimizer::sgd, "sgd"},
+                                                                                    {Optimizer::momentum, "momentum"},
+                                                                                    {Optimizer::adam, "adam"},
+                                                                                    {Optimizer::adamw, "adamw"}}};
+
+template <class Word>
+std::string_view name_in(Names<Word> names, Word word) {
+    for (const auto& [entry, text] : names) {
+        if (entry == word) return text;
     }
     return "";
 }
 
-std::optional<Outcome> parse_outcome(std::string_view text) {
-    for (const auto& [entry, entry_name] : outcome_names) {
+template <class Word>
+std::optional<Word> word_in(Names<Word> names, std::string_view text) {
+    for (const auto& [entry, entry_name] : names) {
         if (entry_name == text) return entry;
     }
     return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name(Outcome outcome) {
+    return name_in<Outcome>(outcome_names, outcome);
+}
+
+std::optional<Outcome> parse_outcome(std::string_view text) {
+    return word_in<Outcome>(outcome_names, text);
+}
+
+std::string_view name(LimitedBy limit) {
+    return name_in<LimitedBy>(limit_names, limit);
+}
+
+std::optional<LimitedBy> parse_limited_by(std::string_view text) {
+    return word_in<LimitedBy>(limit_names, text);
+}
+
+std::string_view name(Method method) {
+    return name_in<Method>(method_names, method);
+}
+
+std::optional<Method> parse_method(std::string_view text) {
+    return word_in<Method>(method_names, text);
+}
+
+std::string_view name(Optimizer optimizer) {
+    return name_in<Optimizer>(optimizer_names, optimizer);
+}
+
+std::optional<Optimizer> parse_optimizer(std::string_view text) {
+    return word_in<Optimizer>(optimizer_names, text);
 }
 
 }  // namespace joulecast

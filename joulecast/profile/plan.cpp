@@ -185,6 +185,8 @@ MeasurementKey key_of(const Operation& operation, const OperatingPoint& point) {
     key.operation = signature(operation);
     key.mode = mode(operation);
     key.sm_clock_mhz = point.sm_clock_mhz;
+    key.memory_clock_mhz = point.memory_clock_mhz;
+    key.power_limit_w = point.power_limit_w;
     key.math = point.math;
     key.host = point.host;
     key.threads = point.threads;

@@ -40,12 +40,13 @@ template <class Result>
 void forget_numbers(Result& result) {
     result.time = {};
     result.forward.reset();
-    result.energy_j = result.peak_memory_bytes = std::numeric_limits<double>::quiet_NaN();
+    result.issue.reset();
+    result.energy.reset();
+    result.peak_memory_bytes = result.workspace_bytes = std::numeric_limits<double>::quiet_NaN();
     result.block_s.clear();
     result.wall_s = 0;
     if constexpr (requires { result.hot; }) {
         result.hot.reset();
-        result.dynamic_energy_j = std::numeric_limits<double>::quiet_NaN();
         result.working_set_bytes = 0;
         result.rotation = 1;
     } else {

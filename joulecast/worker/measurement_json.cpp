@@ -45,6 +45,81 @@ std::optional<TimeSummary> optional_time_from(const Fields& fields, const char* 
     return time_from(*object);
 }
 
+Json to_json(const std::optional<EnergySummary>& energy) {
+    if (!energy) return nullptr;
+    return {{"energy_j", number_or_null(energy->energy_j)},
+            {"dynamic_energy_j", number_or_null(energy->dynamic_energy_j)},
+            {"power_w", number_or_null(energy->power_w)},
+            {"idle_power_w", number_or_null(energy->idle_power_w)},
+            {"half_width_j", number_or_null(energy->half_width_j)},
+            {"gain_error", number_or_null(energy->gain_error)},
+            {"window_s", number_or_null(energy->window_s)},
+            {"ticks", energy->ticks},
+            {"calls", energy->calls},
+            {"drift_per_s", number_or_null(energy->drift_per_s)},
+            {"meter", energy->meter},
+            {"suspect", energy->suspect}};
+}
+
+std::optional<EnergySummary> energy_from(const Fields& measurement) {
+    const auto fields = measurement.optional_object("energy");
+    if (!fields) return std::nullopt;
+    EnergySummary energy;
+    energy.energy_j = fields->number("energy_j");
+    energy.dynamic_energy_j = fields->number("dynamic_energy_j");
+    energy.power_w = fields->number("power_w");
+    energy.idle_power_w = fields->number("idle_power_w");
+    energy.half_width_j = fields->number("half_width_j");
+    energy.gain_error = fields->number("gain_error");
+    energy.window_s = fields->number("window_s");
+    energy.ticks = fields->integer_or("ticks", 0, 0, INT64_MAX);
+    energy.calls = fields->integer_or("calls", 0, 0, INT64_MAX);
+    energy.drift_per_s = fields->number("drift_per_s");
+    energy.meter = fields->text("meter");
+    energy.suspect = fields->flag_or("suspect", false);
+    return energy;
+}
+
+Json to_json(const std::optional<IssueSummary>& issue) {
+    if (!issue) return nullptr;
+    return {{"issue_s", number_or_null(issue->issue_s)},
+            {"eager_s", number_or_null(issue->eager_s)},
+            {"launch_bound", issue->launch_bound},
+            {"device_time_by", issue->device_time_by}};
+}
+
+std::optional<IssueSummary> issue_from(const Fields& measurement) {
+    const auto fields = measurement.optional_object("issue");
+    if (!fields) return std::nullopt;
+    IssueSummary issue;
+    issue.issue_s = fields->number("issue_s");
+    issue.eager_s = fields->number("eager_s");
+    issue.launch_bound = fields->flag_or("launch_bound", false);
+    issue.device_time_by = fields->text("device_time_by");
+    return issue;
+}
+
+Json to_json(const Conditions& conditions) {
+    return {{"temperature_c", number_or_null(conditions.temperature_c)},
+            {"performance_state", conditions.performance_state},
+            {"throttle_reasons", conditions.throttle_reasons},
+            {"limited_by", name(conditions.limited_by)}};
+}
+
+Conditions conditions_from(const Fields& measurement) {
+    Conditions conditions;
+    const auto fields = measurement.optional_object("conditions");
+    if (!fields) return conditions;
+    conditions.temperature_c = fields->number("temperature_c");
+    conditions.performance_state = fields->text_or("performance_state", "");
+    conditions.throttle_reasons = static_cast<std::uint64_t>(fields->integer_or("throttle_reasons", 0, 0, INT64_MAX));
+    if (fields->find("limited_by") != nullptr) {
+        conditions.limited_by =
+            fields->word("limited_by", parse_limited_by, "limit (unknown, none, power_cap, thermal)");
+    }
+    return conditions;
+}
+
 std::vector<double> numbers_from(const Fields& fields, const char* key) {
     std::vector<double> numbers;
     for (const Json& item : fields.list(key)) {
@@ -141,9 +216,12 @@ void read_outcome(const Fields& fields, AnyMeasurement& measurement) {
     measurement.message = fields.text_or("message", "");
     measurement.time = time_from(fields.object("time"));
     measurement.forward = optional_time_from(fields, "forward");
-    measurement.energy_j = fields.number("energy_j");
+    measurement.issue = issue_from(fields);
+    measurement.energy = energy_from(fields);
     measurement.energy_missing_reason = fields.text_or("energy_missing_reason", "");
+    measurement.conditions = conditions_from(fields);
     measurement.peak_memory_bytes = fields.number("peak_memory_bytes");
+    measurement.workspace_bytes = fields.number("workspace_bytes");
     measurement.block_s = numbers_from(fields, "block_s");
     measurement.wall_s = fields.number_or("wall_s", 0.0, 0.0, any);
     const bool timed = measurement.outcome == Outcome::ok || measurement.outcome == Outcome::unstable;
@@ -154,14 +232,22 @@ void read_outcome(const Fields& fields, AnyMeasurement& measurement) {
 
 }  // namespace
 
+Optimizer optimizer_from(const Fields& fields) {
+    return fields.word("optimizer", parse_optimizer, "optimizer (none, sgd, momentum, adam or adamw)");
+}
+
 Json to_json(const MeasureSettings& settings) {
-    return {{"warm_up_s", settings.warm_up_s},
+    return {{"method", name(settings.method)},
+            {"warm_up_s", settings.warm_up_s},
             {"time_budget_s", settings.time_budget_s},
             {"min_block_s", settings.min_block_s},
             {"relative_half_width", settings.relative_half_width},
             {"working_set_bytes", settings.working_set_bytes},
             {"measure_hot", settings.measure_hot},
             {"measure_memory", settings.measure_memory},
+            {"measure_energy", settings.measure_energy},
+            {"energy_window_s", settings.energy_window_s},
+            {"meter", settings.meter},
             {"keep_blocks", settings.keep_blocks},
             {"threads", settings.threads},
             {"seed", settings.seed}};
@@ -169,6 +255,9 @@ Json to_json(const MeasureSettings& settings) {
 
 MeasureSettings settings_from(const Fields& fields) {
     MeasureSettings settings;
+    if (fields.find("method") != nullptr) {
+        settings.method = fields.word("method", parse_method, "method (joulecast, thesis or sponner)");
+    }
     settings.warm_up_s = fields.number_or("warm_up_s", settings.warm_up_s, 0.0, 3600.0);
     settings.time_budget_s = fields.number_or("time_budget_s", settings.time_budget_s, 0.0, 3600.0);
     settings.min_block_s = fields.number_or("min_block_s", settings.min_block_s, 0.0, 60.0);
@@ -176,6 +265,9 @@ MeasureSettings settings_from(const Fields& fields) {
     settings.working_set_bytes = fields.number_or("working_set_bytes", 0.0, 0.0, 1e15);
     settings.measure_hot = fields.flag_or("measure_hot", settings.measure_hot);
     settings.measure_memory = fields.flag_or("measure_memory", settings.measure_memory);
+    settings.measure_energy = fields.flag_or("measure_energy", settings.measure_energy);
+    settings.energy_window_s = fields.number_or("energy_window_s", settings.energy_window_s, 0.0, 3600.0);
+    settings.meter = fields.text_or("meter", settings.meter);
     settings.keep_blocks = fields.flag_or("keep_blocks", settings.keep_blocks);
     settings.threads = static_cast<int>(fields.integer_or("threads", 0, 0, 65536));
     settings.seed = static_cast<std::uint64_t>(fields.integer_or("seed", 1, 0, INT64_MAX));
@@ -217,10 +309,12 @@ Json to_json(const Measurement& measurement) {
             {"time", to_json(measurement.time)},
             {"hot", to_json(measurement.hot)},
             {"forward", to_json(measurement.forward)},
-            {"energy_j", number_or_null(measurement.energy_j)},
-            {"dynamic_energy_j", number_or_null(measurement.dynamic_energy_j)},
+            {"issue", to_json(measurement.issue)},
+            {"energy", to_json(measurement.energy)},
             {"energy_missing_reason", measurement.energy_missing_reason},
+            {"conditions", to_json(measurement.conditions)},
             {"peak_memory_bytes", number_or_null(measurement.peak_memory_bytes)},
+            {"workspace_bytes", number_or_null(measurement.workspace_bytes)},
             {"working_set_bytes", measurement.working_set_bytes},
             {"rotation", measurement.rotation},
             {"block_s", measurement.block_s},
@@ -232,7 +326,6 @@ Measurement measurement_from(const Fields& fields) {
     measurement.operation = operation_from(fields);
     read_outcome(fields, measurement);
     measurement.hot = optional_time_from(fields, "hot");
-    measurement.dynamic_energy_j = fields.number("dynamic_energy_j");
     measurement.working_set_bytes = fields.number_or("working_set_bytes", 0.0, 0.0, any);
     measurement.rotation = fields.integer_or("rotation", 1, 1, INT64_MAX);
     return measurement;
@@ -243,15 +336,19 @@ Json to_json(const NetworkMeasurement& measurement) {
             {"symbols", measurement.symbols},
             {"mode", name(measurement.mode)},
             {"precision", measurement.precision},
+            {"optimizer", name(measurement.optimizer)},
             {"asked", to_json(measurement.asked)},
             {"real", to_json(measurement.real)},
             {"outcome", name(measurement.outcome)},
             {"message", measurement.message},
             {"time", to_json(measurement.time)},
             {"forward", to_json(measurement.forward)},
-            {"energy_j", number_or_null(measurement.energy_j)},
+            {"issue", to_json(measurement.issue)},
+            {"energy", to_json(measurement.energy)},
             {"energy_missing_reason", measurement.energy_missing_reason},
+            {"conditions", to_json(measurement.conditions)},
             {"peak_memory_bytes", number_or_null(measurement.peak_memory_bytes)},
+            {"workspace_bytes", number_or_null(measurement.workspace_bytes)},
             {"resident_bytes", number_or_null(measurement.resident_bytes)},
             {"block_s", measurement.block_s},
             {"wall_s", measurement.wall_s}};
@@ -267,6 +364,7 @@ NetworkMeasurement network_measurement_from(const Fields& fields) {
     }
     measurement.mode = fields.word("mode", parse_mode, "mode (inference or training)");
     measurement.precision = fields.text_or("precision", measurement.precision);
+    if (fields.find("optimizer") != nullptr) measurement.optimizer = optimizer_from(fields);
     read_outcome(fields, measurement);
     measurement.resident_bytes = fields.number("resident_bytes");
     return measurement;

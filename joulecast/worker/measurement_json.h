@@ -16,6 +16,8 @@ MeasureSettings settings_from(const Fields& fields);
 OperatingPoint point_from(const Fields& fields);
 Measurement measurement_from(const Fields& fields);
 NetworkMeasurement network_measurement_from(const Fields& fields);
+/// The text field `optimizer`, which must be there.
+Optimizer optimizer_from(const Fields& fields);
 Capabilities capabilities_from(const Fields& fields);
 
 }  // namespace joulecast::protocol

@@ -69,6 +69,7 @@ struct BodyToJson {
         json["graph"] = Json::parse(graph_to_json(measure.graph));
         json["point"] = to_json(measure.point);
         json["settings"] = to_json(measure.settings);
+        json["optimizer"] = name(measure.optimizer);
     }
     void operator()(const Capabilities& capabilities) const {
         json["response"] = "hello";
@@ -134,8 +135,9 @@ Request parse_request(std::string_view line) {
     } else if (kind == "measure") {
         request.body = measure_from(fields);
     } else if (kind == "measure_graph") {
-        request.body =
-            MeasureGraph{graph_from(fields), point_from(fields.object("point")), settings_or_default(fields)};
+        MeasureGraph measure{graph_from(fields), point_from(fields.object("point")), settings_or_default(fields)};
+        if (fields.find("optimizer") != nullptr) measure.optimizer = optimizer_from(fields);
+        request.body = std::move(measure);
     } else {
         fields.fault("request", "\"" + kind.substr(0, 80) + "\" is none of hello, measure, measure_graph, quit");
     }

@@ -28,6 +28,7 @@ struct MeasureGraph {
     Graph graph;  ///< with edges; in training mode already transformed by to_training
     OperatingPoint point;
     MeasureSettings settings;
+    Optimizer optimizer = Optimizer::none;  ///< training mode: updates the weights at the end of each step
 };
 struct Quit {};
 struct Request {

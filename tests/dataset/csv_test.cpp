@@ -20,7 +20,9 @@ class CsvTest : public DatasetFolder {
         dataset.insert(sample_device());
         Measurement odd = sample_measurement(relu(2));
         odd.message = "two\r\nlines, \"quoted\"";
-        odd.energy_j = 0.1;  // has no exact binary form
+        odd.energy = sample_energy(0.1);  // has no exact binary form
+        odd.issue = sample_issue(0.1);
+        odd.energy_missing_reason.clear();
         dataset.insert_missing({}, {{0, sample_measurement(relu(1)), Mode::inference, sample_provenance()}},
                                {{0, sample_network("resnet18", 8), sample_provenance()}});
         dataset.insert(odd, sample_provenance());

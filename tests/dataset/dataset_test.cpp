@@ -77,7 +77,9 @@ TEST_F(DatasetTest, GivesBackEveryNumberOfAnOperation) {
     EXPECT_EQ(rows[0].measurement.operation, relu(8));
     EXPECT_EQ(rows[0].measurement.block_s, stored.block_s);
     EXPECT_FALSE(rows[0].measurement.forward.has_value());
-    EXPECT_TRUE(std::isnan(rows[0].measurement.energy_j));
+    EXPECT_FALSE(rows[0].measurement.energy.has_value());
+    EXPECT_FALSE(rows[0].measurement.issue.has_value());
+    EXPECT_EQ(rows[0].measurement.conditions.limited_by, LimitedBy::power_cap);
     EXPECT_TRUE(std::isnan(rows[0].measurement.asked.sm_clock_mhz));
     EXPECT_EQ(rows[0].measurement.real.sm_clock_mhz, 2400.5);
     EXPECT_EQ(text_of(operation_columns(), rows[0]),
@@ -95,6 +97,9 @@ TEST_F(DatasetTest, GivesBackEveryNumberOfANetworkAndADevice) {
     EXPECT_EQ(text_of(network_columns(), rows[0]),
               text_of(network_columns(), NetworkRow{0, sample_network("resnet18", 8), {}}));
     EXPECT_EQ(rows[0].measurement.block_s, sample_network("resnet18", 8).block_s);
+    ASSERT_TRUE(rows[0].measurement.energy.has_value());
+    EXPECT_EQ(rows[0].measurement.energy->drift_per_s, -0.002);
+    EXPECT_EQ(rows[0].measurement.optimizer, Optimizer::adam);
     ASSERT_EQ(dataset.devices().size(), 1u);
     EXPECT_EQ(text_of(device_columns(), dataset.devices()[0]), text_of(device_columns(), sample_device()));
 }

@@ -73,6 +73,41 @@ inline TimeSummary sample_summary(double base) {
     return summary;
 }
 
+inline EnergySummary sample_energy(double base) {
+    EnergySummary energy;
+    energy.energy_j = base;
+    energy.dynamic_energy_j = base * 0.6;
+    energy.power_w = 301.25;
+    energy.idle_power_w = 120.5;
+    energy.half_width_j = base / 200;
+    energy.gain_error = 0.05;
+    energy.window_s = 0.7;
+    energy.ticks = 8;
+    energy.calls = 1234;
+    energy.drift_per_s = -0.002;
+    energy.meter = "a meter, \"for tests\"";
+    energy.suspect = true;
+    return energy;
+}
+
+inline Conditions sample_conditions() {
+    Conditions conditions;
+    conditions.temperature_c = 61.5;
+    conditions.performance_state = "P2";
+    conditions.throttle_reasons = 4;
+    conditions.limited_by = LimitedBy::power_cap;
+    return conditions;
+}
+
+inline IssueSummary sample_issue(double base) {
+    IssueSummary issue;
+    issue.issue_s = base / 2;
+    issue.eager_s = base * 1.5;
+    issue.launch_bound = true;
+    issue.device_time_by = "graph";
+    return issue;
+}
+
 inline Measurement sample_measurement(const Operation& operation, const std::string& device = "cpu-test") {
     Measurement measurement;
     measurement.operation = operation;
@@ -84,7 +119,9 @@ inline Measurement sample_measurement(const Operation& operation, const std::str
     measurement.time = sample_summary(1.0 / 3000);
     measurement.hot = sample_summary(1.0 / 7000);
     measurement.energy_missing_reason = "no RAPL, \"not readable\"";
+    measurement.conditions = sample_conditions();
     measurement.peak_memory_bytes = 4096;
+    measurement.workspace_bytes = 2048;
     measurement.working_set_bytes = 1e8;
     measurement.rotation = 12;
     measurement.block_s = {1e-3, 1.0 / 3, 0.7e-3};
@@ -102,7 +139,12 @@ inline NetworkMeasurement sample_network(const std::string& model, std::int64_t 
     network.real = network.asked;
     network.time = sample_summary(0.1);
     network.forward = sample_summary(0.04);
+    network.optimizer = Optimizer::adam;
+    network.issue = sample_issue(0.02);
+    network.energy = sample_energy(12.5);
+    network.conditions = sample_conditions();
     network.peak_memory_bytes = 5e6;
+    network.workspace_bytes = 3e5;
     network.resident_bytes = 7e7;
     network.block_s = {0.1, 0.11};
     network.wall_s = 1.5;

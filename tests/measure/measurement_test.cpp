@@ -13,5 +13,19 @@ TEST(Outcome, NamesAreReadBack) {
     EXPECT_FALSE(parse_outcome("fine"));
 }
 
+TEST(Words, OfMeasurementsAreReadBack) {
+    for (const LimitedBy limit : {LimitedBy::unknown, LimitedBy::none, LimitedBy::power_cap, LimitedBy::thermal}) {
+        EXPECT_EQ(parse_limited_by(name(limit)), limit);
+    }
+    for (const Method method : {Method::joulecast, Method::thesis, Method::sponner}) {
+        EXPECT_EQ(parse_method(name(method)), method);
+    }
+    for (const Optimizer optimizer :
+         {Optimizer::none, Optimizer::sgd, Optimizer::momentum, Optimizer::adam, Optimizer::adamw}) {
+        EXPECT_EQ(parse_optimizer(name(optimizer)), optimizer);
+    }
+    EXPECT_FALSE(parse_method("ours"));
+}
+
 }  // namespace
 }  // namespace joulecast

@@ -44,6 +44,15 @@ TEST(MeasurementJson, NetworksComeBackAsTheyWere) {
     network.forward = TimeSummary{};
     network.resident_bytes = 46e6;
     network.block_s = {0.5, 0.25};
+    network.optimizer = Optimizer::adamw;
+    network.issue = IssueSummary{4e-6, 5e-6, true, "graph"};
+    network.energy = EnergySummary{};
+    network.energy->energy_j = 2.5;
+    network.energy->ticks = 7;
+    network.energy->meter = "nvml-counter";
+    network.energy->suspect = true;
+    network.conditions = {61.0, "P0", 4, LimitedBy::power_cap};
+    network.workspace_bytes = 8e6;
     const std::string line = to_line(Response{"1", network});
     const auto response = parse_response(line);
     const auto& back = std::get<NetworkMeasurement>(response.body);
@@ -52,6 +61,15 @@ TEST(MeasurementJson, NetworksComeBackAsTheyWere) {
     EXPECT_EQ(back.real.host, Host::python);
     ASSERT_TRUE(back.forward);
     EXPECT_TRUE(std::isnan(back.forward->mean_s));
+    EXPECT_EQ(back.optimizer, Optimizer::adamw);
+    ASSERT_TRUE(back.issue);
+    EXPECT_EQ(back.issue->device_time_by, "graph");
+    ASSERT_TRUE(back.energy);
+    EXPECT_EQ(back.energy->energy_j, 2.5);
+    EXPECT_TRUE(std::isnan(back.energy->power_w));
+    EXPECT_EQ(back.energy->meter, "nvml-counter");
+    EXPECT_EQ(back.conditions.limited_by, LimitedBy::power_cap);
+    EXPECT_EQ(back.workspace_bytes, 8e6);
     EXPECT_EQ(to_line(response), line);
 }
 
