@@ -42,6 +42,7 @@ set(joulecast_headers
     joulecast/graph/readers/pt2_terms.h
     joulecast/graph/readers/read_graph.h
     joulecast/graph/record.h
+    joulecast/graph/reductions.h
     joulecast/graph/schema.h
     joulecast/graph/size_text.h
     joulecast/graph/strides.h

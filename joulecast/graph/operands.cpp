@@ -96,6 +96,21 @@ std::optional<Dtype> optional_dtype(const Operation& operation, std::string_view
     refuse(operation, "argument " + std::string(name) + " is no dtype");
 }
 
+bool has_parameter(const Operation& operation, std::string_view name) {
+    const auto parameters = find_record(operation.target)->parameters;
+    return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; });
+}
+
+Dtype dtype_or(const Operation& operation, Dtype otherwise) {
+    return has_parameter(operation, "dtype") ? optional_dtype(operation, "dtype").value_or(otherwise) : otherwise;
+}
+
+bool is_reduced_loss(const Operation& operation) {
+    const std::int64_t reduction = integer(operation, "reduction");
+    if (reduction < 0 || reduction > 2) refuse(operation, "unknown reduction");
+    return reduction != 0;
+}
+
 namespace {
 
 const TensorType* first_or_null(const Operation& operation) {

@@ -38,6 +38,12 @@ Sizes integers(const Operation& operation, std::string_view name);
 Sizes spread(const Operation& operation, std::string_view name, std::size_t length);
 std::optional<std::int64_t> optional_integer(const Operation& operation, std::string_view name);
 std::optional<Dtype> optional_dtype(const Operation& operation, std::string_view name);
+/// The target's schema has an argument of that name, given or not.
+bool has_parameter(const Operation& operation, std::string_view name);
+/// The argument `dtype`, or `otherwise` where it is left out, none, or no parameter.
+Dtype dtype_or(const Operation& operation, Dtype otherwise);
+/// A loss that is summed or averaged: the argument `reduction`, 0 none, 1 mean, 2 sum (at::Reduction).
+bool is_reduced_loss(const Operation& operation);
 /// First tensor of the operation, whatever its name.
 const TensorType& first(const Operation& operation);
 

@@ -29,7 +29,7 @@ Types clamp_outputs(const Operation& operation) {
     if (optional_tensor(operation, "min") == nullptr && optional_tensor(operation, "max") == nullptr) {
         refuse(operation, "neither min nor max is given");
     }
-    return {arranged(operation, promoted(operation, {"self", "min", "max"}), broadcast_of_all(operation))};
+    return {iterated(operation, promoted(operation, {"self", "min", "max"}), broadcast_of_all(operation))};
 }
 
 /// Two real tensors make a complex one.
@@ -43,7 +43,7 @@ Types complex_outputs(const Operation& operation) {
 
 /// A plain choice between two numbers or a tensor and a number; the condition is no operand.
 Types scalar_choice_outputs(const Operation& operation) {
-    return {arranged(operation, promoted(operation, {"self", "other"}), broadcast_of_all(operation))};
+    return {iterated(operation, promoted(operation, {"self", "other"}), broadcast_of_all(operation))};
 }
 
 Types in_test_outputs(const Operation& operation) {

@@ -22,10 +22,7 @@ struct Attention {
 
 /// What the mask is called in the schema.
 std::string_view mask_name(const Operation& operation) {
-    for (const Parameter& parameter : find_record(operation.target)->parameters) {
-        if (parameter.name == "attn_bias") return parameter.name;
-    }
-    return "attn_mask";
+    return has_parameter(operation, "attn_bias") ? "attn_bias" : "attn_mask";
 }
 
 /// Query: [batch, heads, length, depth] with any number of leading dimensions; keys may have fewer heads (GQA).

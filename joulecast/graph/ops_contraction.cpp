@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-#include "joulecast/graph/pointwise.h"
+#include "joulecast/graph/reductions.h"
 
 namespace joulecast::records {
 
@@ -381,25 +381,6 @@ Types dot_outputs(const Operation& operation) {
     return {make(self.dtype, {})};
 }
 
-template <auto Outputs, std::int64_t cost>
-constexpr Row elementwise(std::string_view schema) {
-    return {schema,
-            Family::elementwise,
-            Outputs,
-            &streamed<Outputs, cost>,
-            &factor_backward<Outputs, cost>,
-            &saves_all_operands};
-}
-template <auto Outputs, std::int64_t cost>
-constexpr Row summed(std::string_view schema) {
-    return {schema,
-            Family::reduction,
-            Outputs,
-            &reduced<Outputs, cost>,
-            &factor_backward<Outputs, cost>,
-            &saves_all_operands};
-}
-
 /// Distances between all rows of two matrices; the p-norm takes a subtraction, a power and a sum for each element.
 Types distances_outputs(const Operation& operation) {
     const TensorType& a = tensor(operation, "x1");
@@ -522,15 +503,15 @@ constexpr std::array rows{
     pairing("aten::inner(Tensor self, Tensor other) -> Tensor"),
     chained("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor"),
     chained("aten::chain_matmul(Tensor[] matrices) -> Tensor"),
-    elementwise<&outer_outputs, 1>("aten::outer(Tensor self, Tensor vec2) -> Tensor"),
-    elementwise<&outer_outputs, 1>("aten::ger(Tensor self, Tensor vec2) -> Tensor"),
-    elementwise<&outer_outputs, 2>(
+    keeping<&outer_outputs, 1>("aten::outer(Tensor self, Tensor vec2) -> Tensor"),
+    keeping<&outer_outputs, 1>("aten::ger(Tensor self, Tensor vec2) -> Tensor"),
+    keeping<&outer_outputs, 2>(
         "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"),
-    elementwise<&along_outputs, 3>("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor"),
-    elementwise<&along_outputs, 3>("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor"),
-    summed<&along_outputs, 2>("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor"),
-    summed<&dot_outputs, 2>("aten::vdot(Tensor self, Tensor other) -> Tensor"),
-    elementwise<&kronecker_outputs, 1>("aten::kron(Tensor self, Tensor other) -> Tensor"),
+    keeping<&along_outputs, 3>("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor"),
+    keeping<&along_outputs, 3>("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor"),
+    reduction_of_all<&along_outputs, 2>("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor"),
+    reduction_of_all<&dot_outputs, 2>("aten::vdot(Tensor self, Tensor other) -> Tensor"),
+    keeping<&kronecker_outputs, 1>("aten::kron(Tensor self, Tensor other) -> Tensor"),
     distances("aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor"),
     distances("aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor"),
     distances("aten::_euclidean_dist(Tensor x1, Tensor x2) -> Tensor"),

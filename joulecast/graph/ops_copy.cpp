@@ -8,15 +8,9 @@ namespace joulecast::records {
 
 namespace {
 
-bool has_parameter(const Operation& operation, std::string_view name) {
-    const auto parameters = find_record(operation.target)->parameters;
-    return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; });
-}
-
 Dtype asked_dtype(const Operation& operation) {
     if (has_parameter(operation, "other")) return tensor(operation, "other").dtype;
-    const auto dtype = has_parameter(operation, "dtype") ? optional_dtype(operation, "dtype") : std::nullopt;
-    return dtype.value_or(first(operation).dtype);
+    return dtype_or(operation, first(operation).dtype);
 }
 
 bool is_preserved(const Operation& operation) {

@@ -39,11 +39,6 @@ Types scalar(const Operation& operation) {
     return {make(optional_dtype(operation, "dtype").value_or(Dtype::f32), {})};
 }
 
-bool has_parameter(const Operation& operation, std::string_view name) {
-    const auto parameters = find_record(operation.target)->parameters;
-    return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; });
-}
-
 /// start (0), end, step (1): integers where all are, else floats.
 Types arange_outputs(const Operation& operation) {
     const double start = has_parameter(operation, "start") ? argument_or_default<double>(operation, "start") : 0.0;

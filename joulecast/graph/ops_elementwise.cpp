@@ -1,43 +1,11 @@
 #include <algorithm>
 #include <array>
 
-#include "joulecast/graph/operands.h"
-#include "joulecast/graph/schema.h"
+#include "joulecast/graph/pointwise.h"
 
 namespace joulecast::records {
 
 namespace {
-
-// "Elementary operation" below: add, multiply, divide, compare, exp, log, tanh, erf: one each, per element.
-
-Sizes broadcast_of_all(const Operation& operation) {
-    Sizes sizes;
-    for (const TensorType* operand : tensors(operation)) sizes = broadcast(operation, sizes, operand->sizes);
-    return sizes;
-}
-
-/// What the second operand is called, if the target has one.
-std::string_view other_name(const Operation& operation) {
-    for (const Parameter& parameter : find_record(operation.target)->parameters) {
-        if (parameter.name == "other" || parameter.name == "exponent") return parameter.name;
-    }
-    return "self";
-}
-
-Types binary_outputs(const Operation& operation) {
-    return {iterated(operation, promoted(operation, {"self", other_name(operation)}), broadcast_of_all(operation))};
-}
-
-/// True division: integers become floats.
-Types division_outputs(const Operation& operation) {
-    Types types = binary_outputs(operation);
-    types.front().dtype = to_floating(types.front().dtype);
-    return types;
-}
-
-Types comparison_outputs(const Operation& operation) {
-    return {iterated(operation, Dtype::boolean, broadcast_of_all(operation))};
-}
 
 Types where_outputs(const Operation& operation) {
     return {iterated(operation, promoted(operation, {"self", "other"}), broadcast_of_all(operation))};
@@ -67,23 +35,6 @@ Counts addition_backward(const Operation& operation) {
         counts.bytes_written += byte_count(*operand);
     }
     return counts;
-}
-
-/// For the gradient of one operand the other one is kept; plain numbers cost nothing.
-Indices saves_other(const Operation& operation) {
-    const std::vector<const TensorType*> operands = tensors(operation);
-    Indices kept;
-    if (operands.size() != 2) return kept;
-    if (operands[1]->requires_grad) kept.push_back(0);
-    if (operands[0]->requires_grad) kept.push_back(1);
-    return kept;
-}
-
-Indices saves_all(const Operation& operation) {
-    Indices kept;
-    const auto count = static_cast<std::int32_t>(tensors(operation).size());
-    for (std::int32_t i = 0; i < count; ++i) kept.push_back(i);
-    return kept;
 }
 
 /// The mask or condition of masked_fill and where: a tensor of booleans.
@@ -161,64 +112,6 @@ Types glu_outputs(const Operation& operation) {
     return {like(strided(self.dtype, std::move(sizes), strides_of(self)))};
 }
 
-enum class Saves { nothing, input, output };
-
-/// In place, and backward needs what was there: in training autograd copies the tensor first (torch 2.13, observed with
-/// saved_tensors_hooks; hardtanh_ and silu_ among them).
-template <std::int64_t cost>
-Counts cloning_forward(const Operation& operation) {
-    Counts counts = streamed<&first_itself, cost>(operation);
-    const std::int64_t copied = gradient_bytes(&first(operation));
-    counts.bytes_read += copied;
-    counts.bytes_written += copied;
-    return counts;
-}
-
-std::int64_t clone_bytes(const Operation& operation) {
-    return gradient_bytes(&first(operation));
-}
-
-/// y = f(x) per element. Backward needs x, y or neither, as the derivative asks.
-template <auto Outputs, std::int64_t cost, Saves saves>
-constexpr Row unary(std::string_view schema) {
-    if constexpr (saves == Saves::nothing) {
-        return {schema, Family::elementwise, Outputs, &streamed<Outputs, cost>, &gradient_streamed<Outputs, cost>};
-    } else {
-        return {schema,
-                Family::elementwise,
-                Outputs,
-                &streamed<Outputs, cost>,
-                &gradient_with_saved<Outputs, cost>,
-                saves == Saves::input ? &saves_first : &saves_output};
-    }
-}
-
-template <std::int64_t cost, Saves saves>
-constexpr Row activation(std::string_view schema) {
-    return unary<&same_as_first, cost, saves>(schema);
-}
-template <std::int64_t cost, Saves saves>
-constexpr Row in_place(std::string_view schema) {
-    return unary<&first_itself, cost, saves>(schema);
-}
-template <std::int64_t cost, Saves saves>
-constexpr Row function(std::string_view schema) {
-    return unary<&floating_as_first, cost, saves>(schema);
-}
-
-template <std::int64_t cost>
-constexpr Row cloning(std::string_view schema) {
-    return {
-        schema,  Family::elementwise, &first_itself, &cloning_forward<cost>, &gradient_with_saved<&first_itself, cost>,
-        nullptr, &clone_bytes};
-}
-
-/// Rounding and tests: no gradient, or one of zeros.
-template <auto Outputs>
-constexpr Row without_gradient(std::string_view schema) {
-    return {schema, Family::elementwise, Outputs, &streamed<Outputs, 1>};
-}
-
 template <auto Outputs>
 constexpr Row additive(std::string_view schema) {
     return {schema, Family::elementwise, Outputs, &streamed<Outputs, 1>, &addition_backward<Outputs>};
@@ -229,14 +122,8 @@ constexpr Row multiplicative(std::string_view schema) {
             Family::elementwise,
             Outputs,
             &streamed<Outputs, cost>,
-            &product_backward<Outputs, cost, &saves_other>,
-            &saves_other};
-}
-template <auto Outputs, std::int64_t cost>
-constexpr Row keeping_all(std::string_view schema) {
-    return {
-        schema,    Family::elementwise, Outputs, &streamed<Outputs, cost>, &product_backward<Outputs, cost, &saves_all>,
-        &saves_all};
+            &product_backward<Outputs, cost, &saves_other_operand>,
+            &saves_other_operand};
 }
 template <auto Outputs>
 constexpr Row chosen(std::string_view schema) {
@@ -254,146 +141,145 @@ constexpr Row dropout(std::string_view schema) {
 
 constexpr std::array rows{
     // Activations.
-    activation<1, Saves::output>("aten::relu(Tensor self) -> Tensor"),
-    in_place<1, Saves::output>("aten::relu_(Tensor(a!) self) -> Tensor(a!)"),
-    activation<2, Saves::input>("aten::relu6(Tensor self) -> Tensor"),
-    activation<2, Saves::input>("aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"),
-    activation<2, Saves::input>("aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"),
-    activation<2, Saves::input>("aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"),
-    activation<2, Saves::input>("aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"),
-    in_place<2, Saves::output>("aten::leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)"),
-    cloning<2>("aten::threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)"),
-    cloning<2>("aten::relu6_(Tensor(a!) self) -> Tensor(a!)"),
-    cloning<2>("aten::hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)"),
-    cloning<2>("aten::clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)"),
-    activation<1, Saves::input>("aten::clamp_min(Tensor self, Scalar min) -> Tensor"),
-    activation<1, Saves::input>("aten::clamp_max(Tensor self, Scalar max) -> Tensor"),
-    cloning<1>("aten::clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)"),
-    cloning<1>("aten::clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)"),
-    activation<5, Saves::input>("aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor"),
-    activation<5, Saves::input>("aten::silu(Tensor self) -> Tensor"),
-    activation<5, Saves::input>("aten::hardswish(Tensor self) -> Tensor"),
-    cloning<5>("aten::gelu_(Tensor(a!) self, *, str approximate=\"none\") -> Tensor(a!)"),
-    cloning<5>("aten::silu_(Tensor(a!) self) -> Tensor(a!)"),
-    cloning<5>("aten::hardswish_(Tensor(a!) self) -> Tensor(a!)"),
-    activation<4, Saves::input>("aten::hardsigmoid(Tensor self) -> Tensor"),
-    activation<4, Saves::input>(
-        "aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor"),
-    activation<4, Saves::input>("aten::selu(Tensor self) -> Tensor"),
-    activation<4, Saves::input>("aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor"),
-    activation<4, Saves::input>("aten::log_sigmoid(Tensor self) -> Tensor"),
-    cloning<4>("aten::hardsigmoid_(Tensor(a!) self) -> Tensor(a!)"),
-    in_place<4, Saves::output>(
+    same<1, Keeps::output>("aten::relu(Tensor self) -> Tensor"),
+    overwriting<1, Keeps::output>("aten::relu_(Tensor(a!) self) -> Tensor(a!)"),
+    same<2, Keeps::input>("aten::relu6(Tensor self) -> Tensor"),
+    same<2, Keeps::input>("aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor"),
+    same<2, Keeps::input>("aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"),
+    same<2, Keeps::input>("aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor"),
+    same<2, Keeps::input>("aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor"),
+    overwriting<2, Keeps::output>("aten::leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)"),
+    copying<2>("aten::threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)"),
+    copying<2>("aten::relu6_(Tensor(a!) self) -> Tensor(a!)"),
+    copying<2>("aten::hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)"),
+    copying<2>("aten::clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)"),
+    same<1, Keeps::input>("aten::clamp_min(Tensor self, Scalar min) -> Tensor"),
+    same<1, Keeps::input>("aten::clamp_max(Tensor self, Scalar max) -> Tensor"),
+    copying<1>("aten::clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)"),
+    copying<1>("aten::clamp_max_(Tensor(a!) self, Scalar max) -> Tensor(a!)"),
+    same<5, Keeps::input>("aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor"),
+    same<5, Keeps::input>("aten::silu(Tensor self) -> Tensor"),
+    same<5, Keeps::input>("aten::hardswish(Tensor self) -> Tensor"),
+    copying<5>("aten::gelu_(Tensor(a!) self, *, str approximate=\"none\") -> Tensor(a!)"),
+    copying<5>("aten::silu_(Tensor(a!) self) -> Tensor(a!)"),
+    copying<5>("aten::hardswish_(Tensor(a!) self) -> Tensor(a!)"),
+    same<4, Keeps::input>("aten::hardsigmoid(Tensor self) -> Tensor"),
+    same<4, Keeps::input>("aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor"),
+    same<4, Keeps::input>("aten::selu(Tensor self) -> Tensor"),
+    same<4, Keeps::input>("aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor"),
+    same<4, Keeps::input>("aten::log_sigmoid(Tensor self) -> Tensor"),
+    copying<4>("aten::hardsigmoid_(Tensor(a!) self) -> Tensor(a!)"),
+    overwriting<4, Keeps::output>(
         "aten::elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)"),
-    in_place<4, Saves::output>("aten::selu_(Tensor(a!) self) -> Tensor(a!)"),
-    activation<7, Saves::input>("aten::mish(Tensor self) -> Tensor"),
-    cloning<7>("aten::mish_(Tensor(a!) self) -> Tensor(a!)"),
-    function<4, Saves::output>("aten::sigmoid(Tensor self) -> Tensor"),
-    in_place<4, Saves::output>("aten::sigmoid_(Tensor(a!) self) -> Tensor(a!)"),
-    function<1, Saves::output>("aten::tanh(Tensor self) -> Tensor"),
-    in_place<1, Saves::output>("aten::tanh_(Tensor(a!) self) -> Tensor(a!)"),
-    keeping_all<&same_as_first, 2>("aten::prelu(Tensor self, Tensor weight) -> Tensor"),
-    unary<&glu_outputs, 5, Saves::input>("aten::glu(Tensor self, int dim=-1) -> Tensor"),
+    overwriting<4, Keeps::output>("aten::selu_(Tensor(a!) self) -> Tensor(a!)"),
+    same<7, Keeps::input>("aten::mish(Tensor self) -> Tensor"),
+    copying<7>("aten::mish_(Tensor(a!) self) -> Tensor(a!)"),
+    floating<4, Keeps::output>("aten::sigmoid(Tensor self) -> Tensor"),
+    overwriting<4, Keeps::output>("aten::sigmoid_(Tensor(a!) self) -> Tensor(a!)"),
+    floating<1, Keeps::output>("aten::tanh(Tensor self) -> Tensor"),
+    overwriting<1, Keeps::output>("aten::tanh_(Tensor(a!) self) -> Tensor(a!)"),
+    keeping<&same_as_first, 2>("aten::prelu(Tensor self, Tensor weight) -> Tensor"),
+    mapped<&glu_outputs, 5, Keeps::input>("aten::glu(Tensor self, int dim=-1) -> Tensor"),
     // Functions of one tensor.
-    function<1, Saves::output>("aten::exp(Tensor self) -> Tensor"),
-    function<1, Saves::output>("aten::sqrt(Tensor self) -> Tensor"),
-    function<1, Saves::output>("aten::rsqrt(Tensor self) -> Tensor"),
-    function<1, Saves::output>("aten::reciprocal(Tensor self) -> Tensor"),
-    in_place<1, Saves::output>("aten::exp_(Tensor(a!) self) -> Tensor(a!)"),
-    in_place<1, Saves::output>("aten::sqrt_(Tensor(a!) self) -> Tensor(a!)"),
-    in_place<1, Saves::output>("aten::rsqrt_(Tensor(a!) self) -> Tensor(a!)"),
-    in_place<1, Saves::output>("aten::reciprocal_(Tensor(a!) self) -> Tensor(a!)"),
-    function<1, Saves::input>("aten::log(Tensor self) -> Tensor"),
-    function<1, Saves::input>("aten::log2(Tensor self) -> Tensor"),
-    function<1, Saves::input>("aten::log10(Tensor self) -> Tensor"),
-    function<1, Saves::input>("aten::sin(Tensor self) -> Tensor"),
-    function<1, Saves::input>("aten::cos(Tensor self) -> Tensor"),
-    function<1, Saves::input>("aten::erf(Tensor self) -> Tensor"),
-    function<2, Saves::input>("aten::log1p(Tensor self) -> Tensor"),
-    function<2, Saves::input>("aten::expm1(Tensor self) -> Tensor"),
-    activation<1, Saves::nothing>("aten::neg(Tensor self) -> Tensor"),
-    in_place<1, Saves::nothing>("aten::neg_(Tensor(a!) self) -> Tensor(a!)"),
-    activation<1, Saves::input>("aten::abs(Tensor self) -> Tensor"),
-    activation<1, Saves::input>("aten::square(Tensor self) -> Tensor"),
-    cloning<1>("aten::abs_(Tensor(a!) self) -> Tensor(a!)"),
-    cloning<1>("aten::square_(Tensor(a!) self) -> Tensor(a!)"),
-    unary<&contiguous_as_first, 1, Saves::nothing>("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor"),
-    unary<&contiguous_as_first, 1, Saves::nothing>("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor"),
-    without_gradient<&same_as_first>("aten::floor(Tensor self) -> Tensor"),
-    without_gradient<&same_as_first>("aten::ceil(Tensor self) -> Tensor"),
-    without_gradient<&same_as_first>("aten::round(Tensor self) -> Tensor"),
-    without_gradient<&same_as_first>("aten::trunc(Tensor self) -> Tensor"),
-    without_gradient<&same_as_first>("aten::sign(Tensor self) -> Tensor"),
-    without_gradient<&same_as_first>("aten::bitwise_not(Tensor self) -> Tensor"),
-    without_gradient<&boolean_as_first>("aten::logical_not(Tensor self) -> Tensor"),
-    without_gradient<&boolean_as_first>("aten::isnan(Tensor self) -> Tensor"),
-    without_gradient<&boolean_as_first>("aten::isinf(Tensor self) -> Tensor"),
-    without_gradient<&boolean_as_first>("aten::isfinite(Tensor self) -> Tensor"),
+    floating<1, Keeps::output>("aten::exp(Tensor self) -> Tensor"),
+    floating<1, Keeps::output>("aten::sqrt(Tensor self) -> Tensor"),
+    floating<1, Keeps::output>("aten::rsqrt(Tensor self) -> Tensor"),
+    floating<1, Keeps::output>("aten::reciprocal(Tensor self) -> Tensor"),
+    overwriting<1, Keeps::output>("aten::exp_(Tensor(a!) self) -> Tensor(a!)"),
+    overwriting<1, Keeps::output>("aten::sqrt_(Tensor(a!) self) -> Tensor(a!)"),
+    overwriting<1, Keeps::output>("aten::rsqrt_(Tensor(a!) self) -> Tensor(a!)"),
+    overwriting<1, Keeps::output>("aten::reciprocal_(Tensor(a!) self) -> Tensor(a!)"),
+    floating<1, Keeps::input>("aten::log(Tensor self) -> Tensor"),
+    floating<1, Keeps::input>("aten::log2(Tensor self) -> Tensor"),
+    floating<1, Keeps::input>("aten::log10(Tensor self) -> Tensor"),
+    floating<1, Keeps::input>("aten::sin(Tensor self) -> Tensor"),
+    floating<1, Keeps::input>("aten::cos(Tensor self) -> Tensor"),
+    floating<1, Keeps::input>("aten::erf(Tensor self) -> Tensor"),
+    floating<2, Keeps::input>("aten::log1p(Tensor self) -> Tensor"),
+    floating<2, Keeps::input>("aten::expm1(Tensor self) -> Tensor"),
+    same<1, Keeps::nothing>("aten::neg(Tensor self) -> Tensor"),
+    overwriting<1, Keeps::nothing>("aten::neg_(Tensor(a!) self) -> Tensor(a!)"),
+    same<1, Keeps::input>("aten::abs(Tensor self) -> Tensor"),
+    same<1, Keeps::input>("aten::square(Tensor self) -> Tensor"),
+    copying<1>("aten::abs_(Tensor(a!) self) -> Tensor(a!)"),
+    copying<1>("aten::square_(Tensor(a!) self) -> Tensor(a!)"),
+    mapped<&contiguous_as_first, 1, Keeps::nothing>("aten::tril(Tensor self, SymInt diagonal=0) -> Tensor"),
+    mapped<&contiguous_as_first, 1, Keeps::nothing>("aten::triu(Tensor self, SymInt diagonal=0) -> Tensor"),
+    constant<&same_as_first>("aten::floor(Tensor self) -> Tensor"),
+    constant<&same_as_first>("aten::ceil(Tensor self) -> Tensor"),
+    constant<&same_as_first>("aten::round(Tensor self) -> Tensor"),
+    constant<&same_as_first>("aten::trunc(Tensor self) -> Tensor"),
+    constant<&same_as_first>("aten::sign(Tensor self) -> Tensor"),
+    constant<&same_as_first>("aten::bitwise_not(Tensor self) -> Tensor"),
+    constant<&boolean_as_first>("aten::logical_not(Tensor self) -> Tensor"),
+    constant<&boolean_as_first>("aten::isnan(Tensor self) -> Tensor"),
+    constant<&boolean_as_first>("aten::isinf(Tensor self) -> Tensor"),
+    constant<&boolean_as_first>("aten::isfinite(Tensor self) -> Tensor"),
     // Two operands.
-    additive<&binary_outputs>("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"),
-    additive<&binary_outputs>("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"),
-    additive<&binary_outputs>("aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"),
-    additive<&binary_outputs>("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"),
-    additive<&binary_outputs>("aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"),
-    additive<&binary_outputs>("aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"),
+    additive<&pair_outputs>("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"),
+    additive<&pair_outputs>("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"),
+    additive<&pair_outputs>("aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"),
+    additive<&pair_outputs>("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"),
+    additive<&pair_outputs>("aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"),
+    additive<&pair_outputs>("aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor"),
     additive<&first_itself>("aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"),
     additive<&first_itself>("aten::add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"),
     additive<&first_itself>("aten::sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)"),
     additive<&first_itself>("aten::sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"),
-    multiplicative<&binary_outputs>("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor"),
-    multiplicative<&binary_outputs>("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor"),
+    multiplicative<&pair_outputs>("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor"),
+    multiplicative<&pair_outputs>("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor"),
     multiplicative<&first_itself>("aten::mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"),
     multiplicative<&first_itself>("aten::mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"),
-    multiplicative<&division_outputs>("aten::div.Tensor(Tensor self, Tensor other) -> Tensor"),
-    multiplicative<&division_outputs>("aten::div.Scalar(Tensor self, Scalar other) -> Tensor"),
+    multiplicative<&floating_pair_outputs>("aten::div.Tensor(Tensor self, Tensor other) -> Tensor"),
+    multiplicative<&floating_pair_outputs>("aten::div.Scalar(Tensor self, Scalar other) -> Tensor"),
     multiplicative<&first_itself>("aten::div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"),
     multiplicative<&first_itself>("aten::div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"),
-    keeping_all<&binary_outputs, 1>("aten::maximum(Tensor self, Tensor other) -> Tensor"),
-    keeping_all<&binary_outputs, 1>("aten::minimum(Tensor self, Tensor other) -> Tensor"),
-    keeping_all<&binary_outputs, 2>("aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"),
-    keeping_all<&binary_outputs, 2>("aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"),
-    cloning<2>("aten::pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)"),
-    keeping_all<&broadcast_as_first, 3>(
+    keeping<&pair_outputs, 1>("aten::maximum(Tensor self, Tensor other) -> Tensor"),
+    keeping<&pair_outputs, 1>("aten::minimum(Tensor self, Tensor other) -> Tensor"),
+    keeping<&pair_outputs, 2>("aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"),
+    keeping<&pair_outputs, 2>("aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor"),
+    copying<2>("aten::pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)"),
+    keeping<&broadcast_as_first, 3>(
         "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"),
-    keeping_all<&broadcast_as_first, 3>(
+    keeping<&broadcast_as_first, 3>(
         "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor"),
-    keeping_all<&broadcast_as_first, 3>("aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"),
-    keeping_all<&broadcast_as_first, 3>("aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor"),
-    keeping_all<&first_itself, 3>(
+    keeping<&broadcast_as_first, 3>("aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor"),
+    keeping<&broadcast_as_first, 3>("aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor"),
+    keeping<&first_itself, 3>(
         "aten::addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)"),
-    keeping_all<&first_itself, 3>(
+    keeping<&first_itself, 3>(
         "aten::addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor(a!)"),
-    keeping_all<&first_itself, 3>("aten::lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)"),
-    keeping_all<&first_itself, 3>("aten::lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)"),
-    without_gradient<&binary_outputs>("aten::floor_divide(Tensor self, Tensor other) -> Tensor"),
-    without_gradient<&binary_outputs>("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor"),
-    without_gradient<&binary_outputs>("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor"),
-    without_gradient<&binary_outputs>("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor"),
-    without_gradient<&binary_outputs>("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor"),
-    without_gradient<&binary_outputs>("aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor"),
-    without_gradient<&binary_outputs>("aten::__and__.Tensor(Tensor self, Tensor other) -> Tensor"),
-    without_gradient<&binary_outputs>("aten::__or__.Tensor(Tensor self, Tensor other) -> Tensor"),
-    without_gradient<&binary_outputs>("aten::__xor__.Tensor(Tensor self, Tensor other) -> Tensor"),
-    without_gradient<&binary_outputs>("aten::bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor"),
-    without_gradient<&binary_outputs>("aten::bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor"),
-    without_gradient<&binary_outputs>("aten::bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor"),
-    without_gradient<&binary_outputs>("aten::bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor"),
-    without_gradient<&binary_outputs>("aten::bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor"),
-    without_gradient<&comparison_outputs>("aten::eq.Tensor(Tensor self, Tensor other) -> Tensor"),
-    without_gradient<&comparison_outputs>("aten::ne.Tensor(Tensor self, Tensor other) -> Tensor"),
-    without_gradient<&comparison_outputs>("aten::lt.Tensor(Tensor self, Tensor other) -> Tensor"),
-    without_gradient<&comparison_outputs>("aten::le.Tensor(Tensor self, Tensor other) -> Tensor"),
-    without_gradient<&comparison_outputs>("aten::gt.Tensor(Tensor self, Tensor other) -> Tensor"),
-    without_gradient<&comparison_outputs>("aten::ge.Tensor(Tensor self, Tensor other) -> Tensor"),
-    without_gradient<&comparison_outputs>("aten::eq.Scalar(Tensor self, Scalar other) -> Tensor"),
-    without_gradient<&comparison_outputs>("aten::ne.Scalar(Tensor self, Scalar other) -> Tensor"),
-    without_gradient<&comparison_outputs>("aten::lt.Scalar(Tensor self, Scalar other) -> Tensor"),
-    without_gradient<&comparison_outputs>("aten::le.Scalar(Tensor self, Scalar other) -> Tensor"),
-    without_gradient<&comparison_outputs>("aten::gt.Scalar(Tensor self, Scalar other) -> Tensor"),
-    without_gradient<&comparison_outputs>("aten::ge.Scalar(Tensor self, Scalar other) -> Tensor"),
-    without_gradient<&comparison_outputs>("aten::logical_and(Tensor self, Tensor other) -> Tensor"),
-    without_gradient<&comparison_outputs>("aten::logical_or(Tensor self, Tensor other) -> Tensor"),
-    without_gradient<&comparison_outputs>("aten::logical_xor(Tensor self, Tensor other) -> Tensor"),
+    keeping<&first_itself, 3>("aten::lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)"),
+    keeping<&first_itself, 3>("aten::lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)"),
+    constant<&pair_outputs>("aten::floor_divide(Tensor self, Tensor other) -> Tensor"),
+    constant<&pair_outputs>("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor"),
+    constant<&pair_outputs>("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor"),
+    constant<&pair_outputs>("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor"),
+    constant<&pair_outputs>("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor"),
+    constant<&pair_outputs>("aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor"),
+    constant<&pair_outputs>("aten::__and__.Tensor(Tensor self, Tensor other) -> Tensor"),
+    constant<&pair_outputs>("aten::__or__.Tensor(Tensor self, Tensor other) -> Tensor"),
+    constant<&pair_outputs>("aten::__xor__.Tensor(Tensor self, Tensor other) -> Tensor"),
+    constant<&pair_outputs>("aten::bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor"),
+    constant<&pair_outputs>("aten::bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor"),
+    constant<&pair_outputs>("aten::bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor"),
+    constant<&pair_outputs>("aten::bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor"),
+    constant<&pair_outputs>("aten::bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor"),
+    constant<&boolean_pair_outputs>("aten::eq.Tensor(Tensor self, Tensor other) -> Tensor"),
+    constant<&boolean_pair_outputs>("aten::ne.Tensor(Tensor self, Tensor other) -> Tensor"),
+    constant<&boolean_pair_outputs>("aten::lt.Tensor(Tensor self, Tensor other) -> Tensor"),
+    constant<&boolean_pair_outputs>("aten::le.Tensor(Tensor self, Tensor other) -> Tensor"),
+    constant<&boolean_pair_outputs>("aten::gt.Tensor(Tensor self, Tensor other) -> Tensor"),
+    constant<&boolean_pair_outputs>("aten::ge.Tensor(Tensor self, Tensor other) -> Tensor"),
+    constant<&boolean_pair_outputs>("aten::eq.Scalar(Tensor self, Scalar other) -> Tensor"),
+    constant<&boolean_pair_outputs>("aten::ne.Scalar(Tensor self, Scalar other) -> Tensor"),
+    constant<&boolean_pair_outputs>("aten::lt.Scalar(Tensor self, Scalar other) -> Tensor"),
+    constant<&boolean_pair_outputs>("aten::le.Scalar(Tensor self, Scalar other) -> Tensor"),
+    constant<&boolean_pair_outputs>("aten::gt.Scalar(Tensor self, Scalar other) -> Tensor"),
+    constant<&boolean_pair_outputs>("aten::ge.Scalar(Tensor self, Scalar other) -> Tensor"),
+    constant<&boolean_pair_outputs>("aten::logical_and(Tensor self, Tensor other) -> Tensor"),
+    constant<&boolean_pair_outputs>("aten::logical_or(Tensor self, Tensor other) -> Tensor"),
+    constant<&boolean_pair_outputs>("aten::logical_xor(Tensor self, Tensor other) -> Tensor"),
     // Choices.
     chosen<&where_outputs>("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"),
     chosen<&where_outputs>("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor"),

@@ -32,17 +32,10 @@ bool contains(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
 }
 
-const Parameter* parameter(const Operation& operation, std::string_view name) {
-    for (const Parameter& candidate : find_record(operation.target)->parameters) {
-        if (candidate.name == name) return &candidate;
-    }
-    return nullptr;
-}
-
 /// The lengths asked for: n or s; absent where left out.
 std::optional<Sizes> lengths(const Operation& operation) {
-    if (parameter(operation, "n") != nullptr) return optional_integers(operation, "n");
-    if (parameter(operation, "s") != nullptr) return optional_integers(operation, "s");
+    if (has_parameter(operation, "n")) return optional_integers(operation, "n");
+    if (has_parameter(operation, "s")) return optional_integers(operation, "s");
     return std::nullopt;
 }
 
@@ -52,7 +45,7 @@ Transform read(const Operation& operation) {
     call.sizes = self.sizes;
     const std::string_view target = operation.target;
     call.to_real = contains(target, "irfft") || contains(target, "_hfft") || contains(target, "_c2r");
-    const bool one_sided = parameter(operation, "onesided") != nullptr && flag(operation, "onesided");
+    const bool one_sided = has_parameter(operation, "onesided") && flag(operation, "onesided");
     call.to_half = (contains(target, "rfft") && !contains(target, "irfft")) || contains(target, "ihfft") ||
                    (contains(target, "_r2c") && one_sided);
     const auto wanted = lengths(operation);
@@ -66,7 +59,7 @@ Transform read(const Operation& operation) {
         call.dims.push_back(at);
         if (wanted && (*wanted)[i] != -1) call.sizes[at] = (*wanted)[i];
         if (call.to_real && i + 1 == count && (!wanted || (*wanted)[i] == -1)) {
-            const std::int64_t size = parameter(operation, "last_dim_size") != nullptr
+            const std::int64_t size = has_parameter(operation, "last_dim_size")
                                           ? integer(operation, "last_dim_size")
                                           : checked(operation, 2, call.sizes[at] - 1);
             call.sizes[at] = size;
@@ -130,7 +123,7 @@ std::int64_t positive(const Operation& operation, std::int64_t number) {
 }
 
 bool flag_or(const Operation& operation, std::string_view name, bool otherwise) {
-    if (parameter(operation, name) == nullptr) return otherwise;
+    if (!has_parameter(operation, name)) return otherwise;
     const Value value = argument_or_default<Value>(operation, name);
     const auto* given = std::get_if<bool>(&value);
     return given == nullptr ? otherwise : *given;
@@ -143,7 +136,7 @@ Types short_time_outputs(const Operation& operation) {
     if (rank(self) < 1 || rank(self) > 2) refuse(operation, "the signal has a wrong number of dimensions");
     const std::int64_t n = positive(operation, integer(operation, "n_fft"));
     const std::int64_t hop = positive(operation, optional_integer(operation, "hop_length").value_or(n / 4));
-    const bool centred = parameter(operation, "center") != nullptr && flag(operation, "center");
+    const bool centred = has_parameter(operation, "center") && flag(operation, "center");
     const std::int64_t samples = added(self.sizes.back(), centred ? n / 2 * 2 : 0);
     if (samples < n) refuse(operation, "the signal is shorter than a window");
     const bool complex = first(operation).dtype == Dtype::c64 || first(operation).dtype == Dtype::c128;

@@ -7,18 +7,11 @@ namespace joulecast::records {
 
 namespace {
 
-/// at::Reduction: 0 none, 1 mean, 2 sum.
-bool is_reduced(const Operation& operation) {
-    const std::int64_t reduction = integer(operation, "reduction");
-    if (reduction < 0 || reduction > 2) refuse(operation, "unknown reduction");
-    return reduction != 0;
-}
-
 /// Target of classes: one loss for each.
 Types classified(const Operation& operation) {
     const TensorType& target = tensor(operation, "target");
     const bool probabilities = is_floating(target.dtype);
-    if (is_reduced(operation)) return {make(first(operation).dtype, {})};
+    if (is_reduced_loss(operation)) return {make(first(operation).dtype, {})};
     Sizes sizes = target.sizes;
     if (probabilities && !sizes.empty()) sizes.erase(sizes.begin() + (sizes.size() > 1 ? 1 : 0));
     return {make(first(operation).dtype, std::move(sizes))};
@@ -26,7 +19,7 @@ Types classified(const Operation& operation) {
 
 Types compared(const Operation& operation) {
     const TensorType& self = first(operation);
-    if (is_reduced(operation)) return {make(self.dtype, {})};
+    if (is_reduced_loss(operation)) return {make(self.dtype, {})};
     const TensorType& target = tensor(operation, "target");
     const TensorType contiguous = make(self.dtype, broadcast(operation, self.sizes, target.sizes));
     // It is computed in place of 1 - target.

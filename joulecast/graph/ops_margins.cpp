@@ -9,17 +9,10 @@ namespace joulecast::records {
 
 namespace {
 
-/// at::Reduction: 0 none, 1 mean, 2 sum.
-bool is_reduced(const Operation& operation) {
-    const std::int64_t reduction = integer(operation, "reduction");
-    if (reduction < 0 || reduction > 2) refuse(operation, "unknown reduction");
-    return reduction != 0;
-}
-
 /// One number for each element of the broadcast tensors.
 Types elementwise_loss(const Operation& operation) {
     const Sizes sizes = broadcast_of_all(operation);
-    return {make(first(operation).dtype, is_reduced(operation) ? Sizes{} : sizes)};
+    return {make(first(operation).dtype, is_reduced_loss(operation) ? Sizes{} : sizes)};
 }
 
 /// One number for each row: the last dimension (or that of the features, 1) is summed.
@@ -27,7 +20,7 @@ Types row_loss(const Operation& operation) {
     const TensorType& input = first(operation);
     if (rank(input) > 2) refuse(operation, "the input has more than two dimensions");
     Sizes sizes;
-    if (!is_reduced(operation) && rank(input) == 2) sizes.push_back(input.sizes[0]);
+    if (!is_reduced_loss(operation) && rank(input) == 2) sizes.push_back(input.sizes[0]);
     return {make(input.dtype, std::move(sizes))};
 }
 
@@ -36,7 +29,7 @@ Types distance_loss(const Operation& operation) {
     Sizes sizes = broadcast_of_all(operation);
     if (sizes.empty()) refuse(operation, "a scalar has no features");
     sizes.pop_back();
-    return {make(first(operation).dtype, is_reduced(operation) ? Sizes{} : sizes)};
+    return {make(first(operation).dtype, is_reduced_loss(operation) ? Sizes{} : sizes)};
 }
 
 /// Similarities along the features (dimension 1, or 0 of vectors) of two tensors.
@@ -44,7 +37,7 @@ Types similarity_loss(const Operation& operation) {
     const TensorType& input = tensor(operation, "input1");
     if (rank(input) < 1 || rank(input) > 2) refuse(operation, "the input has more than two dimensions");
     Sizes sizes;
-    if (!is_reduced(operation) && rank(input) == 2) sizes.push_back(input.sizes[0]);
+    if (!is_reduced_loss(operation) && rank(input) == 2) sizes.push_back(input.sizes[0]);
     return {make(input.dtype, std::move(sizes))};
 }
 
@@ -53,7 +46,7 @@ Types alignment_loss(const Operation& operation) {
     const TensorType& scores = tensor(operation, "log_probs");
     if (rank(scores) < 2 || rank(scores) > 3) refuse(operation, "log_probs has a wrong number of dimensions");
     Sizes sizes;
-    if (!is_reduced(operation) && rank(scores) == 3) sizes.push_back(scores.sizes[1]);
+    if (!is_reduced_loss(operation) && rank(scores) == 3) sizes.push_back(scores.sizes[1]);
     return {make(scores.dtype, std::move(sizes))};
 }
 
@@ -92,12 +85,12 @@ Types likelihood_outputs(const Operation& operation) {
     const TensorType& self = first(operation);
     const TensorType& target = tensor(operation, "target");
     const TensorType total = make(self.dtype, {});
-    return {is_reduced(operation) ? total : make(self.dtype, target.sizes), total};
+    return {is_reduced_loss(operation) ? total : make(self.dtype, target.sizes), total};
 }
 
 Types class_loss(const Operation& operation) {
     const TensorType& self = first(operation);
-    return {is_reduced(operation) ? make(self.dtype, {}) : make(self.dtype, tensor(operation, "target").sizes)};
+    return {is_reduced_loss(operation) ? make(self.dtype, {}) : make(self.dtype, tensor(operation, "target").sizes)};
 }
 
 template <auto Outputs, std::int64_t cost>

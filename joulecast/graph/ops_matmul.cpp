@@ -106,10 +106,8 @@ Product read(const Operation& operation) {
 /// Products of low precision come out in another one.
 Dtype output_dtype(const Operation& operation, const Product& call) {
     if (operation.target == "aten::_int_mm") return Dtype::i32;
-    for (const Parameter& parameter : find_record(operation.target)->parameters) {
-        if (parameter.name == "out_dtype") return optional_dtype(operation, "out_dtype").value_or(call.left.dtype);
-    }
-    return call.left.dtype;
+    if (!has_parameter(operation, "out_dtype")) return call.left.dtype;
+    return optional_dtype(operation, "out_dtype").value_or(call.left.dtype);
 }
 
 Types outputs(const Operation& operation) {

@@ -9,35 +9,26 @@ namespace joulecast::records {
 
 namespace {
 
-bool has_parameter(const Operation& operation, std::string_view name) {
-    const auto parameters = find_record(operation.target)->parameters;
-    return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; });
-}
-
-Dtype asked_or(const Operation& operation, Dtype otherwise) {
-    return has_parameter(operation, "dtype") ? optional_dtype(operation, "dtype").value_or(otherwise) : otherwise;
-}
-
 TensorType sized(const Operation& operation, Dtype dtype, Sizes sizes) {
     product(operation, sizes);
     return make(dtype, std::move(sizes));
 }
 
 Types integers_of_size(const Operation& operation) {
-    return {sized(operation, asked_or(operation, Dtype::i64), integers(operation, "size"))};
+    return {sized(operation, dtype_or(operation, Dtype::i64), integers(operation, "size"))};
 }
 
 Types floats_of_size(const Operation& operation) {
-    return {sized(operation, asked_or(operation, Dtype::f32), integers(operation, "size"))};
+    return {sized(operation, dtype_or(operation, Dtype::f32), integers(operation, "size"))};
 }
 
 Types permutation(const Operation& operation) {
-    return {sized(operation, asked_or(operation, Dtype::i64), {integer(operation, "n")})};
+    return {sized(operation, dtype_or(operation, Dtype::i64), {integer(operation, "n")})};
 }
 
 Types like_first(const Operation& operation) {
     Types types = same_as_first(operation);
-    types.front().dtype = asked_or(operation, types.front().dtype);
+    types.front().dtype = dtype_or(operation, types.front().dtype);
     return types;
 }
 
@@ -57,7 +48,7 @@ Types drawn_places(const Operation& operation) {
 }
 
 Types window_outputs(const Operation& operation) {
-    return {sized(operation, asked_or(operation, Dtype::f32), {integer(operation, "window_length")})};
+    return {sized(operation, dtype_or(operation, Dtype::f32), {integer(operation, "window_length")})};
 }
 
 /// Elements of a triangle of row x col: those on and below diagonal `offset` (tril), or on and above it.
@@ -79,17 +70,17 @@ Types triangle_outputs(const Operation& operation) {
         return growing * start + growing * (growing - 1) / 2 + (rows - full_from) * columns;
     };
     const std::int64_t in_lower = count_lower(first_length);
-    if (lower) return {make(asked_or(operation, Dtype::i64), {2, in_lower})};
+    if (lower) return {make(dtype_or(operation, Dtype::i64), {2, in_lower})};
     // The upper triangle is what the lower one below diagonal offset - 1 leaves: on the diagonal itself both count.
     std::int64_t on_diagonal = 0;
     if (offset > -rows && offset < columns) {
         on_diagonal = std::min(rows - std::max<std::int64_t>(-offset, 0), columns - std::max<std::int64_t>(offset, 0));
     }
-    return {make(asked_or(operation, Dtype::i64), {2, rows * columns - in_lower + on_diagonal})};
+    return {make(dtype_or(operation, Dtype::i64), {2, rows * columns - in_lower + on_diagonal})};
 }
 
 Types logspace_outputs(const Operation& operation) {
-    return {sized(operation, asked_or(operation, Dtype::f32), {integer(operation, "steps")})};
+    return {sized(operation, dtype_or(operation, Dtype::f32), {integer(operation, "steps")})};
 }
 
 /// The numbers of fft_fftfreq and fft_rfftfreq.
@@ -97,13 +88,13 @@ Types frequencies(const Operation& operation) {
     const std::int64_t n = integer(operation, "n");
     if (n < 1) refuse(operation, "there is no sample");
     const bool half = operation.target == "aten::fft_rfftfreq";
-    return {sized(operation, asked_or(operation, Dtype::f32), {half ? n / 2 + 1 : n})};
+    return {sized(operation, dtype_or(operation, Dtype::f32), {half ? n / 2 + 1 : n})};
 }
 
 /// Memory with given strides.
 Types unordered(const Operation& operation) {
     const Dtype otherwise = has_parameter(operation, "self") ? first(operation).dtype : Dtype::f32;
-    return {sized(operation, asked_or(operation, otherwise), integers(operation, "size"))};
+    return {sized(operation, dtype_or(operation, otherwise), integers(operation, "size"))};
 }
 
 template <auto Outputs>

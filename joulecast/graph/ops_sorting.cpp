@@ -11,18 +11,11 @@ namespace joulecast::records {
 
 namespace {
 
-const Parameter* parameter(const Operation& operation, std::string_view name) {
-    for (const Parameter& candidate : find_record(operation.target)->parameters) {
-        if (candidate.name == name) return &candidate;
-    }
-    return nullptr;
-}
-
 /// The first tensor without a dimension, or with it as 1; without `dim` nothing is left.
 Sizes without_dimension(const Operation& operation) {
     const TensorType& self = first(operation);
-    const auto dim = parameter(operation, "dim") == nullptr ? std::nullopt : optional_integer(operation, "dim");
-    const bool keeps = parameter(operation, "keepdim") != nullptr && flag(operation, "keepdim");
+    const auto dim = !has_parameter(operation, "dim") ? std::nullopt : optional_integer(operation, "dim");
+    const bool keeps = has_parameter(operation, "keepdim") && flag(operation, "keepdim");
     if (!dim) return keeps ? Sizes(rank(self), 1) : Sizes{};
     Sizes sizes = self.sizes;
     const std::size_t at = dimension(operation, *dim, rank(self));
@@ -37,7 +30,7 @@ Sizes without_dimension(const Operation& operation) {
 
 std::size_t sorted_dimension(const Operation& operation) {
     const TensorType& self = first(operation);
-    return parameter(operation, "dim") == nullptr ? 0 : dimension(operation, integer(operation, "dim"), rank(self));
+    return !has_parameter(operation, "dim") ? 0 : dimension(operation, integer(operation, "dim"), rank(self));
 }
 
 Types sorted_with_places(const Operation& operation) {
@@ -60,7 +53,7 @@ Types sorted_alone(const Operation& operation) {
 /// Values and where they were: kthvalue, median, mode.
 Types chosen_with_places(const Operation& operation) {
     const TensorType& self = first(operation);
-    if (parameter(operation, "k") != nullptr && rank(self) > 0) {
+    if (has_parameter(operation, "k") && rank(self) > 0) {
         const std::int64_t k = integer(operation, "k");
         if (k < 1 || k > self.sizes[dimension_argument(operation, self)]) refuse(operation, "k is out of range");
     }

@@ -3,45 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "joulecast/graph/pointwise.h"
+#include "joulecast/graph/reductions.h"
 
 namespace joulecast::records {
 
 namespace {
-
-const Parameter* parameter(const Operation& operation, std::string_view name) {
-    for (const Parameter& candidate : find_record(operation.target)->parameters) {
-        if (candidate.name == name) return &candidate;
-    }
-    return nullptr;
-}
-
-/// Sizes without the dimensions reduced: all where `dim` is none, empty or no parameter.
-Sizes reduced_sizes(const Operation& operation) {
-    const TensorType& self = first(operation);
-    std::optional<Sizes> dims;
-    if (parameter(operation, "dim") != nullptr) dims = optional_integers(operation, "dim");
-    // any.dims and all.dims tell an empty list from none.
-    const bool empty_is_all = operation.target != "aten::any.dims" && operation.target != "aten::all.dims";
-    const bool all = !dims || (dims->empty() && empty_is_all);
-    std::vector<bool> is_reduced(rank(self), all);
-    for (const std::int64_t dim : dims.value_or(Sizes{})) {
-        const std::size_t at = dimension(operation, dim, rank(self));
-        if (at < is_reduced.size()) is_reduced[at] = true;
-    }
-    const bool keeps = parameter(operation, "keepdim") != nullptr && flag(operation, "keepdim");
-    Sizes sizes;
-    for (std::size_t i = 0; i < rank(self); ++i) {
-        if (!is_reduced[i]) sizes.push_back(self.sizes[i]);
-        if (is_reduced[i] && keeps) sizes.push_back(1);
-    }
-    return sizes;
-}
-
-Dtype asked_or(const Operation& operation, Dtype otherwise) {
-    if (parameter(operation, "dtype") == nullptr) return otherwise;
-    return optional_dtype(operation, "dtype").value_or(otherwise);
-}
 
 /// The length of complex numbers is real.
 Dtype real_of(Dtype dtype) {
@@ -49,28 +15,12 @@ Dtype real_of(Dtype dtype) {
     return dtype == Dtype::c128 ? Dtype::f64 : dtype;
 }
 
-Types same_dtype(const Operation& operation) {
-    return {make(asked_or(operation, first(operation).dtype), reduced_sizes(operation))};
-}
-
 Types floating_dtype(const Operation& operation) {
     return {make(to_floating(first(operation).dtype), reduced_sizes(operation))};
 }
 
 Types real_dtype(const Operation& operation) {
-    return {make(real_of(asked_or(operation, first(operation).dtype)), reduced_sizes(operation))};
-}
-
-Types accumulated(const Operation& operation) {
-    return {make(asked_or(operation, to_accumulator(first(operation).dtype)), reduced_sizes(operation))};
-}
-
-Types boolean(const Operation& operation) {
-    return {make(Dtype::boolean, reduced_sizes(operation))};
-}
-
-Types counted(const Operation& operation) {
-    return {make(Dtype::i64, reduced_sizes(operation))};
+    return {make(real_of(dtype_or(operation, first(operation).dtype)), reduced_sizes(operation))};
 }
 
 /// Variance or deviation, then the mean.
@@ -84,7 +34,7 @@ Types matrix_norm_outputs(const Operation& operation) {
     const TensorType& self = first(operation);
     const Sizes dims = integers(operation, "dim");
     if (dims.size() != 2) refuse(operation, "a matrix has two dimensions");
-    return {make(real_of(asked_or(operation, self.dtype)), reduced_sizes(operation))};
+    return {make(real_of(dtype_or(operation, self.dtype)), reduced_sizes(operation))};
 }
 
 /// Distance between two tensors as one number.
@@ -96,10 +46,10 @@ Types distance_outputs(const Operation& operation) {
 /// Similarity along a dimension of two broadcast tensors.
 Types along_dimension_outputs(const Operation& operation) {
     Sizes sizes = broadcast_of_all(operation);
-    const bool has_dim = parameter(operation, "dim") != nullptr;
+    const bool has_dim = has_parameter(operation, "dim");
     const std::size_t at = dimension(operation, has_dim ? integer(operation, "dim") : -1, sizes.size());
     if (at >= sizes.size()) refuse(operation, "a scalar has no dimension");
-    if (parameter(operation, "keepdim") != nullptr && flag(operation, "keepdim")) {
+    if (has_parameter(operation, "keepdim") && flag(operation, "keepdim")) {
         sizes[at] = 1;
     } else {
         sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(at));
@@ -136,45 +86,13 @@ Types renormed_outputs(const Operation& operation) {
     return operation.target == "aten::renorm_" ? first_itself(operation) : Types{make(self.dtype, self.sizes)};
 }
 
-Indices saves_first_and_output(const Operation& operation) {
-    return {0, static_cast<std::int32_t>(tensors(operation).size())};
-}
-
-/// The gradient is the output's, repeated without a copy.
-template <auto Outputs>
-constexpr Row sum(std::string_view schema) {
-    return {schema, Family::reduction, Outputs, &reduced<Outputs>, &free_of_charge};
-}
-template <auto Outputs, std::int64_t cost = 1>
-constexpr Row reduction(std::string_view schema) {
-    return {schema,
-            Family::reduction,
-            Outputs,
-            &reduced<Outputs, cost>,
-            &gradient_with_saved<Outputs, cost>,
-            &saves_first_and_output};
-}
-template <auto Outputs, std::int64_t cost>
-constexpr Row comparison(std::string_view schema) {
-    return {schema,
-            Family::reduction,
-            Outputs,
-            &reduced<Outputs, cost>,
-            &factor_backward<Outputs, cost>,
-            &saves_all_operands};
-}
-template <auto Outputs>
-constexpr Row without_gradient(std::string_view schema) {
-    return {schema, Family::reduction, Outputs, &reduced<Outputs>};
-}
-
 constexpr std::array rows{
-    sum<&accumulated>(
+    sum<&reduced_accumulated>(
         "aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"),
-    reduction<&same_dtype, 2>(
+    reduction<&reduced_same, 2>(
         "aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"),
-    reduction<&same_dtype, 4>("aten::std(Tensor self, bool unbiased=True) -> Tensor"),
-    reduction<&same_dtype, 4>("aten::var(Tensor self, bool unbiased=True) -> Tensor"),
+    reduction<&reduced_same, 4>("aten::std(Tensor self, bool unbiased=True) -> Tensor"),
+    reduction<&reduced_same, 4>("aten::var(Tensor self, bool unbiased=True) -> Tensor"),
     reduction<&with_mean, 4>("aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)"),
     reduction<&with_mean, 4>(
         "aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)"),
@@ -197,15 +115,17 @@ constexpr std::array rows{
     reduction<&matrix_norm_outputs, 2>("aten::linalg_matrix_norm.str_ord(Tensor self, str ord=\"fro\", int[] dim=[-2, "
                                        "-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"),
     reduction<&floating_dtype, 2>("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"),
-    without_gradient<&boolean>("aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"),
-    without_gradient<&boolean>("aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"),
-    without_gradient<&counted>("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor"),
-    without_gradient<&counted>("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor"),
-    comparison<&distance_outputs, 3>("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor"),
-    comparison<&along_dimension_outputs, 6>(
+    reduction_without_gradient<&reduced_boolean>(
+        "aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"),
+    reduction_without_gradient<&reduced_boolean>(
+        "aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"),
+    reduction_without_gradient<&reduced_i64>("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor"),
+    reduction_without_gradient<&reduced_i64>("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor"),
+    reduction_of_all<&distance_outputs, 3>("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor"),
+    reduction_of_all<&along_dimension_outputs, 6>(
         "aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor"),
-    comparison<&along_dimension_outputs, 4>("aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float "
-                                            "eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor"),
+    reduction_of_all<&along_dimension_outputs, 4>("aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float "
+                                                  "eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor"),
     sum<&summed_to_size>("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor"),
     sum<&integral_outputs>("aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor"),
     sum<&integral_outputs>("aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor"),

@@ -2,10 +2,6 @@
 
 namespace joulecast::records {
 
-TensorType arranged(const Operation& operation, Dtype dtype, const Sizes& sizes) {
-    return iterated(operation, dtype, sizes);
-}
-
 Sizes broadcast_of_all(const Operation& operation) {
     Sizes sizes;
     for (const TensorType* operand : tensors(operation)) sizes = broadcast(operation, sizes, operand->sizes);
@@ -22,15 +18,15 @@ Dtype pair_dtype(const Operation& operation) {
 }  // namespace
 
 Types pair_outputs(const Operation& operation) {
-    return {arranged(operation, pair_dtype(operation), broadcast_of_all(operation))};
+    return {iterated(operation, pair_dtype(operation), broadcast_of_all(operation))};
 }
 
 Types floating_pair_outputs(const Operation& operation) {
-    return {arranged(operation, to_floating(pair_dtype(operation)), broadcast_of_all(operation))};
+    return {iterated(operation, to_floating(pair_dtype(operation)), broadcast_of_all(operation))};
 }
 
 Types boolean_pair_outputs(const Operation& operation) {
-    return {arranged(operation, Dtype::boolean, broadcast_of_all(operation))};
+    return {iterated(operation, Dtype::boolean, broadcast_of_all(operation))};
 }
 
 Indices saves_other_operand(const Operation& operation) {

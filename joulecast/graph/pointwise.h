@@ -7,8 +7,6 @@
 /// divide, compare, exp, log, tanh, erf: one each, per element.
 namespace joulecast::records {
 
-/// A tensor of these sizes in the order that torch's TensorIterator gives it.
-TensorType arranged(const Operation& operation, Dtype dtype, const Sizes& sizes);
 Sizes broadcast_of_all(const Operation& operation);
 /// The first two arguments, tensors or numbers, promoted and broadcast; the next makes integers to floats.
 Types pair_outputs(const Operation& operation);
@@ -51,7 +49,7 @@ Counts factor_backward(const Operation& operation) {
 enum class Keeps { nothing, input, output };
 
 /// In place, and backward needs what was there: in training autograd copies the tensor first (torch 2.13, observed with
-/// saved_tensors_hooks).
+/// saved_tensors_hooks; hardtanh_ and silu_ among them).
 template <std::int64_t cost>
 Counts copying_forward(const Operation& operation) {
     Counts counts = streamed<&first_itself, cost>(operation);
