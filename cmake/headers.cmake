@@ -62,6 +62,9 @@ set(joulecast_headers
     joulecast/measure/workload.h
     joulecast/meter/device_state.h
     joulecast/meter/meter.h
+    joulecast/meter/nvml.h
+    joulecast/meter/nvml_meter.h
+    joulecast/meter/nvml_state.h
     joulecast/physics/law.h
     joulecast/physics/memory.h
     joulecast/physics/nelder_mead.h

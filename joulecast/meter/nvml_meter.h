@@ -1,0 +1,23 @@
+#pragma once
+
+#include <functional>
+
+#include "joulecast/meter/meter.h"
+#include "joulecast/meter/nvml.h"
+
+namespace joulecast {
+
+/// Seconds on the steady clock unless a test hands in its own.
+using NvmlTime = std::function<double()>;
+
+/// The card's energy counter ("nvml-counter"), which renews itself about every 100 ms; calibration finds out how often.
+FoundMeter open_nvml_counter(const NvmlGpu& gpu, NvmlTime now_s = {});
+
+/// The card's power as it is now ("nvml-instant-power", field 186), to be integrated. Cards from before that field have
+/// "nvml-power-usage", which is as good on them: they have no counter, and the mean over a second came after them.
+FoundMeter open_nvml_power(const NvmlGpu& gpu, NvmlTime now_s = {});
+
+/// The counter, or power where there is none.
+FoundMeter open_nvml_meter(const NvmlGpu& gpu, NvmlTime now_s = {});
+
+}  // namespace joulecast
