@@ -5,6 +5,7 @@ set(joulecast_headers
     joulecast/dataset/csv.h
     joulecast/dataset/dataset.h
     joulecast/dataset/measuring_lock.h
+    joulecast/dataset/repeat_spread.h
     joulecast/dataset/schema.h
     joulecast/dataset/sqlite.h
     joulecast/device/cost.h

@@ -33,7 +33,8 @@ StoredColumn<Row> integer(std::string name, Access access) {
             [access](Row& row, const Field& field) {
                 using Number = std::remove_reference_t<decltype(access(row))>;
                 const std::int64_t value = expect<std::int64_t>(field);
-                if (value < 0 || value > static_cast<std::int64_t>(std::numeric_limits<Number>::max()))
+                if (value < 0 ||
+                    static_cast<std::uint64_t>(value) > static_cast<std::uint64_t>(std::numeric_limits<Number>::max()))
                     throw FormatError("is out of range");
                 access(row) = static_cast<Number>(value);
             }};
@@ -217,6 +218,8 @@ void append_outcome(std::vector<StoredColumn<Row>>& columns) {
     columns.push_back(real<Row>("peak_memory_bytes", [](auto& r) -> auto& { return r.measurement.peak_memory_bytes; }));
     columns.push_back(real<Row>("workspace_bytes", [](auto& r) -> auto& { return r.measurement.workspace_bytes; }));
     columns.push_back(real<Row>("wall_s", [](auto& r) -> auto& { return r.measurement.wall_s; }));
+    columns.push_back(text<Row>("started_at", [](auto& r) -> auto& { return r.measurement.started_at; }));
+    columns.push_back(text<Row>("ended_at", [](auto& r) -> auto& { return r.measurement.ended_at; }));
 }
 
 std::optional<Device::Kind> parse_kind(const std::string& text) {
@@ -230,9 +233,9 @@ bool may_be_negative(const std::string& column) {
     return column == "dynamic_energy_j" || column == "energy_drift_per_s" || column == "temperature_c";
 }
 
-/// Time-like numbers: known ones are finite and not negative.
+/// Known numbers are finite and, but for few, not negative.
 template <class Row>
-std::optional<std::string> impossible_number(const std::vector<StoredColumn<Row>>& columns, const Row& row) {
+std::optional<std::string> wrong_number(const std::vector<StoredColumn<Row>>& columns, const Row& row) {
     for (const auto& column : columns) {
         const Field field = column.get(row);
         const double* value = std::get_if<double>(&field);
@@ -240,6 +243,12 @@ std::optional<std::string> impossible_number(const std::vector<StoredColumn<Row>
         if (std::isinf(*value)) return column.name + " is infinite";
         if (*value < 0 && !may_be_negative(column.name)) return column.name + " is negative";
     }
+    return {};
+}
+
+template <class Row>
+std::optional<std::string> impossible_number(const std::vector<StoredColumn<Row>>& columns, const Row& row) {
+    if (auto why = wrong_number(columns, row)) return why;
     const Outcome outcome = row.measurement.outcome;
     const bool timed = outcome == Outcome::ok || outcome == Outcome::unstable;
     if (timed && !(row.measurement.time.mean_s > 0))
@@ -318,6 +327,26 @@ const std::vector<StoredColumn<NetworkRow>>& network_columns() {
     return columns;
 }
 
+const std::vector<StoredColumn<ReferenceRow>>& reference_columns() {
+    using Row = ReferenceRow;
+    static const std::vector<StoredColumn<Row>> columns = {
+        {"operation", StoredColumn<Row>::Type::text, [](const Row& row) { return Field{row.operation}; },
+         [](Row& row, const Field& field) { row.operation = signature(parse_operation(expect<std::string>(field))); }},
+        {"device", StoredColumn<Row>::Type::text, [](const Row& row) { return Field{row.asked.device}; },
+         [](Row& row, const Field& field) { row.asked.device = row.real.device = expect<std::string>(field); }},
+        text<Row>("started_at", [](auto& r) -> auto& { return r.started_at; }),
+        real<Row>("asked_sm_clock_mhz", [](auto& r) -> auto& { return r.asked.sm_clock_mhz; }),
+        real<Row>("asked_memory_clock_mhz", [](auto& r) -> auto& { return r.asked.memory_clock_mhz; }),
+        real<Row>("asked_power_limit_w", [](auto& r) -> auto& { return r.asked.power_limit_w; }),
+        real<Row>("real_sm_clock_mhz", [](auto& r) -> auto& { return r.real.sm_clock_mhz; }),
+        real<Row>("time_mean_s", [](auto& r) -> auto& { return r.time_mean_s; }),
+        real<Row>("time_half_width_s", [](auto& r) -> auto& { return r.time_half_width_s; }),
+        real<Row>("temperature_c", [](auto& r) -> auto& { return r.temperature_c; }),
+        integer<Row>("drifted", [](auto& r) -> auto& { return r.drifted; }),
+    };
+    return columns;
+}
+
 const std::vector<StoredColumn<Provenance>>& session_columns() {
     using Row = Provenance;
     static const std::vector<StoredColumn<Row>> columns = {
@@ -366,6 +395,13 @@ std::optional<std::string> impossible(const Measurement& measurement) {
 
 std::optional<std::string> impossible(const NetworkMeasurement& measurement) {
     return impossible_number(network_columns(), NetworkRow{0, measurement, {}});
+}
+
+std::optional<std::string> impossible(const ReferenceRow& row) {
+    if (auto why = wrong_number(reference_columns(), row)) return why;
+    if (!(row.time_mean_s > 0)) return "time_mean_s is not above zero";
+    if (row.started_at.empty()) return "started_at is empty";
+    return {};
 }
 
 }  // namespace joulecast

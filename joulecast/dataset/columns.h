@@ -26,6 +26,7 @@ struct StoredColumn {
 /// Without id, session and raw blocks, which every table has in its own way.
 const std::vector<StoredColumn<OperationRow>>& operation_columns();
 const std::vector<StoredColumn<NetworkRow>>& network_columns();
+const std::vector<StoredColumn<ReferenceRow>>& reference_columns();
 const std::vector<StoredColumn<Provenance>>& session_columns();
 const std::vector<StoredColumn<Device>>& device_columns();
 
@@ -36,5 +37,6 @@ std::map<std::string, std::int64_t> parse_symbols(const std::string& text);
 /// Why these numbers cannot be a measurement ("time_mean_s is negative"); absent when they can.
 std::optional<std::string> impossible(const Measurement& measurement);
 std::optional<std::string> impossible(const NetworkMeasurement& measurement);
+std::optional<std::string> impossible(const ReferenceRow& row);
 
 }  // namespace joulecast

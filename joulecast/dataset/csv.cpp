@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "joulecast/dataset/columns.h"
+#include "joulecast/dataset/repeat_spread.h"
 #include "joulecast/error.h"
 
 namespace joulecast {
@@ -18,6 +19,9 @@ constexpr std::size_t max_field_bytes = std::size_t{16} << 20;
 constexpr std::size_t max_fields = 1024;
 
 enum class Type { integer, real, text };
+
+/// Follows from the rows of kind reference: written for readers, not read back.
+constexpr const char* sigma_column = "sigma_between";
 
 /// Name and type of every column, in file order; the same name means the same thing in each kind of row.
 const std::vector<std::pair<std::string, Type>>& csv_columns() {
@@ -30,9 +34,11 @@ const std::vector<std::pair<std::string, Type>>& csv_columns() {
         };
         append(operation_columns());
         append(network_columns());
+        append(reference_columns());
         append(session_columns());
         append(device_columns());
         list.emplace_back("block_s", Type::text);
+        list.emplace_back(sigma_column, Type::real);
         return list;
     }();
     return all;
@@ -123,12 +129,18 @@ void write_record(std::ostream& output, const Cells& cells) {
 }
 
 template <class Row>
-void write_measurement(std::ostream& output, const std::vector<StoredColumn<Row>>& columns, const Row& row,
-                       const std::string& kind) {
+Cells row_cells(const std::vector<StoredColumn<Row>>& columns, const Row& row, const std::string& kind) {
     Cells cells = {{"schema", csv_schema}, {"kind", kind}};
     write_cells(cells, columns, row);
     write_cells(cells, session_columns(), row.provenance);
+    return cells;
+}
+
+template <class Row>
+void write_measurement(std::ostream& output, Cells cells, const Row& row, const RepeatSpread& spread) {
     cells["block_s"] = blocks_text(row.measurement.block_s);
+    const double sigma = spread.of(row.measurement.asked.device, row.provenance.session);
+    if (!std::isnan(sigma)) cells[sigma_column] = number_text(sigma);
     write_record(output, cells);
 }
 
@@ -147,6 +159,7 @@ std::string key_of(const std::string& kind, const Cells& cells) {
                              "asked_sm_clock_mhz",
                              "asked_memory_clock_mhz",
                              "asked_power_limit_w",
+                             "optimizer",
                              "session",
                              "started",
                              "worker",
@@ -159,6 +172,9 @@ std::string key_of(const std::string& kind, const Cells& cells) {
         const auto cell = cells.find(name);
         key += '\x1f' + (cell == cells.end() ? std::string() : cell->second);
     }
+    // The same reference is measured again and again.
+    const auto started_at = cells.find("started_at");
+    if (kind == "reference" && started_at != cells.end()) key += '\x1f' + started_at->second;
     return key;
 }
 
@@ -191,14 +207,15 @@ class CsvContent {
         const std::string schema = take(cells, "schema");
         if (schema != csv_schema) reader_.fail("schema is '" + schema + "', expected " + csv_schema);
         const std::string kind = take(cells, "kind");
-        if (kind != "device" && kind != "operation" && kind != "network")
-            reader_.fail("kind is '" + kind + "', expected device, operation or network");
+        if (kind != "device" && kind != "operation" && kind != "network" && kind != "reference")
+            reader_.fail("kind is '" + kind + "', expected device, operation, network or reference");
         if (kind != "device" && !keys_.insert(key_of(kind, cells)).second)
             reader_.fail("this " + kind + " occurs twice in the file");
         try {
             if (kind == "device") add_device(cells);
             if (kind == "operation") add(cells, operation_columns(), operations);
             if (kind == "network") add(cells, network_columns(), networks);
+            if (kind == "reference") add_reference(cells);
         } catch (const FormatError& error) {
             reader_.fail(error.what());
         }
@@ -209,6 +226,7 @@ class CsvContent {
     std::vector<Device> devices;
     std::vector<OperationRow> operations;
     std::vector<NetworkRow> networks;
+    std::vector<ReferenceRow> references;
 
   private:
     static std::string take(Cells& cells, const std::string& name) {
@@ -231,16 +249,30 @@ class CsvContent {
         take_cells(cells, columns, row);
         take_cells(cells, session_columns(), row.provenance);
         row.measurement.block_s = parse_blocks(take(cells, "block_s"));
+        take(cells, sigma_column);
         if (const auto why = impossible(row.measurement)) throw FormatError(*why);
         if (row.provenance.session.empty()) throw FormatError("session is empty");
         if constexpr (std::is_same_v<Row, OperationRow>)
             if (row.mode != mode(row.measurement.operation))
                 throw FormatError("mode does not fit the operation, which requires gradients only in training");
-        const std::string& device = row.measurement.asked.device;
+        require_device(row.measurement.asked.device);
+        rows.push_back(std::move(row));
+    }
+
+    void add_reference(Cells& cells) {
+        ReferenceRow row;
+        take_cells(cells, reference_columns(), row);
+        take_cells(cells, session_columns(), row.provenance);
+        if (const auto why = impossible(row)) throw FormatError(*why);
+        if (row.provenance.session.empty()) throw FormatError("session is empty");
+        require_device(row.asked.device);
+        references.push_back(std::move(row));
+    }
+
+    void require_device(const std::string& device) const {
         if (!known_devices_.contains(device))
             throw FormatError("device '" + device +
                               "' is neither in the database nor in an earlier row of kind device");
-        rows.push_back(std::move(row));
     }
 
     const CsvReader& reader_;
@@ -319,10 +351,13 @@ void export_csv(const Dataset& dataset, std::ostream& output, bool with_blocks) 
         write_cells(cells, device_columns(), device);
         write_record(output, cells);
     }
+    const std::vector<ReferenceRow> references = dataset.references();
+    const RepeatSpread spread(references);
+    for (const ReferenceRow& row : references) write_record(output, row_cells(reference_columns(), row, "reference"));
     for (const OperationRow& row : dataset.operations({}, with_blocks))
-        write_measurement(output, operation_columns(), row, "operation");
+        write_measurement(output, row_cells(operation_columns(), row, "operation"), row, spread);
     for (const NetworkRow& row : dataset.networks({}, with_blocks))
-        write_measurement(output, network_columns(), row, "network");
+        write_measurement(output, row_cells(network_columns(), row, "network"), row, spread);
 }
 
 CsvImport import_csv(Dataset& dataset, std::istream& input, const std::string& name) {
@@ -335,8 +370,9 @@ CsvImport import_csv(Dataset& dataset, std::istream& input, const std::string& n
     content.header(*header);
     while (const auto fields = reader.next()) content.record(*fields);
     if (input.bad()) throw Error("cannot read '" + name + "' to its end.");
-    const auto rows = static_cast<std::int64_t>(content.operations.size() + content.networks.size());
-    return {rows, dataset.insert_missing(content.devices, content.operations, content.networks)};
+    const auto rows =
+        static_cast<std::int64_t>(content.operations.size() + content.networks.size() + content.references.size());
+    return {rows, dataset.insert_missing(content.devices, content.operations, content.networks, content.references)};
 }
 
 }  // namespace joulecast

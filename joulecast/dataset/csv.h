@@ -40,12 +40,12 @@ class CsvReader {
 /// The field as it stands in a file: quoted only where RFC 4180 asks for it.
 std::string csv_field(const std::string& text);
 
-/// Devices, operations and networks of the whole database. Loses nothing but raw block times, which come along when
-/// asked for (about 2 KB a row).
+/// Devices, references, operations and networks of the whole database. Loses nothing but raw block times, which come
+/// along when asked for (about 2 KB a row).
 void export_csv(const Dataset& dataset, std::ostream& output, bool with_blocks = false);
 
 struct CsvImport {
-    std::int64_t rows = 0;   ///< measurements in the file
+    std::int64_t rows = 0;   ///< measurements in the file, references among them
     std::int64_t added = 0;  ///< of these, new to the database
 };
 

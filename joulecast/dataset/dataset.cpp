@@ -83,6 +83,30 @@ struct Table<NetworkRow> {
     static const auto& columns() { return network_columns(); }
 };
 
+template <>
+struct Table<ReferenceRow> {
+    static constexpr const char* name = "reference_runs";
+    static const auto& columns() { return reference_columns(); }
+};
+
+const std::string& device_of(const auto& row) {
+    return row.measurement.asked.device;
+}
+const std::string& device_of(const ReferenceRow& row) {
+    return row.asked.device;
+}
+
+std::optional<std::string> impossible_row(const auto& row) {
+    return impossible(row.measurement);
+}
+std::optional<std::string> impossible_row(const ReferenceRow& row) {
+    return impossible(row);
+}
+
+/// References have no raw blocks.
+template <class Row>
+constexpr bool has_blocks = requires { Table<Row>::blocks; };
+
 }  // namespace
 
 class Dataset::Connection {
@@ -117,11 +141,11 @@ class Dataset::Connection {
     /// The new row's id; 0 when its key is there already.
     template <class Row>
     std::int64_t add_row(const Row& row) {
-        const std::string& device = row.measurement.asked.device;
+        const std::string& device = device_of(row);
         if (!has_device(device))
             throw Error("device '" + device + "' is not in database '" + sql.file().string() +
                         "': store its facts before its measurements.");
-        if (const auto why = impossible(row.measurement)) throw Error("this is no measurement: " + *why + ".");
+        if (const auto why = impossible_row(row)) throw Error("this is no measurement: " + *why + ".");
         const auto& columns = Table<Row>::columns();
         auto insert =
             sql.prepare("INSERT INTO " + std::string(Table<Row>::name) + " (session_id, " + names_of(columns) +
@@ -131,12 +155,31 @@ class Dataset::Connection {
         insert.run();
         if (sql.changes() == 0) return 0;
         const std::int64_t id = sql.last_insert_id();
-        if (!row.measurement.block_s.empty()) {
+        if constexpr (has_blocks<Row>) {
+            if (row.measurement.block_s.empty()) return id;
             auto blocks = sql.prepare("INSERT INTO " + std::string(Table<Row>::blocks) + " VALUES (?, ?)");
             blocks.bind(1, id).bind_doubles(2, row.measurement.block_s);
             blocks.run();
         }
         return id;
+    }
+
+    /// In place of `row.id`.
+    template <class Row>
+    std::int64_t replace_row(const Row& row) {
+        sqlite::Transaction transaction(sql);
+        sql.prepare("DELETE FROM " + std::string(Table<Row>::name) + " WHERE id = ?").bind(1, row.id).run();
+        const std::int64_t id = add_row(row);
+        if (id == 0) throw Error("session " + row.provenance.session + " has stored this measurement already.");
+        transaction.commit();
+        return id;
+    }
+
+    void remark(const std::string& table, std::int64_t id, const std::string& remark) {
+        sql.prepare("UPDATE " + table + " SET message = message || iif(message = '', '', '; ') || ? WHERE id = ?")
+            .bind(1, remark)
+            .bind(2, id)
+            .run();
     }
 
     template <class Row>
@@ -150,14 +193,15 @@ class Dataset::Connection {
 
     /// Calls `use(row)` for every row, ordered by id.
     template <class Row, class Use>
-    void for_each(const std::optional<std::string>& device, bool with_blocks, Use use) const {
+    void for_each(const std::optional<std::string>& device, [[maybe_unused]] bool with_blocks, Use use) const {
         const auto& columns = Table<Row>::columns();
         const auto& session = session_columns();
         const std::string table = Table<Row>::name;
         std::string query = "SELECT r.id, " + names_of(columns, "r.") + ", " + names_of(session, "s.");
         if (with_blocks) query += ", b.block_s";
         query += " FROM " + table + " r JOIN sessions s ON s.id = r.session_id";
-        if (with_blocks) query += " LEFT JOIN " + std::string(Table<Row>::blocks) + " b ON b.id = r.id";
+        if constexpr (has_blocks<Row>)
+            if (with_blocks) query += " LEFT JOIN " + std::string(Table<Row>::blocks) + " b ON b.id = r.id";
         if (device) query += " WHERE r.device = ?";
         auto select = sql.prepare(query + " ORDER BY r.id");
         if (device) select.bind(1, *device);
@@ -167,8 +211,9 @@ class Dataset::Connection {
             row.id = select.integer(0);
             read_row(select, columns, row, 1);
             read_row(select, session, row.provenance, first_of_session);
-            const int blocks = first_of_session + static_cast<int>(session.size());
-            if (with_blocks) row.measurement.block_s = select.doubles(blocks);
+            if constexpr (has_blocks<Row>)
+                if (with_blocks)
+                    row.measurement.block_s = select.doubles(first_of_session + static_cast<int>(session.size()));
             use(std::move(row));
         }
     }
@@ -210,6 +255,26 @@ std::int64_t Dataset::insert(const Measurement& measurement, const Provenance& p
 
 std::int64_t Dataset::insert(const NetworkMeasurement& measurement, const Provenance& provenance) {
     return connection_->insert_row(NetworkRow{0, measurement, provenance});
+}
+
+std::int64_t Dataset::insert(const ReferenceRow& row) {
+    return connection_->insert_row(row);
+}
+
+std::int64_t Dataset::replace(std::int64_t id, const Measurement& measurement, const Provenance& provenance) {
+    return connection_->replace_row(OperationRow{id, measurement, mode(measurement.operation), provenance});
+}
+
+std::int64_t Dataset::replace(std::int64_t id, const NetworkMeasurement& measurement, const Provenance& provenance) {
+    return connection_->replace_row(NetworkRow{id, measurement, provenance});
+}
+
+void Dataset::remark_operation(std::int64_t id, const std::string& remark) {
+    connection_->remark("operations", id, remark);
+}
+
+void Dataset::remark_network(std::int64_t id, const std::string& remark) {
+    connection_->remark("networks", id, remark);
 }
 
 bool Dataset::contains(const MeasurementKey& key) const {
@@ -269,6 +334,10 @@ std::vector<NetworkRow> Dataset::networks(const std::optional<std::string>& devi
     return connection_->rows<NetworkRow>(device, with_blocks);
 }
 
+std::vector<ReferenceRow> Dataset::references(const std::optional<std::string>& device) const {
+    return connection_->rows<ReferenceRow>(device, false);
+}
+
 std::vector<RowGroup> Dataset::row_groups() const {
     std::vector<RowGroup> groups;
     for (const std::string kind : {"operation", "network"}) {
@@ -296,12 +365,14 @@ std::int64_t Dataset::schema_version() const {
 }
 
 std::int64_t Dataset::insert_missing(const std::vector<Device>& devices, const std::vector<OperationRow>& operations,
-                                     const std::vector<NetworkRow>& networks) {
+                                     const std::vector<NetworkRow>& networks,
+                                     const std::vector<ReferenceRow>& references) {
     sqlite::Transaction transaction(connection_->sql);
     std::int64_t added = 0;
     for (const Device& device : devices) connection_->add_device(device);
     for (const OperationRow& row : operations) added += connection_->add_row(row) != 0 ? 1 : 0;
     for (const NetworkRow& row : networks) added += connection_->add_row(row) != 0 ? 1 : 0;
+    for (const ReferenceRow& row : references) added += connection_->add_row(row) != 0 ? 1 : 0;
     transaction.commit();
     return added;
 }
@@ -314,6 +385,7 @@ std::int64_t Dataset::merge(const Dataset& other) {
     // Row by row: raw blocks of a whole database may not fit into memory.
     other.connection_->for_each<OperationRow>({}, true, add);
     other.connection_->for_each<NetworkRow>({}, true, add);
+    other.connection_->for_each<ReferenceRow>({}, false, add);
     transaction.commit();
     return added;
 }

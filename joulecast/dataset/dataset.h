@@ -27,6 +27,21 @@ struct NetworkRow {
     Provenance provenance;
 };
 
+/// One repeat of the operation that a session measures again and again, so that what lies between two measurements of
+/// the same thing is known (docs/method.md).
+struct ReferenceRow {
+    std::int64_t id = 0;
+    std::string operation;  ///< signature
+    OperatingPoint asked;
+    OperatingPoint real;
+    std::string started_at;  ///< ISO 8601, UTC, with milliseconds
+    double time_mean_s = std::numeric_limits<double>::quiet_NaN();
+    double time_half_width_s = std::numeric_limits<double>::quiet_NaN();
+    double temperature_c = std::numeric_limits<double>::quiet_NaN();
+    bool drifted = false;  ///< too far from the first ones
+    Provenance provenance;
+};
+
 /// Identity of a measurement for resuming: what would be measured the same.
 struct MeasurementKey {
     std::string device;
@@ -74,6 +89,14 @@ class Dataset {
     /// times of an ok outcome), and for a key that the same session has stored already.
     std::int64_t insert(const Measurement& measurement, const Provenance& provenance);
     std::int64_t insert(const NetworkMeasurement& measurement, const Provenance& provenance);
+    std::int64_t insert(const ReferenceRow& row);
+    /// Puts the measurement in the place of row `id`, which was taken under conditions that it need not have had: at no
+    /// moment is there none of them, or both. Returns the new row's id.
+    std::int64_t replace(std::int64_t id, const Measurement& measurement, const Provenance& provenance);
+    std::int64_t replace(std::int64_t id, const NetworkMeasurement& measurement, const Provenance& provenance);
+    /// Adds to what the row's message says.
+    void remark_operation(std::int64_t id, const std::string& remark);
+    void remark_network(std::int64_t id, const std::string& remark);
 
     /// Whatever the outcome was: a failed trial is not repeated either.
     bool contains(const MeasurementKey& key) const;
@@ -85,6 +108,8 @@ class Dataset {
     std::vector<OperationRow> operations(const std::optional<std::string>& device = {}, bool with_blocks = false) const;
     std::vector<NetworkRow> networks(const std::optional<std::string>& device = {}, bool with_blocks = false) const;
 
+    std::vector<ReferenceRow> references(const std::optional<std::string>& device = {}) const;
+
     std::vector<RowGroup> row_groups() const;
     /// Seconds that measuring an operation took on average; absent without rows. Drives the plan's estimate.
     std::optional<double> mean_operation_wall_s(const std::string& device) const;
@@ -93,7 +118,8 @@ class Dataset {
     /// Inserts all or, when one of them fails, nothing; what is already there (same key, session and start) is
     /// skipped. Returns rows added. Devices already known stay as they are.
     std::int64_t insert_missing(const std::vector<Device>& devices, const std::vector<OperationRow>& operations,
-                                const std::vector<NetworkRow>& networks);
+                                const std::vector<NetworkRow>& networks,
+                                const std::vector<ReferenceRow>& references = {});
 
     /// Copies what `other` has and this one has not (same key, session and start); returns rows added.
     std::int64_t merge(const Dataset& other);

@@ -220,6 +220,32 @@ CREATE UNIQUE INDEX networks_key ON networks (
     ifnull(asked_power_limit_w, 'current'));
 )sql";
 
+// When each measurement was taken, and repeats of one operation along the session.
+constexpr const char* version_4 = R"sql(
+ALTER TABLE operations ADD COLUMN started_at TEXT NOT NULL DEFAULT '';
+ALTER TABLE operations ADD COLUMN ended_at TEXT NOT NULL DEFAULT '';
+ALTER TABLE networks ADD COLUMN started_at TEXT NOT NULL DEFAULT '';
+ALTER TABLE networks ADD COLUMN ended_at TEXT NOT NULL DEFAULT '';
+
+CREATE TABLE reference_runs (
+    id INTEGER PRIMARY KEY,
+    session_id INTEGER NOT NULL REFERENCES sessions(id),
+    operation TEXT NOT NULL,
+    device TEXT NOT NULL REFERENCES devices(device),
+    started_at TEXT NOT NULL,
+    asked_sm_clock_mhz REAL,
+    asked_memory_clock_mhz REAL,
+    asked_power_limit_w REAL,
+    real_sm_clock_mhz REAL,
+    time_mean_s REAL NOT NULL,
+    time_half_width_s REAL,
+    temperature_c REAL,
+    drifted INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX reference_runs_key ON reference_runs (operation, device, session_id, started_at);
+)sql";
+
 /// Operations by which tensors are laid out otherwise than contiguously had `{t}`; now they have the strides that it
 /// stood for when they were measured (docs/decisions/0010-exact-strides.md). Two that turn out to be the same operation
 /// were measured twice in one session: the one that needs no rewriting stays.
@@ -239,6 +265,7 @@ constexpr Migration migrations_of_dataset[] = {
     {version_1},
     {"", &write_strides},
     {version_3},
+    {version_4},
 };
 
 /// The file's version; throws when it is another program's or newer than we know.

@@ -121,6 +121,9 @@ struct Measurement {
     std::int64_t rotation = 1;                                            ///< distinct sets of tensors
     std::vector<double> block_s;  ///< raw seconds per call of each block, in order (rotating)
     double wall_s = 0;            ///< what this measurement took in all
+    /// ISO 8601, UTC, with milliseconds, by the clock of whoever asked: fits a continuous power log beside it.
+    std::string started_at;
+    std::string ended_at;
 };
 
 /// A whole network measured at one point.
@@ -145,6 +148,8 @@ struct NetworkMeasurement {
     double resident_bytes = std::numeric_limits<double>::quiet_NaN();     ///< parameters, buffers and inputs
     std::vector<double> block_s;
     double wall_s = 0;
+    std::string started_at;  ///< as of Measurement
+    std::string ended_at;
 };
 
 /// Who measured: stored with every row.

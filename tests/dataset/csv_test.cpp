@@ -24,7 +24,8 @@ class CsvTest : public DatasetFolder {
         odd.issue = sample_issue(0.1);
         odd.energy_missing_reason.clear();
         dataset.insert_missing({}, {{0, sample_measurement(relu(1)), Mode::inference, sample_provenance()}},
-                               {{0, sample_network("resnet18", 8), sample_provenance()}});
+                               {{0, sample_network("resnet18", 8), sample_provenance()}},
+                               {sample_reference("2026-01-02T03:04:05.000Z", 0.1)});
         dataset.insert(odd, sample_provenance());
         return text(dataset);
     }
@@ -62,12 +63,39 @@ TEST_F(CsvTest, ImportsWhatItExported) {
     Dataset copy(folder / "copy.db");
     std::istringstream input(csv);
     const CsvImport result = import_csv(copy, input, "x.csv");
-    EXPECT_EQ(result.rows, 3);
-    EXPECT_EQ(result.added, 3);
+    EXPECT_EQ(result.rows, 4);
+    EXPECT_EQ(result.added, 4);
     EXPECT_EQ(text(copy), csv);
     std::istringstream again(csv);
     EXPECT_EQ(import_csv(copy, again, "x.csv").added, 0);
     EXPECT_EQ(text(copy), csv);
+}
+
+TEST_F(CsvTest, WritesTheSpreadOfRepeatsBesideEachRowAndDoesNotTakeItBack) {
+    Dataset dataset(folder / "a.db");
+    dataset.insert(sample_device());
+    dataset.insert(sample_measurement(relu(1)), sample_provenance());
+    EXPECT_THAT(text(dataset), HasSubstr(",sigma_between\r\n"));
+    dataset.insert(sample_reference("2026-01-02T03:04:05.000Z", 0.9));
+    dataset.insert(sample_reference("2026-01-02T03:05:05.000Z", 1.1));
+    // 0.9 and 1.1: mean 1, deviation sqrt(2 * 0.01 / 1)
+    EXPECT_THAT(text(dataset), HasSubstr(",0.1414213562373095"));
+    Dataset copy(folder / "copy.db");
+    std::istringstream input(replaced(text(dataset), "0.141421356237309", "0.5"));
+    EXPECT_EQ(import_csv(copy, input, "x.csv").added, 3);
+    EXPECT_EQ(text(copy), text(dataset));
+}
+
+TEST_F(CsvTest, RefusesReferencesThatCannotBe) {
+    Dataset dataset(folder / "a.db");
+    dataset.insert(sample_device());
+    dataset.insert(sample_reference("2026-01-02T03:04:05.000Z", 0.25));
+    const std::string csv = text(dataset);  // line 1 header, 2 device, 3 the reference
+    EXPECT_THAT(rejected(replaced(csv, ",0.25,", ",0,")), HasSubstr("x.csv:3: time_mean_s is not above zero"));
+    EXPECT_THAT(rejected(replaced(csv, ",0.25,", ",-1,")), HasSubstr("x.csv:3: time_mean_s is negative"));
+    EXPECT_THAT(rejected(replaced(csv, "2026-01-02T03:04:05.000Z", "")), HasSubstr("x.csv:3: started_at is empty"));
+    const std::size_t third = csv.find("\r\n", csv.find("\r\n") + 2) + 2;
+    EXPECT_THAT(rejected(csv + csv.substr(third)), HasSubstr("x.csv:4: this reference occurs twice in the file"));
 }
 
 TEST_F(CsvTest, CarriesRawBlocksWhenAsked) {
@@ -81,23 +109,24 @@ TEST_F(CsvTest, CarriesRawBlocksWhenAsked) {
 }
 
 TEST_F(CsvTest, NamesFileAndLineOfWhatIsWrong) {
-    const std::string csv = sample();  // line 1 header, 2 device, 3 relu(1), 4-5 relu(2) with its line break, 6 network
-    const std::string mean = "0.0003333333333333333";  // 1/3000 of relu(1), the first on line 3
-    EXPECT_THAT(rejected(replaced(csv, mean, "nan")), HasSubstr("x.csv:3: time_mean_s 'nan' is no finite number"));
-    EXPECT_THAT(rejected(replaced(csv, mean, "inf")), HasSubstr("x.csv:3: time_mean_s 'inf' is no finite number"));
-    EXPECT_THAT(rejected(replaced(csv, mean, "-1")), HasSubstr("x.csv:3: time_mean_s is negative"));
-    EXPECT_THAT(rejected(replaced(csv, mean, "")), HasSubstr("x.csv:3: time_mean_s is not above zero"));
-    EXPECT_THAT(rejected(replaced(csv, mean, "1e999")), HasSubstr("x.csv:3: time_mean_s"));
-    EXPECT_THAT(rejected(replaced(csv, mean, "fast")), HasSubstr("x.csv:3: time_mean_s 'fast'"));
-    EXPECT_THAT(rejected(replaced(csv, mean, mean + ",")), HasSubstr("x.csv:3: has"));
+    // Line 1 header, 2 device, 3 reference, 4 relu(1), 5-6 relu(2) with its line break, 7 network
+    const std::string csv = sample();
+    const std::string mean = "0.0003333333333333333";  // 1/3000 of relu(1), the first on line 4
+    EXPECT_THAT(rejected(replaced(csv, mean, "nan")), HasSubstr("x.csv:4: time_mean_s 'nan' is no finite number"));
+    EXPECT_THAT(rejected(replaced(csv, mean, "inf")), HasSubstr("x.csv:4: time_mean_s 'inf' is no finite number"));
+    EXPECT_THAT(rejected(replaced(csv, mean, "-1")), HasSubstr("x.csv:4: time_mean_s is negative"));
+    EXPECT_THAT(rejected(replaced(csv, mean, "")), HasSubstr("x.csv:4: time_mean_s is not above zero"));
+    EXPECT_THAT(rejected(replaced(csv, mean, "1e999")), HasSubstr("x.csv:4: time_mean_s"));
+    EXPECT_THAT(rejected(replaced(csv, mean, "fast")), HasSubstr("x.csv:4: time_mean_s 'fast'"));
+    EXPECT_THAT(rejected(replaced(csv, mean, mean + ",")), HasSubstr("x.csv:4: has"));
     EXPECT_THAT(rejected(replaced(csv, "aten::relu(self=f32[2,", "aten::relu(self=q99[2,")),
-                HasSubstr("x.csv:4: operation"));
-    EXPECT_THAT(rejected(replaced(csv, "resnet18,batch=8", "resnet18,batch=x")), HasSubstr("x.csv:6: symbols"));
-    EXPECT_THAT(rejected(replaced(csv, ",ok,", ",fine,")), HasSubstr("x.csv:3: outcome 'fine' is no known word"));
+                HasSubstr("x.csv:5: operation"));
+    EXPECT_THAT(rejected(replaced(csv, "resnet18,batch=8", "resnet18,batch=x")), HasSubstr("x.csv:7: symbols"));
+    EXPECT_THAT(rejected(replaced(csv, ",ok,", ",fine,")), HasSubstr("x.csv:4: outcome 'fine' is no known word"));
     EXPECT_THAT(rejected(replaced(csv, "joulecast.csv/1,operation", "joulecast.csv/2,operation")),
-                HasSubstr("x.csv:3: schema is 'joulecast.csv/2', expected joulecast.csv/1"));
+                HasSubstr("x.csv:4: schema is 'joulecast.csv/2', expected joulecast.csv/1"));
     EXPECT_THAT(rejected(replaced(csv, "joulecast.csv/1,network", "joulecast.csv/1,nation")),
-                HasSubstr("x.csv:6: kind"));
+                HasSubstr("x.csv:7: kind"));
     EXPECT_THAT(rejected(replaced(csv, "joulecast.csv/1,device", "joulecast.csv/1,network")), HasSubstr("x.csv:2:"));
 }
 
@@ -113,8 +142,9 @@ TEST_F(CsvTest, RefusesHeadersItDoesNotKnow) {
 TEST_F(CsvTest, RefusesTheSameRowTwiceAndADeviceWithoutFacts) {
     const std::string csv = sample();
     const std::size_t third = csv.find("\r\n", csv.find("\r\n") + 2) + 2;  // start of line 3
-    const std::string line = csv.substr(third, csv.find("\r\n", third) + 2 - third);
-    EXPECT_THAT(rejected(csv + line), HasSubstr("x.csv:7: this operation occurs twice in the file"));
+    const std::size_t fourth = csv.find("\r\n", third) + 2;
+    const std::string line = csv.substr(fourth, csv.find("\r\n", fourth) + 2 - fourth);
+    EXPECT_THAT(rejected(csv + line), HasSubstr("x.csv:8: this operation occurs twice in the file"));
     const std::size_t second = csv.find("\r\n") + 2;
     EXPECT_THAT(rejected(csv.substr(0, second) + csv.substr(third)),
                 HasSubstr("x.csv:2: device 'cpu-test' is neither in the database nor in an earlier row"));

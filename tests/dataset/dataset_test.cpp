@@ -147,6 +147,55 @@ TEST_F(DatasetTest, StoresFailuresAsRows) {
     EXPECT_EQ(dataset.operations()[0].measurement.message, "signal 9");
 }
 
+TEST_F(DatasetTest, GivesBackEveryNumberOfAReferenceAndMergesIt) {
+    Dataset dataset(file());
+    dataset.insert(sample_device());
+    dataset.insert(sample_reference("2026-01-02T03:04:05.000Z", 0.25));
+    dataset.insert(sample_reference("2026-01-02T03:05:05.000Z", 1.5));
+    const auto rows = dataset.references("cpu-test");
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(text_of(reference_columns(), rows[0]),
+              text_of(reference_columns(), sample_reference("2026-01-02T03:04:05.000Z", 0.25)));
+    EXPECT_TRUE(rows[1].drifted);
+    EXPECT_EQ(rows[0].provenance.session, "s1");
+    Dataset other(folder / "b.db");
+    EXPECT_EQ(other.merge(dataset), 2);
+    EXPECT_EQ(other.merge(dataset), 0);
+    EXPECT_THROW(dataset.insert(sample_reference("2026-01-02T03:05:05.000Z", 1.5)), Error);  // the same moment
+}
+
+TEST_F(DatasetTest, ReplacesARowByItsRepeatAlsoOfALaterSession) {
+    Dataset dataset(file());
+    dataset.insert(sample_device());
+    const std::int64_t first = dataset.insert(sample_measurement(relu(8)), sample_provenance("s1"));
+    Measurement again = sample_measurement(relu(8));
+    again.time.mean_s = 2;
+    again.block_s = {2};
+    const std::int64_t second = dataset.replace(first, again, sample_provenance("s1"));
+    ASSERT_EQ(dataset.operations().size(), 1u);
+    EXPECT_EQ(dataset.operations()[0].measurement.time.mean_s, 2);
+    EXPECT_EQ(dataset.operations({}, true)[0].measurement.block_s.size(), 1u);  // the first one's are gone
+    dataset.replace(second, again, sample_provenance("s2"));
+    ASSERT_EQ(dataset.operations().size(), 1u);
+    EXPECT_EQ(dataset.operations()[0].provenance.session, "s2");
+    // One that cannot be stored leaves the row where it was.
+    again.time.mean_s = -1;
+    EXPECT_THROW(dataset.replace(dataset.operations()[0].id, again, sample_provenance("s2")), Error);
+    EXPECT_EQ(dataset.operations().size(), 1u);
+}
+
+TEST_F(DatasetTest, AddsRemarksToMessages) {
+    Dataset dataset(file());
+    dataset.insert(sample_device());
+    const std::int64_t id = dataset.insert(sample_measurement(relu(8)), sample_provenance());
+    const std::int64_t network = dataset.insert(sample_network("resnet18", 8), sample_provenance());
+    dataset.remark_operation(id, "measured while the machine drifted");
+    dataset.remark_operation(id, "twice");
+    dataset.remark_network(network, "drifted");
+    EXPECT_EQ(dataset.operations()[0].measurement.message, "measured while the machine drifted; twice");
+    EXPECT_EQ(dataset.networks()[0].measurement.message, "drifted");
+}
+
 TEST_F(DatasetTest, RefusesNumbersThatCannotBe) {
     Dataset dataset(file());
     dataset.insert(sample_device());

@@ -126,6 +126,8 @@ inline Measurement sample_measurement(const Operation& operation, const std::str
     measurement.rotation = 12;
     measurement.block_s = {1e-3, 1.0 / 3, 0.7e-3};
     measurement.wall_s = 0.6;
+    measurement.started_at = "2026-01-02T03:04:06.007Z";
+    measurement.ended_at = "2026-01-02T03:04:06.612Z";
     return measurement;
 }
 
@@ -148,7 +150,24 @@ inline NetworkMeasurement sample_network(const std::string& model, std::int64_t 
     network.resident_bytes = 7e7;
     network.block_s = {0.1, 0.11};
     network.wall_s = 1.5;
+    network.started_at = "2026-01-02T03:05:00.000Z";
+    network.ended_at = "2026-01-02T03:05:01.500Z";
     return network;
+}
+
+inline ReferenceRow sample_reference(const std::string& started_at, double time_s, const std::string& session = "s1") {
+    ReferenceRow row;
+    row.operation = signature(relu(64));
+    row.asked.device = row.real.device = "cpu-test";
+    row.started_at = started_at;
+    row.asked.sm_clock_mhz = 900;
+    row.real.sm_clock_mhz = 899.5;
+    row.time_mean_s = time_s;
+    row.time_half_width_s = time_s / 150;
+    row.temperature_c = 48.5;
+    row.drifted = time_s > 1;
+    row.provenance = sample_provenance(session);
+    return row;
 }
 
 }  // namespace joulecast::testing
