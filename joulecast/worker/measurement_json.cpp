@@ -382,7 +382,12 @@ Json to_json(const Capabilities& capabilities) {
             {"modes", modes},
             {"measures_graphs", capabilities.measures_graphs},
             {"measures_energy", capabilities.measures_energy},
-            {"energy_missing_reason", capabilities.energy_missing_reason}};
+            {"energy_missing_reason", capabilities.energy_missing_reason},
+            {"locks_clocks", capabilities.locks_clocks},
+            {"clocks_missing_reason", capabilities.clocks_missing_reason},
+            {"sm_clocks_mhz", capabilities.sm_clocks_mhz},
+            {"power_limit_low_w", number_or_null(capabilities.power_limit_low_w)},
+            {"power_limit_high_w", number_or_null(capabilities.power_limit_high_w)}};
 }
 
 Capabilities capabilities_from(const Fields& fields) {
@@ -403,7 +408,38 @@ Capabilities capabilities_from(const Fields& fields) {
     capabilities.measures_graphs = fields.flag_or("measures_graphs", false);
     capabilities.measures_energy = fields.flag_or("measures_energy", false);
     capabilities.energy_missing_reason = fields.text_or("energy_missing_reason", "");
+    capabilities.locks_clocks = fields.flag_or("locks_clocks", false);
+    capabilities.clocks_missing_reason = fields.text_or("clocks_missing_reason", "");
+    capabilities.sm_clocks_mhz = numbers_from(fields, "sm_clocks_mhz");
+    capabilities.power_limit_low_w = fields.number("power_limit_low_w");
+    capabilities.power_limit_high_w = fields.number("power_limit_high_w");
     return capabilities;
+}
+
+Json to_json(const Prepared& prepared) {
+    return {{"real", to_json(prepared.real)},
+            {"soak_s", number_or_null(prepared.soak_s)},
+            {"temperature_c", number_or_null(prepared.temperature_c)},
+            {"settled", prepared.settled},
+            {"idle_power_w", number_or_null(prepared.idle_power_w)},
+            {"meter", prepared.meter},
+            {"meter_period_s", number_or_null(prepared.meter_period_s)},
+            {"suspect", prepared.suspect},
+            {"message", prepared.message}};
+}
+
+Prepared prepared_from(const Fields& fields) {
+    Prepared prepared;
+    prepared.real = point_from(fields.object("real"));
+    prepared.soak_s = fields.number("soak_s");
+    prepared.temperature_c = fields.number("temperature_c");
+    prepared.settled = fields.flag_or("settled", true);
+    prepared.idle_power_w = fields.number("idle_power_w");
+    prepared.meter = fields.text_or("meter", "");
+    prepared.meter_period_s = fields.number("meter_period_s");
+    prepared.suspect = fields.flag_or("suspect", false);
+    prepared.message = fields.text_or("message", "");
+    return prepared;
 }
 
 }  // namespace joulecast::protocol

@@ -11,6 +11,7 @@ Json to_json(const OperatingPoint& point);
 Json to_json(const Measurement& measurement);
 Json to_json(const NetworkMeasurement& measurement);
 Json to_json(const Capabilities& capabilities);
+Json to_json(const Prepared& prepared);
 
 MeasureSettings settings_from(const Fields& fields);
 OperatingPoint point_from(const Fields& fields);
@@ -19,5 +20,6 @@ NetworkMeasurement network_measurement_from(const Fields& fields);
 /// The text field `optimizer`, which must be there.
 Optimizer optimizer_from(const Fields& fields);
 Capabilities capabilities_from(const Fields& fields);
+Prepared prepared_from(const Fields& fields);
 
 }  // namespace joulecast::protocol

@@ -58,6 +58,11 @@ struct BodyToJson {
 
     void operator()(const Hello&) const { json["request"] = "hello"; }
     void operator()(const Quit&) const { json["request"] = "quit"; }
+    void operator()(const Prepare& prepare) const {
+        json["request"] = "prepare";
+        json["point"] = to_json(prepare.point);
+        json["settings"] = to_json(prepare.settings);
+    }
     void operator()(const Measure& measure) const {
         json["request"] = "measure";
         json["operation"] = signature(measure.operation);
@@ -82,6 +87,10 @@ struct BodyToJson {
     void operator()(const NetworkMeasurement& measurement) const {
         json["response"] = "network";
         json["network"] = to_json(measurement);
+    }
+    void operator()(const Prepared& prepared) const {
+        json["response"] = "prepared";
+        json["prepared"] = to_json(prepared);
     }
     void operator()(const Failure& failure) const {
         json["response"] = "failure";
@@ -138,8 +147,11 @@ Request parse_request(std::string_view line) {
         MeasureGraph measure{graph_from(fields), point_from(fields.object("point")), settings_or_default(fields)};
         if (fields.find("optimizer") != nullptr) measure.optimizer = optimizer_from(fields);
         request.body = std::move(measure);
+    } else if (kind == "prepare") {
+        request.body = Prepare{point_from(fields.object("point")), settings_or_default(fields)};
     } else {
-        fields.fault("request", "\"" + kind.substr(0, 80) + "\" is none of hello, measure, measure_graph, quit");
+        fields.fault("request",
+                     "\"" + kind.substr(0, 80) + "\" is none of hello, prepare, measure, measure_graph, quit");
     }
     return request;
 }
@@ -157,10 +169,13 @@ Response parse_response(std::string_view line) {
         response.body = measurement_from(fields.object("measurement"));
     } else if (kind == "network") {
         response.body = network_measurement_from(fields.object("network"));
+    } else if (kind == "prepared") {
+        response.body = prepared_from(fields.object("prepared"));
     } else if (kind == "failure") {
         response.body = Failure{fields.text("message")};
     } else {
-        fields.fault("response", "\"" + kind.substr(0, 80) + "\" is none of hello, measurement, network, failure");
+        fields.fault("response",
+                     "\"" + kind.substr(0, 80) + "\" is none of hello, prepared, measurement, network, failure");
     }
     return response;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,10 +31,16 @@ struct MeasureGraph {
     MeasureSettings settings;
     Optimizer optimizer = Optimizer::none;  ///< training mode: updates the weights at the end of each step
 };
+/// Before the first measurement at a point: lock its clocks and limit, calibrate the meter, keep the device busy until
+/// its temperature has settled.
+struct Prepare {
+    OperatingPoint point;
+    MeasureSettings settings;
+};
 struct Quit {};
 struct Request {
     std::string id;
-    std::variant<Hello, Measure, MeasureGraph, Quit> body;
+    std::variant<Hello, Measure, MeasureGraph, Prepare, Quit> body;
 };
 
 struct Capabilities {
@@ -45,6 +52,23 @@ struct Capabilities {
     bool measures_graphs = false;
     bool measures_energy = false;
     std::string energy_missing_reason;
+    bool locks_clocks = false;  ///< and power limits
+    std::string clocks_missing_reason;
+    std::vector<double> sm_clocks_mhz;  ///< that can be locked
+    double power_limit_low_w = std::numeric_limits<double>::quiet_NaN();
+    double power_limit_high_w = std::numeric_limits<double>::quiet_NaN();
+};
+/// What preparing found; NaN or empty: there is no such thing on this device.
+struct Prepared {
+    OperatingPoint real;
+    double soak_s = std::numeric_limits<double>::quiet_NaN();         ///< kept busy for
+    double temperature_c = std::numeric_limits<double>::quiet_NaN();  ///< at the end of it
+    bool settled = true;  ///< temperature rose by less than 1 C in 10 s at the end
+    double idle_power_w = std::numeric_limits<double>::quiet_NaN();    ///< context alive, nothing running
+    std::string meter;                                                 ///< MeterFacts::name
+    double meter_period_s = std::numeric_limits<double>::quiet_NaN();  ///< found by calibration
+    bool suspect = false;  ///< the meter's energy and its integrated power lie more than 3 % apart
+    std::string message;   ///< a remark for the user
 };
 /// The request could not be carried out at all (unknown field values, wrong version); not a failed trial.
 struct Failure {
@@ -52,7 +76,7 @@ struct Failure {
 };
 struct Response {
     std::string id;
-    std::variant<Capabilities, Measurement, NetworkMeasurement, Failure> body;
+    std::variant<Capabilities, Measurement, NetworkMeasurement, Prepared, Failure> body;
 };
 
 /// One line of JSON without the newline.

@@ -36,6 +36,11 @@ struct Answer {
         response.body = service.measure_graph(request);
         return true;
     }
+    bool operator()(const Prepare& request) const {
+        if (!service.prepare) throw Error("this worker has nothing to prepare");
+        response.body = service.prepare(request);
+        return true;
+    }
     bool operator()(const Quit&) const { return false; }
 };
 

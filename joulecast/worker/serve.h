@@ -14,6 +14,7 @@ struct Service {
     std::function<Capabilities()> hello;
     std::function<Measurement(const Measure&)> measure;
     std::function<NetworkMeasurement(const MeasureGraph&)> measure_graph;
+    std::function<Prepared(const Prepare&)> prepare = nullptr;  ///< empty: there is nothing to prepare
 };
 
 /// The answer to one line, or nothing after `quit`. Never throws joulecast::Error: a line that cannot be understood

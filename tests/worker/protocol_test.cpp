@@ -79,6 +79,47 @@ TEST(Protocol, HelloAndQuitAreOneWord) {
     EXPECT_TRUE(std::holds_alternative<Quit>(parse_request(to_line(Request{"1", Quit{}})).body));
 }
 
+TEST(Protocol, PreparingAndWhatItFoundComeBackAsTheyWere) {
+    Prepare prepare;
+    prepare.point.device = "cuda:0";
+    prepare.point.sm_clock_mhz = 900;
+    prepare.settings.seed = 42;
+    const std::string asked = to_line(Request{"1", prepare});
+    EXPECT_EQ(std::get<Prepare>(parse_request(asked).body).point.sm_clock_mhz, 900);
+    EXPECT_EQ(to_line(parse_request(asked)), asked);
+    Prepared prepared;
+    prepared.real.device = "a30";
+    prepared.soak_s = 21;
+    prepared.temperature_c = 55.5;
+    prepared.settled = false;
+    prepared.meter_period_s = 0.1;
+    prepared.suspect = true;
+    prepared.message = "still rising";
+    const std::string found = to_line(Response{"1", prepared});
+    const auto back = std::get<Prepared>(parse_response(found).body);
+    EXPECT_EQ(back.temperature_c, 55.5);
+    EXPECT_FALSE(back.settled);
+    EXPECT_TRUE(std::isnan(back.idle_power_w));
+    EXPECT_EQ(to_line(parse_response(found)), found);
+}
+
+TEST(Protocol, HelloTellsWhichClocksCanBeSet) {
+    Capabilities worker;
+    worker.device.id = "a30";
+    worker.locks_clocks = true;
+    worker.sm_clocks_mhz = {210, 1440};
+    worker.power_limit_high_w = 165;
+    const std::string line = to_line(Response{"1", worker});
+    const auto back = std::get<Capabilities>(parse_response(line).body);
+    EXPECT_EQ(back.sm_clocks_mhz, worker.sm_clocks_mhz);
+    EXPECT_TRUE(back.locks_clocks);
+    EXPECT_TRUE(std::isnan(back.power_limit_low_w));
+    EXPECT_EQ(to_line(parse_response(line)), line);
+    // A worker from before these fields locks nothing.
+    const std::string old = with(line, R"("locks_clocks":true,)", "");
+    EXPECT_FALSE(std::get<Capabilities>(parse_response(old).body).locks_clocks);
+}
+
 TEST(Protocol, AGraphTravelsWithItsEdges) {
     MeasureGraph measure;
     measure.graph.name = "net";

@@ -52,6 +52,21 @@ TEST(Serve, ALineItCannotReadIsAFailureWithItsId) {
     EXPECT_EQ(reply(R"({"id":5})").id, "");
 }
 
+TEST(Serve, AWorkerThatPreparesNothingSaysSo) {
+    const std::string line = R"({"protocol":1,"id":"4","request":"prepare","point":{"device":"cpu"}})";
+    const Response without = reply(line);
+    EXPECT_EQ(without.id, "4");
+    EXPECT_EQ(std::get<Failure>(without.body).message, "this worker has nothing to prepare");
+    Service able = service();
+    able.prepare = [](const Prepare& request) {
+        Prepared prepared;
+        prepared.real = request.point;
+        prepared.soak_s = 3;
+        return prepared;
+    };
+    EXPECT_EQ(std::get<Prepared>(parse_response(answer(able, line).value()).body).soak_s, 3);
+}
+
 TEST(Serve, AnErrorOfTheServiceIsAFailure) {
     const Response response = reply(measure_line("aten::fail"));
     EXPECT_EQ(std::get<Failure>(response.body).message, "the machine is on fire");
