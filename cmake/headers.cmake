@@ -81,6 +81,7 @@ set(joulecast_headers
     joulecast/predict/model.h
     joulecast/predict/predictor.h
     joulecast/predict/train.h
+    joulecast/process/child_process.h
     joulecast/profile/plan.h
     joulecast/profile/progress.h
     joulecast/profile/request.h
@@ -90,7 +91,6 @@ set(joulecast_headers
     joulecast/units/statistics.h
     joulecast/worker/protocol.h
     joulecast/worker/serve.h
-    joulecast/worker/supervision/child_process.h
     joulecast/worker/supervision/conformance.h
     joulecast/worker/supervision/supervisor.h
 )

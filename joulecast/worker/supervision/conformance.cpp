@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "joulecast/error.h"
+#include "joulecast/process/child_process.h"
 #include "joulecast/worker/protocol.h"
-#include "joulecast/worker/supervision/child_process.h"
 
 namespace joulecast {
 
@@ -32,7 +32,7 @@ class Conversation {
     explicit Conversation(const ConformanceOptions& options) : options_(options) {}
 
     Response ask_raw(const std::string& line, std::chrono::milliseconds timeout) {
-        if (!child_) child_ = std::make_unique<ChildProcess>(options_.command);
+        if (!child_) child_ = std::make_unique<ChildProcess>(options_.command, protocol::max_line_bytes);
         const auto reply = child_->exchange(line, timeout);
         if (reply.ending == ChildProcess::Ending::line) {
             try {

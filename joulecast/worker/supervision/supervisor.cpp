@@ -3,7 +3,8 @@
 #include <utility>
 
 #include "joulecast/error.h"
-#include "joulecast/worker/supervision/child_process.h"
+#include "joulecast/process/child_process.h"
+#include "joulecast/worker/protocol.h"
 
 namespace joulecast {
 
@@ -93,7 +94,7 @@ void Supervisor::Process::give_up(const std::string& why) {
 }
 
 void Supervisor::Process::start() {
-    child_ = std::make_unique<ChildProcess>(options_.command);
+    child_ = std::make_unique<ChildProcess>(options_.command, protocol::max_line_bytes);
     ++starts_;
     const std::string id = "hello-" + std::to_string(starts_);
     const auto reply =

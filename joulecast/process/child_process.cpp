@@ -1,4 +1,4 @@
-#include "joulecast/worker/supervision/child_process.h"
+#include "joulecast/process/child_process.h"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "joulecast/error.h"
-#include "joulecast/worker/protocol.h"
 
 namespace joulecast {
 
@@ -37,7 +36,7 @@ struct Pipe {
     Pipe() {
         std::array<int, 2> ends{};
         if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-            throw Error(std::string("cannot start a worker: no pipe left (") + std::strerror(errno) + ")");
+            throw Error(std::string("cannot start a process: no pipe left (") + std::strerror(errno) + ")");
         }
         read = ends[0];
         write = ends[1];
@@ -57,7 +56,7 @@ int take(int& file) {
 /// In the child, between fork and exec: only what is safe in a copy of a process with threads.
 [[noreturn]] void become(const char* command, const Pipe& in, const Pipe& out, const Pipe& error, pid_t parent) {
     ::setpgid(0, 0);
-    // Even a worker that hangs and reads nothing must not outlive us.
+    // Even one that hangs and reads nothing must not outlive us.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(127);
     ::dup2(in.read, STDIN_FILENO);
@@ -103,13 +102,13 @@ bool read_available(int file, std::string& to) {
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::string& command) {
+ChildProcess::ChildProcess(const std::string& command, std::size_t max_line_bytes) : max_line_bytes_(max_line_bytes) {
     Pipe in;
     Pipe out;
     Pipe error;
     const pid_t parent = ::getpid();
     id_ = ::fork();
-    if (id_ < 0) throw Error(std::string("cannot start a worker: ") + std::strerror(errno));
+    if (id_ < 0) throw Error(std::string("cannot start a process: ") + std::strerror(errno));
     if (id_ == 0) become(command.c_str(), in, out, error, parent);
     ::setpgid(id_, id_);  // both sides, whoever comes first; an error means that the child already did
     input_ = take(in.write);
@@ -135,9 +134,9 @@ void ChildProcess::drain_errors() {
 
 bool ChildProcess::take_line(Reply& reply) {
     const auto end = pending_.find('\n');
-    if (end == std::string::npos && pending_.size() <= protocol::max_line_bytes) return false;
-    reply.ending = end == std::string::npos || end > protocol::max_line_bytes ? Ending::too_long : Ending::line;
-    reply.line = pending_.substr(0, std::min(end, protocol::max_line_bytes));
+    if (end == std::string::npos && pending_.size() <= max_line_bytes_) return false;
+    reply.ending = end == std::string::npos || end > max_line_bytes_ ? Ending::too_long : Ending::line;
+    reply.line = pending_.substr(0, std::min(end, max_line_bytes_));
     pending_.erase(0, end == std::string::npos ? end : end + 1);
     return true;
 }
@@ -159,7 +158,7 @@ bool ChildProcess::wait_for_input(Clock::time_point deadline, const std::string&
     if (files[0].revents != 0) {
         const std::size_t known = pending_.size();
         const bool open = read_available(output_, pending_);
-        const bool news = pending_.find('\n', known) != std::string::npos || pending_.size() > protocol::max_line_bytes;
+        const bool news = pending_.find('\n', known) != std::string::npos || pending_.size() > max_line_bytes_;
         if (news && take_line(reply)) return true;
         if (!open) return true;
     }
@@ -171,8 +170,15 @@ bool ChildProcess::wait_for_input(Clock::time_point deadline, const std::string&
 }
 
 ChildProcess::Reply ChildProcess::exchange(const std::string& line, Milliseconds timeout) {
+    return wait_for_line(line + "\n", timeout);
+}
+
+ChildProcess::Reply ChildProcess::next_line(Milliseconds timeout) {
+    return wait_for_line("", timeout);
+}
+
+ChildProcess::Reply ChildProcess::wait_for_line(const std::string& outgoing, Milliseconds timeout) {
     const auto deadline = Clock::now() + timeout;
-    const std::string outgoing = line + "\n";
     std::size_t written = 0;
     Reply reply;
     if (take_line(reply)) return reply;  // it spoke before it was asked

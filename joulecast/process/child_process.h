@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -14,8 +15,9 @@ class ChildProcess {
   public:
     using Milliseconds = std::chrono::milliseconds;
 
-    /// Starts `/bin/sh -c command`. Throws Error when the system has no pipe or process left.
-    explicit ChildProcess(const std::string& command);
+    /// Starts `/bin/sh -c command`; no line that it writes may exceed `max_line_bytes`. Throws Error when the system
+    /// has no pipe or process left. The kernel ends it with the thread that started it, so start it in one that stays.
+    ChildProcess(const std::string& command, std::size_t max_line_bytes);
     ~ChildProcess();
     ChildProcess(const ChildProcess&) = delete;
     ChildProcess& operator=(const ChildProcess&) = delete;
@@ -26,8 +28,11 @@ class ChildProcess {
         std::string line;
     };
     /// Writes the line and a newline, then waits for one line of its standard output. A process that does not read is
-    /// a timeout; one that is gone is `closed`, never a signal to us. No line may exceed protocol::max_line_bytes.
+    /// a timeout; one that is gone is `closed`, never a signal to us.
     Reply exchange(const std::string& line, Milliseconds timeout);
+    /// The next line of its standard output, for a process that speaks by itself. With a timeout of zero only what has
+    /// already come. `closed` comes after the last line; half a line at the end is left out.
+    Reply next_line(Milliseconds timeout);
 
     /// Closes its standard input and waits. Exit status (128 + signal if killed by one), or nothing in that time.
     std::optional<int> finish(Milliseconds timeout);
@@ -39,10 +44,12 @@ class ChildProcess {
   private:
     void drain_errors();
     bool take_line(Reply& reply);
+    Reply wait_for_line(const std::string& outgoing, Milliseconds timeout);
     bool wait_for_input(std::chrono::steady_clock::time_point deadline, const std::string& outgoing,
                         std::size_t& written, Reply& reply);
     bool reap(bool block);
 
+    std::size_t max_line_bytes_;
     pid_t id_ = -1;
     int input_ = -1;
     int output_ = -1;
