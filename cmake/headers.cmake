@@ -16,6 +16,7 @@ set(joulecast_headers
     joulecast/evaluate/cross_validate.h
     joulecast/features/dimensions.h
     joulecast/features/feature.h
+    joulecast/graph/autocast.h
     joulecast/graph/expression.h
     joulecast/graph/fold.h
     joulecast/graph/fold_calls.h
