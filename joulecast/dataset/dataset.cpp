@@ -297,12 +297,13 @@ bool Dataset::contains(const MeasurementKey& key) const {
         .step();
 }
 
-bool Dataset::contains(const NetworkMeasurement& like) const {
+bool Dataset::contains(const NetworkMeasurement& like, Method method) const {
     return connection_->sql
         .prepare(
-            "SELECT 1 FROM networks WHERE model = ? AND symbols = ? AND mode = ? AND precision = ? AND "
-            "device = ? AND math = ? AND host = ? AND threads = ? AND asked_sm_clock_mhz IS ? AND "
-            "asked_memory_clock_mhz IS ? AND asked_power_limit_w IS ? AND optimizer = ?")
+            "SELECT 1 FROM networks r JOIN sessions s ON s.id = r.session_id WHERE model = ? AND symbols = ? AND "
+            "mode = ? AND precision = ? AND device = ? AND math = ? AND host = ? AND threads = ? AND "
+            "asked_sm_clock_mhz IS ? AND asked_memory_clock_mhz IS ? AND asked_power_limit_w IS ? AND optimizer = ? "
+            "AND s.method = ?")
         .bind(1, like.model)
         .bind(2, symbols_text(like.symbols))
         .bind(3, std::string(name(like.mode)))
@@ -315,6 +316,7 @@ bool Dataset::contains(const NetworkMeasurement& like) const {
         .bind(10, clock_field(like.asked.memory_clock_mhz))
         .bind(11, clock_field(like.asked.power_limit_w))
         .bind(12, std::string(name(like.optimizer)))
+        .bind(13, std::string(name(method)))
         .step();
 }
 
@@ -352,10 +354,11 @@ std::vector<RowGroup> Dataset::row_groups() const {
     return groups;
 }
 
-std::optional<double> Dataset::mean_operation_wall_s(const std::string& device) const {
+std::optional<double> Dataset::mean_operation_wall_s(const std::string& device, Method method) const {
     auto select = connection_->sql.prepare(
-        "SELECT avg(wall_s) FROM operations WHERE device = ? AND outcome IN ('ok', 'unstable') AND wall_s > 0");
-    select.bind(1, device).step();
+        "SELECT avg(wall_s) FROM operations r JOIN sessions s ON s.id = r.session_id WHERE device = ? AND method = ? "
+        "AND outcome IN ('ok', 'unstable') AND wall_s > 0");
+    select.bind(1, device).bind(2, std::string(name(method))).step();
     if (select.is_null(0)) return {};
     return select.real(0);
 }

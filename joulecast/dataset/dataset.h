@@ -101,7 +101,7 @@ class Dataset {
     /// Whatever the outcome was: a failed trial is not repeated either.
     bool contains(const MeasurementKey& key) const;
     /// A network measurement with the same model, symbols, mode, precision, optimizer and asked point.
-    bool contains(const NetworkMeasurement& like) const;
+    bool contains(const NetworkMeasurement& like, Method method = Method::joulecast) const;
 
     std::vector<Device> devices() const;
     /// All rows, or those of one device; raw blocks only when asked for. Ordered by id.
@@ -112,7 +112,7 @@ class Dataset {
 
     std::vector<RowGroup> row_groups() const;
     /// Seconds that measuring an operation took on average; absent without rows. Drives the plan's estimate.
-    std::optional<double> mean_operation_wall_s(const std::string& device) const;
+    std::optional<double> mean_operation_wall_s(const std::string& device, Method method = Method::joulecast) const;
     std::int64_t schema_version() const;
 
     /// Inserts all or, when one of them fails, nothing; what is already there (same key, session and start) is

@@ -15,6 +15,8 @@ namespace {
 /// What measuring an operation takes before the database knows better: warm-up and timing, rotating and hot
 /// (docs/method.md).
 constexpr double default_operation_cost_s = 0.5;
+/// The papers' own protocols (docs/method.md): blocks of instances for a least run time.
+constexpr double default_paper_cost_s = 25;
 /// A network is built, warmed up and timed: at least so long, and so many passes.
 constexpr double least_network_cost_s = 1.0;
 constexpr double network_passes = 10;
@@ -62,7 +64,8 @@ void shuffle(std::vector<Item>& items, std::uint64_t seed) {
 /// The budgets, and what is taken out of them.
 class Purse {
   public:
-    explicit Purse(const PlanSettings& settings) : sweep_s_(settings.budget_s), whole_s_(settings.whole_budget_s) {}
+    explicit Purse(const PlanSettings& settings)
+        : sweep_s_(settings.budget_s), whole_s_(settings.whole_budget_s), planned_s_(settings.overhead_s) {}
 
     /// Measured before: takes from the whole plan's budget only.
     void spent(double cost_s) { measured_s_ += cost_s; }
@@ -85,7 +88,7 @@ class Purse {
   private:
     std::optional<double> sweep_s_, whole_s_;
     double measured_s_ = 0;
-    double planned_s_ = 0;
+    double planned_s_;
 };
 
 template <class Planned>
@@ -95,25 +98,43 @@ struct Wanted {
     std::int64_t place = 0;  ///< of first appearance
 };
 
-/// Every network of the request once, with its cost.
+OperatingPoint at(OperatingPoint point, const ClockSetting& clocks) {
+    point.sm_clock_mhz = clocks.sm_clock_mhz;
+    point.memory_clock_mhz = clocks.memory_clock_mhz;
+    point.power_limit_w = clocks.power_limit_w;
+    return point;
+}
+
+/// Every network of the request once at each setting of the clocks, with its cost.
 std::vector<Wanted<PlannedNetwork>> wanted_networks(const std::vector<Variation>& variations, const Dataset* dataset,
                                                     const PlanSettings& settings) {
     std::vector<Wanted<PlannedNetwork>> wanted;
     std::set<std::string> seen;
     for (const Variation& variation : variations) {
-        const NetworkMeasurement network = describe(variation, settings.point);
-        const std::string text = text_of(network);
+        PlannedNetwork planned{variation, settings.point, Optimizer::none, 0, 0};
+        if (variation.mode == Mode::training) planned.optimizer = settings.optimizer;
+        const std::string text = text_of(describe(planned));
         if (!variation.network || !in_shard(text, settings) || !seen.insert(text).second) continue;
         double pass_s = 0;
         for (const Node& node : variation.graph.nodes)
             if (is_measurable(node.operation)) pass_s += rough_seconds(node.operation, settings.device);
-        const bool measured = dataset != nullptr && dataset->contains(network);
-        wanted.push_back({{variation, least_network_cost_s + network_passes * pass_s}, measured, std::ssize(wanted)});
+        planned.cost_s = least_network_cost_s + network_passes * pass_s;
+        for (planned.stage = 0; planned.stage < settings.clocks.size(); ++planned.stage) {
+            planned.point = at(settings.point, settings.clocks[planned.stage]);
+            const bool measured = dataset != nullptr && dataset->contains(describe(planned), settings.method);
+            wanted.push_back({planned, measured, std::ssize(wanted)});
+        }
     }
     return wanted;
 }
 
-/// Unique measurable operations, the largest share first.
+double usual_cost_s(const Dataset* dataset, const PlanSettings& settings) {
+    const auto known =
+        dataset == nullptr ? std::nullopt : dataset->mean_operation_wall_s(settings.device.id, settings.method);
+    return known.value_or(settings.method == Method::joulecast ? default_operation_cost_s : default_paper_cost_s);
+}
+
+/// Unique measurable operations, the largest share first, each at every setting of the clocks.
 std::vector<Wanted<PlannedOperation>> wanted_operations(const std::vector<Variation>& variations,
                                                         const Dataset* dataset, const PlanSettings& settings) {
     std::vector<Wanted<PlannedOperation>> wanted;
@@ -125,23 +146,27 @@ std::vector<Wanted<PlannedOperation>> wanted_operations(const std::vector<Variat
             const std::string text = signature(counted.operation);
             if (!in_shard(text, settings)) continue;
             const auto [found, is_new] = place.emplace(text, wanted.size());
-            if (is_new) wanted.push_back({{counted.operation, 0, 0}, false, std::ssize(wanted)});
+            if (is_new) wanted.push_back({{counted.operation, settings.point, 0, 0, 0}, false, std::ssize(wanted)});
             wanted[found->second].planned.share_s +=
                 static_cast<double>(counted.count) * rough_seconds(counted.operation, settings.device);
         }
     }
-    const double cost_s = dataset == nullptr
-                              ? default_operation_cost_s
-                              : dataset->mean_operation_wall_s(settings.device.id).value_or(default_operation_cost_s);
-    for (auto& one : wanted) {
-        one.planned.cost_s = cost_s;
-        one.measured = dataset != nullptr && dataset->contains(key_of(one.planned.operation, settings.point));
-    }
+    const double cost_s = usual_cost_s(dataset, settings);
+    for (auto& one : wanted) one.planned.cost_s = cost_s;
     std::ranges::sort(wanted, std::greater<>(), [](const auto& one) {
         // The second part keeps the order of equals, whatever the library.
         return std::pair(one.planned.share_s, -one.place);
     });
-    return wanted;
+    std::vector<Wanted<PlannedOperation>> all;
+    for (auto& one : wanted)
+        for (std::size_t stage = 0; stage < settings.clocks.size(); ++stage) {
+            one.planned.stage = stage;
+            one.planned.point = at(settings.point, settings.clocks[stage]);
+            one.measured = dataset != nullptr &&
+                           dataset->contains(key_of(one.planned.operation, one.planned.point, settings.method));
+            all.push_back(one);
+        }
+    return all;
 }
 
 /// Moves what fits into the purse into the plan; returns whether it is measured or planned now.
@@ -173,13 +198,14 @@ bool same_but_batch(const TensorType& smaller, const TensorType& larger, bool& g
 
 }  // namespace
 
-double Plan::networks_cost_s() const {
+double Plan::networks_cost_s(std::size_t first_stage) const {
     double sum = 0;
-    for (const PlannedNetwork& network : networks) sum += network.cost_s;
+    for (const PlannedNetwork& network : networks)
+        if (network.stage >= first_stage) sum += network.cost_s;
     return sum;
 }
 
-MeasurementKey key_of(const Operation& operation, const OperatingPoint& point) {
+MeasurementKey key_of(const Operation& operation, const OperatingPoint& point, Method method) {
     MeasurementKey key;
     key.device = point.device;
     key.operation = signature(operation);
@@ -190,17 +216,20 @@ MeasurementKey key_of(const Operation& operation, const OperatingPoint& point) {
     key.math = point.math;
     key.host = point.host;
     key.threads = point.threads;
+    key.method = name(method);
     return key;
 }
 
-NetworkMeasurement describe(const Variation& variation, const OperatingPoint& point) {
+NetworkMeasurement describe(const PlannedNetwork& planned) {
+    const Variation& variation = planned.variation;
     NetworkMeasurement network;
     network.model = variation.model;
     network.symbols = variation.symbols;
     network.mode = variation.mode;
     network.precision = variation.precision;
-    network.asked = point;
-    network.real = point;
+    network.optimizer = planned.optimizer;
+    network.asked = planned.point;
+    network.real = planned.point;
     return network;
 }
 
@@ -251,6 +280,7 @@ Plan make_plan(const std::vector<Variation>& variations, const Dataset* dataset,
     if (settings.shards < 1 || settings.shard < 1 || settings.shard > settings.shards)
         throw UsageError("there is no shard " + std::to_string(settings.shard) + " of " +
                          std::to_string(settings.shards));
+    if (settings.clocks.empty()) throw UsageError("there are no clocks to measure at");
     auto networks = wanted_networks(variations, dataset, settings);
     auto operations = wanted_operations(variations, dataset, settings);
     Purse purse(settings);
@@ -259,6 +289,7 @@ Plan make_plan(const std::vector<Variation>& variations, const Dataset* dataset,
     for (const auto& one : operations)
         if (one.measured) purse.spent(one.planned.cost_s);
     Plan plan;
+    plan.stages = settings.clocks;
     plan.limit_s = purse.limit_s();
     for (auto& one : networks) choose(plan, plan.networks, one, purse, 0.5);
     double all_share = 0, covered = 0;
@@ -268,7 +299,10 @@ Plan make_plan(const std::vector<Variation>& variations, const Dataset* dataset,
         if (choose(plan, plan.operations, one, purse, 1.0)) covered += share_s;
     }
     plan.covered_share = all_share > 0 ? covered / all_share : 1;
+    if (!plan.operations.empty() || !plan.networks.empty()) plan.cost_s += settings.overhead_s;
     shuffle(plan.operations, settings.seed);
+    std::ranges::stable_sort(plan.operations, {}, &PlannedOperation::stage);
+    std::ranges::stable_sort(plan.networks, {}, &PlannedNetwork::stage);
     return plan;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,19 +12,33 @@
 
 namespace joulecast {
 
+/// What a device is asked to keep while everything of a stage is measured; NaN: as it is.
+struct ClockSetting {
+    double sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+    double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+    double power_limit_w = std::numeric_limits<double>::quiet_NaN();
+};
+
 struct PlannedOperation {
     Operation operation;
+    OperatingPoint point;
+    std::size_t stage = 0;  ///< place in Plan::stages
     double share_s = 0;  ///< seconds of all calls in all networks of the request, by the roofline: ranks, no forecast
     double cost_s = 0;   ///< what measuring it will take
 };
 
 struct PlannedNetwork {
     Variation variation;
+    OperatingPoint point;
+    Optimizer optimizer = Optimizer::none;
+    std::size_t stage = 0;
     double cost_s = 0;
 };
 
-/// What is missing, in the order in which it will be measured.
+/// What is missing, in the order in which it will be measured: stage by stage, since switching clocks takes longer than
+/// measuring an operation.
 struct Plan {
+    std::vector<ClockSetting> stages;
     std::vector<PlannedOperation> operations;
     std::vector<PlannedNetwork> networks;
     std::int64_t wanted = 0;    ///< unique operations and networks of the request (of this shard)
@@ -32,15 +48,20 @@ struct Plan {
     double cost_s = 0;
     std::optional<double> limit_s;  ///< what the budgets leave for this sweep
 
-    double networks_cost_s() const;
+    /// Of the networks from that stage on.
+    double networks_cost_s(std::size_t first_stage = 0) const;
 };
 
 struct PlanSettings {
     Device device;
-    OperatingPoint point;
-    std::optional<double> budget_s;        ///< for this sweep
-    std::optional<double> whole_budget_s;  ///< for all of the plan, what is measured already included
-    int shard = 1;                         ///< from 1 to shards
+    OperatingPoint point;                                 ///< apart from the clocks
+    std::vector<ClockSetting> clocks = {ClockSetting{}};  ///< everything at each of these
+    Method method = Method::joulecast;
+    Optimizer optimizer = Optimizer::none;  ///< of networks in training
+    double overhead_s = 0;                  ///< of this sweep, beside the measurements: soak, clocks, references
+    std::optional<double> budget_s;         ///< for this sweep
+    std::optional<double> whole_budget_s;   ///< for all of the plan, what is measured already included
+    int shard = 1;                          ///< from 1 to shards
     int shards = 1;
     std::uint64_t seed = 1;  ///< of the order
 };
@@ -49,13 +70,14 @@ struct PlanSettings {
 /// dataset (if there is one yet) holds. Each costs what operations took on average so far, or else 0.5 s. With a budget
 /// the operations with the largest share of network time are taken first; networks get half of it at most. A budget for
 /// the whole plan of which nine tenths are spent counts as used up, so that a finished plan stays finished although
-/// estimates change. Operations are then put into random order, so that no drift of the machine hits one kind of them.
+/// estimates change. Operations of a stage are then put into random order, so that no drift of the machine hits one
+/// kind of them.
 Plan make_plan(const std::vector<Variation>& variations, const Dataset* dataset, const PlanSettings& settings);
 
 /// Key under which the dataset finds an operation measured at that point.
-MeasurementKey key_of(const Operation& operation, const OperatingPoint& point);
+MeasurementKey key_of(const Operation& operation, const OperatingPoint& point, Method method = Method::joulecast);
 /// The network measurement to be, without results.
-NetworkMeasurement describe(const Variation& variation, const OperatingPoint& point);
+NetworkMeasurement describe(const PlannedNetwork& planned);
 
 /// The operation does something on the device, and can be called by name.
 bool is_measurable(const Operation& operation);

@@ -87,11 +87,7 @@ class Sweep {
             if (row.measurement.outcome == Outcome::out_of_memory) too_large_.push_back(row.measurement.operation);
         for (const NetworkRow& row : dataset_.networks(settings_.point.device))
             if (row.measurement.outcome == Outcome::out_of_memory) too_large_networks_.push_back(row.measurement);
-        const double for_networks_s = plan_.networks_cost_s();
-        for (std::size_t i = 0; i < plan_.operations.size() && !ended(for_networks_s); ++i)
-            if (affordable(i, for_networks_s)) measure(plan_.operations[i]);
-        for (const PlannedNetwork& planned : plan_.networks)
-            if (!ended(0)) measure(planned);
+        for (std::size_t stage = 0; stage < plan_.stages.size(); ++stage) run_stage(stage);
         progress_.stop();
         result_.left = total - handled_;
         result_.interrupted = settings_.interrupted();
@@ -99,6 +95,16 @@ class Sweep {
     }
 
   private:
+    /// Networks come after the operations; what they will take is kept for them.
+    void run_stage(std::size_t stage) {
+        const double for_networks_s = plan_.networks_cost_s(stage);
+        for (std::size_t i = 0; i < plan_.operations.size(); ++i)
+            if (plan_.operations[i].stage == stage && !ended(for_networks_s) && affordable(i, for_networks_s))
+                measure(plan_.operations[i]);
+        for (const PlannedNetwork& planned : plan_.networks)
+            if (planned.stage == stage && !ended(0)) measure(planned);
+    }
+
     bool ended(double reserved_s) const {
         if (settings_.interrupted()) return true;
         return settings_.budget_s && settings_.now_s() - started_s_ + reserved_s >= *settings_.budget_s;
@@ -161,30 +167,30 @@ class Sweep {
     void measure(const PlannedOperation& planned) {
         const Operation& operation = planned.operation;
         progress_.working_on(signature(operation), planned.cost_s);
-        if (dataset_.contains(key_of(operation, settings_.point))) return skip();
+        if (dataset_.contains(key_of(operation, planned.point, settings_.measure.method))) return skip();
         for (const Operation& smaller : too_large_)
             if (is_larger_batch(smaller, operation)) {
                 Measurement inferred;
                 inferred.operation = operation;
-                inferred.asked = inferred.real = settings_.point;
+                inferred.asked = inferred.real = planned.point;
                 inferred.outcome = Outcome::inferred;
                 inferred.message = "a smaller batch ran out of memory: " + signature(smaller);
                 return store(inferred);
             }
         const Measurement answer =
-            checked(supervisor_.measure(protocol::Measure{operation, settings_.point, settings_.measure}), operation,
-                    settings_.point);
+            checked(supervisor_.measure(protocol::Measure{operation, planned.point, settings_.measure}), operation,
+                    planned.point);
         if (abandoned(answer.outcome)) return;
         if (answer.outcome == Outcome::out_of_memory) too_large_.push_back(operation);
         store(answer);
     }
 
     void measure(const PlannedNetwork& planned) {
-        const NetworkMeasurement asked = describe(planned.variation, settings_.point);
+        const NetworkMeasurement asked = describe(planned);
         progress_.working_on(asked.model + " " + symbols_text(asked.symbols) + " " + std::string(name(asked.mode)) +
                                  " " + asked.precision,
                              planned.cost_s);
-        if (dataset_.contains(asked)) return skip();
+        if (dataset_.contains(asked, settings_.measure.method)) return skip();
         for (const NetworkMeasurement& smaller : too_large_networks_)
             if (is_larger_batch(smaller, asked)) {
                 NetworkMeasurement inferred = asked;
@@ -192,9 +198,10 @@ class Sweep {
                 inferred.message = "ran out of memory at " + symbols_text(smaller.symbols);
                 return store(inferred);
             }
-        const NetworkMeasurement answer = checked(
-            supervisor_.measure(protocol::MeasureGraph{planned.variation.graph, settings_.point, settings_.measure}),
-            asked);
+        const NetworkMeasurement answer =
+            checked(supervisor_.measure(protocol::MeasureGraph{planned.variation.graph, planned.point,
+                                                               settings_.measure, planned.optimizer}),
+                    asked);
         if (abandoned(answer.outcome)) return;
         if (answer.outcome == Outcome::out_of_memory) too_large_networks_.push_back(answer);
         store(answer);

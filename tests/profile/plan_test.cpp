@@ -150,6 +150,64 @@ TEST_F(PlanTest, FinishesAWholeBudgetOnceAndForAll) {
     EXPECT_EQ(make_plan(bags, &dataset, settings).operations.size(), 2u);
 }
 
+TEST(MakePlan, TakesEverythingAtEveryClockStageByStage) {
+    PlanSettings settings = fake_settings();
+    settings.clocks = {{900}, {1200}, {900, 1e9, 100}};
+    Variation one = bag("a", {{1, 1}, {2, 1}, {3, 1}, {4, 1}});
+    one.network = true;
+    const Plan plan = make_plan({one}, nullptr, settings);
+    ASSERT_EQ(plan.operations.size(), 12u);
+    EXPECT_EQ(plan.wanted, 15);  // and the network at each
+    std::vector<std::string> first, second;
+    for (std::size_t i = 0; i < 12; ++i) {
+        EXPECT_EQ(plan.operations[i].stage, i / 4);
+        EXPECT_EQ(plan.operations[i].point.sm_clock_mhz, settings.clocks[i / 4].sm_clock_mhz);
+        EXPECT_EQ(plan.operations[i].point.device, "cpu-fake");
+        if (i < 4) first.push_back(signature(plan.operations[i].operation));
+        if (i >= 4 && i < 8) second.push_back(signature(plan.operations[i].operation));
+    }
+    EXPECT_EQ(plan.operations[11].point.power_limit_w, 100);
+    EXPECT_EQ(std::set(first.begin(), first.end()), std::set(second.begin(), second.end()));
+    ASSERT_EQ(plan.networks.size(), 3u);
+    EXPECT_EQ(plan.networks[1].stage, 1u);
+    EXPECT_EQ(plan.networks[1].point.sm_clock_mhz, 1200);
+    EXPECT_DOUBLE_EQ(plan.networks_cost_s(1), 2 * plan.networks[0].cost_s);
+}
+
+TEST(MakePlan, CountsWhatTheSweepTakesBesideItsMeasurements) {
+    PlanSettings settings = fake_settings();
+    settings.budget_s = 5;
+    settings.overhead_s = 3.9;  // leaves room for two of 0.5 s
+    const Plan plan = make_plan({bag("a", {{1, 1}, {2, 1}, {3, 1}})}, nullptr, settings);
+    EXPECT_EQ(plan.operations.size(), 2u);
+    EXPECT_DOUBLE_EQ(plan.cost_s, 4.9);
+    settings.overhead_s = 6;
+    EXPECT_EQ(make_plan({bag("a", {{1, 1}})}, nullptr, settings).cost_s, 0);  // nothing fits, so nothing is begun
+}
+
+TEST_F(PlanTest, MeasuresAgainByAnotherMethodAndWithAnotherOptimizer) {
+    Dataset dataset(folder / "a.db");
+    dataset.insert(joulecast::testing::sample_device("cpu-fake"));
+    dataset.insert(joulecast::testing::sample_measurement(relu_row(1), "cpu-fake"),
+                   joulecast::testing::sample_provenance());
+    Variation variation = bag("a", {{1, 1}});
+    variation.network = true;
+    variation.mode = Mode::training;
+    PlanSettings settings = fake_settings();
+    settings.optimizer = Optimizer::adam;
+    NetworkMeasurement network = describe({variation, settings.point, Optimizer::adam, 0, 0});
+    network.time.mean_s = 1;
+    dataset.insert(network, joulecast::testing::sample_provenance());
+    EXPECT_EQ(make_plan({variation}, &dataset, settings).measured, 2);
+    settings.optimizer = Optimizer::sgd;
+    EXPECT_EQ(make_plan({variation}, &dataset, settings).measured, 1);
+    settings.optimizer = Optimizer::adam;
+    settings.method = Method::thesis;
+    const Plan thesis = make_plan({variation}, &dataset, settings);
+    EXPECT_EQ(thesis.measured, 0);
+    EXPECT_EQ(thesis.operations.at(0).cost_s, 25);
+}
+
 TEST(LargerBatch, IsTheSameCallWithMoreInDimensionZero) {
     EXPECT_TRUE(is_larger_batch(relu_row(2), relu_row(3)));
     EXPECT_FALSE(is_larger_batch(relu_row(3), relu_row(2)));
