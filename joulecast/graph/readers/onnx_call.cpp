@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/onnx_tensor.h"
@@ -122,6 +123,21 @@ Sizes Call::list(std::string_view name, Sizes missing) const {
 std::optional<Sizes> Call::list_or_input(std::string_view name, std::size_t input) const {
     if (has(input)) return integers(input);
     return optional_list(name);
+}
+
+SliceRange slice_range(const Call& call) {
+    const bool by_inputs = call.opset() >= 10;
+    SliceRange range;
+    range.starts = by_inputs ? call.integers(1) : call.list("starts", {});
+    range.ends = by_inputs ? call.integers(2) : call.list("ends", {});
+    range.axes.resize(range.starts.size());
+    std::iota(range.axes.begin(), range.axes.end(), std::int64_t{0});
+    if (const auto given = by_inputs ? call.optional_integers(3) : call.optional_list("axes")) range.axes = *given;
+    range.steps.assign(range.starts.size(), 1);
+    if (by_inputs && call.has(4)) range.steps = call.integers(4);
+    for (const Sizes* list : {&range.ends, &range.axes, &range.steps})
+        if (list->size() != range.starts.size()) call.refuse("starts, ends, axes and steps have different lengths");
+    return range;
 }
 
 std::int64_t Call::axis(std::int64_t axis, std::int64_t rank) const {

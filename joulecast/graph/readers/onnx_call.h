@@ -163,4 +163,14 @@ class Call {
     std::vector<HeldPointer> outputs_;
 };
 
+/// What Slice takes apart, one entry for each axis: inputs from opset 10 on, attributes before.
+struct SliceRange {
+    Sizes starts;
+    Sizes ends;
+    Sizes axes;
+    Sizes steps;
+};
+/// Refuses the node when the lists differ in length or are not known.
+SliceRange slice_range(const Call& call);
+
 }  // namespace joulecast::onnx

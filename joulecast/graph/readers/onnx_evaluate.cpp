@@ -345,15 +345,7 @@ Result slice(const Call& call) {
     for (std::size_t i = 1; by_inputs && i < call.input_count(); ++i)
         if (call.has(i) && call.known(i) == nullptr) return std::nullopt;
     if (source == nullptr) return std::nullopt;
-    const Sizes starts = by_inputs ? call.integers(1) : call.list("starts", {});
-    const Sizes ends = by_inputs ? call.integers(2) : call.list("ends", {});
-    Sizes axes(starts.size());
-    std::iota(axes.begin(), axes.end(), std::int64_t{0});
-    if (const auto given = by_inputs ? call.optional_integers(3) : call.optional_list("axes")) axes = *given;
-    Sizes steps(starts.size(), 1);
-    if (by_inputs && call.has(4)) steps = call.integers(4);
-    if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
-        throw FormatError("starts, ends, axes and steps have different lengths");
+    const auto [starts, ends, axes, steps] = slice_range(call);
     Sizes sizes = source->sizes;
     Sizes first(sizes.size(), 0);
     Sizes step(sizes.size(), 1);

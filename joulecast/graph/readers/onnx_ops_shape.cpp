@@ -89,16 +89,7 @@ void split(Call& call) {
 }
 
 void slice(Call& call) {
-    const bool by_inputs = call.opset() >= 10;
-    const Sizes starts = by_inputs ? call.integers(1) : call.list("starts", {});
-    const Sizes ends = by_inputs ? call.integers(2) : call.list("ends", {});
-    Sizes axes(starts.size());
-    std::iota(axes.begin(), axes.end(), std::int64_t{0});
-    if (const auto given = by_inputs ? call.optional_integers(3) : call.optional_list("axes")) axes = *given;
-    Sizes steps(starts.size(), 1);
-    if (by_inputs && call.has(4)) steps = call.integers(4);
-    if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
-        call.refuse("starts, ends, axes and steps have different lengths");
+    const auto [starts, ends, axes, steps] = slice_range(call);
     Operand result = call.tensor(0);
     for (std::size_t i = 0; i < starts.size(); ++i) {
         const std::int64_t axis = call.axis(axes[i], call.rank(0));
