@@ -22,7 +22,8 @@ TEST(Zoo, IsExtractedWithNothingUnknown) {
     for (const char* mode : {"inference", "training"}) {
         const auto ran = run_joulecast("extract --format json --mode " + std::string(mode) + " --" + all_names());
         ASSERT_EQ(ran.status, 0) << ran.err;
-        for (const auto& model : nlohmann::json::parse(ran.out).at("models")) {
+        const auto answer = nlohmann::json::parse(ran.out);
+        for (const auto& model : answer.at("models")) {
             EXPECT_EQ(model.at("nodes_without_record"), 0) << model.at("model");
             EXPECT_GT(model.at("flops"), 0) << model.at("model");
             EXPECT_EQ(model.at("backward_flops") > 0, model.at("mode") == "training") << model.at("model");
