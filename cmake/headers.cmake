@@ -10,6 +10,7 @@ set(joulecast_headers
     joulecast/dataset/sqlite.h
     joulecast/device/cost.h
     joulecast/device/device.h
+    joulecast/device/precision.h
     joulecast/error.h
     joulecast/evaluate/accuracy.h
     joulecast/evaluate/baselines.h
@@ -20,6 +21,7 @@ set(joulecast_headers
     joulecast/graph/expression.h
     joulecast/graph/fold.h
     joulecast/graph/fold_calls.h
+    joulecast/graph/fp8.h
     joulecast/graph/graph.h
     joulecast/graph/graph_json.h
     joulecast/graph/graph_json_words.h

@@ -59,6 +59,37 @@ Names operand_names(std::string_view target) {
     return {"self", "mat2", {}};
 }
 
+/// Operands of eight bits with their scales: one for all, or one for each row and column. Torch's kernel takes rows of
+/// the first and columns of the second, in steps of 16.
+Product read_scaled(const Operation& operation) {
+    const TensorType& left = tensor(operation, "self");
+    const TensorType& right = tensor(operation, "mat2");
+    const auto is_narrow = [](const TensorType& type) {
+        return type.dtype == Dtype::f8e4m3fn || type.dtype == Dtype::f8e5m2;
+    };
+    if (!is_narrow(left) || !is_narrow(right)) refuse(operation, "the operands are not of eight bits");
+    if (rank(left) != 2 || rank(right) != 2) refuse(operation, "the operands are no matrices");
+    Sizes output = matmul_sizes(operation, left.sizes, right.sizes);
+    if (right.sizes[0] % 16 != 0 || right.sizes[1] % 16 != 0)
+        refuse(operation, "the sizes of mat2 are no multiples of 16");
+    if (!output.empty() && product(operation, output) > 0 && right.sizes[0] > 0) {
+        if (strides_of(left)[1] != 1) refuse(operation, "self does not lie row by row");
+        if (strides_of(right)[0] != 1) refuse(operation, "mat2 does not lie column by column");
+    }
+    const auto is_scale = [&](const TensorType& scale, std::size_t dimension) {
+        Sizes lines{1, 1};
+        lines[dimension] = output[dimension];
+        return scale.dtype == Dtype::f32 && scale.sizes == lines;
+    };
+    const TensorType& left_scale = tensor(operation, "scale_a");
+    const TensorType& right_scale = tensor(operation, "scale_b");
+    const bool is_one = left_scale.dtype == Dtype::f32 && right_scale.dtype == Dtype::f32 &&
+                        element_count(left_scale) == 1 && element_count(right_scale) == 1;
+    if (!is_one && !(is_scale(left_scale, 0) && is_scale(right_scale, 1)))
+        refuse(operation, "the scales are neither single numbers nor one for each row and column");
+    return {left, right, optional_tensor(operation, "bias"), std::move(output), left.sizes[1]};
+}
+
 /// The products of all batches are summed.
 Product read_summed(const Operation& operation) {
     const TensorType& left = tensor(operation, "batch1");
@@ -94,6 +125,7 @@ Product read_grouped(const Operation& operation) {
 
 Product read(const Operation& operation) {
     if (operation.target == "aten::linear") return read_linear(operation);
+    if (operation.target == "aten::_scaled_mm") return read_scaled(operation);
     if (operation.target.find("grouped_mm") != std::string::npos) return read_grouped(operation);
     if (operation.target.starts_with("aten::addbmm")) return read_summed(operation);
     const Names names = operand_names(operation.target);
@@ -211,6 +243,9 @@ constexpr Row matmul(std::string_view schema) {
 }
 
 constexpr std::array rows{
+    Row{"aten::_scaled_mm(Tensor self, Tensor mat2, Tensor scale_a, Tensor scale_b, Tensor? bias=None, Tensor? "
+        "scale_result=None, ScalarType? out_dtype=None, bool use_fast_accum=False) -> Tensor",
+        Family::matmul, &outputs, &forward},
     matmul("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor"),
     matmul("aten::mm(Tensor self, Tensor mat2) -> Tensor"),
     matmul("aten::bmm(Tensor self, Tensor mat2) -> Tensor"),

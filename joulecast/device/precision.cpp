@@ -1,0 +1,108 @@
+#include "joulecast/device/precision.h"
+
+#include <algorithm>
+#include <array>
+
+#include "joulecast/error.h"
+#include "joulecast/graph/autocast.h"
+#include "joulecast/graph/fp8.h"
+
+namespace joulecast {
+namespace {
+
+struct Word {
+    Precision precision;
+    std::string_view word;
+};
+
+constexpr auto words = std::to_array<Word>({
+    {Precision::fp32, "fp32"},
+    {Precision::tf32, "tf32"},
+    {Precision::bf16, "bf16"},
+    {Precision::fp16, "fp16"},
+    {Precision::amp_bf16, "amp-bf16"},
+    {Precision::amp_fp16, "amp-fp16"},
+    {Precision::fp8, "fp8"},
+});
+
+Graph cast(const Graph& graph, Precision precision, Mode mode, AutocastDevice device) {
+    switch (precision) {
+        case Precision::fp32:
+        case Precision::tf32:
+            return graph;
+        case Precision::bf16:
+            return with_dtype(graph, Dtype::bf16);
+        case Precision::fp16:
+            return with_dtype(graph, Dtype::f16);
+        case Precision::amp_bf16:
+            return autocast(graph, Dtype::bf16, device);
+        case Precision::amp_fp16:
+            return autocast(graph, Dtype::f16, device);
+        case Precision::fp8:
+            if (mode == Mode::training)
+                throw Error("precision fp8 is for inference: its product, aten::_scaled_mm, has no gradient. Train " +
+                            graph.name + " with --precision amp-bf16 or bf16");
+            return with_fp8_linears(with_dtype(graph, Dtype::bf16));
+    }
+    return graph;
+}
+
+}  // namespace
+
+std::string_view name(Precision precision) {
+    return std::ranges::find(words, precision, &Word::precision)->word;
+}
+
+std::optional<Precision> parse_precision(std::string_view text) {
+    const auto found = std::ranges::find(words, text, &Word::word);
+    return found == words.end() ? std::nullopt : std::optional(found->precision);
+}
+
+Precision precision_named(std::string_view text) {
+    if (const auto precision = parse_precision(text)) return *precision;
+    throw UsageError("unknown precision '" + std::string(text) + "'. There are: " + precision_words());
+}
+
+std::string precision_words() {
+    std::string all;
+    for (const Word& entry : words) all += (all.empty() ? "" : ", ") + std::string(entry.word);
+    return all;
+}
+
+Math math_of(Precision precision) {
+    return precision == Precision::tf32 ? Math::tf32 : Math::ieee;
+}
+
+std::vector<Dtype> dtypes_of(Precision precision) {
+    switch (precision) {
+        case Precision::bf16:
+        case Precision::amp_bf16:
+            return {Dtype::bf16};
+        case Precision::fp16:
+        case Precision::amp_fp16:
+            return {Dtype::f16};
+        case Precision::fp8:
+            return {Dtype::bf16, Dtype::f8e4m3fn};
+        case Precision::fp32:
+        case Precision::tf32:
+            break;
+    }
+    return {};
+}
+
+std::optional<std::string> refusal(Precision precision, Device::Kind kind) {
+    if (kind != Device::Kind::cpu) return std::nullopt;
+    if (precision == Precision::tf32)
+        return "tf32 is how GPUs from Ampere on multiply; a CPU computes fp32 in full. Take --precision fp32";
+    if (precision == Precision::fp8)
+        return "fp8 products need a GPU from Ada or Hopper on; a CPU only emulates them. Take --precision bf16";
+    return std::nullopt;
+}
+
+Graph at_precision(const Graph& graph, Precision precision, Mode mode, Device::Kind kind) {
+    if (const auto why = refusal(precision, kind)) throw UsageError(*why);
+    const AutocastDevice device = kind == Device::Kind::cpu ? AutocastDevice::cpu : AutocastDevice::cuda;
+    return in_mode(cast(graph, precision, mode, device), mode);
+}
+
+}  // namespace joulecast
