@@ -69,6 +69,9 @@ set(joulecast_headers
     joulecast/meter/nvml.h
     joulecast/meter/nvml_meter.h
     joulecast/meter/nvml_state.h
+    joulecast/meter/power_log.h
+    joulecast/meter/replay.h
+    joulecast/meter/time_source.h
     joulecast/physics/law.h
     joulecast/physics/memory.h
     joulecast/physics/nelder_mead.h
@@ -92,6 +95,7 @@ set(joulecast_headers
     joulecast/report/table.h
     joulecast/units/quantity.h
     joulecast/units/statistics.h
+    joulecast/units/time_stamp.h
     joulecast/worker/protocol.h
     joulecast/worker/serve.h
     joulecast/worker/supervision/conformance.h

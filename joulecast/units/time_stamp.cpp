@@ -1,0 +1,35 @@
+#include "joulecast/units/time_stamp.h"
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+namespace joulecast {
+
+namespace {
+
+constexpr double year_10000_s = 253'402'300'800.0;
+
+}  // namespace
+
+std::string utc_time_stamp(double since_1970_s) {
+    if (!(since_1970_s >= 0.0 && since_1970_s < year_10000_s - 1.0)) return "";
+    using std::chrono::milliseconds;
+    const std::chrono::sys_time<milliseconds> moment{milliseconds(std::llround(since_1970_s * 1000.0))};
+    const auto day = std::chrono::floor<std::chrono::days>(moment);
+    const std::chrono::year_month_day date(day);
+    const std::chrono::hh_mm_ss time(moment - day);
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(date.year()),
+                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                  static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+                  static_cast<int>(time.seconds().count()), static_cast<int>(time.subseconds().count()));
+    return text.data();
+}
+
+double utc_now_s() {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace joulecast
