@@ -9,6 +9,7 @@
 #include "cli/settings.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/graph_json.h"
 
@@ -21,6 +22,8 @@ struct Options {
     std::vector<std::string> models;
     std::vector<std::string> set;
     std::string mode;
+    std::string precision;
+    std::string device = "cuda";
     std::size_t top = 0;
     bool by_module = false;
     std::size_t depth = 2;
@@ -176,21 +179,25 @@ std::string to_text(const ModelCount& model, const Options& options) {
 nlohmann::ordered_json to_json(const ModelCount& model, const Options& options) {
     nlohmann::ordered_json symbols = nlohmann::ordered_json::object();
     for (const auto& [symbol, value] : model.graph.symbols) symbols[symbol] = value.value;
+    nlohmann::ordered_json precision;  // null: as in the file
+    if (!options.precision.empty()) precision = options.precision;
     const Counts& forward = model.total.forward;
     const Counts& backward = model.total.backward;
-    nlohmann::ordered_json answer{{"model", model.graph.name},
-                                  {"symbols", std::move(symbols)},
-                                  {"mode", name(model.graph.mode)},
-                                  {"nodes", model.total.count},
-                                  {"nodes_without_record", model.nodes_without_record},
-                                  {"flops", forward.flop},
-                                  {"other_flops", forward.other_flop},
-                                  {"backward_flops", backward.flop},
-                                  {"backward_other_flops", backward.other_flop},
-                                  {"bytes_read", forward.bytes_read},
-                                  {"bytes_written", forward.bytes_written},
-                                  {"backward_bytes_read", backward.bytes_read},
-                                  {"backward_bytes_written", backward.bytes_written}};
+    nlohmann::ordered_json answer{
+        {"model", model.graph.name},
+        {"symbols", std::move(symbols)},
+        {"mode", name(model.graph.mode)},
+        {"precision", std::move(precision)},
+        {"nodes", model.total.count},
+        {"nodes_without_record", model.nodes_without_record},
+        {"flops", forward.flop},
+        {"other_flops", forward.other_flop},
+        {"backward_flops", backward.flop},
+        {"backward_other_flops", backward.other_flop},
+        {"bytes_read", forward.bytes_read},
+        {"bytes_written", forward.bytes_written},
+        {"backward_bytes_read", backward.bytes_read},
+        {"backward_bytes_written", backward.bytes_written}};
     answer["operations"] = nlohmann::ordered_json::parse(
         joulecast::to_json(fill(columns(), dearest(model.operations, options.by_module ? 0 : options.top))));
     if (options.by_module)
@@ -231,12 +238,20 @@ void write_graph(const std::vector<ModelCount>& models, const Options& options) 
     file.write(graph_to_json(options.bag ? without_edges(graph) : graph, GraphText::file));
 }
 
+/// As it computes; what has no precision asked for stays as its file has it.
+Graph graph_at(const Graph& graph, const Options& options) {
+    if (options.precision.empty()) return graph;
+    const Device::Kind kind = options.device == "cpu" ? Device::Kind::cpu : Device::Kind::gpu;
+    return at_precision(graph, precision_named(options.precision), graph.mode, kind);
+}
+
 int run(const Options& options) {
     if (options.bag && options.graph_file.empty()) throw UsageError("--bag is about the file of --graph");
     std::vector<ModelCount> models;
     for (const std::string& model : options.models) {
         for (const SymbolValues& values : parse_settings(options.set)) {
-            models.push_back(count_model(open_graph(model, values, options.mode)));
+            const Graph graph = open_graph(model, values, options.mode);
+            models.push_back(count_model(graph_at(graph, options)));
         }
     }
     if (!options.graph_file.empty()) write_graph(models, options);
@@ -260,6 +275,10 @@ Run declare_extract(CLI::App& command) {
                     "inference or training (forward and backward); without, the file's own, which is inference for all "
                     "but a .graph.json with gradient marks")
         ->check(CLI::IsMember({"inference", "training"}));
+    command.add_option("--precision", options->precision, precision_words() + "; without, as the file has it");
+    command.add_option("--device", options->device, "for which autocast casts: cpu or cuda")
+        ->check(CLI::IsMember({"cpu", "cuda"}))
+        ->capture_default_str();
     command.add_option("--top", options->top, "only this many of the dearest operations or modules")
         ->check(CLI::PositiveNumber);
     auto* by_module = command.add_flag("--by-module", options->by_module, "sum by the module that calls");

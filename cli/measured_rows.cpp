@@ -25,7 +25,7 @@ MeasuredRows rows_of(const Dataset& dataset, const Device& device, const Setting
     } else {
         found.operations = training_rows(found.rows, device, found.setting);
     }
-    const auto networks = measured_networks(dataset.networks(device.id), found.setting, open_measured);
+    const auto networks = measured_networks(dataset.networks(device.id), found.setting, device.kind, open_measured);
     found.networks = networks.networks;
     for (const auto& [model, why] : networks.left_out) {
         std::cerr << "joulecast: measured network " << model << " is left out: " << why << '\n';

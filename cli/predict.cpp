@@ -10,6 +10,7 @@
 #include "cli/settings.h"
 #include "cli/verb.h"
 #include "joulecast/dataset/dataset.h"
+#include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/predict/forecast_network.h"
@@ -47,6 +48,20 @@ MeasuredOperations measured_at(const std::string& database, const DeviceModel& m
     return measured_operations(rows);
 }
 
+/// Throws where the predictor's device cannot compute so, or was measured with other matrix products.
+Precision wanted_precision(const std::string& word, const ChosenPredictor& chosen) {
+    const Precision precision = precision_named(word);
+    const OperatingPoint& point = chosen.model().point;
+    if (const auto why = refusal(precision, chosen.model().device.kind)) throw UsageError(*why);
+    if (math_of(precision) != point.math)
+        throw UsageError("precision " + word + " multiplies matrices of f32 in " +
+                         std::string(name(math_of(precision))) + ", but " +
+                         std::filesystem::path(chosen.path).filename().string() + " learnt " +
+                         chosen.model().device.id + " with " + std::string(name(point.math)) +
+                         ". Measure it with joulecast profile --precision " + word + " and train on that");
+    return precision;
+}
+
 void forecast_on(const std::string& device, const Options& options, std::vector<Forecast>& forecasts) {
     const ChosenPredictor chosen = choose_predictor(device, options.predictor);
     if (!chosen.note.empty()) std::cerr << "joulecast: " << chosen.note << '\n';
@@ -54,7 +69,7 @@ void forecast_on(const std::string& device, const Options& options, std::vector<
     const auto measured = measured_at(options.database, chosen.model());
     const auto combinations = parse_settings(options.set);
     const auto add = [&](const Graph& graph, Mode mode, const std::string& precision) {
-        const Graph ready = at_precision(graph, precision, mode);
+        const Graph ready = at_precision(graph, wanted_precision(precision, chosen), mode, chosen.model().device.kind);
         Forecast one;
         one.network = forecast_network(ready, precision, chosen.model(), features, measured);
         one.network.predictor = std::filesystem::path(chosen.path).filename().string();
@@ -110,9 +125,8 @@ Run declare_predict(CLI::App& command) {
         ->delimiter(',')
         ->check(CLI::IsMember({"inference", "training"}))
         ->capture_default_str();
-    command.add_option("--precision", options->precisions, "fp32, bf16 or both: fp32,bf16")
+    command.add_option("--precision", options->precisions, precision_words() + ", or several: fp32,bf16")
         ->delimiter(',')
-        ->check(CLI::IsMember({"fp32", "bf16"}))
         ->capture_default_str();
     command.add_flag("--per-operation", options->per_operation, "show where the time goes");
     command.add_flag("--strict", options->strict, "fail when parts are unknown");

@@ -15,6 +15,7 @@
 
 #include "cli/verb.h"
 #include "joulecast/dataset/measuring_lock.h"
+#include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/profile/plan.h"
 #include "joulecast/profile/progress.h"
@@ -107,8 +108,10 @@ Wish wish(const Options& options) {
     Wish all;
     double budget_s = 0;
     bool limited = true;
+    // The worker's device names say it: "cpu", "cuda:0".
+    const Device::Kind kind = options.device.starts_with("cpu") ? Device::Kind::cpu : Device::Kind::gpu;
     for (const ProfileRequest& request : requests) {
-        for (Variation& variation : variations(request, shipped_folder("zoo")))
+        for (Variation& variation : variations(request, shipped_folder("zoo"), kind))
             all.variations.push_back(std::move(variation));
         limited = limited && request.budget_s.has_value();
         budget_s += request.budget_s.value_or(0);
@@ -146,9 +149,8 @@ void require(const protocol::Capabilities& worker, const Wish& wish, const Optio
         if (lacks(worker.modes, variation.mode))
             throw Error("the worker does not measure " + std::string(name(variation.mode)) +
                         ". Choose another --mode.");
-        const bool unsupported = (variation.precision == "bf16" && lacks(worker.dtypes, Dtype::bf16)) ||
-                                 (variation.precision == "fp16" && lacks(worker.dtypes, Dtype::f16));
-        if (unsupported)
+        const auto needed = dtypes_of(precision_named(variation.precision));
+        if (std::ranges::any_of(needed, [&](Dtype dtype) { return lacks(worker.dtypes, dtype); }))
             throw Error("the worker does not measure " + variation.precision + ". Choose another --precision.");
         if (variation.network && !worker.measures_graphs)
             throw Error("the worker measures no whole networks. Leave --networks out.");
@@ -320,7 +322,7 @@ Run declare_profile(CLI::App& command) {
     command.add_option("--device", options->device, "what the worker measures on: cpu")->capture_default_str();
     command.add_option("--worker", options->worker, "command that starts the worker (default: joulecast-torch)");
     command.add_option("--mode", options->mode, "inference, training or both (default: inference)");
-    command.add_option("--precision", options->precision, "fp32, bf16, fp16 (default: fp32)");
+    command.add_option("--precision", options->precision, precision_words() + " (default: fp32)");
     command.add_option("--host", options->host, "who issues the operations")
         ->check(CLI::IsMember({"cpp"}))
         ->capture_default_str();

@@ -75,13 +75,6 @@ std::string correction_key(Mode mode, const std::string& precision) {
     return std::string(name(mode)) + "|" + precision;
 }
 
-Graph at_precision(const Graph& graph, const std::string& precision, Mode mode) {
-    if (precision != "fp32" && precision != "bf16") {
-        throw UsageError("precision " + precision + " is not known. Use fp32 or bf16.");
-    }
-    return in_mode(precision == "bf16" ? with_dtype(graph, Dtype::bf16) : graph, mode);
-}
-
 Estimate<Seconds> compose_time(std::span<const OperationForecast> operations, double factor, double sigma_system) {
     const double total = composed_seconds(operations);
     double variance = 0;

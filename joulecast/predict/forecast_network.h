@@ -16,9 +16,6 @@ namespace joulecast {
 /// Key of a NetworkCorrection: "training|bf16".
 std::string correction_key(Mode mode, const std::string& precision);
 
-/// The graph as it runs at that precision and mode. Throws UsageError for a precision other than fp32 and bf16.
-Graph at_precision(const Graph& graph, const std::string& precision, Mode mode);
-
 /// Sum of the calls' times with its interval. Calls of one operation share one error (it adds linearly), different
 /// operations err independently, and sigma_system is common to all.
 Estimate<Seconds> compose_time(std::span<const OperationForecast> operations, double factor, double sigma_system);

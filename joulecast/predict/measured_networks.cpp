@@ -4,8 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "joulecast/device/precision.h"
 #include "joulecast/error.h"
-#include "joulecast/predict/forecast_network.h"
 
 namespace joulecast {
 namespace {
@@ -26,7 +26,7 @@ NetworkMeasurement middle(std::vector<const NetworkMeasurement*> repeats) {
 
 }  // namespace
 
-MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const OperatingPoint& setting,
+MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const OperatingPoint& setting, Device::Kind kind,
                                    const OpenModel& open) {
     std::map<std::tuple<std::string, std::map<std::string, std::int64_t>, Mode, std::string>,
              std::vector<const NetworkMeasurement*>>
@@ -39,8 +39,9 @@ MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const Opera
     for (const auto& [key, repeats] : same) {
         const NetworkMeasurement measurement = middle(repeats);
         try {
-            Graph graph = open(measurement.model, measurement.symbols, measurement.mode);
-            found.networks.push_back({at_precision(graph, measurement.precision, measurement.mode), measurement});
+            const Graph graph = open(measurement.model, measurement.symbols, measurement.mode);
+            const Precision precision = precision_named(measurement.precision);
+            found.networks.push_back({at_precision(graph, precision, measurement.mode, kind), measurement});
         } catch (const Error& error) {
             found.left_out.emplace_back(measurement.model, error.what());
         }

@@ -20,9 +20,9 @@ struct MeasuredNetworks {
     std::vector<std::pair<std::string, std::string>> left_out;
 };
 
-/// The usable rows at the setting (threads, math, host), each with its graph at the measured symbols, precision and
-/// mode. Repeated measurements of one network become one with the median of their times.
-MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const OperatingPoint& setting,
+/// The usable rows at the setting (threads, math, host) of a device of that kind, each with its graph at the measured
+/// symbols, precision and mode. Repeated measurements of one network become one with the median of their times.
+MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const OperatingPoint& setting, Device::Kind kind,
                                    const OpenModel& open);
 
 }  // namespace joulecast

@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/record.h"
 
@@ -105,13 +106,20 @@ OperatingPoint at(OperatingPoint point, const ClockSetting& clocks) {
     return point;
 }
 
+/// The operation differs between fp32 and tf32 by how it is computed alone.
+OperatingPoint point_of(const Variation& variation, const PlanSettings& settings) {
+    OperatingPoint point = settings.point;
+    if (const Math math = math_of(precision_named(variation.precision)); math != Math::ieee) point.math = math;
+    return point;
+}
+
 /// Every network of the request once at each setting of the clocks, with its cost.
 std::vector<Wanted<PlannedNetwork>> wanted_networks(const std::vector<Variation>& variations, const Dataset* dataset,
                                                     const PlanSettings& settings) {
     std::vector<Wanted<PlannedNetwork>> wanted;
     std::set<std::string> seen;
     for (const Variation& variation : variations) {
-        PlannedNetwork planned{variation, settings.point, Optimizer::none, 0, 0};
+        PlannedNetwork planned{variation, point_of(variation, settings), Optimizer::none, 0, 0};
         if (variation.mode == Mode::training) planned.optimizer = settings.optimizer;
         const std::string text = text_of(describe(planned));
         if (!variation.network || !in_shard(text, settings) || !seen.insert(text).second) continue;
@@ -120,7 +128,7 @@ std::vector<Wanted<PlannedNetwork>> wanted_networks(const std::vector<Variation>
             if (is_measurable(node.operation)) pass_s += rough_seconds(node.operation, settings.device);
         planned.cost_s = least_network_cost_s + network_passes * pass_s;
         for (planned.stage = 0; planned.stage < settings.clocks.size(); ++planned.stage) {
-            planned.point = at(settings.point, settings.clocks[planned.stage]);
+            planned.point = at(planned.point, settings.clocks[planned.stage]);
             const bool measured = dataset != nullptr && dataset->contains(describe(planned), settings.method);
             wanted.push_back({planned, measured, std::ssize(wanted)});
         }
@@ -138,15 +146,16 @@ double usual_cost_s(const Dataset* dataset, const PlanSettings& settings) {
 std::vector<Wanted<PlannedOperation>> wanted_operations(const std::vector<Variation>& variations,
                                                         const Dataset* dataset, const PlanSettings& settings) {
     std::vector<Wanted<PlannedOperation>> wanted;
-    std::map<std::string, std::size_t> place;
+    std::map<std::pair<std::string, Math>, std::size_t> place;
     for (const Variation& variation : variations) {
         if (!variation.operations) continue;
         for (const CountedOperation& counted : count_operations(variation.graph)) {
             if (!is_measurable(counted.operation)) continue;
             const std::string text = signature(counted.operation);
             if (!in_shard(text, settings)) continue;
-            const auto [found, is_new] = place.emplace(text, wanted.size());
-            if (is_new) wanted.push_back({{counted.operation, settings.point, 0, 0, 0}, false, std::ssize(wanted)});
+            const OperatingPoint point = point_of(variation, settings);
+            const auto [found, is_new] = place.emplace(std::pair(text, point.math), wanted.size());
+            if (is_new) wanted.push_back({{counted.operation, point, 0, 0, 0}, false, std::ssize(wanted)});
             wanted[found->second].planned.share_s +=
                 static_cast<double>(counted.count) * rough_seconds(counted.operation, settings.device);
         }
@@ -161,7 +170,7 @@ std::vector<Wanted<PlannedOperation>> wanted_operations(const std::vector<Variat
     for (auto& one : wanted)
         for (std::size_t stage = 0; stage < settings.clocks.size(); ++stage) {
             one.planned.stage = stage;
-            one.planned.point = at(settings.point, settings.clocks[stage]);
+            one.planned.point = at(one.planned.point, settings.clocks[stage]);
             one.measured = dataset != nullptr &&
                            dataset->contains(key_of(one.planned.operation, one.planned.point, settings.method));
             all.push_back(one);

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
 
@@ -75,12 +76,6 @@ std::vector<SymbolValues> combinations(const ProfileRequest& request, const Grap
     return all;
 }
 
-Graph at_precision(const Graph& graph, const std::string& precision) {
-    if (precision == "bf16") return with_dtype(graph, Dtype::bf16);
-    if (precision == "fp16") return with_dtype(graph, Dtype::f16);
-    return graph;
-}
-
 }  // namespace
 
 void add_setting(std::map<std::string, std::vector<std::int64_t>>& set, const std::string& text) {
@@ -113,8 +108,7 @@ std::vector<Mode> parse_modes(const std::string& text) {
 std::vector<std::string> parse_precisions(const std::string& text) {
     std::vector<std::string> precisions;
     for (const std::string& word : split(text, ',')) {
-        if (word != "fp32" && word != "bf16" && word != "fp16")
-            throw UsageError("unknown precision '" + word + "'. There are: fp32, bf16, fp16");
+        (void)precision_named(word);
         if (std::ranges::find(precisions, word) == precisions.end()) precisions.push_back(word);
     }
     return precisions;
@@ -157,7 +151,7 @@ ProfileRequest read_plan(std::istream& input, const std::string& name) {
     return request;
 }
 
-std::vector<Variation> variations(const ProfileRequest& request, const std::filesystem::path& zoo) {
+std::vector<Variation> variations(const ProfileRequest& request, const std::filesystem::path& zoo, Device::Kind kind) {
     struct Form {
         Mode mode;
         Graph graph;
@@ -178,8 +172,7 @@ std::vector<Variation> variations(const ProfileRequest& request, const std::file
             SymbolValues values;
             for (const auto& [symbol, state] : shaped.symbols) values[symbol] = state.value;
             for (const std::string& precision : request.precisions) {
-                Graph ready = at_precision(shaped, precision);
-                if (mode == Mode::training) ready = to_training(ready);
+                Graph ready = at_precision(shaped, precision_named(precision), mode, kind);
                 all.push_back(
                     {graph.name, values, mode, precision, std::move(ready), request.operations, request.networks});
             }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "joulecast/device/device.h"
 #include "joulecast/graph/graph.h"
 
 namespace joulecast {
@@ -27,7 +28,7 @@ struct ProfileRequest {
 /// "batch=1,8,32", added to what is there.
 void add_setting(std::map<std::string, std::vector<std::int64_t>>& set, const std::string& text);
 std::vector<Mode> parse_modes(const std::string& text);
-/// fp32, bf16 or fp16, with commas between.
+/// The words of device/precision.h, with commas between.
 std::vector<std::string> parse_precisions(const std::string& text);
 /// "150s", "10m", "2h", or seconds without a unit.
 double parse_duration(const std::string& text);
@@ -47,8 +48,8 @@ struct Variation {
     bool network = false;
 };
 
-/// Opens and re-shapes the request's models. A symbol that only some of them have is set where it is; throws Error
-/// for one that none has.
-std::vector<Variation> variations(const ProfileRequest& request, const std::filesystem::path& zoo);
+/// Opens and re-shapes the request's models, for a device of that kind. A symbol that only some of them have is set
+/// where it is; throws Error for one that none has, and UsageError for a precision that such devices do not have.
+std::vector<Variation> variations(const ProfileRequest& request, const std::filesystem::path& zoo, Device::Kind kind);
 
 }  // namespace joulecast

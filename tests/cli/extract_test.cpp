@@ -208,5 +208,16 @@ TEST(Extract, WhatIsWrongIsSaidAndEndsWithTheStatusOfTheContract) {
         EXPECT_EQ(run_joulecast(std::string("extract ") + arguments).status, 2) << arguments;
 }
 
+TEST(Extract, ShowsTheCallsOfAPrecision) {
+    const auto amp = run_joulecast("extract alexnet --precision amp-bf16 --format csv");
+    EXPECT_THAT(amp.out, HasSubstr("aten::_to_copy"));
+    EXPECT_THAT(amp.out, HasSubstr("bf16"));
+    EXPECT_THAT(run_joulecast("extract bert-base --precision fp8 --format csv").out, HasSubstr("aten::_scaled_mm"));
+    const auto cpu = run_joulecast("extract alexnet --precision fp8 --device cpu");
+    EXPECT_EQ(cpu.status, 2);
+    EXPECT_THAT(cpu.err, HasSubstr("need a GPU"));
+    EXPECT_THAT(run_joulecast("extract alexnet --precision half").err, HasSubstr("There are: fp32, tf32"));
+}
+
 }  // namespace
 }  // namespace joulecast

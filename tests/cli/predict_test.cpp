@@ -111,10 +111,24 @@ TEST(Predict, RefusesWhatIsNoPredictor) {
 }
 
 TEST(Predict, RefusesModesAndPrecisionsItDoesNotHave) {
-    EXPECT_EQ(run_joulecast("predict alexnet --device cpu --precision fp8" + predictor).status, 2);
+    EXPECT_EQ(run_joulecast("predict alexnet --device cpu --precision fp7" + predictor).status, 2);
+    const auto fp8 = run_joulecast("predict alexnet --device cpu --precision fp8" + predictor);
+    EXPECT_EQ(fp8.status, 2);
+    EXPECT_THAT(fp8.err, HasSubstr("need a GPU"));
+    const auto tf32 = run_joulecast("predict alexnet --device cpu --precision tf32" + predictor);
+    EXPECT_EQ(tf32.status, 2);
+    EXPECT_THAT(tf32.err, HasSubstr("a CPU computes fp32 in full"));
     EXPECT_EQ(run_joulecast("predict alexnet --device cpu --mode sleep" + predictor).status, 2);
     EXPECT_EQ(run_joulecast("predict alexnet --device cpu --set batch=x" + predictor).status, 2);
     EXPECT_EQ(run_joulecast("predict alexnet" + predictor).status, 2);
+}
+
+TEST(Predict, ForecastsTheCastsOfAutocast) {
+    const auto ran =
+        run_joulecast("predict alexnet --device cpu --precision amp-bf16 --per-operation --format csv" + predictor);
+    EXPECT_NE(ran.status, 2) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("aten::_to_copy"));
+    EXPECT_THAT(ran.out, HasSubstr("amp-bf16"));
 }
 
 TEST(Predict, WritesCsvPerNetworkAndPerOperation) {

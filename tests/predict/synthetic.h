@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "joulecast/dataset/dataset.h"
+#include "joulecast/device/precision.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/learn/random.h"
 #include "joulecast/predict/forecast_network.h"
@@ -74,7 +75,8 @@ inline OperationRow synthetic_row(const Operation& operation) {
 inline Graph synthetic_graph(const std::string& model, std::int64_t batch, Mode mode = Mode::inference,
                              const std::string& precision = "fp32") {
     const auto zoo = std::filesystem::path(JOULECAST_SOURCE_DIR) / "zoo";
-    return at_precision(open_model(model, zoo, {{"batch", batch}}), precision, mode);
+    return at_precision(open_model(model, zoo, {{"batch", batch}}), precision_named(precision), mode,
+                        Device::Kind::cpu);
 }
 
 /// Every operation of the graphs once, but for views and shape arithmetic, which a sweep does not measure either.

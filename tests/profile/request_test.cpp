@@ -51,6 +51,7 @@ TEST(Modes, AreListedOnceEach) {
     EXPECT_THROW(parse_modes("dreaming"), UsageError);
     EXPECT_THROW(parse_modes(""), UsageError);
     EXPECT_THAT(parse_precisions("bf16,fp32"), ElementsAre("bf16", "fp32"));
+    EXPECT_THAT(parse_precisions("tf32,amp-bf16,amp-fp16,fp8"), ElementsAre("tf32", "amp-bf16", "amp-fp16", "fp8"));
     EXPECT_THROW(parse_precisions("fp31"), UsageError);
 }
 
@@ -89,7 +90,7 @@ TEST(Variations, CombineSymbolsPrecisionsAndModes) {
     request.set["batch"] = {1, 4};
     request.modes = {Mode::inference, Mode::training};
     request.precisions = {"fp32", "bf16"};
-    const auto all = variations(request, std::string(JOULECAST_SOURCE_DIR) + "/zoo");
+    const auto all = variations(request, std::string(JOULECAST_SOURCE_DIR) + "/zoo", Device::Kind::cpu);
     ASSERT_EQ(all.size(), 8u);  // 2 x 2 x 2
     EXPECT_EQ(all.front().symbols.at("batch"), 1);
     EXPECT_EQ(all.back().symbols.at("batch"), 4);
@@ -105,7 +106,29 @@ TEST(Variations, RefuseASymbolThatNoModelHas) {
     ProfileRequest request;
     request.models = {"alexnet"};
     request.set["depth"] = {1};
-    EXPECT_THROW(variations(request, std::string(JOULECAST_SOURCE_DIR) + "/zoo"), Error);
+    EXPECT_THROW(variations(request, std::string(JOULECAST_SOURCE_DIR) + "/zoo", Device::Kind::cpu), Error);
+}
+
+TEST(Variations, RunUnderAutocastWithTheListsOfTheDevice) {
+    ProfileRequest request;
+    request.models = {"convnext_tiny"};
+    request.precisions = {"amp-bf16"};
+    const auto zoo = std::string(JOULECAST_SOURCE_DIR) + "/zoo";
+    const auto on_cpu = variations(request, zoo, Device::Kind::cpu);
+    const auto on_gpu = variations(request, zoo, Device::Kind::gpu);
+    // On a GPU layer_norm runs in f32, so what products give is cast back: more calls there.
+    EXPECT_LT(on_cpu.at(0).graph.nodes.size(), on_gpu.at(0).graph.nodes.size());
+    EXPECT_EQ(on_gpu.at(0).precision, "amp-bf16");
+}
+
+TEST(Variations, AreRefusedAtAPrecisionThatTheDeviceLacks) {
+    ProfileRequest request;
+    request.models = {"alexnet"};
+    for (const char* precision : {"tf32", "fp8"}) {
+        request.precisions = {precision};
+        EXPECT_THROW(variations(request, std::string(JOULECAST_SOURCE_DIR) + "/zoo", Device::Kind::cpu), UsageError);
+    }
+    EXPECT_EQ(variations(request, std::string(JOULECAST_SOURCE_DIR) + "/zoo", Device::Kind::gpu).size(), 1u);
 }
 
 }  // namespace
