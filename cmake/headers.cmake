@@ -64,6 +64,10 @@ set(joulecast_headers
     joulecast/measure/rotation.h
     joulecast/measure/stopping_rule.h
     joulecast/measure/workload.h
+    joulecast/meter/clock_control.h
+    joulecast/meter/clock_guard.h
+    joulecast/meter/clock_lease.h
+    joulecast/meter/clock_line.h
     joulecast/meter/device_state.h
     joulecast/meter/meter.h
     joulecast/meter/nvml.h

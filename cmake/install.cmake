@@ -12,7 +12,7 @@ file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
 set_target_properties(joulecast_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
 
 install(TARGETS joulecast EXPORT joulecast-targets FILE_SET HEADERS)
-install(TARGETS joulecast_cli)
+install(TARGETS joulecast_cli joulecast_clockd)
 install(DIRECTORY zoo DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast FILES_MATCHING PATTERN "*.pt2")
 install(DIRECTORY predictors DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast OPTIONAL FILES_MATCHING PATTERN "*.jcp")
 install(DIRECTORY plans DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast OPTIONAL FILES_MATCHING PATTERN "*.plan")

@@ -1,0 +1,245 @@
+#include "joulecast/meter/clock_control.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "joulecast/error.h"
+
+namespace joulecast {
+
+namespace {
+
+constexpr double highest_mhz = 100000;
+constexpr double highest_limit_w = 100000;
+constexpr std::size_t most_points = 1000;
+
+std::optional<double> parse_number(std::string_view text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+    return value;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    for (;;) {
+        const auto at = text.find(separator);
+        parts.push_back(text.substr(0, at));
+        if (at == std::string_view::npos) return parts;
+        text.remove_prefix(at + 1);
+    }
+}
+
+std::vector<double> parse_numbers(std::string_view text, char separator, const std::string& option) {
+    std::vector<double> numbers;
+    for (const std::string_view part : split(text, separator)) {
+        const auto number = parse_number(part);
+        if (!number || *number <= 0 || numbers.size() == most_points) {
+            throw UsageError(option + " '" + std::string(text.substr(0, 80)) + "': '" +
+                             std::string(part.substr(0, 40)) + "' is no number above zero");
+        }
+        numbers.push_back(*number);
+    }
+    return numbers;
+}
+
+/// "1410", "0.5": no more digits than needed.
+std::string plain(double value) {
+    std::array<char, 32> buffer{};
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+    return {buffer.data(), end};
+}
+
+/// Of two that are as near, the lower one.
+unsigned nearest(double mhz, const std::vector<unsigned>& ascending) {
+    return *std::min_element(ascending.begin(), ascending.end(),
+                             [mhz](unsigned a, unsigned b) { return std::abs(a - mhz) < std::abs(b - mhz); });
+}
+
+std::string supported_range(const std::vector<unsigned>& ascending) {
+    return std::to_string(ascending.front()) + " to " + std::to_string(ascending.back()) + " MHz in " +
+           std::to_string(ascending.size()) + " steps";
+}
+
+std::vector<unsigned> clocks_of_range(std::string_view text, const std::vector<unsigned>& ascending) {
+    const auto numbers = parse_numbers(text, ':', "--clocks");
+    if (numbers.size() != 3 || numbers[0] > numbers[1]) {
+        throw UsageError("--clocks '" + std::string(text.substr(0, 80)) +
+                         "': a range is FROM:TO:STEP, as in 600:1440:120");
+    }
+    for (const double end : {numbers[0], numbers[1]}) {
+        if (end >= ascending.front() && end <= ascending.back()) continue;
+        throw UsageError("--clocks " + std::string(text) + ": " + plain(end) +
+                         " MHz is outside of what is supported (" + supported_range(ascending) + "); the nearest is " +
+                         std::to_string(nearest(end, ascending)));
+    }
+    const double steps = (numbers[1] - numbers[0]) / numbers[2];
+    if (steps >= static_cast<double>(most_points)) throw UsageError("--clocks: the step is too small");
+    std::vector<unsigned> chosen;
+    for (int i = 0; i <= static_cast<int>(steps + 1e-9); ++i) {
+        chosen.push_back(nearest(numbers[0] + i * numbers[2], ascending));
+    }
+    return chosen;
+}
+
+std::vector<unsigned> listed_clocks(std::string_view text, const std::vector<unsigned>& ascending) {
+    std::vector<unsigned> chosen;
+    for (const double mhz : parse_numbers(text, ',', "--clocks")) {
+        const unsigned near = nearest(mhz, ascending);
+        if (near != mhz) {
+            throw UsageError("--clocks: " + plain(mhz) + " MHz is not supported (" + supported_range(ascending) +
+                             "); the nearest is " + std::to_string(near));
+        }
+        chosen.push_back(near);
+    }
+    return chosen;
+}
+
+std::string not_listed(const NvmlGpu& gpu, const std::string& which, unsigned mhz, std::vector<unsigned> supported) {
+    if (supported.empty()) return gpu.label() + " does not tell which " + which + " clocks it supports";
+    std::sort(supported.begin(), supported.end());
+    if (std::binary_search(supported.begin(), supported.end(), mhz)) return "";
+    return gpu.label() + " does not support a " + which + " clock of " + std::to_string(mhz) + " MHz (" +
+           supported_range(supported) + "); the nearest is " + std::to_string(nearest(mhz, supported));
+}
+
+std::optional<unsigned> whole(double value, double highest, const char* what) {
+    if (std::isnan(value)) return std::nullopt;
+    if (!(value > 0) || value > highest)
+        throw Error(std::string("a ") + what + " of " + plain(value) + " is impossible");
+    return static_cast<unsigned>(std::lround(value));
+}
+
+/// A value that was not asked for, or that the card does not tell, differs from nothing.
+bool differs(double asked, double real, double tolerance) {
+    return !std::isnan(asked) && !std::isnan(real) && std::abs(asked - real) > tolerance;
+}
+
+std::string difference(const NvmlGpu& gpu, const OperatingPoint& asked, const OperatingPoint& real) {
+    // Clocks are whole MHz; a limit may be rounded to the card's step.
+    std::string text;
+    const auto add = [&text](const char* what, double wanted, double got, const char* unit) {
+        text += (text.empty() ? "" : ", ") + std::string(what) + " " + plain(got) + " instead of " + plain(wanted) +
+                " " + unit;
+    };
+    if (differs(asked.sm_clock_mhz, real.sm_clock_mhz, 0.5)) {
+        add("clock", asked.sm_clock_mhz, real.sm_clock_mhz, "MHz");
+    }
+    if (differs(asked.memory_clock_mhz, real.memory_clock_mhz, 0.5)) {
+        add("memory clock", asked.memory_clock_mhz, real.memory_clock_mhz, "MHz");
+    }
+    if (differs(asked.power_limit_w, real.power_limit_w, 0.5)) {
+        add("power limit", asked.power_limit_w, real.power_limit_w, "W");
+    }
+    if (text.empty()) return "";
+    const std::string reasons = describe_throttle_reasons(gpu.throttle_reasons().value_or(0));
+    return gpu.label() + ": " + text + (reasons.empty() ? "" : " (" + reasons + ")");
+}
+
+}  // namespace
+
+ClockRequest clock_request(const OperatingPoint& point) {
+    ClockRequest request;
+    request.graphics_mhz = whole(point.sm_clock_mhz, highest_mhz, "clock in MHz");
+    request.memory_mhz = whole(point.memory_clock_mhz, highest_mhz, "memory clock in MHz");
+    if (whole(point.power_limit_w, highest_limit_w, "power limit in W")) {
+        request.power_limit_mw = static_cast<unsigned>(std::lround(point.power_limit_w * 1e3));
+    }
+    return request;
+}
+
+std::vector<unsigned> choose_clocks(std::string_view text, const std::vector<unsigned>& supported_mhz) {
+    if (text.empty() || text == "current") return {};
+    if (supported_mhz.empty()) throw UsageError("--clocks: the device does not tell which clocks it supports");
+    std::vector<unsigned> ascending = supported_mhz;
+    std::sort(ascending.begin(), ascending.end());
+    std::vector<unsigned> chosen = ascending;
+    if (text.find(':') != std::string_view::npos) {
+        chosen = clocks_of_range(text, ascending);
+    } else if (text != "all") {
+        chosen = listed_clocks(text, ascending);
+    }
+    std::sort(chosen.begin(), chosen.end());
+    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+    return chosen;
+}
+
+std::vector<double> choose_power_limits(std::string_view text, const NvmlRange& allowed_w) {
+    if (text.empty() || text == "current") return {};
+    if (std::isnan(allowed_w.lowest) || std::isnan(allowed_w.highest)) {
+        throw UsageError("--power-limits: the device does not tell which limits it allows");
+    }
+    std::vector<double> chosen = parse_numbers(text, ',', "--power-limits");
+    for (const double watts : chosen) {
+        if (watts >= allowed_w.lowest && watts <= allowed_w.highest) continue;
+        throw UsageError("--power-limits: " + plain(watts) + " W is not allowed (" + plain(allowed_w.lowest) + " to " +
+                         plain(allowed_w.highest) + " W); the nearest is " +
+                         plain(std::clamp(watts, allowed_w.lowest, allowed_w.highest)));
+    }
+    std::sort(chosen.begin(), chosen.end());
+    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+    return chosen;
+}
+
+std::string why_not_supported(const NvmlGpu& gpu, const ClockRequest& request) {
+    const std::vector<unsigned> memory_clocks = gpu.memory_clocks_mhz();
+    if (request.memory_mhz) {
+        std::string refusal = not_listed(gpu, "memory", *request.memory_mhz, memory_clocks);
+        if (!refusal.empty()) return refusal;
+    }
+    if (request.graphics_mhz) {
+        // Which graphics clocks there are depends on the memory clock; the highest has the most.
+        const unsigned memory = request.memory_mhz      ? *request.memory_mhz
+                                : memory_clocks.empty() ? 0
+                                                        : memory_clocks.front();
+        std::string refusal = not_listed(gpu, "graphics", *request.graphics_mhz, gpu.graphics_clocks_mhz(memory));
+        if (!refusal.empty()) return refusal;
+    }
+    if (request.power_limit_mw) {
+        const double watts = *request.power_limit_mw * 1e-3;
+        const NvmlRange allowed = gpu.power_limits_w();
+        if (std::isnan(allowed.lowest)) return gpu.label() + " does not tell which power limits it allows";
+        if (watts < allowed.lowest || watts > allowed.highest) {
+            return gpu.label() + " does not allow a power limit of " + plain(watts) + " W (" + plain(allowed.lowest) +
+                   " to " + plain(allowed.highest) + " W)";
+        }
+    }
+    return "";
+}
+
+OperatingPoint real_point(const NvmlGpu& gpu, OperatingPoint point) {
+    point.sm_clock_mhz = gpu.clock_mhz(NvmlClock::sm).value;
+    point.memory_clock_mhz = gpu.clock_mhz(NvmlClock::memory).value;
+    point.power_limit_w = gpu.power_limit_w().value;
+    return point;
+}
+
+double SteadySettleClock::now_s() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void SteadySettleClock::wait(double seconds) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+}
+
+Settled settle(const NvmlGpu& gpu, const OperatingPoint& asked, SettleClock& clock, const SettleRule& rule) {
+    const double start = clock.now_s();
+    Settled settled;
+    int equal = 0;
+    for (;;) {
+        settled.real = real_point(gpu, asked);
+        settled.remark = difference(gpu, asked, settled.real);
+        equal = settled.remark.empty() ? equal + 1 : 0;
+        if (equal >= rule.equal_readings || clock.now_s() - start >= rule.limit_s) break;
+        clock.wait(rule.poll_s);
+    }
+    if (settled.remark.empty()) clock.wait(rule.rest_s);
+    settled.waited_s = clock.now_s() - start;
+    return settled;
+}
+
+}  // namespace joulecast
