@@ -92,9 +92,12 @@ set(joulecast_headers
     joulecast/predict/predictor.h
     joulecast/predict/train.h
     joulecast/process/child_process.h
+    joulecast/profile/patience.h
     joulecast/profile/plan.h
     joulecast/profile/progress.h
+    joulecast/profile/reference_watch.h
     joulecast/profile/request.h
+    joulecast/profile/session.h
     joulecast/profile/sweep.h
     joulecast/report/table.h
     joulecast/units/quantity.h

@@ -119,14 +119,13 @@ std::vector<Wanted<PlannedNetwork>> wanted_networks(const std::vector<Variation>
     std::vector<Wanted<PlannedNetwork>> wanted;
     std::set<std::string> seen;
     for (const Variation& variation : variations) {
-        PlannedNetwork planned{variation, point_of(variation, settings), Optimizer::none, 0, 0};
+        PlannedNetwork planned{variation, point_of(variation, settings), Optimizer::none, 0, 0, 0};
         if (variation.mode == Mode::training) planned.optimizer = settings.optimizer;
         const std::string text = text_of(describe(planned));
         if (!variation.network || !in_shard(text, settings) || !seen.insert(text).second) continue;
-        double pass_s = 0;
         for (const Node& node : variation.graph.nodes)
-            if (is_measurable(node.operation)) pass_s += rough_seconds(node.operation, settings.device);
-        planned.cost_s = least_network_cost_s + network_passes * pass_s;
+            if (is_measurable(node.operation)) planned.call_s += rough_seconds(node.operation, settings.device);
+        planned.cost_s = least_network_cost_s + network_passes * planned.call_s;
         for (planned.stage = 0; planned.stage < settings.clocks.size(); ++planned.stage) {
             planned.point = at(planned.point, settings.clocks[planned.stage]);
             const bool measured = dataset != nullptr && dataset->contains(describe(planned), settings.method);
@@ -155,9 +154,9 @@ std::vector<Wanted<PlannedOperation>> wanted_operations(const std::vector<Variat
             if (!in_shard(text, settings)) continue;
             const OperatingPoint point = point_of(variation, settings);
             const auto [found, is_new] = place.emplace(std::pair(text, point.math), wanted.size());
-            if (is_new) wanted.push_back({{counted.operation, point, 0, 0, 0}, false, std::ssize(wanted)});
-            wanted[found->second].planned.share_s +=
-                static_cast<double>(counted.count) * rough_seconds(counted.operation, settings.device);
+            const double call_s = rough_seconds(counted.operation, settings.device);
+            if (is_new) wanted.push_back({{counted.operation, point, 0, call_s, 0, 0}, false, std::ssize(wanted)});
+            wanted[found->second].planned.share_s += static_cast<double>(counted.count) * call_s;
         }
     }
     const double cost_s = usual_cost_s(dataset, settings);

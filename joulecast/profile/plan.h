@@ -23,6 +23,7 @@ struct PlannedOperation {
     Operation operation;
     OperatingPoint point;
     std::size_t stage = 0;  ///< place in Plan::stages
+    double call_s = 0;      ///< one call by the roofline
     double share_s = 0;  ///< seconds of all calls in all networks of the request, by the roofline: ranks, no forecast
     double cost_s = 0;   ///< what measuring it will take
 };
@@ -32,6 +33,7 @@ struct PlannedNetwork {
     OperatingPoint point;
     Optimizer optimizer = Optimizer::none;
     std::size_t stage = 0;
+    double call_s = 0;  ///< one pass by the roofline
     double cost_s = 0;
 };
 

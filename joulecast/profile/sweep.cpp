@@ -1,35 +1,17 @@
 #include "joulecast/profile/sweep.h"
 
-#include <array>
-#include <chrono>
-#include <ctime>
-#include <nlohmann/json.hpp>
-#include <random>
+#include <cmath>
 #include <utility>
 
 #include "joulecast/dataset/columns.h"
+#include "joulecast/dataset/repeat_spread.h"
 #include "joulecast/error.h"
+#include "joulecast/profile/reference_watch.h"
+#include "joulecast/profile/session.h"
+#include "joulecast/units/time_stamp.h"
 
 namespace joulecast {
 namespace {
-
-std::string utc_now() {
-    const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-    std::tm parts{};
-    ::gmtime_r(&now, &parts);
-    std::array<char, 32> text{};
-    const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return {text.data(), length};
-}
-
-/// Start and a random part: two sweeps that start in the same second stay apart.
-std::string new_session(const std::string& started) {
-    std::random_device random;
-    constexpr char digits[] = "0123456789abcdef";
-    std::string id = started + "-";
-    for (int i = 0; i < 8; ++i) id += digits[random() % 16];
-    return id;
-}
 
 bool is_timed(Outcome outcome) {
     return outcome == Outcome::ok || outcome == Outcome::unstable;
@@ -73,16 +55,41 @@ NetworkMeasurement checked(NetworkMeasurement answer, const NetworkMeasurement& 
     return answer;
 }
 
+/// A row that is to be measured once more.
+struct Doubtful {
+    std::int64_t row = 0;
+    const PlannedOperation* operation = nullptr;  ///< one of the two
+    const PlannedNetwork* network = nullptr;
+    std::string why;
+};
+
+std::string label(const PlannedOperation& planned) {
+    return signature(planned.operation);
+}
+
+std::string label(const PlannedNetwork& planned) {
+    const NetworkMeasurement asked = describe(planned);
+    return asked.model + " " + symbols_text(asked.symbols) + " " + std::string(name(asked.mode)) + " " +
+           asked.precision;
+}
+
+std::string percent(double share) {
+    return std::to_string(std::lround(100 * std::abs(share))) + " % " + (share < 0 ? "less" : "more");
+}
+
 class Sweep {
   public:
     Sweep(const Plan& plan, Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings, Progress& progress)
-        : plan_(plan), supervisor_(supervisor), dataset_(dataset), settings_(settings), progress_(progress) {}
+        : plan_(plan),
+          dataset_(dataset),
+          settings_(settings),
+          progress_(progress),
+          session_(supervisor, dataset, settings, progress) {}
 
     SweepResult run() {
         const auto total = static_cast<std::int64_t>(plan_.operations.size() + plan_.networks.size());
         progress_.start(total, plan_.cost_s);
         started_s_ = settings_.now_s();
-        new_provenance();
         for (const OperationRow& row : dataset_.operations(settings_.point.device))
             if (row.measurement.outcome == Outcome::out_of_memory) too_large_.push_back(row.measurement.operation);
         for (const NetworkRow& row : dataset_.networks(settings_.point.device))
@@ -91,6 +98,8 @@ class Sweep {
         progress_.stop();
         result_.left = total - handled_;
         result_.interrupted = settings_.interrupted();
+        const RepeatSpread spread(dataset_.references(settings_.point.device));
+        result_.sigma_between = spread.of(settings_.point.device, session_.provenance().session);
         return result_;
     }
 
@@ -103,6 +112,11 @@ class Sweep {
                 measure(plan_.operations[i]);
         for (const PlannedNetwork& planned : plan_.networks)
             if (planned.stage == stage && !ended(0)) measure(planned);
+        if (!stage_) return;
+        // What came after the last repeat has none behind it yet.
+        if (!settings_.interrupted() && watch_.unchecked_since(measured_s_)) repeat_reference();
+        repeat_doubtful(plan_.networks_cost_s(stage + 1));
+        stage_.reset();
     }
 
     bool ended(double reserved_s) const {
@@ -127,26 +141,105 @@ class Sweep {
         return larger < fitting;
     }
 
-    /// A new session for every start of the worker.
-    void new_provenance() {
-        const protocol::Capabilities& worker = supervisor_.capabilities();
-        if (worker.device.id != settings_.point.device)
-            throw Error("the worker measures " + worker.device.id + " now, not " + settings_.point.device +
-                        " as before. Its results would be stored under the wrong device.");
-        dataset_.insert(worker.device);
-        provenance_ = worker.provenance;
-        provenance_.started = utc_now();
-        provenance_.session = new_session(provenance_.started);
-        auto json = nlohmann::json::parse(protocol::settings_to_json(settings_.measure));
-        json["order_seed"] = settings_.order_seed;
-        provenance_.settings = json.dump();
-        restarts_ = supervisor_.restarts();
+    /// The worker stands at the point of what comes next, and the machine has been looked at lately.
+    template <class Planned>
+    void get_ready(const Planned& planned) {
+        if (stage_ != planned.stage) {
+            session_.enter(planned.point);
+            stage_ = planned.stage;
+            watch_ = {};
+        }
+        while (watch_.due(settings_.now_s()) && !ended(0)) repeat_reference();
+    }
+
+    void repeat_reference() {
+        const Measurement answer = session_.measure_reference();
+        if (answer.outcome == Outcome::crashed || settings_.interrupted()) return watch_.skip(settings_.now_s());
+        if (!is_timed(answer.outcome)) {
+            if (result_.references == 0 && !reference_missing_)
+                progress_.note("the worker cannot measure the reference operation: " + answer.message +
+                               ". How far repeats lie apart stays unknown.");
+            reference_missing_ = true;
+            return watch_.skip(settings_.now_s());
+        }
+        const auto verdict = watch_.add(answer.time.mean_s, answer.time.half_width_s, settings_.now_s());
+        store_reference(answer, verdict != ReferenceWatch::Verdict::good);
+        if (verdict != ReferenceWatch::Verdict::good) doubt(verdict);
+        since_good_.clear();
+    }
+
+    void store_reference(const Measurement& answer, bool drifted) {
+        ReferenceRow row;
+        row.operation = signature(answer.operation);
+        row.asked = answer.asked;
+        row.real = answer.real;
+        row.asked.device = row.real.device = settings_.point.device;
+        row.started_at = answer.started_at;
+        // Told apart by the millisecond; only a worker that computes its answers is quicker.
+        while (row.started_at == last_reference_at_) row.started_at = utc_time_stamp(utc_now_s());
+        last_reference_at_ = row.started_at;
+        row.time_mean_s = answer.time.mean_s;
+        row.time_half_width_s = answer.time.half_width_s;
+        row.temperature_c = answer.conditions.temperature_c;
+        row.drifted = drifted;
+        row.provenance = session_.provenance();
+        dataset_.insert_missing({}, {}, {}, {row});
+        ++result_.references;
+    }
+
+    /// Marks what was measured since the last good repeat.
+    void doubt(ReferenceWatch::Verdict verdict) {
+        const std::string excess = percent(watch_.excess());
+        if (!alarmed_)
+            progress_.note("the machine drifts: the reference operation takes " + excess +
+                           " time than at the start. What was measured meanwhile is marked, and measured once more at "
+                           "the end if there is time.");
+        alarmed_ = true;
+        if (verdict == ReferenceWatch::Verdict::settled)
+            progress_.note("the machine stays at the new pace: the reference operation takes " + excess +
+                           " time than at the start.");
+        for (Doubtful& one : since_good_) {
+            one.why = "the reference operation took " + excess + " time than at the start";
+            if (one.operation != nullptr)
+                dataset_.remark_operation(one.row, one.why);
+            else
+                dataset_.remark_network(one.row, one.why);
+            doubtful_.push_back(std::move(one));
+        }
+    }
+
+    /// Once more what heat or drift has touched; this time it is kept as it is.
+    void repeat_doubtful(double reserved_s) {
+        std::vector<Doubtful> list = std::exchange(doubtful_, {});
+        since_good_.clear();
+        if (list.empty() || ended(reserved_s)) return;
+        progress_.note("measuring once more: " + std::to_string(list.size()));
+        for (const Doubtful& one : list) {
+            if (ended(reserved_s)) return;
+            const bool done = one.operation != nullptr ? repeat(*one.operation, one) : repeat(*one.network, one);
+            if (done) ++result_.repeated;
+        }
+    }
+
+    template <class Planned>
+    bool repeat(const Planned& planned, const Doubtful& doubtful) {
+        auto answer = ask(planned);
+        if (!is_timed(answer.outcome)) return false;
+        answer.message += (answer.message.empty() ? "" : "; ") + ("measured once more: " + doubtful.why);
+        dataset_.replace(doubtful.row, answer, session_.provenance());
+        return true;
+    }
+
+    Measurement ask(const PlannedOperation& planned) {
+        return checked(session_.measure(planned), planned.operation, planned.point);
+    }
+    NetworkMeasurement ask(const PlannedNetwork& planned) {
+        return checked(session_.measure(planned), describe(planned));
     }
 
     template <class Result>
-    void store(const Result& result) {
-        if (supervisor_.restarts() != restarts_) new_provenance();
-        dataset_.insert(result, provenance_);
+    std::int64_t store(const Result& result) {
+        const std::int64_t row = dataset_.insert(result, session_.provenance());
         ++handled_;
         if (result.outcome == Outcome::inferred) {
             ++result_.inferred;
@@ -154,6 +247,20 @@ class Sweep {
             ++(is_timed(result.outcome) ? result_.measured : result_.failed);
         }
         progress_.finished(is_timed(result.outcome) ? "" : std::string(name(result.outcome)) + ": " + result.message);
+        return row;
+    }
+
+    template <class Result>
+    void store(const Result& result, Doubtful row) {
+        row.row = store(result);
+        if (!is_timed(result.outcome)) return;
+        measured_s_ = settings_.now_s();
+        if (result.conditions.limited_by == LimitedBy::thermal) {
+            row.why = "heat throttled the first time";
+            doubtful_.push_back(row);
+        } else {
+            since_good_.push_back(row);
+        }
     }
 
     /// The user's Ctrl-C reaches the worker too: its death is then no result.
@@ -166,7 +273,7 @@ class Sweep {
 
     void measure(const PlannedOperation& planned) {
         const Operation& operation = planned.operation;
-        progress_.working_on(signature(operation), planned.cost_s);
+        progress_.working_on(label(planned), planned.cost_s);
         if (dataset_.contains(key_of(operation, planned.point, settings_.measure.method))) return skip();
         for (const Operation& smaller : too_large_)
             if (is_larger_batch(smaller, operation)) {
@@ -175,47 +282,52 @@ class Sweep {
                 inferred.asked = inferred.real = planned.point;
                 inferred.outcome = Outcome::inferred;
                 inferred.message = "a smaller batch ran out of memory: " + signature(smaller);
-                return store(inferred);
+                store(inferred);
+                return;
             }
-        const Measurement answer =
-            checked(supervisor_.measure(protocol::Measure{operation, planned.point, settings_.measure}), operation,
-                    planned.point);
+        get_ready(planned);
+        if (settings_.interrupted()) return;
+        const Measurement answer = ask(planned);
         if (abandoned(answer.outcome)) return;
         if (answer.outcome == Outcome::out_of_memory) too_large_.push_back(operation);
-        store(answer);
+        store(answer, {0, &planned, nullptr, ""});
     }
 
     void measure(const PlannedNetwork& planned) {
         const NetworkMeasurement asked = describe(planned);
-        progress_.working_on(asked.model + " " + symbols_text(asked.symbols) + " " + std::string(name(asked.mode)) +
-                                 " " + asked.precision,
-                             planned.cost_s);
+        progress_.working_on(label(planned), planned.cost_s);
         if (dataset_.contains(asked, settings_.measure.method)) return skip();
         for (const NetworkMeasurement& smaller : too_large_networks_)
             if (is_larger_batch(smaller, asked)) {
                 NetworkMeasurement inferred = asked;
                 inferred.outcome = Outcome::inferred;
                 inferred.message = "ran out of memory at " + symbols_text(smaller.symbols);
-                return store(inferred);
+                store(inferred);
+                return;
             }
-        const NetworkMeasurement answer =
-            checked(supervisor_.measure(protocol::MeasureGraph{planned.variation.graph, planned.point,
-                                                               settings_.measure, planned.optimizer}),
-                    asked);
+        get_ready(planned);
+        if (settings_.interrupted()) return;
+        const NetworkMeasurement answer = ask(planned);
         if (abandoned(answer.outcome)) return;
         if (answer.outcome == Outcome::out_of_memory) too_large_networks_.push_back(answer);
-        store(answer);
+        store(answer, {0, nullptr, &planned, ""});
     }
 
     const Plan& plan_;
-    Supervisor& supervisor_;
     Dataset& dataset_;
     const SweepSettings& settings_;
     Progress& progress_;
-    Provenance provenance_;
-    int restarts_ = 0;
+    Session session_;
+    ReferenceWatch watch_;
+    std::optional<std::size_t> stage_;  ///< that the worker stands at
     double started_s_ = 0;
+    double measured_s_ = 0;  ///< when the last measurement ended
     std::int64_t handled_ = 0;
+    std::string last_reference_at_;
+    bool alarmed_ = false;
+    bool reference_missing_ = false;
+    std::vector<Doubtful> since_good_;  ///< measured since the last good repeat
+    std::vector<Doubtful> doubtful_;
     std::vector<Operation> too_large_;
     std::vector<NetworkMeasurement> too_large_networks_;
     SweepResult result_;
@@ -232,7 +344,12 @@ Measurement checked(Measurement answer, const Operation& operation, const Operat
 
 SweepResult sweep(const Plan& plan, Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings,
                   Progress& progress) {
-    return Sweep(plan, supervisor, dataset, settings, progress).run();
+    try {
+        return Sweep(plan, supervisor, dataset, settings, progress).run();
+    } catch (...) {
+        progress.stop();
+        throw;
+    }
 }
 
 }  // namespace joulecast

@@ -2,10 +2,14 @@
 //   --crash-on TEXT         dies on an operation whose signature holds the text
 //   --no-memory-from BATCH  is out of memory from that size of dimension 0 on
 //   --nonsense-on TEXT      answers with a negative time
+//   --drift FROM:TO:FACTOR  repeats of the reference operation with these numbers, from 1, take so much longer
+//   --thermal-on TEXT       is throttled by heat the first time: takes twice as long and says so
+//   --no-reference 1        cannot measure the reference operation
 //   --signal-parent-on TEXT sends SIGINT to the sweep, as Ctrl-C in a terminal does, then dies of it
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <string>
 
 #include "joulecast/worker/serve.h"
@@ -15,7 +19,12 @@ namespace {
 using namespace joulecast;
 
 struct Behaviour {
-    std::string crash_on, nonsense_on, signal_on;
+    std::string crash_on, nonsense_on, signal_on, thermal_on;
+    long drift_from = 0, drift_to = -1;
+    double drift_factor = 1;
+    bool no_reference = false;
+    long references = 0;
+    bool was_hot = false;
     std::int64_t no_memory_from = INT64_MAX;
 };
 
@@ -48,7 +57,7 @@ protocol::Capabilities capabilities() {
     return own;
 }
 
-Measurement measure(const protocol::Measure& request, const Behaviour& behaviour) {
+Measurement measure(const protocol::Measure& request, Behaviour& behaviour) {
     Measurement result;
     result.operation = request.operation;
     result.asked = result.real = request.point;
@@ -66,6 +75,21 @@ Measurement measure(const protocol::Measure& request, const Behaviour& behaviour
         return result;
     }
     result.time = summary(1e-6 * static_cast<double>(batch));
+    if (request.operation.target == "aten::mm") {
+        if (behaviour.no_reference) {
+            result.outcome = Outcome::unsupported;
+            result.message = "no products here";
+            return result;
+        }
+        ++behaviour.references;
+        if (behaviour.references >= behaviour.drift_from && behaviour.references <= behaviour.drift_to)
+            result.time = summary(1e-6 * static_cast<double>(batch) * behaviour.drift_factor);
+    }
+    if (occurs(behaviour.thermal_on, text)) {
+        result.conditions.limited_by = behaviour.was_hot ? LimitedBy::none : LimitedBy::thermal;
+        if (!behaviour.was_hot) result.time = summary(2 * result.time.mean_s);
+        behaviour.was_hot = true;
+    }
     if (occurs(behaviour.nonsense_on, text)) result.time.p05_s = -1;
     result.block_s = {result.time.mean_s, result.time.mean_s};
     result.wall_s = 0.001;
@@ -90,6 +114,11 @@ int main(int argc, char** argv) {
         if (option == "--crash-on") behaviour.crash_on = value;
         if (option == "--nonsense-on") behaviour.nonsense_on = value;
         if (option == "--signal-parent-on") behaviour.signal_on = value;
+        if (option == "--thermal-on") behaviour.thermal_on = value;
+        if (option == "--no-reference") behaviour.no_reference = true;
+        if (option == "--drift" && std::sscanf(value.c_str(), "%ld:%ld:%lf", &behaviour.drift_from, &behaviour.drift_to,
+                                               &behaviour.drift_factor) != 3)
+            return 2;
         if (option == "--no-memory-from") behaviour.no_memory_from = std::stoll(value);
     }
     const protocol::Service service{

@@ -195,7 +195,7 @@ TEST_F(PlanTest, MeasuresAgainByAnotherMethodAndWithAnotherOptimizer) {
     variation.mode = Mode::training;
     PlanSettings settings = fake_settings();
     settings.optimizer = Optimizer::adam;
-    NetworkMeasurement network = describe({variation, settings.point, Optimizer::adam, 0, 0});
+    NetworkMeasurement network = describe({variation, settings.point, Optimizer::adam, 0, 0, 0});
     network.time.mean_s = 1;
     dataset.insert(network, joulecast::testing::sample_provenance());
     EXPECT_EQ(make_plan({variation}, &dataset, settings).measured, 2);

@@ -15,6 +15,7 @@
 
 #include "dataset/samples.h"
 #include "joulecast/dataset/measuring_lock.h"
+#include "joulecast/error.h"
 #include "profile/sweeps.h"
 
 namespace joulecast {
@@ -43,14 +44,19 @@ class SweepTest : public joulecast::testing::DatasetFolder {
     SweepResult profile(const std::vector<Variation>& variations, const std::string& worker_options,
                         std::ostream& output, bool terminal = false, std::optional<double> budget_s = {}) {
         // exec: the worker's parent is this process, not the shell.
-        Supervisor supervisor({.command = "exec '" FAKE_WORKER "' " + worker_options});
+        return profile_by("exec '" FAKE_WORKER "' " + worker_options, variations, output, terminal, budget_s);
+    }
+    SweepResult profile_by(const std::string& command, const std::vector<Variation>& variations, std::ostream& output,
+                           bool terminal = false, std::optional<double> budget_s = {}) {
+        Supervisor supervisor({.command = command, .restart_wait = std::chrono::milliseconds(1)});
         Dataset dataset(file());
         const MeasuringLock lock(file(), "cpu-fake", [](const std::string&) {}, [] { return false; });
         SweepSettings settings;
         settings.point = fake_settings().point;
         settings.budget_s = budget_s;
         settings.interrupted = [] { return was_interrupted.load(); };
-        settings.now_s = [this] { return now_s_ += 0.001; };
+        settings.patience = [](const MeasureSettings&, double, bool) { return std::chrono::milliseconds(500); };
+        settings.now_s = [this] { return now_s_ += look_s_; };
         Progress progress(output, terminal, settings.now_s);
         return sweep(make_plan(variations, &dataset, fake_settings()), supervisor, dataset, settings, progress);
     }
@@ -73,6 +79,7 @@ class SweepTest : public joulecast::testing::DatasetFolder {
     }
 
     double now_s_ = 0;
+    double look_s_ = 0.001;  ///< that pass with every look at the clock
     std::ostringstream output_;
 };
 
@@ -130,6 +137,100 @@ TEST_F(SweepTest, InfersThatLargerBatchesRunOutOfMemoryToo) {
     EXPECT_EQ(result.inferred, 1);
     EXPECT_EQ(rows().at(signature(relu_row(11))).outcome, Outcome::inferred);
     EXPECT_EQ(rows().at(signature(relu_row(9))).outcome, Outcome::ok);
+}
+
+TEST_F(SweepTest, RepeatsAReferenceOperationAndTellsHowFarItLiesApart) {
+    look_s_ = 5;  // several looks for each operation: a repeat is due every few of them
+    const SweepResult result = profile({many(30)}, "--drift 2:2:1.02");
+    EXPECT_GT(result.references, 5);
+    const auto references = Dataset(file()).references();
+    EXPECT_EQ(std::ssize(references), result.references);
+    EXPECT_EQ(references.at(0).operation, "aten::mm(self=f32[512,512], mat2=f32[512,512])");
+    // The fake answers 512 us, the second time 2 % more: n numbers, one of them off by d, have mean 1 + d/n and
+    // deviation d / sqrt(n).
+    const auto n = static_cast<double>(references.size());
+    EXPECT_NEAR(result.sigma_between, 0.02 / std::sqrt(n) / (1 + 0.02 / n), 1e-9);
+    EXPECT_EQ(rows().size(), 30u);
+    EXPECT_EQ(output_.str().find("drift"), std::string::npos) << output_.str();
+    for (const OperationRow& row : Dataset(file()).operations()) {
+        EXPECT_LE(row.measurement.started_at, row.measurement.ended_at);
+        EXPECT_EQ(row.measurement.started_at.size(), 24u) << row.measurement.started_at;
+    }
+}
+
+TEST_F(SweepTest, MarksWhatWasMeasuredWhileTheMachineDriftedAndMeasuresItOnceMore) {
+    look_s_ = 5;
+    const SweepResult result = profile({many(30)}, "--drift 6:6:1.5");
+    EXPECT_EQ(result.measured, 31);
+    EXPECT_GT(result.repeated, 0);
+    EXPECT_LT(result.repeated, 15);
+    const std::string told = output_.str();
+    EXPECT_THAT(told, HasSubstr("the machine drifts: the reference operation takes 50 % more time"));
+    EXPECT_EQ(told.find("drifts"), told.rfind("drifts"));  // once
+    std::int64_t marked = 0;
+    for (const auto& [text, measurement] : rows())
+        if (measurement.message.find("measured once more: the reference operation took 50 % more") == 0) ++marked;
+    EXPECT_EQ(marked, result.repeated);
+    std::int64_t drifted = 0;
+    for (const ReferenceRow& row : Dataset(file()).references()) drifted += row.drifted ? 1 : 0;
+    EXPECT_EQ(drifted, 1);
+}
+
+TEST_F(SweepTest, LeavesTheMarkWhereTheBudgetDoesNotAllowARepeat) {
+    look_s_ = 5;
+    const SweepResult result = profile({bag("a", {{1, 1}, {2, 1}, {3, 1}})}, "--drift 4:9:1.5", output_, false, 75);
+    EXPECT_EQ(result.repeated, 0);
+    std::int64_t marked = 0;
+    for (const auto& [text, measurement] : rows())
+        marked += measurement.message == "the reference operation took 50 % more time than at the start" ? 1 : 0;
+    EXPECT_GT(marked, 0);
+}
+
+TEST_F(SweepTest, MeasuresOnceMoreWhatHeatThrottled) {
+    const SweepResult result = profile({many(8)}, "--thermal-on '[4,8]'");
+    EXPECT_EQ(result.repeated, 1);
+    EXPECT_EQ(result.measured, 9);
+    const Measurement again = rows().at(signature(relu_row(4)));
+    EXPECT_DOUBLE_EQ(again.time.mean_s, 4e-6);  // twice as long at first
+    EXPECT_EQ(again.conditions.limited_by, LimitedBy::none);
+    EXPECT_EQ(again.message, "measured once more: heat throttled the first time");
+}
+
+TEST_F(SweepTest, GoesOnWithoutReferenceWhereThereIsNone) {
+    const SweepResult result = profile({many(5)}, "--no-reference 1");
+    EXPECT_EQ(result.measured, 6);
+    EXPECT_EQ(result.references, 0);
+    EXPECT_TRUE(std::isnan(result.sigma_between));
+    EXPECT_THAT(output_.str(), HasSubstr("cannot measure the reference operation: no products here"));
+}
+
+TEST_F(SweepTest, ALineThatBreaksCostsNoRow) {
+    const std::string line =
+        "exec '" FLAKY_LINE "' '" + (folder / "connections").string() + "' 1 \"exec '" FAKE_WORKER "'\"";
+    const SweepResult result = profile_by(line, {many(60)}, output_);
+    EXPECT_EQ(result.measured, 61);
+    EXPECT_EQ(result.failed, 0);
+    const auto stored = rows();
+    ASSERT_EQ(stored.size(), 60u);
+    for (const auto& [text, measurement] : stored) EXPECT_EQ(measurement.outcome, Outcome::ok) << measurement.message;
+    long connections = 0;
+    std::ifstream(folder / "connections") >> connections;
+    EXPECT_GT(connections, 6);
+    for (const char* loss : {"died", "garbage", "asking a fresh worker"}) EXPECT_THAT(output_.str(), HasSubstr(loss));
+}
+
+TEST_F(SweepTest, StopsWithAReasonAfterThreeLossesInARow) {
+    profile({many(3)});
+    try {
+        profile({many(9)}, "--crash-on aten");  // whatever it is asked, the reference too
+        ADD_FAILURE() << "it went on";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("lost 3 times in a row"));
+        EXPECT_THAT(error.what(), HasSubstr("signal 9"));
+    }
+    EXPECT_EQ(rows().size(), 3u);  // all kept, and none made of a loss
+    profile({many(9)});
+    EXPECT_EQ(rows().size(), 9u);
 }
 
 TEST_F(SweepTest, KeepsWhatItHasWhenInterruptedAndDoesNotCallTheWorkersDeathAResult) {

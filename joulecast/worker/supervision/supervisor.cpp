@@ -1,5 +1,6 @@
 #include "joulecast/worker/supervision/supervisor.h"
 
+#include <thread>
 #include <utility>
 
 #include "joulecast/error.h"
@@ -40,16 +41,18 @@ class Supervisor::Process {
     explicit Process(Options options) : options_(std::move(options)) {}
 
     const protocol::Capabilities& capabilities() {
-        if (!child_) start();
+        ensure_started();
         return capabilities_;
     }
+    const std::string& command() const { return options_.command; }
     int restarts() const { return starts_ > 0 ? starts_ - 1 : 0; }
 
-    /// The body of that kind in the worker's answer, or what went wrong; then the worker is gone.
+    /// The body of that kind in the worker's answer, its refusal, or what went wrong; then the worker is gone.
     template <class Answer, class Body>
-    std::variant<Answer, std::string> ask(Body body);
+    std::variant<Answer, protocol::Failure, std::string> ask(Body body, Timeout timeout);
 
   private:
+    void ensure_started();
     void start();
     [[noreturn]] void give_up(const std::string& why);
     std::string lose(const std::string& why);
@@ -93,6 +96,19 @@ void Supervisor::Process::give_up(const std::string& why) {
                 "joulecast worker-check shows what it does wrong.");
 }
 
+void Supervisor::Process::ensure_started() {
+    if (child_) return;
+    if (starts_ == 0) return start();
+    for (int attempt = 1;; ++attempt) {
+        try {
+            return start();
+        } catch (const Error&) {
+            if (attempt >= options_.restart_attempts) throw;
+        }
+        std::this_thread::sleep_for(options_.restart_wait * (attempt * attempt));
+    }
+}
+
 void Supervisor::Process::start() {
     child_ = std::make_unique<ChildProcess>(options_.command, protocol::max_line_bytes);
     ++starts_;
@@ -113,23 +129,27 @@ void Supervisor::Process::start() {
 }
 
 template <class Answer, class Body>
-std::variant<Answer, std::string> Supervisor::Process::ask(Body body) {
-    if (!child_) start();
+std::variant<Answer, protocol::Failure, std::string> Supervisor::Process::ask(Body body, Timeout wanted) {
+    ensure_started();
     const std::string id = std::to_string(++asked_);
-    const auto reply =
-        child_->exchange(protocol::to_line(protocol::Request{id, std::move(body)}), options_.request_timeout);
-    if (reply.ending != ChildProcess::Ending::line) return lose(describe_loss(reply, options_.request_timeout));
+    const std::chrono::milliseconds timeout = wanted.value_or(options_.request_timeout);
+    const auto reply = child_->exchange(protocol::to_line(protocol::Request{id, std::move(body)}), timeout);
+    if (reply.ending != ChildProcess::Ending::line) return lose(describe_loss(reply, timeout));
     try {
         protocol::Response response = protocol::parse_response(reply.line);
         if (response.id != id) return lose("the worker answered request " + excerpt(response.id) + " instead of " + id);
-        if (const auto* failure = std::get_if<protocol::Failure>(&response.body)) {
-            throw Error("the worker `" + options_.command + "` refused a request: " + failure->message);
-        }
+        if (auto* failure = std::get_if<protocol::Failure>(&response.body)) return std::move(*failure);
         if (auto* answer = std::get_if<Answer>(&response.body)) return std::move(*answer);
         return lose("the worker answered with another kind of result: " + excerpt(reply.line));
     } catch (const FormatError& error) {
-        return lose(describe_loss(reply, options_.request_timeout) + " (" + error.what() + ")");
+        return lose(describe_loss(reply, timeout) + " (" + error.what() + ")");
     }
+}
+
+template <class Answer>
+void Supervisor::require_no_failure(const Answer& answer) const {
+    if (const auto* failure = std::get_if<protocol::Failure>(&answer))
+        throw Error("the worker `" + process_->command() + "` refused a request: " + failure->message);
 }
 
 Supervisor::Supervisor(Options options) : process_(std::make_unique<Process>(std::move(options))) {}
@@ -139,8 +159,9 @@ const protocol::Capabilities& Supervisor::capabilities() {
     return process_->capabilities();
 }
 
-Measurement Supervisor::measure(const protocol::Measure& request) {
-    auto answer = process_->ask<Measurement>(request);
+Measurement Supervisor::measure(const protocol::Measure& request, Timeout timeout) {
+    auto answer = process_->ask<Measurement>(request, timeout);
+    require_no_failure(answer);
     if (auto* measurement = std::get_if<Measurement>(&answer)) return std::move(*measurement);
     Measurement lost;
     lost.operation = request.operation;
@@ -151,18 +172,26 @@ Measurement Supervisor::measure(const protocol::Measure& request) {
     return lost;
 }
 
-NetworkMeasurement Supervisor::measure(const protocol::MeasureGraph& request) {
-    auto answer = process_->ask<NetworkMeasurement>(request);
+NetworkMeasurement Supervisor::measure(const protocol::MeasureGraph& request, Timeout timeout) {
+    auto answer = process_->ask<NetworkMeasurement>(request, timeout);
+    require_no_failure(answer);
     if (auto* measurement = std::get_if<NetworkMeasurement>(&answer)) return std::move(*measurement);
     NetworkMeasurement lost;
     lost.model = request.graph.name;
     for (const auto& [symbol, range] : request.graph.symbols) lost.symbols[symbol] = range.value;
     lost.mode = request.graph.mode;
+    lost.optimizer = request.optimizer;
     lost.asked = request.point;
     lost.real = request.point;
     lost.outcome = Outcome::crashed;
     lost.message = std::get<std::string>(answer);
     return lost;
+}
+
+std::optional<protocol::Prepared> Supervisor::prepare(const protocol::Prepare& request, Timeout timeout) {
+    auto answer = process_->ask<protocol::Prepared>(request, timeout);
+    if (auto* prepared = std::get_if<protocol::Prepared>(&answer)) return std::move(*prepared);
+    return std::nullopt;
 }
 
 int Supervisor::restarts() const {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "joulecast/worker/protocol.h"
@@ -15,8 +16,13 @@ class Supervisor {
     struct Options {
         std::string command;  ///< run by /bin/sh -c, so "ssh board joulecast-torch" works
         std::chrono::milliseconds hello_timeout{60'000};
-        std::chrono::milliseconds request_timeout{120'000};
+        std::chrono::milliseconds request_timeout{120'000};  ///< where a request comes without its own
+        /// A worker that answered before and does not start now is tried again, each time after a longer wait: a line
+        /// to another machine may be down for a moment.
+        int restart_attempts = 4;
+        std::chrono::milliseconds restart_wait{1'000};
     };
+    using Timeout = std::optional<std::chrono::milliseconds>;
 
     explicit Supervisor(Options options);
     ~Supervisor();
@@ -28,14 +34,18 @@ class Supervisor {
     const protocol::Capabilities& capabilities();
 
     /// The answer, or a Measurement with outcome crashed if the worker died, hung or wrote garbage meanwhile.
-    Measurement measure(const protocol::Measure& request);
-    NetworkMeasurement measure(const protocol::MeasureGraph& request);
+    Measurement measure(const protocol::Measure& request, Timeout timeout = {});
+    NetworkMeasurement measure(const protocol::MeasureGraph& request, Timeout timeout = {});
+    /// Nothing from a worker that has nothing to prepare, or that was lost meanwhile.
+    std::optional<protocol::Prepared> prepare(const protocol::Prepare& request, Timeout timeout = {});
 
     /// How often the worker had to be started again.
     int restarts() const;
 
   private:
     class Process;
+    template <class Answer>
+    void require_no_failure(const Answer& answer) const;
     std::unique_ptr<Process> process_;
 };
 

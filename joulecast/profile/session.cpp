@@ -1,0 +1,125 @@
+#include "joulecast/profile/session.h"
+
+#include <nlohmann/json.hpp>
+#include <random>
+#include <utility>
+
+#include "joulecast/error.h"
+#include "joulecast/profile/patience.h"
+#include "joulecast/profile/reference_watch.h"
+#include "joulecast/units/time_stamp.h"
+
+namespace joulecast {
+namespace {
+
+constexpr int most_losses = 3;
+
+/// Start and a random part: two sweeps that start in the same second stay apart.
+std::string new_session(const std::string& started) {
+    std::random_device random;
+    constexpr char digits[] = "0123456789abcdef";
+    std::string id = started + "-";
+    for (int i = 0; i < 8; ++i) id += digits[random() % 16];
+    return id;
+}
+
+}  // namespace
+
+Session::Session(Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings, Progress& progress)
+    : supervisor_(supervisor), dataset_(dataset), settings_(settings), progress_(progress), point_(settings.point) {
+    renew();
+    reference_ = reference_operation(supervisor_.capabilities().device.kind);
+}
+
+void Session::enter(const OperatingPoint& point) {
+    point_ = point;
+    be_ready();
+    prepare();
+}
+
+/// A new session for every start of the worker.
+void Session::renew() {
+    const protocol::Capabilities& worker = supervisor_.capabilities();
+    if (worker.device.id != settings_.point.device)
+        throw Error("the worker measures " + worker.device.id + " now, not " + settings_.point.device +
+                    " as before. Its results would be stored under the wrong device.");
+    dataset_.insert(worker.device);
+    provenance_ = worker.provenance;
+    provenance_.started = utc_time_stamp(utc_now_s());
+    provenance_.session = new_session(provenance_.started);
+    provenance_.method = name(settings_.measure.method);
+    auto json = nlohmann::json::parse(protocol::settings_to_json(settings_.measure));
+    json["order_seed"] = settings_.order_seed;
+    provenance_.settings = json.dump();
+    restarts_ = supervisor_.restarts();
+}
+
+void Session::prepare() {
+    const auto prepared = supervisor_.prepare({point_, settings_.measure}, preparing_patience());
+    if (prepared && !prepared->message.empty()) progress_.note(prepared->message);
+    if (prepared && !prepared->settled) progress_.note("the device's temperature has not settled within the soak");
+}
+
+/// A worker that runs, at the point; one that was started again prepares again.
+void Session::be_ready() {
+    supervisor_.capabilities();
+    if (supervisor_.restarts() == restarts_) return;
+    renew();
+    prepare();
+}
+
+void Session::count_loss(const std::string& why) {
+    if (++losses_ < most_losses) return;
+    throw Error("the worker was lost " + std::to_string(losses_) + " times in a row, the last time like this: " + why +
+                ". All results so far are kept; when the worker and the line to it are well again, the same command "
+                "goes on from there.");
+}
+
+template <class Ask>
+auto Session::stamped(Ask ask) {
+    be_ready();
+    const std::string started_at = utc_time_stamp(utc_now_s());
+    auto answer = ask();
+    answer.started_at = started_at;
+    answer.ended_at = utc_time_stamp(utc_now_s());
+    if (answer.outcome != Outcome::crashed) losses_ = 0;
+    return answer;
+}
+
+template <class Ask>
+auto Session::persistently(Ask ask) {
+    auto answer = stamped(ask);
+    if (answer.outcome != Outcome::crashed || settings_.interrupted()) return answer;
+    count_loss(answer.message);
+    progress_.note(answer.message + "; asking a fresh worker");
+    answer = stamped(ask);
+    if (answer.outcome != Outcome::crashed || settings_.interrupted()) return answer;
+    count_loss(answer.message);
+    answer.message = "twice, the second time like this: " + answer.message;
+    measure_reference();
+    return answer;
+}
+
+Measurement Session::measure(const PlannedOperation& planned) {
+    const auto timeout = settings_.patience(settings_.measure, planned.call_s, false);
+    return persistently([&] {
+        return supervisor_.measure(protocol::Measure{planned.operation, planned.point, settings_.measure}, timeout);
+    });
+}
+
+NetworkMeasurement Session::measure(const PlannedNetwork& planned) {
+    const protocol::MeasureGraph request{planned.variation.graph, planned.point, settings_.measure, planned.optimizer};
+    const auto timeout = settings_.patience(settings_.measure, planned.call_s, true);
+    return persistently([&] { return supervisor_.measure(request, timeout); });
+}
+
+Measurement Session::measure_reference() {
+    const MeasureSettings how = reference_settings(settings_.measure);
+    const auto timeout = settings_.patience(how, reference_cost_s, false);
+    Measurement answer =
+        stamped([&] { return supervisor_.measure(protocol::Measure{reference_, point_, how}, timeout); });
+    if (answer.outcome == Outcome::crashed && !settings_.interrupted()) count_loss(answer.message);
+    return answer;
+}
+
+}  // namespace joulecast
