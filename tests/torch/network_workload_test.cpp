@@ -96,6 +96,19 @@ TEST(NetworkTraining, FillsTheGradientsOfParametersAfreshEachStep) {
     EXPECT_FALSE(network.inputs()[0].grad().defined());
 }
 
+TEST(NetworkTraining, AnOptimizerMovesTheWeightsOncePerStep) {
+    TensorMaker maker(1);
+    Network network(trained(), maker);
+    ASSERT_EQ(network.parameters().size(), 2U);  // w and b, not x
+    const at::Tensor before = network.parameters()[0].detach().clone();
+    OptimizerStep update(Optimizer::sgd, network.parameters(), UpdateStyle::loop, 0.125);
+    NetworkTraining workload(network, true, &update);
+    workload.run(1, false);
+    const at::Tensor gradient = network.parameters()[0].grad();
+    EXPECT_TRUE(at::allclose(network.parameters()[0].detach(), before - 0.125 * gradient));
+    EXPECT_FALSE(at::equal(network.parameters()[0].detach(), before));
+}
+
 TEST(NetworkTraining, ForwardAloneMakesNoGradients) {
     TensorMaker maker(1);
     Network network(trained(), maker);

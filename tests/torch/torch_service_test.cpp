@@ -24,10 +24,15 @@ MeasureSettings short_settings() {
     return settings;
 }
 
+const TorchDevices& devices() {
+    static const TorchDevices devices;
+    return devices;
+}
+
 Measurement measured(const std::string& text) {
     protocol::Measure request{parse_operation(text), {}, short_settings()};
     request.point.device = "cpu";
-    return measure_operation(request, this_cpu());
+    return measure_operation(request, devices());
 }
 
 /// The operations of the brief: each in inference and training, float32 and bfloat16.
@@ -103,17 +108,47 @@ TEST(TorchService, NonFiniteResultsAreMentioned) {
 
 TEST(TorchService, AnotherDeviceOrTooManyThreadsAreRefused) {
     protocol::Measure request{parse_operation("aten::relu(self=f32[8])"), {}, short_settings()};
-    request.point.device = "cuda:0";
-    EXPECT_THROW(measure_operation(request, this_cpu()), Error);
+    request.point.device = "cuda:99";
+    EXPECT_THROW(measure_operation(request, devices()), Error);
     request.point.device = "cpu";
     request.settings.threads = 60000;
-    EXPECT_THROW(measure_operation(request, this_cpu()), Error);
+    EXPECT_THROW(measure_operation(request, devices()), Error);
+}
+
+/// The message with which a CPU refuses to be measured at that point.
+std::string refusal(const OperatingPoint& point) {
+    protocol::Measure request{parse_operation("aten::relu(self=f32[8])"), point, short_settings()};
+    try {
+        measure_operation(request, devices());
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "measured";
+}
+
+TEST(TorchService, ACpuRefusesWhatItCannotBeHadAtAndSaysWhy) {
+    OperatingPoint point;
+    point.device = "cpu";
+    point.math = Math::tf32;
+    EXPECT_THAT(refusal(point), HasSubstr("only GPUs have it"));
+    point = {};
+    point.sm_clock_mhz = 1000.0;
+    EXPECT_THAT(refusal(point), HasSubstr("governor"));
+    point = {};
+    point.power_limit_w = 100.0;
+    EXPECT_THAT(refusal(point), HasSubstr("power limit"));
+    point = {};
+    point.host = Host::graph;
+    EXPECT_THAT(refusal(point), HasSubstr("captured on CUDA GPUs only"));
+    point.host = Host::python;
+    EXPECT_THAT(refusal(point), HasSubstr("worker that runs Python"));
 }
 
 TEST(TorchService, HelloSaysWhoAndWhat) {
     const auto hello = torch_service().hello();
     EXPECT_THAT(hello.provenance.framework, HasSubstr("torch 2."));
-    EXPECT_EQ(hello.device.id, this_cpu().id);
+    EXPECT_EQ(hello.device.id, devices().first().facts().id);
+    EXPECT_EQ(hello.device_names.back(), "cpu");
     EXPECT_TRUE(hello.measures_graphs);
 }
 

@@ -43,14 +43,14 @@ std::string last_word(const std::string& text) {
     return text.substr(text.rfind('.') + 1);
 }
 
-c10::IValue named_value(const c10::Argument& formal, const std::string& text) {
+c10::IValue named_value(const c10::Argument& formal, const std::string& text, at::Device place) {
     const auto type = inner_type(formal);
     const std::string word = last_word(text);
     switch (type->kind()) {
         case c10::TypeKind::StringType:
             return text;
         case c10::TypeKind::DeviceObjType:
-            return c10::Device(c10::kCPU);
+            return place;
         case c10::TypeKind::MemoryFormatType:
             if (word == "contiguous_format") return at::MemoryFormat::Contiguous;
             if (word == "channels_last") return at::MemoryFormat::ChannelsLast;
@@ -116,12 +116,13 @@ c10::IValue empty_list(const c10::Argument& formal) {
 
 struct PlainValue {
     const c10::Argument& formal;
+    at::Device place;
 
     c10::IValue operator()(const None&) const { return {}; }
     c10::IValue operator()(bool value) const { return value; }
     c10::IValue operator()(std::int64_t value) const { return number_value(formal, value); }
     c10::IValue operator()(double value) const { return number_value(formal, value); }
-    c10::IValue operator()(const std::string& value) const { return named_value(formal, value); }
+    c10::IValue operator()(const std::string& value) const { return named_value(formal, value, place); }
     c10::IValue operator()(Dtype value) const { return scalar_type(value); }
     c10::IValue operator()(const std::vector<bool>& value) const {
         if (value.empty()) return empty_list(formal);
@@ -148,7 +149,7 @@ struct PlainValue {
 
 }  // namespace
 
-Call::Call(const Operation& operation) : handle_(find_operator(operation.target)) {
+Call::Call(const Operation& operation, at::Device place) : handle_(find_operator(operation.target)), place_(place) {
     const auto& formals = handle_.schema().arguments();
     std::vector<bool> given(formals.size(), false);
     template_.resize(formals.size());
@@ -160,12 +161,14 @@ Call::Call(const Operation& operation) : handle_(find_operator(operation.target)
             throw Unsupported(operation.target + " has no argument " + argument.name + " in torch " TORCH_VERSION);
         }
         const auto index = static_cast<std::size_t>(formal - formals.begin());
-        place(*formal, index, argument.value);
+        fill_in(*formal, index, argument.value);
         given[index] = true;
     }
     for (std::size_t i = 0; i < formals.size(); ++i) {
         if (given[i]) continue;
-        if (formals[i].default_value()) {
+        if (!place.is_cpu() && inner_type(formals[i])->kind() == c10::TypeKind::DeviceObjType) {
+            template_[i] = place;  // left open it would be the CPU
+        } else if (formals[i].default_value()) {
             template_[i] = *formals[i].default_value();
         } else if (formals[i].real_type()->kind() != c10::TypeKind::OptionalType) {
             // Python fills in None for optional ones; anything else must be given.
@@ -174,8 +177,8 @@ Call::Call(const Operation& operation) : handle_(find_operator(operation.target)
     }
 }
 
-void Call::place(const c10::Argument& formal, std::size_t index, const Value& value) {
-    template_[index] = std::visit(PlainValue{formal}, value);
+void Call::fill_in(const c10::Argument& formal, std::size_t index, const Value& value) {
+    template_[index] = std::visit(PlainValue{formal, place_}, value);
     const bool written = formal.alias_info() != nullptr && formal.alias_info()->isWrite();
     const auto type = inner_type(formal);
     if (std::holds_alternative<TensorType>(value)) {

@@ -23,7 +23,8 @@ class Unsupported : public Error {
 class Call {
   public:
     /// Throws Unsupported when there is no such schema, an argument is unknown to it, missing or of another kind.
-    explicit Call(const Operation& operation);
+    /// Whatever device the operation names, or leaves open, becomes `place`.
+    explicit Call(const Operation& operation, at::Device place = at::kCPU);
 
     /// Arguments with the tensors filled in, in the order of tensors(operation).
     Stack stack(std::span<const at::Tensor> tensors) const;
@@ -41,9 +42,10 @@ class Call {
         std::vector<bool> present;  ///< lists: which items are tensors, which are holes
     };
 
-    void place(const c10::Argument& formal, std::size_t index, const Value& value);
+    void fill_in(const c10::Argument& formal, std::size_t index, const Value& value);
 
     c10::OperatorHandle handle_;
+    at::Device place_;
     Stack template_;
     std::vector<Slot> slots_;
     std::vector<bool> mutated_;

@@ -19,7 +19,7 @@ bool runs_on_device(const Node& node) {
 
 }  // namespace
 
-Network::Network(const Graph& graph, TensorMaker& maker) {
+Network::Network(const Graph& graph, TensorMaker& maker) : place_(maker.place()) {
     if (!graph.has_edges) {
         throw Unsupported("graph " + graph.name + " has no edges: a bag of operations cannot be run as a network");
     }
@@ -55,7 +55,7 @@ void Network::add_step(const Graph& graph, std::size_t index) {
                           std::to_string(types.size()) + " tensors but " + std::to_string(node.inputs.size()) +
                           " edges");
     }
-    Step step{Call(node.operation), node.operation.target, {}, first_value_[index], node.outputs.size(), {}};
+    Step step{Call(node.operation, place_), node.operation.target, {}, first_value_[index], node.outputs.size(), {}};
     for (const auto& ref : node.inputs) {
         type_of(graph, ref);  // throws for a reference out of the graph
         step.arguments.push_back(slot(ref));
@@ -111,6 +111,20 @@ std::vector<at::Tensor> Network::forward() {
     return outputs;
 }
 
+std::vector<at::Tensor> Network::parameters() const {
+    std::vector<at::Tensor> result;
+    for (const auto& input : inputs_) {
+        if (input.requires_grad()) result.push_back(input);
+    }
+    return result;
+}
+
+void Network::clear_gradients() const {
+    for (const auto& input : inputs_) {
+        if (input.requires_grad()) input.mutable_grad().reset();
+    }
+}
+
 std::int64_t Network::resident_bytes() const {
     std::int64_t bytes = 0;
     for (const auto& input : inputs_) bytes += static_cast<std::int64_t>(input.nbytes());
@@ -125,9 +139,7 @@ void NetworkInference::run(std::int64_t calls, bool /*hot*/) {
 void NetworkTraining::run(std::int64_t calls, bool /*hot*/) {
     const at::AutoGradMode grad(true);
     for (std::int64_t i = 0; i < calls; ++i) {
-        for (const auto& input : network_.inputs()) {
-            if (input.requires_grad()) input.mutable_grad().reset();
-        }
+        network_.clear_gradients();
         const std::vector<at::Tensor> outputs = network_.forward();
         if (!backward_) continue;
         at::Tensor loss;
@@ -138,6 +150,7 @@ void NetworkTraining::run(std::int64_t calls, bool /*hot*/) {
         }
         if (!loss.defined()) continue;
         torch::autograd::backward({loss});
+        if (update_ != nullptr) update_->step();
     }
 }
 

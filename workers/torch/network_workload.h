@@ -8,6 +8,7 @@
 #include "joulecast/graph/graph.h"
 #include "joulecast/measure/workload.h"
 #include "workers/torch/call.h"
+#include "workers/torch/optimizer_step.h"
 #include "workers/torch/tensors.h"
 
 namespace joulecast::torch_worker {
@@ -22,6 +23,9 @@ class Network {
     /// One forward pass; the graph's outputs, those that are None left out.
     std::vector<at::Tensor> forward();
     const std::vector<at::Tensor>& inputs() const { return inputs_; }
+    /// Inputs that gradients flow to.
+    std::vector<at::Tensor> parameters() const;
+    void clear_gradients() const;  ///< zero_grad(set_to_none=True)
     /// Bytes of parameters, buffers and inputs.
     std::int64_t resident_bytes() const;
 
@@ -40,6 +44,7 @@ class Network {
     std::size_t slot(const ValueRef& ref) const;
     void run(const Step& step);
 
+    at::Device place_;
     std::vector<at::Tensor> inputs_;
     std::vector<std::size_t> first_value_;  ///< of each node
     std::vector<at::Tensor> values_;        ///< inputs, then the results of all nodes
@@ -60,17 +65,19 @@ class NetworkInference final : public Workload {
     Network& network_;
 };
 
-/// Training step without optimizer: forward in grad mode, the sum of all floating outputs as loss, backward into
-/// .grad, which each step starts without (zero_grad(set_to_none)). Or forward alone.
+/// Training step: forward in grad mode, the sum of all floating outputs as loss, backward into .grad, which each step
+/// starts without (zero_grad(set_to_none)), and the optimizer's update, if there is one. Or forward alone.
 class NetworkTraining final : public Workload {
   public:
-    NetworkTraining(Network& network, bool backward) : network_(network), backward_(backward) {}
+    NetworkTraining(Network& network, bool backward, OptimizerStep* update = nullptr)
+        : network_(network), backward_(backward), update_(update) {}
     void run(std::int64_t calls, bool hot) override;
     std::int64_t rotation() const override { return 1; }
 
   private:
     Network& network_;
     bool backward_;
+    OptimizerStep* update_;
 };
 
 }  // namespace joulecast::torch_worker

@@ -25,7 +25,8 @@ std::int64_t bytes_of(const std::vector<at::Tensor>& tensors) {
 
 }  // namespace
 
-OperationSets::OperationSets(const Operation& operation, std::int64_t rotation, TensorMaker& maker) : call_(operation) {
+OperationSets::OperationSets(const Operation& operation, std::int64_t rotation, TensorMaker& maker)
+    : call_(operation, maker.place()) {
     const auto types = tensors(operation);
     const auto filling = contents(operation);
     for (std::int64_t set = 0; set < rotation; ++set) {

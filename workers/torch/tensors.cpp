@@ -14,10 +14,25 @@ namespace {
 /// Elements per pool; not a power of two, so that copies of it do not line up with rows of common sizes.
 constexpr std::int64_t pool_elements = (std::int64_t{1} << 20) + 77;
 
+/// Copies within the device's memory.
+void tile_elsewhere(at::Tensor& dense, const at::Tensor& pool, std::int64_t start) {
+    const at::Tensor flat = dense.view({dense.numel()});
+    for (std::int64_t done = 0; done < dense.numel();) {
+        const std::int64_t part = std::min(dense.numel() - done, pool.numel() - start);
+        flat.narrow(0, done, part).copy_(pool.narrow(0, start, part));
+        done += part;
+        start = 0;
+    }
+}
+
 /// Repeats the pool's bytes over the tensor, from a given element on.
 void tile(at::Tensor& dense, const at::Tensor& pool, std::size_t start_element) {
     const std::size_t item = dense.element_size();
     const std::size_t pool_bytes = static_cast<std::size_t>(pool.numel()) * item;
+    if (!dense.is_cpu()) {
+        tile_elsewhere(dense, pool, static_cast<std::int64_t>(start_element));
+        return;
+    }
     auto* to = static_cast<char*>(dense.data_ptr());
     std::size_t left = static_cast<std::size_t>(dense.numel()) * item;
     std::size_t start = start_element * item;
@@ -78,7 +93,7 @@ const at::Tensor& TensorMaker::pool(at::ScalarType type, Content::Kind kind) {
         if (kind == Content::Kind::sign) value = value < 0.0F ? -1.0F : 1.0F;
         if (kind == Content::Kind::unit) value = uniform(random_);
     }
-    values = at::from_blob(drawn.data(), {pool_elements}, at::kFloat).to(type, false, true);
+    values = at::from_blob(drawn.data(), {pool_elements}, at::kFloat).to(type, false, true).to(place_);
     return values;
 }
 
@@ -109,7 +124,7 @@ void TensorMaker::fill_integers(at::Tensor& dense, const Content& content) {
     const std::int64_t count = std::min<std::int64_t>(dense.numel(), pool_elements);
     std::vector<std::int64_t> drawn(static_cast<std::size_t>(count));
     for (auto& value : drawn) value = draw(random_);
-    tile(dense, at::from_blob(drawn.data(), {count}, at::kLong).to(dense.scalar_type(), false, true), 0);
+    tile(dense, at::from_blob(drawn.data(), {count}, at::kLong).to(dense.scalar_type(), false, true).to(place_), 0);
 }
 
 void TensorMaker::fill(at::Tensor& dense, const Content& content) {
@@ -124,13 +139,18 @@ void TensorMaker::fill(at::Tensor& dense, const Content& content) {
     const at::Tensor& values = pool(dense.scalar_type(), kind);
     std::uniform_int_distribution<std::size_t> start(0, pool_elements - 1);
     tile(dense, values, start(random_));
+    if (content.scale == 1.0F && content.offset == 0.0F) return;
+    if (c10::isFloat8Type(dense.scalar_type())) {  // has no arithmetic of its own
+        dense.copy_(dense.to(at::kFloat).mul_(content.scale).add_(content.offset));
+        return;
+    }
     if (content.scale != 1.0F) dense.mul_(content.scale);
     if (content.offset != 0.0F) dense.add_(content.offset);
 }
 
 at::Tensor TensorMaker::make(const TensorType& type, const Content& content) {
     const at::NoGradGuard no_grad;
-    const auto options = at::TensorOptions().dtype(scalar_type(type.dtype));
+    const auto options = at::TensorOptions().dtype(scalar_type(type.dtype)).device(place_);
     const std::int64_t elements = span(type);  // throws on negative or overflowing sizes and strides
     // No view: some operations in place refuse those.
     at::Tensor tensor =

@@ -18,7 +18,9 @@ at::ScalarType scalar_type(Dtype dtype);
 /// for every operation would take longer than measuring it.
 class TensorMaker {
   public:
-    explicit TensorMaker(std::uint64_t seed) : random_(seed) {}
+    explicit TensorMaker(std::uint64_t seed, at::Device place = at::kCPU) : random_(seed), place_(place) {}
+
+    at::Device place() const { return place_; }
 
     /// A tensor of its own storage, of that dtype, sizes and strides; requires a gradient if the type says so.
     at::Tensor make(const TensorType& type, const Content& content);
@@ -31,6 +33,7 @@ class TensorMaker {
     void fill_integers(at::Tensor& dense, const Content& content);
 
     std::mt19937_64 random_;
+    at::Device place_;
     std::map<std::pair<at::ScalarType, Content::Kind>, at::Tensor> pools_;
 };
 

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+#include "joulecast/measure/measurement.h"
+#include "joulecast/measure/workload.h"
+#include "joulecast/meter/device_state.h"
+#include "joulecast/meter/meter.h"
+#include "workers/torch/optimizer_step.h"
+
+namespace joulecast::torch_worker {
+
+struct MemoryUse {
+    double peak_bytes = std::numeric_limits<double>::quiet_NaN();
+    /// What cuBLAS and its like hold between calls; NaN: not known.
+    double workspace_bytes = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// A processor that LibTorch computes on, as a trial sees it.
+class TorchDevice {
+  public:
+    virtual ~TorchDevice() = default;
+
+    virtual const Device& facts() const = 0;
+    virtual const std::string& name() const = 0;  ///< what requests call it: "cpu", "cuda:0"
+    virtual at::Device place() const = 0;
+    virtual std::vector<Dtype> dtypes() const = 0;
+    virtual UpdateStyle update_style() const = 0;
+
+    /// Makes ready for a trial at this point with so many CPU threads (0: the point's, or its own choice) and returns
+    /// the point as it is. Throws Error with the reason if the device cannot be had so.
+    virtual OperatingPoint prepare(const OperatingPoint& asked, int threads) = 0;
+    /// After a trial: gives back what is free, so that the next one finds it.
+    virtual void clean_up() = 0;
+    virtual double available_memory_bytes() const = 0;
+
+    /// The most that was allocated at once while `work` ran, above what was allocated before.
+    virtual MemoryUse memory_of(const std::function<void()>& work) = 0;
+    /// The same calls as a device runs them that works apart from its host; null where issuing a call is executing it.
+    virtual std::unique_ptr<Workload> apart(Workload& issued) = 0;
+    virtual DeviceState state() = 0;
+};
+
+std::unique_ptr<TorchDevice> open_cpu();
+
+/// All CUDA GPUs that LibTorch sees; none, and why, without a driver, or where the wheel was built without CUDA.
+struct CudaDevices {
+    std::vector<std::unique_ptr<TorchDevice>> devices;
+    std::string missing_reason;
+};
+CudaDevices open_cuda_devices();
+
+/// What this machine has: its GPUs, then the CPU.
+class TorchDevices {
+  public:
+    TorchDevices();
+    /// What a worker measures on when it is not told.
+    TorchDevice& first() const { return *devices_.front(); }
+    /// By name or device id; "" and "cpu" are the CPU. Throws Error naming those that there are.
+    TorchDevice& find(const std::string& asked) const;
+    const std::vector<std::unique_ptr<TorchDevice>>& all() const { return devices_; }
+
+  private:
+    std::vector<std::unique_ptr<TorchDevice>> devices_;
+    std::string cuda_missing_reason_;
+};
+
+}  // namespace joulecast::torch_worker

@@ -1,0 +1,144 @@
+#include "workers/torch/trial.h"
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include <ATen/ATen.h>
+
+#include "joulecast/measure/recipe.h"
+#include "joulecast/measure/rotation.h"
+#include "workers/torch/network_workload.h"
+#include "workers/torch/operation_workload.h"
+
+namespace joulecast::torch_worker {
+
+namespace {
+
+/// Steps this small leave the weights where they are: a thousand steps down the sum of the outputs would end in
+/// infinities. The arithmetic is the same whatever the rate.
+constexpr double steady_learning_rate = 1e-9;
+
+/// Refuses before the device has to: `bytes` is the least that the trial will hold.
+void require_memory(double bytes, const char* what, const TorchDevice& device) {
+    const double available = device.available_memory_bytes();
+    if (!(available > 0.0) || bytes <= 0.9 * available) return;
+    char text[200];
+    std::snprintf(text, sizeof text, "not enough memory: %s take %.3g GB, %.3g GB are available", what, bytes / 1e9,
+                  available / 1e9);
+    TORCH_CHECK(false, text);
+}
+
+/// Storage, gaps included; an expanded dimension takes none.
+double bytes_of(const TensorType& type) {
+    return static_cast<double>(span(type)) * static_cast<double>(element_bytes(type.dtype));
+}
+
+double bytes_of(const Operation& operation) {
+    double bytes = 0.0;
+    for (const TensorType* type : tensors(operation)) bytes += bytes_of(*type);
+    return bytes;
+}
+
+void check_results(const OperationSets& sets, Measurement& measurement) {
+    const at::NoGradGuard no_grad;
+    Stack stack = sets.call().stack(sets.writable_copy(0));
+    sets.call().issue(stack);
+    std::vector<at::Tensor> results;
+    flatten(stack, results);
+    for (const auto& result : results) {
+        if (result.defined() && result.is_floating_point() && result.numel() > 0 &&
+            !at::isfinite(result.to(at::kFloat)).all().item<bool>()) {
+            measurement.message = "the output holds infinities or NaN";
+        }
+    }
+}
+
+template <class AnyMeasurement>
+void measure_memory(TorchDevice& device, Workload& workload, AnyMeasurement& measurement) {
+    workload.prepare(1, false);
+    const MemoryUse use = device.memory_of([&] { workload.run(1, false); });
+    measurement.peak_memory_bytes = use.peak_bytes;
+    measurement.workspace_bytes = use.workspace_bytes;
+}
+
+/// The calls of a trial, as its device runs them.
+struct Running {
+    Running(TorchDevice& device, Workload& issued) : apart(device.apart(issued)), workload(apart ? *apart : issued) {}
+
+    std::unique_ptr<Workload> apart;
+    Workload& workload;
+};
+
+/// What a trial measures: in training the forward pass alone too.
+struct Subject {
+    Workload& whole;
+    Workload* forward = nullptr;
+    bool hot = false;
+    std::function<void()> before_memory = [] {};
+};
+
+template <class AnyMeasurement>
+void measure(TorchDevice& device, const Subject& subject, const MeasureSettings& settings,
+             AnyMeasurement& measurement) {
+    SteadyClock clock;
+    Running whole(device, subject.whole);
+    std::optional<Running> forward;
+    if (subject.forward != nullptr) forward.emplace(device, *subject.forward);
+    time_phases({&whole.workload, forward ? &forward->workload : nullptr, subject.hot}, clock, settings, measurement);
+    if (!settings.measure_memory) return;
+    subject.before_memory();
+    measure_memory(device, whole.workload, measurement);
+}
+
+}  // namespace
+
+void try_operation(const protocol::Measure& request, TorchDevice& device, Measurement& measurement) {
+    const MeasureSettings& settings = request.settings;
+    const double set_bytes = bytes_of(request.operation);
+    const bool training = mode(request.operation) == Mode::training;
+    require_memory((training ? 3.0 : 1.0) * set_bytes, "the operation's tensors", device);
+    const double cache_bytes = device.facts().last_level_cache_bytes;
+    const RotationLimits limits{settings.working_set_bytes, cache_bytes, device.available_memory_bytes()};
+    TensorMaker maker(settings.seed, device.place());
+    const OperationSets sets(request.operation, rotation_for(set_bytes, limits), maker);
+    measurement.rotation = static_cast<std::int64_t>(sets.sets().size());
+    measurement.working_set_bytes = set_bytes * static_cast<double>(measurement.rotation);
+    check_results(sets, measurement);
+
+    // Larger than the cache, one set is as cold as many: the hot number would be the same again.
+    const bool hot = settings.measure_hot && set_bytes > 0.0 && set_bytes < cache_bytes;
+    if (!training) {
+        InferenceWorkload workload(sets);
+        measure(device, {workload, nullptr, hot}, settings, measurement);
+        return;
+    }
+    TrainingWorkload whole(sets, true, maker);
+    TrainingWorkload forward(sets, false, maker);
+    // Copies of written-to tensors are different ones for every call: nothing stays hot there.
+    measure(device, {whole, &forward, hot && !sets.mutates()}, settings, measurement);
+}
+
+void try_network(const protocol::MeasureGraph& request, TorchDevice& device, NetworkMeasurement& measurement) {
+    double bytes = 0.0;
+    for (const auto& input : request.graph.inputs) bytes += bytes_of(input.type);
+    const bool training = request.graph.mode == Mode::training;
+    require_memory((training ? 2.0 : 1.0) * bytes, "the network's weights and inputs", device);
+    TensorMaker maker(request.settings.seed, device.place());
+    Network network(request.graph, maker);
+    measurement.resident_bytes = static_cast<double>(network.resident_bytes());
+    if (!training) {
+        NetworkInference workload(network);
+        measure(device, {workload}, request.settings, measurement);
+        return;
+    }
+    OptimizerStep update(request.optimizer, network.parameters(), device.update_style(), steady_learning_rate);
+    NetworkTraining whole(network, true, &update);
+    NetworkTraining forward(network, false);
+    whole.run(1, false);  // the first step allocates the optimizer's state
+    measure(device, {whole, &forward, false, [&] { network.clear_gradients(); }}, request.settings, measurement);
+    measurement.peak_memory_bytes += static_cast<double>(update.state_bytes());
+}
+
+}  // namespace joulecast::torch_worker
