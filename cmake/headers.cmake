@@ -59,7 +59,15 @@ set(joulecast_headers
     joulecast/learn/random.h
     joulecast/learn/samples.h
     joulecast/learn/tree_grower.h
+    joulecast/measure/block_timer.h
+    joulecast/measure/conditions.h
+    joulecast/measure/energy_window.h
+    joulecast/measure/issue.h
+    joulecast/measure/load.h
+    joulecast/measure/measure.h
     joulecast/measure/measurement.h
+    joulecast/measure/meter_traits.h
+    joulecast/measure/readings.h
     joulecast/measure/recipe.h
     joulecast/measure/rotation.h
     joulecast/measure/stopping_rule.h

@@ -4,6 +4,7 @@
 #include <random>
 #include <vector>
 
+#include "joulecast/measure/block_timer.h"
 #include "joulecast/measure/measurement.h"
 #include "joulecast/measure/workload.h"
 
@@ -13,6 +14,7 @@ namespace joulecast {
 class SteadyClock final : public Clock {
   public:
     double now_s() override;
+    void sleep(double seconds) override;
 };
 
 /// How one phase is timed: the part of MeasureSettings that concerns it.
@@ -34,6 +36,14 @@ struct Timing {
 /// warms up alone. Then blocks of k calls, k chosen so that a block lasts min_block_s and randomised by 0 to 20 % (a
 /// fixed k locks onto periodic noise), until the half width has settled or the budget is spent (converged = false).
 Timing time_calls(Workload& workload, Clock& clock, const TimingRule& rule, bool hot, std::mt19937_64& random);
+
+/// The same, blocks timed by the device; the clock counts the budget.
+struct Stopwatch {
+    Clock& clock;
+    BlockTimer& blocks;
+};
+Timing time_calls(Workload& workload, const Stopwatch& stopwatch, const TimingRule& rule, bool hot,
+                  std::mt19937_64& random);
 
 /// A half width beyond this share of the mean makes the outcome `unstable`; the time is kept.
 inline constexpr double unstable_half_width = 0.1;
