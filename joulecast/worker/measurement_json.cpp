@@ -375,6 +375,8 @@ Json to_json(const Capabilities& capabilities) {
     for (const Dtype dtype : capabilities.dtypes) dtypes.push_back(name(dtype));
     Json modes = Json::array();
     for (const Mode mode : capabilities.modes) modes.push_back(name(mode));
+    Json hosts = Json::array();
+    for (const Host host : capabilities.hosts) hosts.push_back(name(host));
     return {{"provenance", to_json(capabilities.provenance)},
             {"device", to_json(capabilities.device)},
             {"device_names", capabilities.device_names},
@@ -383,6 +385,8 @@ Json to_json(const Capabilities& capabilities) {
             {"measures_graphs", capabilities.measures_graphs},
             {"measures_energy", capabilities.measures_energy},
             {"energy_missing_reason", capabilities.energy_missing_reason},
+            {"hosts", hosts},
+            {"boot_id", capabilities.boot_id},
             {"locks_clocks", capabilities.locks_clocks},
             {"clocks_missing_reason", capabilities.clocks_missing_reason},
             {"sm_clocks_mhz", capabilities.sm_clocks_mhz},
@@ -408,6 +412,13 @@ Capabilities capabilities_from(const Fields& fields) {
     capabilities.measures_graphs = fields.flag_or("measures_graphs", false);
     capabilities.measures_energy = fields.flag_or("measures_energy", false);
     capabilities.energy_missing_reason = fields.text_or("energy_missing_reason", "");
+    if (fields.find("hosts") != nullptr) capabilities.hosts.clear();
+    for (const std::string& word : words_from(fields, "hosts")) {
+        const auto host = parse_host(word);
+        if (!host) fields.fault("hosts", "has \"" + word.substr(0, 80) + "\", which is no host");
+        capabilities.hosts.push_back(*host);
+    }
+    capabilities.boot_id = fields.text_or("boot_id", "");
     capabilities.locks_clocks = fields.flag_or("locks_clocks", false);
     capabilities.clocks_missing_reason = fields.text_or("clocks_missing_reason", "");
     capabilities.sm_clocks_mhz = numbers_from(fields, "sm_clocks_mhz");

@@ -56,7 +56,10 @@ Graph graph_from(const Fields& fields) {
 struct BodyToJson {
     Json& json;
 
-    void operator()(const Hello&) const { json["request"] = "hello"; }
+    void operator()(const Hello& hello) const {
+        json["request"] = "hello";
+        if (!hello.device.empty()) json["device"] = hello.device;
+    }
     void operator()(const Quit&) const { json["request"] = "quit"; }
     void operator()(const Prepare& prepare) const {
         json["request"] = "prepare";
@@ -138,7 +141,7 @@ Request parse_request(std::string_view line) {
     request.id = fields.text("id");
     const std::string kind = fields.text("request");
     if (kind == "hello") {
-        request.body = Hello{};
+        request.body = Hello{fields.text_or("device", "")};
     } else if (kind == "quit") {
         request.body = Quit{};
     } else if (kind == "measure") {

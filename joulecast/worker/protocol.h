@@ -19,7 +19,9 @@ inline constexpr int version = 1;
 /// Longest line either side accepts; a longer one is garbage.
 inline constexpr std::size_t max_line_bytes = std::size_t{64} << 20;
 
-struct Hello {};
+struct Hello {
+    std::string device;  ///< one of device_names that the facts shall be of; empty: the worker's first
+};
 struct Measure {
     Operation operation;
     OperatingPoint point;
@@ -55,6 +57,8 @@ struct Capabilities {
     bool locks_clocks = false;  ///< and power limits
     std::string clocks_missing_reason;
     std::vector<double> sm_clocks_mhz;  ///< that can be locked
+    std::vector<Host> hosts = {Host::cpp};
+    std::string boot_id;  ///< of the machine it runs on, the same for all its programs; empty: not known
     double power_limit_low_w = std::numeric_limits<double>::quiet_NaN();
     double power_limit_high_w = std::numeric_limits<double>::quiet_NaN();
 };

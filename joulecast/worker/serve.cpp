@@ -2,7 +2,9 @@
 
 #include <cerrno>
 #include <exception>
+#include <fstream>
 #include <new>
+#include <utility>
 
 #include <unistd.h>
 
@@ -24,8 +26,11 @@ struct Answer {
     const Service& service;
     Response& response;
 
-    bool operator()(const Hello&) const {
-        response.body = service.hello();
+    bool operator()(const Hello& request) const {
+        const bool of_one = !request.device.empty() && service.hello_of;
+        Capabilities capabilities = of_one ? service.hello_of(request.device) : service.hello();
+        if (capabilities.boot_id.empty()) capabilities.boot_id = this_boot_id();
+        response.body = std::move(capabilities);
         return true;
     }
     bool operator()(const Measure& request) const {
@@ -56,6 +61,13 @@ bool write_all(int file, const std::string& text) {
 }
 
 }  // namespace
+
+std::string this_boot_id() {
+    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    std::string id;
+    std::getline(file, id);
+    return id.substr(0, 64);
+}
 
 std::optional<std::string> answer(const Service& service, const std::string& line) {
     Response response;

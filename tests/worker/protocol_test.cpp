@@ -103,6 +103,20 @@ TEST(Protocol, PreparingAndWhatItFoundComeBackAsTheyWere) {
     EXPECT_EQ(to_line(parse_response(found)), found);
 }
 
+TEST(Protocol, HelloMayAskForOneOfSeveralDevices) {
+    const std::string line = to_line(Request{"1", Hello{"cuda:1"}});
+    EXPECT_EQ(std::get<Hello>(parse_request(line).body).device, "cuda:1");
+    EXPECT_EQ(to_line(Request{"1", Hello{}}).find("device"), std::string::npos);
+    Capabilities worker;
+    worker.device.id = "a30";
+    worker.hosts = {Host::python, Host::graph};
+    const std::string answer = to_line(Response{"1", worker});
+    EXPECT_EQ(std::get<Capabilities>(parse_response(answer).body).hosts, worker.hosts);
+    EXPECT_THAT(fault_of_response(with(answer, R"("graph")", R"("gaph")")), HasSubstr("\"gaph\", which is no host"));
+    const std::string old = with(answer, R"("hosts":["python","graph"],)", "");
+    EXPECT_EQ(std::get<Capabilities>(parse_response(old).body).hosts, std::vector{Host::cpp});
+}
+
 TEST(Protocol, HelloTellsWhichClocksCanBeSet) {
     Capabilities worker;
     worker.device.id = "a30";

@@ -67,6 +67,22 @@ TEST(Serve, AWorkerThatPreparesNothingSaysSo) {
     EXPECT_EQ(std::get<Prepared>(parse_response(answer(able, line).value()).body).soak_s, 3);
 }
 
+TEST(Serve, TellsOfTheDeviceThatWasAskedFor) {
+    const std::string line = R"({"protocol":1,"id":"4","request":"hello","device":"cuda:1"})";
+    EXPECT_EQ(std::get<Capabilities>(reply(line).body).device.id, "cpu-x-1c");  // there is one only
+    Service several = service();
+    several.hello_of = [](const std::string& device) {
+        Capabilities capabilities;
+        capabilities.device.id = device == "cuda:1" ? "a30" : "?";
+        return capabilities;
+    };
+    const auto told = std::get<Capabilities>(parse_response(answer(several, line).value()).body);
+    EXPECT_EQ(told.device.id, "a30");
+    EXPECT_EQ(told.boot_id, this_boot_id());
+    const std::string any = R"({"protocol":1,"id":"4","request":"hello"})";
+    EXPECT_EQ(std::get<Capabilities>(parse_response(answer(several, any).value()).body).device.id, "cpu-x-1c");
+}
+
 TEST(Serve, AnErrorOfTheServiceIsAFailure) {
     const Response response = reply(measure_line("aten::fail"));
     EXPECT_EQ(std::get<Failure>(response.body).message, "the machine is on fire");

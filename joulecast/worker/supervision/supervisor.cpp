@@ -113,8 +113,8 @@ void Supervisor::Process::start() {
     child_ = std::make_unique<ChildProcess>(options_.command, protocol::max_line_bytes);
     ++starts_;
     const std::string id = "hello-" + std::to_string(starts_);
-    const auto reply =
-        child_->exchange(protocol::to_line(protocol::Request{id, protocol::Hello{}}), options_.hello_timeout);
+    const auto reply = child_->exchange(protocol::to_line(protocol::Request{id, protocol::Hello{options_.device}}),
+                                        options_.hello_timeout);
     if (reply.ending != ChildProcess::Ending::line) give_up(describe_loss(reply, options_.hello_timeout));
     protocol::Response response;
     try {

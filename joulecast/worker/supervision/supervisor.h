@@ -21,6 +21,7 @@ class Supervisor {
         /// to another machine may be down for a moment.
         int restart_attempts = 4;
         std::chrono::milliseconds restart_wait{1'000};
+        std::string device = {};  ///< of which hello shall tell; empty: the worker's first
     };
     using Timeout = std::optional<std::chrono::milliseconds>;
 
