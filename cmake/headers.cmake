@@ -81,8 +81,11 @@ set(joulecast_headers
     joulecast/meter/nvml.h
     joulecast/meter/nvml_meter.h
     joulecast/meter/nvml_state.h
+    joulecast/meter/open_meter.h
     joulecast/meter/power_log.h
+    joulecast/meter/rapl.h
     joulecast/meter/replay.h
+    joulecast/meter/sysfs.h
     joulecast/meter/time_source.h
     joulecast/physics/law.h
     joulecast/physics/memory.h

@@ -43,6 +43,7 @@ class Meter {
 struct FoundMeter {
     std::unique_ptr<Meter> meter;
     std::string missing_reason;
+    std::string remedy = {};  ///< the exact command that would help, where there is one; the reason names it too
 };
 
 }  // namespace joulecast
