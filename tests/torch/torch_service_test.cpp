@@ -147,7 +147,7 @@ TEST(TorchService, ACpuRefusesWhatItCannotBeHadAtAndSaysWhy) {
 TEST(TorchService, HelloSaysWhoAndWhat) {
     const auto hello = torch_service().hello();
     EXPECT_THAT(hello.provenance.framework, HasSubstr("torch 2."));
-    EXPECT_EQ(hello.device.id, devices().first().facts().id);
+    EXPECT_EQ(hello.device.id, devices().chosen().facts().id);
     EXPECT_EQ(hello.device_names.back(), "cpu");
     EXPECT_TRUE(hello.measures_graphs);
 }

@@ -12,6 +12,10 @@ namespace joulecast::torch_worker {
 
 namespace {
 
+constexpr const char* clocks_reason =
+    "the operating system sets a CPU's clocks. Choose a governor (cpupower frequency-set) and ask for the current "
+    "clock.";
+
 class CpuDevice final : public TorchDevice {
   public:
     const Device& facts() const override { return facts_; }
@@ -29,6 +33,11 @@ class CpuDevice final : public TorchDevice {
     }
     std::unique_ptr<Workload> apart(Workload& /*issued*/) override { return nullptr; }
     DeviceState state() override;
+    ClockAbilities clocks() override {
+        ClockAbilities none;
+        none.missing_reason = clocks_reason;
+        return none;
+    }
 
   private:
     Device facts_ = this_cpu();
@@ -41,9 +50,7 @@ class CpuDevice final : public TorchDevice {
 
 OperatingPoint CpuDevice::prepare(const OperatingPoint& asked, int threads) {
     if (!std::isnan(asked.sm_clock_mhz) || !std::isnan(asked.memory_clock_mhz) || !std::isnan(asked.power_limit_w)) {
-        refuse("at a given clock or power limit",
-               "they belong to the operating system there. Set a governor (cpupower frequency-set) and ask for the "
-               "current clock.");
+        refuse("at a given clock or power limit", clocks_reason);
     }
     if (asked.math == Math::tf32) refuse("with tf32", "only GPUs have it. Ask for ieee.");
     if (asked.host == Host::graph) refuse("with host graph", "graphs are captured on CUDA GPUs only. Ask for cpp.");

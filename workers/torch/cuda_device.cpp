@@ -14,6 +14,7 @@
 #include <cuda_runtime_api.h>
 
 #include "joulecast/error.h"
+#include "joulecast/meter/clock_guard.h"
 #include "joulecast/meter/nvml.h"
 #include "joulecast/meter/nvml_state.h"
 #include "workers/torch/cuda_timing.h"
@@ -75,18 +76,23 @@ class CudaDevice final : public TorchDevice {
     MemoryUse memory_of(const std::function<void()>& work) override;
     std::unique_ptr<Workload> apart(Workload& issued) override { return std::make_unique<CudaWorkload>(issued); }
     DeviceState state() override;
+    ClockAbilities clocks() override;
 
   private:
     bool at_least(int major, int minor) const {
         return properties_.major > major || (properties_.major == major && properties_.minor >= minor);
     }
     double allocated_bytes() const;
+    void hold_clocks(const OperatingPoint& asked);
 
     c10::DeviceIndex index_;
     CudaProperties properties_;
     Device facts_;
     std::string name_;
+    std::optional<NvmlGpu> gpu_;
     std::optional<NvmlStateProbe> probe_;
+    std::unique_ptr<ClockGuard> guard_;
+    std::string no_nvml_;  ///< why gpu_ is not there
 };
 
 CudaDevice::CudaDevice(int index)
@@ -94,12 +100,14 @@ CudaDevice::CudaDevice(int index)
       properties_(properties_of(index)),
       facts_(gpu_facts(properties_)),
       name_("cuda:" + std::to_string(index)) {
-    std::string unused;
-    const auto nvml = Nvml::open(default_nvml_library(), unused);
-    const auto gpu = nvml ? nvml->gpu(pci_address(index)) : std::nullopt;
-    if (!gpu) return;
-    probe_.emplace(*gpu);
-    if (const NvmlReading limit = gpu->default_power_limit_w(); limit.known()) facts_.tdp_w = limit.value;
+    if (const auto nvml = Nvml::open(default_nvml_library(), no_nvml_)) {
+        gpu_ = nvml->gpu(pci_address(index));
+        if (!gpu_) no_nvml_ = "NVML does not know the card at " + pci_address(index);
+    }
+    if (!gpu_) return;
+    probe_.emplace(*gpu_);
+    guard_ = std::make_unique<ClockGuard>(*gpu_);
+    if (const NvmlReading limit = gpu_->default_power_limit_w(); limit.known()) facts_.tdp_w = limit.value;
 }
 
 std::vector<Dtype> CudaDevice::dtypes() const {
@@ -114,10 +122,7 @@ OperatingPoint CudaDevice::prepare(const OperatingPoint& asked, int threads) {
         throw Error("cannot measure with tf32 on " + name_ + " (" + facts_.display_name +
                     "): cards have it from compute capability 8.0 on. Ask for ieee.");
     }
-    if (!std::isnan(asked.sm_clock_mhz) || !std::isnan(asked.memory_clock_mhz) || !std::isnan(asked.power_limit_w)) {
-        throw Error("cannot measure at a given clock or power limit on " + name_ +
-                    ": this worker locks none. Ask for the current clock.");
-    }
+    hold_clocks(asked);
     c10::cuda::set_device(index_);
     // Graphs cannot be captured on the default stream; all that we issue goes to one stream of its own.
     if (c10::cuda::getCurrentCUDAStream(index_) == c10::cuda::getDefaultCUDAStream(index_)) {
@@ -132,6 +137,35 @@ OperatingPoint CudaDevice::prepare(const OperatingPoint& asked, int threads) {
     point.math = math_now();
     point.threads = pin_threads(threads > 0 ? threads : asked.threads);
     return point;
+}
+
+void CudaDevice::hold_clocks(const OperatingPoint& asked) {
+    if (guard_) {
+        guard_->hold(asked);  // a point that asks for none gives back what the last one held
+    } else if (!clock_request(asked).asks_nothing()) {
+        throw Error("cannot measure at a given clock or power limit on " + name_ + ": " + no_nvml_ +
+                    ". Ask for the current clock.");
+    }
+}
+
+ClockAbilities CudaDevice::clocks() {
+    ClockAbilities abilities;
+    if (!guard_) {
+        abilities.missing_reason = no_nvml_;
+        return abilities;
+    }
+    abilities.missing_reason = guard_->why_not();
+    abilities.locks = abilities.missing_reason.empty();
+    const std::vector<unsigned> memory_clocks = gpu_->memory_clocks_mhz();
+    if (!memory_clocks.empty()) {
+        for (const unsigned mhz : gpu_->graphics_clocks_mhz(memory_clocks.front())) {
+            abilities.sm_clocks_mhz.push_back(mhz);
+        }
+    }
+    const NvmlRange limits = gpu_->power_limits_w();
+    abilities.power_limit_low_w = limits.lowest;
+    abilities.power_limit_high_w = limits.highest;
+    return abilities;
 }
 
 void CudaDevice::clean_up() {

@@ -11,8 +11,13 @@ TorchDevices::TorchDevices() {
     devices_.push_back(open_cpu());
 }
 
+void TorchDevices::choose(const std::string& asked) {
+    const TorchDevice& wanted = find(asked);
+    while (devices_[chosen_].get() != &wanted) chosen_ = (chosen_ + 1) % devices_.size();
+}
+
 TorchDevice& TorchDevices::find(const std::string& asked) const {
-    if (asked.empty()) return *devices_.back();
+    if (asked.empty() || asked == chosen().facts().id) return chosen();
     std::string names;
     for (const auto& device : devices_) {
         if (asked == device->name() || asked == device->facts().id) return *device;

@@ -16,6 +16,15 @@
 
 namespace joulecast::torch_worker {
 
+/// Which clocks and power limits can be set, or why none.
+struct ClockAbilities {
+    bool locks = false;
+    std::string missing_reason;
+    std::vector<double> sm_clocks_mhz;
+    double power_limit_low_w = std::numeric_limits<double>::quiet_NaN();
+    double power_limit_high_w = std::numeric_limits<double>::quiet_NaN();
+};
+
 struct MemoryUse {
     double peak_bytes = std::numeric_limits<double>::quiet_NaN();
     /// What cuBLAS and its like hold between calls; NaN: not known.
@@ -34,7 +43,8 @@ class TorchDevice {
     virtual UpdateStyle update_style() const = 0;
 
     /// Makes ready for a trial at this point with so many CPU threads (0: the point's, or its own choice) and returns
-    /// the point as it is. Throws Error with the reason if the device cannot be had so.
+    /// the point as it is. Clocks and power limit are held until another point is asked for. Throws Error with the
+    /// reason if the device cannot be had so.
     virtual OperatingPoint prepare(const OperatingPoint& asked, int threads) = 0;
     /// After a trial: gives back what is free, so that the next one finds it.
     virtual void clean_up() = 0;
@@ -45,6 +55,7 @@ class TorchDevice {
     /// The same calls as a device runs them that works apart from its host; null where issuing a call is executing it.
     virtual std::unique_ptr<Workload> apart(Workload& issued) = 0;
     virtual DeviceState state() = 0;
+    virtual ClockAbilities clocks() = 0;
 };
 
 std::unique_ptr<TorchDevice> open_cpu();
@@ -60,15 +71,18 @@ CudaDevices open_cuda_devices();
 class TorchDevices {
   public:
     TorchDevices();
-    /// What a worker measures on when it is not told.
-    TorchDevice& first() const { return *devices_.front(); }
-    /// By name or device id; "" and "cpu" are the CPU. Throws Error naming those that there are.
+    /// What a worker speaks of when it is not told otherwise by choose(): the first GPU, or else the CPU.
+    TorchDevice& chosen() const { return *devices_[chosen_]; }
+    void choose(const std::string& asked);
+    /// By name, or by device id (the chosen one, if several have it); "" is the chosen one. Throws Error naming those
+    /// that there are.
     TorchDevice& find(const std::string& asked) const;
     const std::vector<std::unique_ptr<TorchDevice>>& all() const { return devices_; }
 
   private:
     std::vector<std::unique_ptr<TorchDevice>> devices_;
     std::string cuda_missing_reason_;
+    std::size_t chosen_ = 0;
 };
 
 }  // namespace joulecast::torch_worker

@@ -94,16 +94,23 @@ void measure_on(TorchDevice& device, const OperatingPoint& asked, int threads,
     measurement.wall_s = clock.now_s() - start_s;
 }
 
-protocol::Capabilities capabilities_of(const TorchDevices& devices) {
+protocol::Capabilities capabilities_of(const TorchDevices& devices, const Provenance& who) {
     protocol::Capabilities capabilities;
-    const TorchDevice& first = devices.first();
-    capabilities.provenance = provenance();
-    capabilities.device = first.facts();
-    for (const auto& device : devices.all()) capabilities.device_names.push_back(device->name());
-    capabilities.dtypes = first.dtypes();
+    TorchDevice& device = devices.chosen();
+    capabilities.provenance = who;
+    capabilities.device = device.facts();
+    for (const auto& each : devices.all()) capabilities.device_names.push_back(each->name());
+    capabilities.dtypes = device.dtypes();
     capabilities.modes = {Mode::inference, Mode::training};
     capabilities.measures_graphs = true;
+    if (device.place().is_cuda()) capabilities.hosts.push_back(Host::graph);
     capabilities.energy_missing_reason = no_energy;
+    const ClockAbilities clocks = device.clocks();
+    capabilities.locks_clocks = clocks.locks;
+    capabilities.clocks_missing_reason = clocks.missing_reason;
+    capabilities.sm_clocks_mhz = clocks.sm_clocks_mhz;
+    capabilities.power_limit_low_w = clocks.power_limit_low_w;
+    capabilities.power_limit_high_w = clocks.power_limit_high_w;
     return capabilities;
 }
 
@@ -132,7 +139,12 @@ NetworkMeasurement measure_network(const protocol::MeasureGraph& request, const 
 protocol::Service torch_service() {
     const auto devices = std::make_shared<TorchDevices>();
     protocol::Service service;
-    service.hello = [capabilities = capabilities_of(*devices)] { return capabilities; };
+    const Provenance who = provenance();
+    service.hello = [devices, who] { return capabilities_of(*devices, who); };
+    service.hello_of = [devices, who](const std::string& asked) {
+        devices->choose(asked);
+        return capabilities_of(*devices, who);
+    };
     service.measure = [devices](const protocol::Measure& request) { return measure_operation(request, *devices); };
     service.measure_graph = [devices](const protocol::MeasureGraph& request) {
         return measure_network(request, *devices);
