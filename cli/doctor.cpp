@@ -16,6 +16,7 @@
 #include "joulecast/device/device.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/meter/nvml.h"
 #include "joulecast/worker/supervision/supervisor.h"
 
 namespace joulecast::cli {
@@ -163,9 +164,15 @@ Run declare_doctor(CLI::App& command) {
     command.add_option("--worker", options->worker, "the worker command to try instead of the default one");
     options->output.declare(command);
     return [options] {
-        const std::vector<Finding> findings = {
-            processor(),        zoo(), predictors(), dataset(), torch_worker(options->worker), energy_meter("/"),
-            clock_governor("/")};
+        const std::vector<Finding> findings = {processor(),
+                                               zoo(),
+                                               predictors(),
+                                               dataset(),
+                                               torch_worker(options->worker),
+                                               energy_meter("/"),
+                                               clock_governor("/"),
+                                               gpu_driver(default_nvml_library()),
+                                               gpu_clocks(default_nvml_library())};
         const Table table = fill(columns(), findings);
         if (options->output.format == "csv") {
             options->output.write(to_csv(table));
@@ -178,7 +185,7 @@ Run declare_doctor(CLI::App& command) {
         }
         // Forecasting is the main job; a machine that cannot measure is no failure.
         const bool forecasts = std::all_of(findings.begin(), findings.end(), [](const Finding& finding) {
-            const bool optional = finding.part == "torch worker";
+            const bool optional = finding.part == "torch worker" || finding.part.starts_with("GPU ");
             return optional || finding.state == State::works || finding.state == State::limited;
         });
         return static_cast<int>(forecasts ? done : failed);

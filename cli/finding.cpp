@@ -3,6 +3,12 @@
 #include <fstream>
 #include <set>
 #include <system_error>
+#include <vector>
+
+#include "joulecast/error.h"
+#include "joulecast/meter/clock_guard.h"
+#include "joulecast/meter/clock_lease.h"
+#include "joulecast/meter/nvml.h"
 
 namespace joulecast::cli {
 namespace {
@@ -64,6 +70,40 @@ Finding clock_governor(const std::filesystem::path& root) {
         finding.what_to_do = "sudo cpupower frequency-set -g performance (while measuring)";
     }
     return finding;
+}
+
+Finding gpu_driver(const std::string& nvml_library) {
+    Finding finding{"GPU driver", Finding::State::missing, "", "needed for measuring an NVIDIA GPU only"};
+    const auto nvml = Nvml::open(nvml_library, finding.found);
+    if (!nvml) return finding;
+    finding.found = "NVIDIA " + nvml->driver();
+    for (const NvmlGpu& gpu : nvml->gpus()) finding.found += ", " + gpu.label();
+    if (!nvml->gpus().empty()) return {finding.part, Finding::State::works, finding.found, ""};
+    return {finding.part, Finding::State::broken, finding.found + ", but no GPU answers",
+            "look for NVRM and Xid in the kernel log; a reboot may help"};
+}
+
+Finding gpu_clocks(const std::string& nvml_library) {
+    Finding finding{"GPU clocks", Finding::State::missing, "", "needed for measuring at several clocks only"};
+    const auto nvml = Nvml::open(nvml_library, finding.found);
+    if (!nvml) return finding;
+    const std::vector<NvmlGpu> gpus = nvml->gpus();
+    if (gpus.empty()) return {finding.part, finding.state, "no GPU answers", finding.what_to_do};
+    for (const NvmlGpu& gpu : gpus) {
+        try {
+            const auto folder = default_clock_state_folder();
+            if (is_leased(folder, gpu) || !left_behind(folder, gpu)) continue;
+            return {finding.part, Finding::State::limited, gpu.label() + " was left locked by a measurement that died",
+                    "joulecast clocks reset"};
+        } catch (const Error& error) {
+            return {finding.part, Finding::State::limited, error.what(), "joulecast clocks reset"};
+        }
+    }
+    if (ClockGuard(gpus.front()).why_not().empty()) {
+        return {finding.part, Finding::State::works, "can be locked, and are restored at the end", ""};
+    }
+    return {finding.part, Finding::State::limited, "this user may not lock them; the current clock can be measured",
+            "run as root, or let an administrator install joulecast-clockd as a service (docs/clocks.md)"};
 }
 
 }  // namespace joulecast::cli

@@ -22,4 +22,10 @@ Finding energy_meter(const std::filesystem::path& root);
 /// Whether `root`/sys/devices/system/cpu holds the clock still enough for measuring.
 Finding clock_governor(const std::filesystem::path& root);
 
+/// Which NVIDIA driver answers, and the cards it has.
+Finding gpu_driver(const std::string& nvml_library);
+
+/// Whether this user may lock the cards' clocks, and whether an earlier measurement left any of them locked.
+Finding gpu_clocks(const std::string& nvml_library);
+
 }  // namespace joulecast::cli

@@ -28,6 +28,7 @@ const std::vector<Verb>& verbs() {
         {"validate", declare_validate},
         {"predict", declare_predict},
         {"devices", declare_devices},
+        {"clocks", declare_clocks},
         {"doctor", declare_doctor},
         {"worker-check", declare_worker_check},
         {"help", declare_help},

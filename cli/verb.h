@@ -51,6 +51,7 @@ Run declare_train(CLI::App& command);
 Run declare_validate(CLI::App& command);
 Run declare_predict(CLI::App& command);
 Run declare_devices(CLI::App& command);
+Run declare_clocks(CLI::App& command);
 Run declare_doctor(CLI::App& command);
 Run declare_worker_check(CLI::App& command);
 Run declare_help(CLI::App& command);

@@ -13,6 +13,10 @@ set_target_properties(joulecast_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_l
 
 install(TARGETS joulecast EXPORT joulecast-targets FILE_SET HEADERS)
 install(TARGETS joulecast_cli joulecast_clockd)
+# For an administrator to copy: docs/clocks.md.
+configure_file(clockd/joulecast-clockd.service.in ${PROJECT_BINARY_DIR}/joulecast-clockd.service @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/joulecast-clockd.service clockd/joulecast-clockd.sysusers
+              clockd/joulecast-clockd.tmpfiles DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast/systemd)
 install(DIRECTORY zoo DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast FILES_MATCHING PATTERN "*.pt2")
 install(DIRECTORY predictors DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast OPTIONAL FILES_MATCHING PATTERN "*.jcp")
 install(DIRECTORY plans DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast OPTIONAL FILES_MATCHING PATTERN "*.plan")

@@ -23,7 +23,8 @@ nlohmann::json finding(const nlohmann::json& report, const std::string& part) {
 TEST(Doctor, NamesEveryPartItsStateAndWhatToDo) {
     const auto report = nlohmann::json::parse(run_joulecast("doctor --format json").out);
     EXPECT_EQ(report.at("schema"), "joulecast.doctor/1");
-    for (const char* part : {"zoo", "predictors", "dataset", "torch worker", "energy meter", "clock governor"}) {
+    for (const char* part : {"zoo", "predictors", "dataset", "torch worker", "energy meter", "clock governor",
+                             "GPU driver", "GPU clocks"}) {
         const auto entry = finding(report, part);
         ASSERT_FALSE(entry.is_null()) << part;
         EXPECT_NE(entry.at("found"), "") << part;

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "tests/cli/run_command.h"
+#include "tests/fake_nvml/fake_nvml.h"
 
 namespace joulecast::cli {
 namespace {
@@ -57,6 +58,37 @@ TEST(ClockGovernor, OnlyPerformanceOnEveryCoreWorks) {
 TEST(ClockGovernor, AMachineThatShowsNoneSaysSo) {
     const TemporaryFolder root;
     EXPECT_EQ(clock_governor(root.path()).state, Finding::State::limited);
+}
+
+TEST(GpuDriver, NamesTheDriverAndItsCards) {
+    testing::FakeNvml fake;
+    fake.add_gpu();
+    const Finding finding = gpu_driver(fake.library());
+    EXPECT_EQ(finding.state, Finding::State::works);
+    EXPECT_EQ(finding.found, "NVIDIA 550.54.15, GPU 0 (NVIDIA A30), GPU 1 (NVIDIA A30)");
+}
+
+TEST(GpuDriver, ADriverWhoseCardsAreLostIsBroken) {
+    testing::FakeNvml fake;
+    fake.state().gpu_count = 0;
+    EXPECT_EQ(gpu_driver(fake.library()).state, Finding::State::broken);
+    EXPECT_EQ(gpu_clocks(fake.library()).state, Finding::State::missing);
+}
+
+TEST(GpuDriver, AMachineWithoutOneIsMissingIt) {
+    EXPECT_EQ(gpu_driver("/nowhere/libnvidia-ml.so.1").state, Finding::State::missing);
+    EXPECT_EQ(gpu_clocks("/nowhere/libnvidia-ml.so.1").state, Finding::State::missing);
+}
+
+TEST(GpuClocks, ALockThatWasLeftBehindIsReported) {
+    testing::FakeNvml fake;
+    const TemporaryFolder folder;
+    ::setenv("JOULECAST_CLOCK_STATE", folder.path().c_str(), 1);
+    put(folder, std::string(fake.gpu().uuid) + ".clocks", "joulecast-clocks 1\ngraphics locked\n");
+    const Finding finding = gpu_clocks(fake.library());
+    EXPECT_EQ(finding.state, Finding::State::limited);
+    EXPECT_THAT(finding.found, HasSubstr("GPU 0 (NVIDIA A30) was left locked"));
+    EXPECT_EQ(finding.what_to_do, "joulecast clocks reset");
 }
 
 }  // namespace
