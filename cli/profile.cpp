@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +18,7 @@
 #include "joulecast/dataset/measuring_lock.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
+#include "joulecast/profile/clock_settings.h"
 #include "joulecast/profile/plan.h"
 #include "joulecast/profile/progress.h"
 #include "joulecast/profile/sweep.h"
@@ -55,7 +57,12 @@ struct Options {
     std::string worker;
     std::optional<std::string> mode, precision, budget;
     std::vector<std::string> set;
-    std::string host = "cpp";
+    std::optional<std::string> host;
+    std::string clocks = "current";
+    std::string power_limits;
+    std::string method = "joulecast";
+    std::string meter = "auto";
+    std::string optimizer = "none";
     std::string shard = "1/1";
     bool networks = false;
     bool no_hot = false;
@@ -145,6 +152,13 @@ void require(const protocol::Capabilities& worker, const Wish& wish, const Optio
     if (options.require_energy && !worker.measures_energy)
         throw Error("the worker cannot measure energy: " + worker.energy_missing_reason +
                     ". Without --require-energy time and memory are measured.");
+    const bool is_cpu = options.device == "cpu" || options.device == worker.device.id;
+    if (is_cpu != (worker.device.kind == Device::Kind::cpu) && options.device == "cpu")
+        throw Error("the worker tells of " + worker.device.id +
+                    " where cpu was asked for. Install joulecast and the "
+                    "worker from the same release.");
+    if (options.host && lacks(worker.hosts, *parse_host(*options.host)))
+        throw Error("the worker does not issue from host " + *options.host + ". Choose another --host or --worker.");
     for (const Variation& variation : wish.variations) {
         if (lacks(worker.modes, variation.mode))
             throw Error("the worker does not measure " + std::string(name(variation.mode)) +
@@ -157,17 +171,38 @@ void require(const protocol::Capabilities& worker, const Wish& wish, const Optio
     }
 }
 
-PlanSettings plan_settings(const Options& options, const Wish& wish, const Device& device) {
+PlanSettings plan_settings(const Options& options, const Wish& wish, const protocol::Capabilities& worker) {
     PlanSettings settings;
-    settings.device = device;
-    settings.point.device = device.id;
-    settings.point.host = Host::cpp;
-    settings.point.threads = options.threads > 0 ? options.threads : device.units;
+    settings.device = worker.device;
+    settings.point.device = worker.device.id;
+    settings.point.host = options.host ? *parse_host(*options.host) : worker.hosts.at(0);
+    settings.point.threads = options.threads;
+    // A GPU's host needs no more than one thread to issue: the worker chooses.
+    if (options.threads == 0 && worker.device.kind == Device::Kind::cpu) settings.point.threads = worker.device.units;
+    settings.clocks = clock_settings(parse_clock_wish(options.clocks, options.power_limits), worker);
+    settings.method = *parse_method(options.method);
+    settings.optimizer = *parse_optimizer(options.optimizer);
     settings.budget_s = wish.budget_s;
     settings.whole_budget_s = wish.whole_budget_s;
     settings.seed = options.seed;
     parse_shard(options.shard, settings);
+    settings.overhead_s = overhead_s(settings);
     return settings;
+}
+
+SweepSettings sweep_settings(const Options& options, const PlanSettings& planned) {
+    SweepSettings how;
+    how.point = planned.point;
+    how.measure.method = planned.method;
+    how.measure.meter = options.meter;
+    how.measure.measure_energy = options.meter != "none";
+    how.measure.threads = planned.point.threads;
+    how.measure.measure_hot = !options.no_hot;
+    how.measure.seed = how.order_seed = options.seed;
+    how.require_energy = options.require_energy;
+    how.interrupted = stopped;
+    how.now_s = now_s;
+    return how;
 }
 
 void announce(const Plan& plan, const Device& device) {
@@ -240,7 +275,11 @@ const std::vector<Column<SweepResult>>& result_columns() {
         {"measured", "measured", Show::count, [](const SweepResult& r) { return r.measured; }},
         {"failed", "failed", Show::count, [](const SweepResult& r) { return r.failed; }},
         {"inferred", "inferred", Show::count, [](const SweepResult& r) { return r.inferred; }},
+        {"repeated", "repeated", Show::count, [](const SweepResult& r) { return r.repeated; }},
         {"left", "left", Show::count, [](const SweepResult& r) { return r.left; }},
+        {"references", "references", Show::count, [](const SweepResult& r) { return r.references; }},
+        {"sigma_between", "sigma between", Show::percent,
+         [](const SweepResult& r) { return std::isfinite(r.sigma_between) ? Cell(r.sigma_between) : Cell(); }},
         {"interrupted", "interrupted", Show::text, [](const SweepResult& r) { return r.interrupted; }},
     };
     return list;
@@ -255,6 +294,10 @@ int print_result(const Options& options, const Plan& plan, const Device& device,
     } else {
         options.output.write(options.output.format == "csv" ? to_csv(table) : to_text(table));
     }
+    if (std::isfinite(result.sigma_between))
+        std::cerr << "repeats of the reference operation lie " << show(result.sigma_between, Show::percent)
+                  << " apart (sigma between, part of every interval); each timing stops at "
+                  << show(MeasureSettings{}.relative_half_width, Show::percent) << '\n';
     if (result.interrupted)
         std::cerr << "interrupted: everything measured so far is kept in " << options.database
                   << "; the same command goes on from there\n";
@@ -268,12 +311,17 @@ int dry_run(const Options& options, const Wish& wish) {
     if (options.worker.empty() && options.device != "cpu")
         throw UsageError("--dry-run for another device than cpu has to ask its worker: give --worker");
     std::optional<Supervisor> supervisor;
-    if (!options.worker.empty()) supervisor.emplace(Supervisor::Options{.command = options.worker});
+    if (!options.worker.empty())
+        supervisor.emplace(Supervisor::Options{.command = options.worker, .device = options.device});
     if (supervisor) require(supervisor->capabilities(), wish, options);
-    const Device device = supervisor ? supervisor->capabilities().device : this_cpu();
+    protocol::Capabilities assumed;
+    assumed.device = this_cpu();
+    if (options.host) assumed.hosts = {*parse_host(*options.host)};
+    const protocol::Capabilities worker = supervisor ? supervisor->capabilities() : assumed;
+    const Device device = worker.device;
     std::optional<Dataset> dataset;
     if (std::filesystem::exists(options.database)) dataset.emplace(options.database, Dataset::Access::read_only);
-    const PlanSettings settings = plan_settings(options, wish, device);
+    const PlanSettings settings = plan_settings(options, wish, worker);
     return print_plan(options, make_plan(wish.variations, dataset ? &*dataset : nullptr, settings), device);
 }
 
@@ -282,12 +330,14 @@ int profile(const Options& options) {
     if (options.dry_run) return dry_run(options, wanted);
     listen_for_stop();
     Supervisor supervisor({.command = options.worker.empty() ? default_worker() : options.worker,
-                           .hello_timeout = std::chrono::seconds(60),
-                           // A large network in training mode takes minutes for its least number of passes.
-                           .request_timeout = std::chrono::minutes(10)});
+                           // A job queue may let us wait for a node.
+                           .hello_timeout = std::chrono::minutes(10),
+                           .device = options.device});
     const protocol::Capabilities worker = supervisor.capabilities();
     require(worker, wanted, options);
-    if (!worker.measures_energy) std::cerr << "energy is not measured: " << worker.energy_missing_reason << '\n';
+    const PlanSettings settings = plan_settings(options, wanted, worker);
+    if (options.meter != "none" && !worker.measures_energy)
+        std::cerr << "energy is not measured: " << worker.energy_missing_reason << '\n';
     Dataset dataset(options.database);
     const MeasuringLock lock(
         options.database, worker.device.id,
@@ -297,17 +347,10 @@ int profile(const Options& options) {
         },
         stopped);
     if (!lock.held()) return interrupted;
-    const PlanSettings settings = plan_settings(options, wanted, worker.device);
     const Plan plan = make_plan(wanted.variations, &dataset, settings);
     announce(plan, worker.device);
-    SweepSettings how;
-    how.point = settings.point;
-    how.measure.threads = settings.point.threads;
-    how.measure.measure_hot = !options.no_hot;
-    how.measure.seed = how.order_seed = options.seed;
+    SweepSettings how = sweep_settings(options, settings);
     how.budget_s = plan.limit_s;
-    how.interrupted = stopped;
-    how.now_s = now_s;
     Progress progress(std::cerr, ::isatty(STDERR_FILENO) == 1, now_s);
     const SweepResult result = sweep(plan, supervisor, dataset, how, progress);
     return print_result(options, plan, worker.device, result);
@@ -319,12 +362,22 @@ Run declare_profile(CLI::App& command) {
     const auto options = std::make_shared<Options>();
     command.add_option("MODEL", options->models, ".pt2 files, names of the zoo, or .plan files")->required();
     command.add_option("--db", options->database, "database to write into; made if missing")->required();
-    command.add_option("--device", options->device, "what the worker measures on: cpu")->capture_default_str();
+    command.add_option("--device", options->device, "what the worker measures on: cpu, cuda:0")->capture_default_str();
     command.add_option("--worker", options->worker, "command that starts the worker (default: joulecast-torch)");
     command.add_option("--mode", options->mode, "inference, training or both (default: inference)");
     command.add_option("--precision", options->precision, precision_words() + " (default: fp32)");
-    command.add_option("--host", options->host, "who issues the operations")
-        ->check(CLI::IsMember({"cpp"}))
+    command.add_option("--host", options->host, "who issues the operations (default: as the worker does)")
+        ->check(CLI::IsMember({"python", "cpp", "graph"}));
+    command.add_option("--clocks", options->clocks, "in MHz: current, all, 900,1200 or 600:1440:120")
+        ->capture_default_str();
+    command.add_option("--power-limits", options->power_limits, "in W: 150,165 (default: as it is)");
+    command.add_option("--method", options->method, "how to measure")
+        ->check(CLI::IsMember({"joulecast", "thesis", "sponner"}))
+        ->capture_default_str();
+    command.add_option("--meter", options->meter, "what measures energy: auto, none, or a meter's name")
+        ->capture_default_str();
+    command.add_option("--optimizer", options->optimizer, "of networks in training")
+        ->check(CLI::IsMember({"none", "sgd", "momentum", "adam", "adamw"}))
         ->capture_default_str();
     command.add_option("--set", options->set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
     command.add_flag("--networks", options->networks, "also measure the models as a whole");

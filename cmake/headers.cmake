@@ -103,6 +103,7 @@ set(joulecast_headers
     joulecast/predict/predictor.h
     joulecast/predict/train.h
     joulecast/process/child_process.h
+    joulecast/profile/clock_settings.h
     joulecast/profile/patience.h
     joulecast/profile/plan.h
     joulecast/profile/progress.h

@@ -52,6 +52,12 @@ NetworkMeasurement checked(NetworkMeasurement answer, const NetworkMeasurement& 
     answer.precision = asked.precision;
     answer.asked = asked.asked;
     refuse_impossible(answer);
+    if (is_timed(answer.outcome) && answer.optimizer != asked.optimizer) {
+        answer.outcome = Outcome::unsupported;
+        answer.message = "the worker did not update the weights with " + std::string(name(asked.optimizer));
+        forget_numbers(answer);
+    }
+    answer.optimizer = asked.optimizer;
     return answer;
 }
 
@@ -145,7 +151,9 @@ class Sweep {
     template <class Planned>
     void get_ready(const Planned& planned) {
         if (stage_ != planned.stage) {
-            session_.enter(planned.point);
+            OperatingPoint point = planned.point;
+            point.math = settings_.point.math;  // the reference stays the same whatever comes first
+            session_.enter(point);
             stage_ = planned.stage;
             watch_ = {};
         }
@@ -252,6 +260,9 @@ class Sweep {
 
     template <class Result>
     void store(const Result& result, Doubtful row) {
+        if (settings_.require_energy && is_timed(result.outcome) && !result.energy)
+            throw Error("energy could not be measured: " + result.energy_missing_reason +
+                        ". Without --require-energy time and memory are measured.");
         row.row = store(result);
         if (!is_timed(result.outcome)) return;
         measured_s_ = settings_.now_s();
@@ -340,6 +351,21 @@ Measurement checked(Measurement answer, const Operation& operation, const Operat
     answer.asked = point;
     refuse_impossible(answer);
     return answer;
+}
+
+double overhead_s(const PlanSettings& settings) {
+    constexpr double switch_s = 2;        // lock, three readings at target, 250 ms
+    constexpr double calibration_s = 10;  // once
+    constexpr double soak_s = 15;         // 60 s at most
+    const bool is_gpu = settings.device.kind == Device::Kind::gpu;
+    double sum = is_gpu ? calibration_s : 0;
+    for (const ClockSetting& clocks : settings.clocks) {
+        sum += static_cast<double>(first_repeats + 1) * reference_cost_s;
+        if (is_gpu) sum += soak_s;
+        if (!std::isnan(clocks.sm_clock_mhz) || !std::isnan(clocks.power_limit_w)) sum += switch_s;
+    }
+    const auto budget_s = settings.budget_s ? settings.budget_s : settings.whole_budget_s;
+    return sum + budget_s.value_or(0) * reference_cost_s / reference_interval_s;
 }
 
 SweepResult sweep(const Plan& plan, Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings,

@@ -20,6 +20,7 @@ struct SweepSettings {
     OperatingPoint point;
     std::uint64_t order_seed = 1;       ///< of the plan's order, stored with the rows
     std::optional<double> budget_s;     ///< ends the sweep, whatever the estimates said
+    bool require_energy = false;        ///< a measurement without energy ends the sweep
     std::function<bool()> interrupted;  ///< asked before and after each measurement
     std::function<double()> now_s;      ///< any clock that only goes on
     /// How long an answer may take; tests wait less.
@@ -45,6 +46,9 @@ struct SweepResult {
 /// was measured while it drifted, and what heat throttled, is measured once more at the end of its stage.
 SweepResult sweep(const Plan& plan, Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings,
                   Progress& progress);
+
+/// Seconds that a sweep with these settings takes beside its measurements: soak, switching clocks, references.
+double overhead_s(const PlanSettings& settings);
 
 /// What a worker answered, made fit to store: the asked operation and point, and no numbers that cannot be.
 Measurement checked(Measurement answer, const Operation& operation, const OperatingPoint& point);

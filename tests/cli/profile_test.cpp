@@ -90,12 +90,52 @@ TEST(Profile, RefusesWhatTheWorkerCannotDo) {
     EXPECT_EQ(energy.status, 1);
     EXPECT_THAT(energy.err, HasSubstr("cannot measure energy: fakes have no meter"));
     EXPECT_THAT(run_joulecast(start + " --precision fp16").err, HasSubstr("does not measure fp16"));
+    EXPECT_THAT(run_joulecast(start + " --host python").err, HasSubstr("does not issue from host python"));
     EXPECT_THAT(run_joulecast(start + " --device cuda:0").err, HasSubstr("has no device 'cuda:0'. It has: cpu"));
+}
+
+TEST(Profile, SaysHowFarRepeatsLieApart) {
+    const TemporaryFolder folder;
+    const std::string db = " --db " + folder.file("a.db");
+    const auto ran = profiled("alexnet --set batch=8" + db + with_worker());
+    EXPECT_GE(ran.at("references"), 4);
+    EXPECT_EQ(ran.at("sigma_between"), 0);  // the fake answers the same each time
+    EXPECT_EQ(ran.at("repeated"), 0);
+}
+
+TEST(Profile, MeasuresAtEveryClockAndLimitOrSaysWhyNot) {
+    const TemporaryFolder folder;
+    const std::string start = "alexnet --set batch=8 --db " + folder.file("a.db");
+    const auto one = profiled(start + " --dry-run" + with_worker("--clocks 1"));
+    const auto ran = profiled(start + " --clocks 900,1200 --power-limits 150" + with_worker("--clocks 1"));
+    EXPECT_EQ(ran.at("wanted"), 2 * one.at("wanted").get<int>());
+    EXPECT_EQ(ran.at("measured"), ran.at("wanted"));
+    const Ran csv = run_joulecast("export --db " + folder.file("a.db"));
+    EXPECT_THAT(csv.out, HasSubstr(",1200,"));
+    const Ran refused = run_joulecast("profile " + start + " --clocks 900" + with_worker());
+    EXPECT_EQ(refused.status, 1);
+    EXPECT_THAT(refused.err,
+                HasSubstr("cannot lock clocks on cpu-fake: fakes have no clocks. Run as root, or measure"));
+}
+
+TEST(Profile, TakesMethodOptimizerAndMeterAlong) {
+    const TemporaryFolder folder;
+    const std::string start = "alexnet --set batch=8 --networks --mode training --db " + folder.file("a.db");
+    const auto first = profiled(start + " --optimizer adam" + with_worker());
+    EXPECT_EQ(first.at("measured"), first.at("wanted"));
+    EXPECT_EQ(profiled(start + " --optimizer sgd" + with_worker()).at("measured"), 1);  // the network alone
+    const auto thesis = profiled(start + " --method thesis --meter none" + with_worker());
+    EXPECT_EQ(thesis.at("measured"), thesis.at("wanted"));
+    const std::string csv = run_joulecast("export --db " + folder.file("a.db")).out;
+    EXPECT_THAT(csv, HasSubstr("\"\"meter\"\":\"\"none\"\""));
+    EXPECT_THAT(csv, HasSubstr(",adam,"));
+    EXPECT_THAT(csv, HasSubstr(",thesis,"));
 }
 
 TEST(Profile, TellsWrongUsage) {
     for (const char* wrong : {"--shard 3/2", "--shard x", "--budget soon", "--mode dreaming", "--set batch",
-                              "--threads 0", "--no-operations", "--host python"})
+                              "--threads 0", "--no-operations", "--host abacus", "--clocks fast", "--power-limits all",
+                              "--method guess", "--optimizer lion"})
         EXPECT_EQ(run_joulecast("profile alexnet --dry-run --db none.db " + std::string(wrong)).status, 2) << wrong;
 }
 

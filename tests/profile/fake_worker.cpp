@@ -4,6 +4,7 @@
 //   --nonsense-on TEXT      answers with a negative time
 //   --drift FROM:TO:FACTOR  repeats of the reference operation with these numbers, from 1, take so much longer
 //   --thermal-on TEXT       is throttled by heat the first time: takes twice as long and says so
+//   --clocks 1              may set clocks and power limits
 //   --no-reference 1        cannot measure the reference operation
 //   --signal-parent-on TEXT sends SIGINT to the sweep, as Ctrl-C in a terminal does, then dies of it
 #include <unistd.h>
@@ -23,6 +24,7 @@ struct Behaviour {
     long drift_from = 0, drift_to = -1;
     double drift_factor = 1;
     bool no_reference = false;
+    bool clocks = false;
     long references = 0;
     bool was_hot = false;
     std::int64_t no_memory_from = INT64_MAX;
@@ -40,7 +42,7 @@ TimeSummary summary(double mean_s) {
     return time;
 }
 
-protocol::Capabilities capabilities() {
+protocol::Capabilities capabilities(const Behaviour& behaviour) {
     protocol::Capabilities own;
     own.provenance.worker = "fake 1";
     own.provenance.framework = "none";
@@ -54,6 +56,8 @@ protocol::Capabilities capabilities() {
     own.modes = {Mode::inference, Mode::training};
     own.measures_graphs = true;
     own.energy_missing_reason = "fakes have no meter";
+    own.locks_clocks = behaviour.clocks;
+    own.clocks_missing_reason = "fakes have no clocks";
     return own;
 }
 
@@ -100,6 +104,7 @@ Measurement measure(const protocol::Measure& request, Behaviour& behaviour) {
 NetworkMeasurement measure_graph(const protocol::MeasureGraph& request) {
     NetworkMeasurement result;
     result.asked = result.real = request.point;
+    result.optimizer = request.optimizer;
     result.time = summary(1e-6 * static_cast<double>(request.graph.nodes.size()));
     result.wall_s = 0.001;
     return result;
@@ -115,13 +120,15 @@ int main(int argc, char** argv) {
         if (option == "--nonsense-on") behaviour.nonsense_on = value;
         if (option == "--signal-parent-on") behaviour.signal_on = value;
         if (option == "--thermal-on") behaviour.thermal_on = value;
+        if (option == "--clocks") behaviour.clocks = true;
         if (option == "--no-reference") behaviour.no_reference = true;
         if (option == "--drift" && std::sscanf(value.c_str(), "%ld:%ld:%lf", &behaviour.drift_from, &behaviour.drift_to,
                                                &behaviour.drift_factor) != 3)
             return 2;
         if (option == "--no-memory-from") behaviour.no_memory_from = std::stoll(value);
     }
-    const protocol::Service service{
-        capabilities, [&](const protocol::Measure& request) { return measure(request, behaviour); }, measure_graph};
+    const protocol::Service service{[&] { return capabilities(behaviour); },
+                                    [&](const protocol::Measure& request) { return measure(request, behaviour); },
+                                    measure_graph};
     return protocol::serve(service, STDIN_FILENO, STDOUT_FILENO);
 }

@@ -1,0 +1,109 @@
+#include "joulecast/profile/clock_settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "joulecast/error.h"
+
+namespace joulecast {
+namespace {
+
+/// A range with a step of 1 MHz over all that a card can do is a few thousand; more is a slip of the pen.
+constexpr std::size_t most_values = 10'000;
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    for (std::size_t end = text.find(separator); end != std::string_view::npos; end = text.find(separator)) {
+        parts.push_back(text.substr(0, end));
+        text.remove_prefix(end + 1);
+    }
+    parts.push_back(text);
+    return parts;
+}
+
+double positive(std::string_view text, std::string_view option) {
+    double value = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (read.ec != std::errc() || read.ptr != text.data() + text.size() || !std::isfinite(value) || value <= 0)
+        throw UsageError(std::string(option) + ": '" + std::string(text.substr(0, 40)) +
+                         "' is no number above zero. Give numbers or from:to:step, with commas between");
+    return value;
+}
+
+/// Numbers and ranges, with commas between, without repetition.
+std::vector<double> numbers(std::string_view text, std::string_view option) {
+    std::vector<double> values;
+    const auto add = [&](double value) {
+        if (values.size() == most_values) throw UsageError(std::string(option) + " names more than 10000 values");
+        if (std::ranges::find(values, value) == values.end()) values.push_back(value);
+    };
+    for (const std::string_view part : split(text, ',')) {
+        const auto bounds = split(part, ':');
+        if (bounds.size() == 1) {
+            add(positive(part, option));
+            continue;
+        }
+        if (bounds.size() != 3)
+            throw UsageError(std::string(option) + ": '" + std::string(part) + "' is no range from:to:step");
+        const double from = positive(bounds[0], option), to = positive(bounds[1], option);
+        const double step = positive(bounds[2], option);
+        if (to < from) throw UsageError(std::string(option) + ": '" + std::string(part) + "' ends before it starts");
+        // Counted, so that the last one is not lost to rounding.
+        for (double i = 0; from + i * step <= to + 1e-9 * to; ++i) add(from + i * step);
+    }
+    return values;
+}
+
+double nearest(double wanted, const std::vector<double>& known) {
+    if (known.empty()) return wanted;
+    return *std::ranges::min_element(known, {}, [wanted](double value) { return std::abs(value - wanted); });
+}
+
+std::vector<double> clocks(const ClockWish& wish, const protocol::Capabilities& worker) {
+    if (wish.all && worker.sm_clocks_mhz.empty())
+        throw Error("the worker does not tell which clocks " + worker.device.id +
+                    " has. Name them: --clocks 900,1200 or 600:1440:120.");
+    std::vector<double> list;
+    for (const double wanted : wish.all ? worker.sm_clocks_mhz : wish.sm_clocks_mhz) {
+        const double clock = nearest(wanted, worker.sm_clocks_mhz);
+        if (std::ranges::find(list, clock) == list.end()) list.push_back(clock);
+    }
+    if (list.empty()) list.push_back(ClockSetting{}.sm_clock_mhz);
+    return list;
+}
+
+std::vector<double> limits(const ClockWish& wish, const protocol::Capabilities& worker) {
+    for (const double limit : wish.power_limits_w)
+        if (limit < worker.power_limit_low_w || limit > worker.power_limit_high_w)
+            throw UsageError("--power-limits: " + std::to_string(std::lround(limit)) + " W is outside of what " +
+                             worker.device.id + " allows: " + std::to_string(std::lround(worker.power_limit_low_w)) +
+                             " to " + std::to_string(std::lround(worker.power_limit_high_w)) + " W");
+    if (wish.power_limits_w.empty()) return {ClockSetting{}.power_limit_w};
+    return wish.power_limits_w;
+}
+
+}  // namespace
+
+ClockWish parse_clock_wish(const std::string& clocks, const std::string& power_limits) {
+    ClockWish wish;
+    wish.all = clocks == "all";
+    if (!wish.all && !clocks.empty() && clocks != "current") wish.sm_clocks_mhz = numbers(clocks, "--clocks");
+    if (!power_limits.empty()) wish.power_limits_w = numbers(power_limits, "--power-limits");
+    return wish;
+}
+
+std::vector<ClockSetting> clock_settings(const ClockWish& wish, const protocol::Capabilities& worker) {
+    if (!wish.changes()) return {ClockSetting{}};
+    if (!worker.locks_clocks)
+        throw Error("cannot lock clocks on " + worker.device.id + ": " +
+                    (worker.clocks_missing_reason.empty() ? "its worker sets none" : worker.clocks_missing_reason) +
+                    ". Run as root, or measure at the current clock with --clocks current.");
+    std::vector<ClockSetting> all;
+    for (const double clock : clocks(wish, worker))
+        for (const double limit : limits(wish, worker)) all.push_back({clock, ClockSetting{}.memory_clock_mhz, limit});
+    return all;
+}
+
+}  // namespace joulecast

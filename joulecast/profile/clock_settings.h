@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "joulecast/profile/plan.h"
+#include "joulecast/worker/protocol.h"
+
+namespace joulecast {
+
+/// The texts of the command line, read apart from any device: "current", "all", "900,1200", "600:1440:120" (from, to,
+/// step; in lists too). Throws UsageError naming what it does not understand.
+struct ClockWish {
+    bool all = false;
+    std::vector<double> sm_clocks_mhz;   ///< neither these nor all: as they are
+    std::vector<double> power_limits_w;  ///< none: as it is
+
+    /// Anything that needs the right to change the device.
+    bool changes() const { return all || !sm_clocks_mhz.empty() || !power_limits_w.empty(); }
+};
+ClockWish parse_clock_wish(const std::string& clocks, const std::string& power_limits);
+
+/// Every clock with every limit on that worker's device. A clock that it does not have is taken to the nearest one;
+/// those that become the same are one. Throws Error when the worker may not set them (with its reason and what to do),
+/// when it does not say which clocks there are, and for a limit outside of its range.
+std::vector<ClockSetting> clock_settings(const ClockWish& wish, const protocol::Capabilities& worker);
+
+}  // namespace joulecast
