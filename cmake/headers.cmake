@@ -76,7 +76,9 @@ set(joulecast_headers
     joulecast/meter/clock_guard.h
     joulecast/meter/clock_lease.h
     joulecast/meter/clock_line.h
+    joulecast/meter/cpu_state.h
     joulecast/meter/device_state.h
+    joulecast/meter/hwmon.h
     joulecast/meter/meter.h
     joulecast/meter/nvml.h
     joulecast/meter/nvml_meter.h

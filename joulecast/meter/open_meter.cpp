@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "joulecast/error.h"
+#include "joulecast/meter/hwmon.h"
 #include "joulecast/meter/nvml_meter.h"
 #include "joulecast/meter/rapl.h"
 #include "joulecast/meter/replay.h"
@@ -23,6 +24,10 @@ FoundMeter open_none(const MeterRequest& /*request*/, const std::string& /*argum
 
 FoundMeter open_rapl_by_name(const MeterRequest& request, const std::string& /*argument*/) {
     return open_rapl(request.root, request.now_s);
+}
+
+FoundMeter open_hwmon_by_name(const MeterRequest& request, const std::string& argument) {
+    return open_hwmon(request.root, argument, request.now_s);
 }
 
 FoundMeter open_nvml_by_name(const MeterRequest& request, const std::string& argument) {
@@ -53,14 +58,16 @@ constexpr std::array kinds{
     Kind{"auto", Argument::none, "auto", open_auto},
     Kind{"none", Argument::none, "none", open_none},
     Kind{"rapl", Argument::none, "rapl", open_rapl_by_name},
+    Kind{"hwmon", Argument::possible, "hwmon[:CHIP]", open_hwmon_by_name},
     Kind{"nvml", Argument::possible, "nvml[:GPU]", open_nvml_by_name},
     Kind{"replay", Argument::needed, "replay:FILE", open_replay_by_name},
 };
 
-/// What `auto` tries, best first; also what a survey lists.
-constexpr std::array cpu_meters{"rapl"};
+/// What `auto` tries, best first. An amdgpu sensor is not tried for a GPU: it may be another card than the measured
+/// one.
+constexpr std::array cpu_meters{"rapl", "hwmon"};
 constexpr std::array gpu_meters{"nvml"};
-constexpr std::array surveyed_meters{"rapl", "nvml"};
+constexpr std::array surveyed_meters{"rapl", "hwmon", "nvml"};
 
 struct Choice {
     const Kind* kind;

@@ -86,6 +86,20 @@ TEST(OpenMeter, AReplayBeginsAgainAtItsEnd) {
     EXPECT_DOUBLE_EQ(found.meter->read().energy_j, 25.0);
 }
 
+TEST(OpenMeter, AutoGoesOnToTheSensorsOfABoardButTakesNoCardThatWasNotNamed) {
+    const Machine machine;
+    machine.root.put("sys/class/hwmon/hwmon0/name", "power_meter\n");
+    machine.root.put("sys/class/hwmon/hwmon0/power1_average", "250000000\n");
+    machine.root.put("sys/class/hwmon/hwmon1/name", "amdgpu\n");
+    machine.root.put("sys/class/hwmon/hwmon1/power1_average", "180000000\n");
+    const auto cpu = open_meter(machine.request("auto"));
+    ASSERT_NE(cpu.meter, nullptr) << cpu.missing_reason;
+    EXPECT_DOUBLE_EQ(cpu.meter->read().power_w, 250.0);
+    const auto gpu = open_meter(machine.request("auto", true));
+    EXPECT_EQ(gpu.meter, nullptr);
+    EXPECT_DOUBLE_EQ(open_meter(machine.request("hwmon:amdgpu")).meter->read().power_w, 180.0);
+}
+
 TEST(OpenMeter, NoneIsNoMeterOnPurpose) {
     const Machine machine;
     machine.put_rapl();
