@@ -62,14 +62,18 @@ set(joulecast_headers
     joulecast/measure/block_timer.h
     joulecast/measure/conditions.h
     joulecast/measure/energy_window.h
+    joulecast/measure/errors.h
     joulecast/measure/issue.h
     joulecast/measure/load.h
     joulecast/measure/measure.h
     joulecast/measure/measurement.h
     joulecast/measure/meter_traits.h
+    joulecast/measure/power_samples.h
+    joulecast/measure/proportionality.h
     joulecast/measure/readings.h
     joulecast/measure/recipe.h
     joulecast/measure/rotation.h
+    joulecast/measure/startup.h
     joulecast/measure/stopping_rule.h
     joulecast/measure/workload.h
     joulecast/meter/clock_control.h

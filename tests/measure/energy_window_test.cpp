@@ -198,7 +198,7 @@ TEST(EnergyWindow, ACounterThatStandsStillUnderLoadIsLost) {
 
 /// Root mean square of the relative error of simulated 0.6 s windows on a counter of 100 ms, that begin anywhere.
 double rms_error(bool aligned) {
-    constexpr int trials = 150;
+    constexpr int trials = 60;
     std::mt19937_64 random(5);
     std::uniform_real_distribution<double> phase(0.0, 0.1);
     double sum = 0.0;
