@@ -88,12 +88,18 @@ ClockGuard::ClockGuard(NvmlGpu gpu, Settings settings, SettleClock* clock)
     : gpu_(std::move(gpu)), settings_(std::move(settings)), clock_(clock != nullptr ? clock : &steady_) {}
 
 ClockGuard::~ClockGuard() {
+    try_to_release();
+    disconnect();
+}
+
+/// What could not be undone stands in the guard's state file, and `clocks show` tells.
+bool ClockGuard::try_to_release() {
     try {
         release();
+        return true;
     } catch (const Error&) {
-        // What could not be undone stands in the guard's state file, and `clocks show` tells.
+        return false;
     }
-    disconnect();
 }
 
 std::string ClockGuard::why_not() const {

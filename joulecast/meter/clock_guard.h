@@ -43,6 +43,7 @@ class ClockGuard {
     std::optional<int> child() const;
 
   private:
+    bool try_to_release();
     void connect();
     bool connect_to_service();
     void start_child();

@@ -115,6 +115,7 @@ std::string to_text(const ClockRecord& record) {
         text += "power_limit_before_mw " + std::to_string(*record.power_limit_before_mw) + '\n';
     }
     if (record.power_limit_set_mw) text += "power_limit_set_mw " + std::to_string(*record.power_limit_set_mw) + '\n';
+    if (record.power_limit_next_mw) text += "power_limit_next_mw " + std::to_string(*record.power_limit_next_mw) + '\n';
     return text;
 }
 
@@ -136,10 +137,12 @@ ClockRecord parse_clock_record(std::string_view text) {
             record.graphics_locked = true;
         } else if (key == "memory" && value == "locked") {
             record.memory_locked = true;
-        } else if (key == "power_limit_before_mw" || key == "power_limit_set_mw") {
-            const auto number = parse_unsigned(value);
-            if (!number) throw wrong();
-            (key == "power_limit_set_mw" ? record.power_limit_set_mw : record.power_limit_before_mw) = number;
+        } else if (const auto number = parse_unsigned(value); number && key == "power_limit_before_mw") {
+            record.power_limit_before_mw = number;
+        } else if (number && key == "power_limit_set_mw") {
+            record.power_limit_set_mw = number;
+        } else if (number && key == "power_limit_next_mw") {
+            record.power_limit_next_mw = number;
         } else {
             throw wrong();
         }
@@ -205,12 +208,19 @@ ClockLease::ClockLease(NvmlGpu gpu, fs::path folder) : gpu_(std::move(gpu)), fol
 }
 
 ClockLease::~ClockLease() {
-    try {
-        restore();
-    } catch (const Error&) {
-        // The record stays in the state file; `clocks show` tells, and whoever takes the next lease tries again.
-    }
+    try_to_restore(record_);
     ::close(lock_);
+}
+
+/// What cannot be undone stays in the state file; `clocks show` tells, and whoever takes the next lease tries again.
+bool ClockLease::try_to_restore(const ClockRecord& what) {
+    try {
+        remember(what);
+        restore();
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
 }
 
 void ClockLease::remember(const ClockRecord& record) {
@@ -235,12 +245,7 @@ void ClockLease::hold(const ClockRequest& request) {
         apply(request, done);
         remember(done);
     } catch (const Error&) {
-        try {
-            remember(done);
-            restore();
-        } catch (const Error&) {
-            // The first failure is the one to tell; what is still to be undone stands in the state file.
-        }
+        try_to_restore(done);
         throw;
     }
 }
@@ -253,7 +258,7 @@ ClockRecord ClockLease::planned(const ClockRequest& request) const {
     if (request.power_limit_mw) {
         if (!next.power_limit_before_mw) next.power_limit_before_mw = milliwatts(gpu_.power_limit_w());
         if (!next.power_limit_before_mw) throw Error(gpu_.label() + " does not tell its power limit");
-        next.power_limit_set_mw = request.power_limit_mw;
+        next.power_limit_next_mw = request.power_limit_mw;
     }
     return next;
 }
@@ -277,7 +282,7 @@ void ClockLease::apply(const ClockRequest& request, ClockRecord& done) {
         done.power_limit_before_mw = record_.power_limit_before_mw;
         done.power_limit_set_mw = request.power_limit_mw;
     } else if (done.power_limit_before_mw) {
-        set_power_limit(*done.power_limit_before_mw);
+        if (limit_is_ours(done)) set_power_limit(*done.power_limit_before_mw);
         done.power_limit_before_mw = done.power_limit_set_mw = std::nullopt;
     }
 }
@@ -286,15 +291,20 @@ void ClockLease::set_power_limit(unsigned limit_mw) {
     require(gpu_.set_power_limit(limit_mw), "set the power limit of", gpu_, current_limit);
 }
 
+/// Whether the card still has a limit that we set, or one that was about to be set when a guard died.
+bool ClockLease::limit_is_ours(const ClockRecord& record) const {
+    const NvmlReading now = gpu_.power_limit_w();
+    if (!now.known()) return true;
+    for (const auto& limit_mw : {record.power_limit_set_mw, record.power_limit_next_mw}) {
+        if (limit_mw && std::abs(now.value - *limit_mw * 1e-3) < limit_rounding_w) return true;
+    }
+    return false;
+}
+
 void ClockLease::restore() {
     if (record_.nothing_to_undo()) return;
     std::string problems;
-    const auto is_ours = [this] {
-        const NvmlReading now = gpu_.power_limit_w();
-        if (!now.known() || !record_.power_limit_set_mw) return true;
-        return std::abs(now.value - *record_.power_limit_set_mw * 1e-3) < limit_rounding_w;
-    };
-    if (record_.power_limit_before_mw && is_ours()) {
+    if (record_.power_limit_before_mw && limit_is_ours(record_)) {
         undo(gpu_.set_power_limit(*record_.power_limit_before_mw), "power limit", problems);
     }
     if (record_.memory_locked) undo(gpu_.reset_memory_clock(), "memory clock", problems);

@@ -17,6 +17,7 @@ struct ClockRecord {
     bool memory_locked = false;
     std::optional<unsigned> power_limit_before_mw;
     std::optional<unsigned> power_limit_set_mw;
+    std::optional<unsigned> power_limit_next_mw;  ///< about to be set
 
     bool nothing_to_undo() const { return !graphics_locked && !memory_locked && !power_limit_before_mw; }
     friend bool operator==(const ClockRecord&, const ClockRecord&) = default;
@@ -58,9 +59,11 @@ class ClockLease {
     const NvmlGpu& gpu() const { return gpu_; }
 
   private:
+    bool try_to_restore(const ClockRecord& what);
     void remember(const ClockRecord& record);
     ClockRecord planned(const ClockRequest& request) const;
     void apply(const ClockRequest& request, ClockRecord& done);
+    bool limit_is_ours(const ClockRecord& record) const;
     void set_power_limit(unsigned milliwatts);
 
     NvmlGpu gpu_;

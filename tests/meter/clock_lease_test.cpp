@@ -56,7 +56,7 @@ TEST_F(ClockLeaseTest, HoldsAndRestores) {
         EXPECT_EQ(fake.gpu().locked_graphics_mhz, 900U);
         EXPECT_EQ(fake.gpu().locked_memory_mhz, 1215U);
         EXPECT_EQ(fake.gpu().power_limit_mw, 120000U);
-        EXPECT_EQ(record(), (ClockRecord{true, true, 165000, 120000}));
+        EXPECT_EQ(record(), (ClockRecord{true, true, 165000, 120000, {}}));
     }
     EXPECT_TRUE(is_as_before());
     EXPECT_FALSE(record());
@@ -69,7 +69,7 @@ TEST_F(ClockLeaseTest, WhatTheNextRequestDoesNotNameIsGivenBack) {
     EXPECT_EQ(fake.gpu().locked_graphics_mhz, 1200U);
     EXPECT_EQ(fake.gpu().locked_memory_mhz, 0U);
     EXPECT_EQ(fake.gpu().power_limit_mw, 165000U);
-    EXPECT_EQ(record(), (ClockRecord{true, false, {}, {}}));
+    EXPECT_EQ(record(), (ClockRecord{true, false, {}, {}, {}}));
     held.hold({{}, {}, 110000});
     EXPECT_EQ(fake.gpu().locked_graphics_mhz, 0U);
     held.hold({});
@@ -93,6 +93,14 @@ TEST_F(ClockLeaseTest, ALimitThatSomebodyElseSetMeanwhileIsLeftAlone) {
         held.hold({{}, {}, 120000});
         fake.gpu().power_limit_mw = 140000;
     }
+    EXPECT_EQ(fake.gpu().power_limit_mw, 140000U);
+}
+
+TEST_F(ClockLeaseTest, ItIsLeftAloneByARequestThatNamesNoLimit) {
+    ClockLease held(gpu(), folder_);
+    held.hold({{}, {}, 120000});
+    fake.gpu().power_limit_mw = 140000;
+    held.hold({900, {}, {}});
     EXPECT_EQ(fake.gpu().power_limit_mw, 140000U);
 }
 
@@ -165,7 +173,7 @@ void leave_behind(FakeGpu& card, const fs::path& file) {
     card.locked_graphics_mhz = 900;
     card.power_limit_mw = 120000;
     fs::create_directories(file.parent_path());
-    std::ofstream(file) << to_text(ClockRecord{true, false, 165000, 120000});
+    std::ofstream(file) << to_text(ClockRecord{true, false, 165000, 120000, {}});
 }
 
 TEST_F(ClockLeaseTest, WhatADeadGuardLeftIsUndoneByTheNextLease) {
@@ -173,6 +181,16 @@ TEST_F(ClockLeaseTest, WhatADeadGuardLeftIsUndoneByTheNextLease) {
     const ClockLease next(gpu(), folder_);
     EXPECT_TRUE(is_as_before());
     EXPECT_FALSE(record());
+}
+
+TEST_F(ClockLeaseTest, AGuardThatDiesBetweenTwoLimitsIsUndoneFromEither) {
+    for (const unsigned limit_mw : {120000U, 110000U}) {
+        leave_behind(fake.gpu(), record_file());
+        std::ofstream(record_file()) << to_text(ClockRecord{false, false, 165000, 120000, 110000});
+        fake.gpu().power_limit_mw = limit_mw;
+        const ClockLease next(gpu(), folder_);
+        EXPECT_EQ(fake.gpu().power_limit_mw, 165000U);
+    }
 }
 
 TEST_F(ClockLeaseTest, AfterARebootTheRecordIsCleanedUpAndALimitSetSinceIsKept) {
@@ -244,14 +262,14 @@ TEST_F(ClockLeaseTest, WhereNothingCanBeWrittenNothingIsChanged) {
 TEST_F(ClockLeaseTest, ARecordThatIsALinkIsNotFollowed) {
     fs::create_directories(folder_);
     const fs::path target = folder_ / "target";
-    std::ofstream(target) << to_text(ClockRecord{true, false, {}, {}});
+    std::ofstream(target) << to_text(ClockRecord{true, false, {}, {}, {}});
     fs::create_symlink(target, record_file());
     EXPECT_THROW(record(), Error);
 }
 
 TEST(ClockRecord, WhatIsWrittenIsReadBack) {
     for (const ClockRecord& record :
-         {ClockRecord{}, ClockRecord{true, false, {}, {}}, ClockRecord{true, true, 165000, 120000}}) {
+         {ClockRecord{}, ClockRecord{true, false, {}, {}, {}}, ClockRecord{true, true, 165000, 120000, 110000}}) {
         EXPECT_EQ(parse_clock_record(to_text(record)), record);
     }
 }
