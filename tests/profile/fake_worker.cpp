@@ -4,6 +4,8 @@
 //   --nonsense-on TEXT      answers with a negative time
 //   --drift FROM:TO:FACTOR  repeats of the reference operation with these numbers, from 1, take so much longer
 //   --thermal-on TEXT       is throttled by heat the first time: takes twice as long and says so
+//   --die-at-random SHARE   dies of that share of its requests
+//   --guard 1               holds the clocks of a card, by NVML and the guard that the environment names
 //   --clocks 1              may set clocks and power limits
 //   --no-reference 1        cannot measure the reference operation
 //   --signal-parent-on TEXT sends SIGINT to the sweep, as Ctrl-C in a terminal does, then dies of it
@@ -11,8 +13,12 @@
 
 #include <csignal>
 #include <cstdio>
+#include <memory>
+#include <random>
 #include <string>
 
+#include "joulecast/error.h"
+#include "joulecast/meter/clock_guard.h"
 #include "joulecast/worker/serve.h"
 
 namespace {
@@ -25,6 +31,8 @@ struct Behaviour {
     double drift_factor = 1;
     bool no_reference = false;
     bool clocks = false;
+    double die_at_random = 0;
+    std::unique_ptr<ClockGuard> guard;
     long references = 0;
     bool was_hot = false;
     std::int64_t no_memory_from = INT64_MAX;
@@ -40,6 +48,21 @@ TimeSummary summary(double mean_s) {
     time.blocks = 2;
     time.converged = true;
     return time;
+}
+
+std::random_device& random_numbers() {
+    static std::random_device numbers;
+    return numbers;
+}
+
+/// The first card, whose clocks settle at once.
+std::unique_ptr<ClockGuard> open_guard() {
+    std::string why;
+    const auto nvml = Nvml::open(default_nvml_library(), why);
+    if (!nvml) throw Error(why);
+    ClockGuard::Settings settings;
+    settings.settle = {.equal_readings = 1, .poll_s = 0, .rest_s = 0, .limit_s = 1};
+    return std::make_unique<ClockGuard>(nvml->gpus().at(0), settings);
 }
 
 protocol::Capabilities capabilities(const Behaviour& behaviour) {
@@ -67,6 +90,8 @@ Measurement measure(const protocol::Measure& request, Behaviour& behaviour) {
     result.asked = result.real = request.point;
     const std::string text = signature(request.operation);
     if (occurs(behaviour.crash_on, text)) ::raise(SIGKILL);
+    if (std::uniform_real_distribution<>(0, 1)(random_numbers()) < behaviour.die_at_random) ::raise(SIGKILL);
+    if (behaviour.guard) result.real = behaviour.guard->hold(request.point).real;
     if (occurs(behaviour.signal_on, text)) {
         ::kill(::getppid(), SIGINT);
         ::raise(SIGKILL);
@@ -121,6 +146,8 @@ int main(int argc, char** argv) {
         if (option == "--signal-parent-on") behaviour.signal_on = value;
         if (option == "--thermal-on") behaviour.thermal_on = value;
         if (option == "--clocks") behaviour.clocks = true;
+        if (option == "--guard") behaviour.guard = open_guard();
+        if (option == "--die-at-random") behaviour.die_at_random = std::stod(value);
         if (option == "--no-reference") behaviour.no_reference = true;
         if (option == "--drift" && std::sscanf(value.c_str(), "%ld:%ld:%lf", &behaviour.drift_from, &behaviour.drift_to,
                                                &behaviour.drift_factor) != 3)

@@ -16,6 +16,7 @@
 #include "dataset/samples.h"
 #include "joulecast/dataset/measuring_lock.h"
 #include "joulecast/error.h"
+#include "profile/reporting_process.h"
 #include "profile/sweeps.h"
 
 namespace joulecast {
@@ -24,6 +25,7 @@ namespace {
 using joulecast::testing::bag;
 using joulecast::testing::fake_settings;
 using joulecast::testing::relu_row;
+using joulecast::testing::start_reporting;
 using ::testing::HasSubstr;
 
 std::atomic<bool> was_interrupted{false};
@@ -262,65 +264,10 @@ TEST_F(SweepTest, EndsWithTheBudgetAndLeavesTheSmallestShares) {
     EXPECT_LE(small, 15);
 }
 
-/// Starts the sweep in a process of its own; the returned end of a pipe carries its progress.
-template <class Profile>
-std::pair<pid_t, int> start(Profile run) {
-    int ends[2];
-    if (::pipe(ends) != 0) return {-1, -1};
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::close(ends[0]);
-        struct PipeBuffer : std::stringbuf {
-            int file = -1;
-            int sync() override {
-                const std::string text = str();
-                str("");
-                return ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : -1;
-            }
-        } buffer;
-        buffer.file = ends[1];
-        std::ostream output(&buffer);
-        try {
-            run(output);
-            ::_exit(0);
-        } catch (const std::exception& error) {
-            std::fprintf(stderr, "%s\n", error.what());
-            ::_exit(1);
-        }
-    }
-    ::close(ends[1]);
-    return {child, ends[0]};
-}
-
-TEST_F(SweepTest, SurvivesKillsAtAnyMomentWithoutLosingOrDoublingARow) {
-    // The full number runs under the label slow.
-    const int kills = std::getenv("JOULECAST_KILLS") == nullptr ? 6 : std::atoi(std::getenv("JOULECAST_KILLS"));
-    constexpr std::int64_t operations = 60;
-    std::mt19937 random(7);
-    std::map<std::string, Measurement> before;
-    for (int round = 0; round < kills; ++round) {
-        const auto [child, progress] = start([this](std::ostream& out) { profile({many(operations)}, "", out, true); });
-        // A random amount of progress, then a kill: some hit a measurement, some a commit, some the start.
-        std::size_t bytes = random() % 1500;
-        char byte = 0;
-        while (bytes-- > 0 && ::read(progress, &byte, 1) == 1) {
-        }
-        ::kill(child, SIGKILL);
-        ::close(progress);
-        ::waitpid(child, nullptr, 0);
-        const auto after = rows();
-        for (const auto& [text, measurement] : before) EXPECT_TRUE(after.contains(text)) << "lost: " << text;
-        before = after;
-    }
-    profile({many(operations)});
-    EXPECT_EQ(rows().size(), static_cast<std::size_t>(operations));
-    EXPECT_EQ(Dataset(file()).networks().size(), 1u);
-}
-
 TEST_F(SweepTest, TwoSweepsOnOneDatabaseShareTheWork) {
     const auto run = [this](std::ostream& out) { profile({many(40)}, "", out, true); };
-    const auto [first, first_progress] = start(run);
-    const auto [second, second_progress] = start(run);
+    const auto [first, first_progress] = start_reporting(run);
+    const auto [second, second_progress] = start_reporting(run);
     char bytes[4096];
     while (::read(first_progress, bytes, sizeof bytes) > 0 || ::read(second_progress, bytes, sizeof bytes) > 0) {
     }
