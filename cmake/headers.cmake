@@ -109,9 +109,11 @@ set(joulecast_headers
     joulecast/predict/predictor.h
     joulecast/predict/train.h
     joulecast/process/child_process.h
+    joulecast/profile/augment.h
     joulecast/profile/clock_settings.h
     joulecast/profile/patience.h
     joulecast/profile/plan.h
+    joulecast/profile/probe.h
     joulecast/profile/progress.h
     joulecast/profile/reference_watch.h
     joulecast/profile/request.h
