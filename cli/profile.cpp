@@ -18,8 +18,10 @@
 #include "joulecast/dataset/measuring_lock.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
+#include "joulecast/profile/augment.h"
 #include "joulecast/profile/clock_settings.h"
 #include "joulecast/profile/plan.h"
+#include "joulecast/profile/probe.h"
 #include "joulecast/profile/progress.h"
 #include "joulecast/profile/sweep.h"
 #include "joulecast/worker/supervision/supervisor.h"
@@ -55,7 +57,7 @@ struct Options {
     std::string database;
     std::string device = "cpu";
     std::string worker;
-    std::optional<std::string> mode, precision, budget;
+    std::optional<std::string> mode, precision, budget, augment;
     std::vector<std::string> set;
     std::optional<std::string> host;
     std::string clocks = "current";
@@ -67,6 +69,7 @@ struct Options {
     bool networks = false;
     bool no_hot = false;
     bool no_operations = false;
+    bool probe = false;
     bool require_energy = false;
     bool dry_run = false;
     std::uint64_t seed = 1;
@@ -82,7 +85,8 @@ ProfileRequest with_options(ProfileRequest request, const Options& options) {
     for (const std::string& setting : options.set) add_setting(request.set, setting);
     if (options.networks) request.networks = true;
     if (options.no_operations) request.operations = false;
-    if (!request.operations && !request.networks)
+    if (options.augment) request.augment = parse_augment(*options.augment);
+    if (!request.operations && !request.networks && !request.probe && request.augment == 0)
         throw UsageError("--no-operations leaves nothing to measure. Add --networks");
     return request;
 }
@@ -99,6 +103,8 @@ struct Wish {
     std::vector<Variation> variations;
     std::optional<double> budget_s;        ///< of the command line: for this run
     std::optional<double> whole_budget_s;  ///< of plan files: for all that they name
+    std::int64_t augment = 0;
+    bool probe = false;
 };
 
 /// The models of the command line are one request, each plan file is another.
@@ -113,13 +119,16 @@ Wish wish(const Options& options) {
     }
     if (!named.models.empty()) requests.push_back(with_options(named, options));
     Wish all;
+    all.probe = options.probe;
     double budget_s = 0;
-    bool limited = true;
+    bool limited = !requests.empty();
     // The worker's device names say it: "cpu", "cuda:0".
     const Device::Kind kind = options.device.starts_with("cpu") ? Device::Kind::cpu : Device::Kind::gpu;
     for (const ProfileRequest& request : requests) {
         for (Variation& variation : variations(request, shipped_folder("zoo"), kind))
             all.variations.push_back(std::move(variation));
+        all.augment += request.augment;
+        all.probe = all.probe || request.probe;
         limited = limited && request.budget_s.has_value();
         budget_s += request.budget_s.value_or(0);
     }
@@ -185,6 +194,9 @@ PlanSettings plan_settings(const Options& options, const Wish& wish, const proto
     settings.budget_s = wish.budget_s;
     settings.whole_budget_s = wish.whole_budget_s;
     settings.seed = options.seed;
+    if (wish.probe)
+        for (Operation& operation : probe_operations()) settings.probe.push_back({std::move(operation), Math::ieee});
+    settings.augmentation = augment(wish.variations, {wish.augment, options.seed, device.memory_bytes});
     parse_shard(options.shard, settings);
     settings.overhead_s = overhead_s(settings);
     return settings;
@@ -227,7 +239,7 @@ const std::vector<Column<Planned>>& plan_columns() {
         {"kind", "kind", Show::text, [](const Planned& p) { return p.kind; }},
         {"what", "what", Show::text, [](const Planned& p) { return p.what; }},
         {"estimated_share_s", "in networks", Show::seconds,
-         [](const Planned& p) { return p.kind == "operation" ? Cell(p.share_s) : Cell(); }},
+         [](const Planned& p) { return p.kind == name(Purpose::network) ? Cell(p.share_s) : Cell(); }},
         {"cost_s", "measuring", Show::seconds, [](const Planned& p) { return p.cost_s; }},
     };
     return list;
@@ -236,7 +248,7 @@ const std::vector<Column<Planned>>& plan_columns() {
 std::vector<Planned> planned_lines(const Plan& plan) {
     std::vector<Planned> lines;
     for (const PlannedOperation& one : plan.operations)
-        lines.push_back({"operation", signature(one.operation), one.share_s, one.cost_s});
+        lines.push_back({std::string(name(one.purpose)), signature(one.operation), one.share_s, one.cost_s});
     for (const PlannedNetwork& one : plan.networks) {
         std::string what = one.variation.model;
         for (const auto& [symbol, value] : one.variation.symbols) what += " " + symbol + "=" + std::to_string(value);
@@ -326,6 +338,7 @@ int dry_run(const Options& options, const Wish& wish) {
 }
 
 int profile(const Options& options) {
+    if (options.models.empty() && !options.probe) throw UsageError("name a model or a plan, or ask for --probe");
     const Wish wanted = wish(options);
     if (options.dry_run) return dry_run(options, wanted);
     listen_for_stop();
@@ -360,7 +373,7 @@ int profile(const Options& options) {
 
 Run declare_profile(CLI::App& command) {
     const auto options = std::make_shared<Options>();
-    command.add_option("MODEL", options->models, ".pt2 files, names of the zoo, or .plan files")->required();
+    command.add_option("MODEL", options->models, ".pt2 files, names of the zoo, or .plan files");
     command.add_option("--db", options->database, "database to write into; made if missing")->required();
     command.add_option("--device", options->device, "what the worker measures on: cpu, cuda:0")->capture_default_str();
     command.add_option("--worker", options->worker, "command that starts the worker (default: joulecast-torch)");
@@ -384,6 +397,8 @@ Run declare_profile(CLI::App& command) {
     command.add_flag("--no-operations", options->no_operations, "with --networks: measure nothing else");
     command.add_flag("--no-hot", options->no_hot,
                      "skip the second, cache-warm number of each operation: a third faster");
+    command.add_option("--augment", options->augment, "also measure so many variants of the models' operations");
+    command.add_flag("--probe", options->probe, "also measure the few operations that tell what a device is like");
     command.add_option("--budget", options->budget, "of this run: measure the dearest within 150s, 10m, 2h");
     command.add_option("--shard", options->shard, "the i-th of n parts, as in 2/4")->capture_default_str();
     command.add_flag("--require-energy", options->require_energy, "fail if energy cannot be measured");

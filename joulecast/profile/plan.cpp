@@ -159,11 +159,24 @@ std::vector<Wanted<PlannedOperation>> wanted_operations(const std::vector<Variat
             wanted[found->second].planned.share_s += static_cast<double>(counted.count) * call_s;
         }
     }
+    const auto add = [&](const std::vector<Sample>& samples, Purpose purpose) {
+        for (const auto& [operation, math] : samples) {
+            const std::string text = signature(operation);
+            OperatingPoint point = settings.point;
+            if (math != Math::ieee) point.math = math;
+            if (!in_shard(text, settings) || !place.emplace(std::pair(text, point.math), wanted.size()).second)
+                continue;
+            wanted.push_back({{operation, point, 0, 0, 0, purpose}, false, std::ssize(wanted)});
+        }
+    };
+    add(settings.probe, Purpose::probe);
+    add(settings.augmentation, Purpose::augmentation);
     const double cost_s = usual_cost_s(dataset, settings);
     for (auto& one : wanted) one.planned.cost_s = cost_s;
-    std::ranges::sort(wanted, std::greater<>(), [](const auto& one) {
-        // The second part keeps the order of equals, whatever the library.
-        return std::pair(one.planned.share_s, -one.place);
+    std::ranges::sort(wanted, [](const auto& a, const auto& b) {
+        if (matters_more(a.planned, b.planned) != matters_more(b.planned, a.planned))
+            return matters_more(a.planned, b.planned);
+        return a.place < b.place;  // keeps the order of equals, whatever the library
     });
     std::vector<Wanted<PlannedOperation>> all;
     for (auto& one : wanted)
@@ -205,6 +218,17 @@ bool same_but_batch(const TensorType& smaller, const TensorType& larger, bool& g
 }
 
 }  // namespace
+
+std::string_view name(Purpose purpose) {
+    return purpose == Purpose::probe ? "probe" : purpose == Purpose::augmentation ? "augmentation" : "operation";
+}
+
+bool matters_more(const PlannedOperation& a, const PlannedOperation& b) {
+    const auto rank = [](Purpose purpose) {
+        return purpose == Purpose::probe ? 2 : purpose == Purpose::network ? 1 : 0;
+    };
+    return std::pair(rank(a.purpose), a.share_s) > std::pair(rank(b.purpose), b.share_s);
+}
 
 double Plan::networks_cost_s(std::size_t first_stage) const {
     double sum = 0;

@@ -46,7 +46,7 @@ constexpr auto texts = std::to_array<std::string_view>({
     "aten::upsample_nearest2d.vec(input=f32[8,64,28,28], output_size=none, scale_factors=[2.0,2.0])",
     // Memory: joined, brought into another order, cast, looked up.
     "aten::cat(tensors=[f32[8,64,56,56], f32[8,64,56,56], f32[8,128,56,56]], dim=1)",
-    "aten::clone(self=f32[8,64,56,56]{cl}, memory_format=\"torch.contiguous_format\")",
+    "aten::clone(self=f32[8,64,56,56]{cl}, memory_format=\"contiguous_format\")",
     "aten::_to_copy(self=f32[8,128,3072], dtype=bf16)",
     "aten::embedding(weight=f32[30522,768], indices=i64[8,128])",
 });

@@ -52,11 +52,15 @@ void apply(ProfileRequest& request, const std::string& key, const std::string& v
         request.operations = parse_switch(value);
     } else if (key == "networks") {
         request.networks = parse_switch(value);
+    } else if (key == "augment") {
+        request.augment = parse_augment(value);
+    } else if (key == "probe") {
+        request.probe = parse_switch(value);
     } else if (key == "budget") {
         request.budget_s = parse_duration(value);
     } else {
         throw UsageError("unknown setting '" + key +
-                         "'. There are: models, set, mode, precision, operations, networks, budget");
+                         "'. There are: models, set, mode, precision, operations, networks, augment, probe, budget");
     }
 }
 
@@ -114,6 +118,16 @@ std::vector<std::string> parse_precisions(const std::string& text) {
     return precisions;
 }
 
+std::int64_t parse_augment(const std::string& text) {
+    constexpr std::int64_t most = 1'000'000;
+    std::int64_t count = 0;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, count);
+    if (read.ec != std::errc() || read.ptr != end || count < 0 || count > most)
+        throw UsageError("'" + text + "' is no number of variants from 0 to " + std::to_string(most));
+    return count;
+}
+
 double parse_duration(const std::string& text) {
     double value = 0;
     const char* const end = text.data() + text.size();
@@ -147,7 +161,7 @@ ProfileRequest read_plan(std::istream& input, const std::string& name) {
             fail(error.what());
         }
     }
-    if (request.models.empty()) fail("the plan names no models (models = resnet50 gpt2)");
+    if (request.models.empty() && !request.probe) fail("the plan names no models (models = resnet50 gpt2)");
     return request;
 }
 

@@ -21,6 +21,8 @@ struct ProfileRequest {
     std::vector<std::string> precisions = {"fp32"};
     bool operations = true;          ///< the models' unique operations
     bool networks = false;           ///< and each model as a whole
+    std::int64_t augment = 0;        ///< variants of the models' operations besides (augment.h)
+    bool probe = false;              ///< and the operations that tell what a device is like (probe.h)
     std::optional<double> budget_s;  ///< for measuring all of this, in however many runs
 };
 
@@ -30,6 +32,8 @@ void add_setting(std::map<std::string, std::vector<std::int64_t>>& set, const st
 std::vector<Mode> parse_modes(const std::string& text);
 /// The words of device/precision.h, with commas between.
 std::vector<std::string> parse_precisions(const std::string& text);
+/// A number of variants, from 0 to a million.
+std::int64_t parse_augment(const std::string& text);
 /// "150s", "10m", "2h", or seconds without a unit.
 double parse_duration(const std::string& text);
 

@@ -143,7 +143,7 @@ class Sweep {
         if (fitting >= remaining) return true;
         std::size_t larger = 0;
         for (std::size_t i = index; i < plan_.operations.size(); ++i)
-            if (plan_.operations[i].share_s > plan_.operations[index].share_s) ++larger;
+            if (matters_more(plan_.operations[i], plan_.operations[index])) ++larger;
         return larger < fitting;
     }
 

@@ -1,5 +1,6 @@
 #include "joulecast/profile/plan.h"
 
+#include <map>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -14,7 +15,10 @@ namespace {
 using joulecast::testing::bag;
 using joulecast::testing::fake_settings;
 using joulecast::testing::relu_row;
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Not;
+using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
 std::vector<std::string> signatures(const Plan& plan) {
@@ -206,6 +210,50 @@ TEST_F(PlanTest, MeasuresAgainByAnotherMethodAndWithAnotherOptimizer) {
     const Plan thesis = make_plan({variation}, &dataset, settings);
     EXPECT_EQ(thesis.measured, 0);
     EXPECT_EQ(thesis.operations.at(0).cost_s, 25);
+}
+
+TEST(MakePlan, TakesTheProbeFirstAndAugmentationLast) {
+    PlanSettings settings = fake_settings();
+    settings.probe = {{relu_row(500), Math::ieee}, {relu_row(1), Math::ieee}};
+    settings.augmentation = {{relu_row(700), Math::ieee}, {relu_row(2), Math::ieee}, {relu_row(500), Math::ieee}};
+    const std::vector<Variation> bags{bag("a", {{1, 1}, {2, 1}, {3, 9}})};
+    const auto purposes = [](const Plan& plan) {
+        std::map<std::string, std::string> found;
+        for (const PlannedOperation& one : plan.operations)
+            found[signature(one.operation)] = std::string(name(one.purpose));
+        return found;
+    };
+    // What a network calls is of the network, whatever else names it; the probe's is the probe's.
+    const std::string r1 = signature(relu_row(1)), r2 = signature(relu_row(2)), r3 = signature(relu_row(3)),
+                      r500 = signature(relu_row(500)), r700 = signature(relu_row(700));
+    EXPECT_THAT(purposes(make_plan(bags, nullptr, settings)),
+                UnorderedElementsAre(Pair(r1, "operation"), Pair(r2, "operation"), Pair(r3, "operation"),
+                                     Pair(r500, "probe"), Pair(r700, "augmentation")));
+    settings.budget_s = 1.0;  // two of 0.5 s
+    const Plan two = make_plan(bags, nullptr, settings);
+    EXPECT_THAT(purposes(two), UnorderedElementsAre(Pair(r500, "probe"), Pair(r3, "operation")));
+    EXPECT_EQ(two.left_out, 3);
+    settings.budget_s = 2.0;
+    EXPECT_THAT(purposes(make_plan(bags, nullptr, settings)), Not(Contains(Pair(r700, "augmentation"))));
+}
+
+TEST(MakePlan, TellsTf32FromFullPrecision) {
+    Variation full = bag("a", {{1, 1}});
+    Variation tf32 = full;
+    tf32.precision = "tf32";
+    tf32.network = full.network = true;
+    PlanSettings settings = fake_settings();
+    settings.augmentation = {{relu_row(9), Math::tf32}};
+    const Plan plan = make_plan({full, tf32}, nullptr, settings);
+    ASSERT_EQ(plan.operations.size(), 3u);
+    std::multiset<std::string> maths;
+    for (const PlannedOperation& one : plan.operations)
+        maths.insert(signature(one.operation) + std::string(name(one.point.math)));
+    EXPECT_THAT(maths, UnorderedElementsAre(signature(relu_row(1)) + "ieee", signature(relu_row(1)) + "tf32",
+                                            signature(relu_row(9)) + "tf32"));
+    ASSERT_EQ(plan.networks.size(), 2u);
+    EXPECT_NE(plan.networks[0].point.math, plan.networks[1].point.math);
+    EXPECT_EQ(describe(plan.networks[1]).precision, "tf32");
 }
 
 TEST(LargerBatch, IsTheSameCallWithMoreInDimensionZero) {

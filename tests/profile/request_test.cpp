@@ -109,6 +109,17 @@ TEST(Variations, RefuseASymbolThatNoModelHas) {
     EXPECT_THROW(variations(request, std::string(JOULECAST_SOURCE_DIR) + "/zoo", Device::Kind::cpu), Error);
 }
 
+TEST(ReadPlan, TakesSamplingBesideModels) {
+    std::istringstream text("models = alexnet\naugment = 200\nprobe = yes\n");
+    const ProfileRequest request = read_plan(text, "a.plan");
+    EXPECT_EQ(request.augment, 200);
+    EXPECT_TRUE(request.probe);
+    std::istringstream alone("probe = yes\n");
+    EXPECT_TRUE(read_plan(alone, "a.plan").models.empty());
+    for (const char* count : {"-1", "many", "1000001", "3.5", ""}) EXPECT_THROW(parse_augment(count), UsageError);
+    EXPECT_EQ(parse_augment("1000000"), 1000000);
+}
+
 TEST(Variations, RunUnderAutocastWithTheListsOfTheDevice) {
     ProfileRequest request;
     request.models = {"convnext_tiny"};
