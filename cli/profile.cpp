@@ -85,8 +85,8 @@ ProfileRequest with_options(ProfileRequest request, const Options& options) {
     for (const std::string& setting : options.set) add_setting(request.set, setting);
     if (options.networks) request.networks = true;
     if (options.no_operations) request.operations = false;
-    if (options.augment) request.augment = parse_augment(*options.augment);
-    if (!request.operations && !request.networks && !request.probe && request.augment == 0)
+    const bool samples = options.probe || options.augment || request.probe || request.augment > 0;
+    if (!request.operations && !request.networks && !samples)
         throw UsageError("--no-operations leaves nothing to measure. Add --networks");
     return request;
 }
@@ -103,7 +103,7 @@ struct Wish {
     std::vector<Variation> variations;
     std::optional<double> budget_s;        ///< of the command line: for this run
     std::optional<double> whole_budget_s;  ///< of plan files: for all that they name
-    std::int64_t augment = 0;
+    std::int64_t augment = 0;              ///< variants in all
     bool probe = false;
 };
 
@@ -132,6 +132,7 @@ Wish wish(const Options& options) {
         limited = limited && request.budget_s.has_value();
         budget_s += request.budget_s.value_or(0);
     }
+    if (options.augment) all.augment = parse_augment(*options.augment);
     if (limited) all.whole_budget_s = budget_s;
     if (options.budget) all.budget_s = parse_duration(*options.budget);
     return all;
@@ -196,7 +197,7 @@ PlanSettings plan_settings(const Options& options, const Wish& wish, const proto
     settings.seed = options.seed;
     if (wish.probe)
         for (Operation& operation : probe_operations()) settings.probe.push_back({std::move(operation), Math::ieee});
-    settings.augmentation = augment(wish.variations, {wish.augment, options.seed, device.memory_bytes});
+    settings.augmentation = augment(wish.variations, {wish.augment, options.seed, worker.device.memory_bytes});
     parse_shard(options.shard, settings);
     settings.overhead_s = overhead_s(settings);
     return settings;

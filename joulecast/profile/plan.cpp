@@ -106,10 +106,10 @@ OperatingPoint at(OperatingPoint point, const ClockSetting& clocks) {
     return point;
 }
 
-/// The operation differs between fp32 and tf32 by how it is computed alone.
-OperatingPoint point_of(const Variation& variation, const PlanSettings& settings) {
+/// fp32 and tf32 differ by how the device multiplies alone.
+OperatingPoint point_at(const PlanSettings& settings, Math math) {
     OperatingPoint point = settings.point;
-    if (const Math math = math_of(precision_named(variation.precision)); math != Math::ieee) point.math = math;
+    if (math != Math::ieee) point.math = math;
     return point;
 }
 
@@ -119,7 +119,8 @@ std::vector<Wanted<PlannedNetwork>> wanted_networks(const std::vector<Variation>
     std::vector<Wanted<PlannedNetwork>> wanted;
     std::set<std::string> seen;
     for (const Variation& variation : variations) {
-        PlannedNetwork planned{variation, point_of(variation, settings), Optimizer::none, 0, 0, 0};
+        PlannedNetwork planned{
+            variation, point_at(settings, math_of(precision_named(variation.precision))), Optimizer::none, 0, 0, 0};
         if (variation.mode == Mode::training) planned.optimizer = settings.optimizer;
         const std::string text = text_of(describe(planned));
         if (!variation.network || !in_shard(text, settings) || !seen.insert(text).second) continue;
@@ -141,36 +142,49 @@ double usual_cost_s(const Dataset* dataset, const PlanSettings& settings) {
     return known.value_or(settings.method == Method::joulecast ? default_operation_cost_s : default_paper_cost_s);
 }
 
-/// Unique measurable operations, the largest share first, each at every setting of the clocks.
-std::vector<Wanted<PlannedOperation>> wanted_operations(const std::vector<Variation>& variations,
-                                                        const Dataset* dataset, const PlanSettings& settings) {
-    std::vector<Wanted<PlannedOperation>> wanted;
-    std::map<std::pair<std::string, Math>, std::size_t> place;
+/// Operations wanted once each, as often as they are named.
+class Wishes {
+  public:
+    explicit Wishes(const PlanSettings& settings) : settings_(settings) {}
+
+    /// For whoever names it first; `calls` of all that name it add up to its share.
+    void add(const Operation& operation, Math math, Purpose purpose, std::int64_t calls) {
+        const std::string text = signature(operation);
+        if (!in_shard(text, settings_)) return;
+        const OperatingPoint point = point_at(settings_, math);
+        const auto [found, is_new] = place_.emplace(std::pair(text, point.math), wanted_.size());
+        const double call_s = rough_seconds(operation, settings_.device);
+        if (is_new) wanted_.push_back({{operation, point, 0, call_s, 0, 0, purpose}, false, std::ssize(wanted_)});
+        wanted_[found->second].planned.share_s += static_cast<double>(calls) * call_s;
+    }
+
+    std::vector<Wanted<PlannedOperation>> take() { return std::move(wanted_); }
+
+  private:
+    const PlanSettings& settings_;
+    std::vector<Wanted<PlannedOperation>> wanted_;
+    std::map<std::pair<std::string, Math>, std::size_t> place_;
+};
+
+/// Unique measurable operations of the variations, the probe and augmentation.
+std::vector<Wanted<PlannedOperation>> named_operations(const std::vector<Variation>& variations,
+                                                       const PlanSettings& settings) {
+    Wishes wishes(settings);
     for (const Variation& variation : variations) {
         if (!variation.operations) continue;
-        for (const CountedOperation& counted : count_operations(variation.graph)) {
-            if (!is_measurable(counted.operation)) continue;
-            const std::string text = signature(counted.operation);
-            if (!in_shard(text, settings)) continue;
-            const OperatingPoint point = point_of(variation, settings);
-            const auto [found, is_new] = place.emplace(std::pair(text, point.math), wanted.size());
-            const double call_s = rough_seconds(counted.operation, settings.device);
-            if (is_new) wanted.push_back({{counted.operation, point, 0, call_s, 0, 0}, false, std::ssize(wanted)});
-            wanted[found->second].planned.share_s += static_cast<double>(counted.count) * call_s;
-        }
+        const Math math = math_of(precision_named(variation.precision));
+        for (const CountedOperation& counted : count_operations(variation.graph))
+            if (is_measurable(counted.operation)) wishes.add(counted.operation, math, Purpose::network, counted.count);
     }
-    const auto add = [&](const std::vector<Sample>& samples, Purpose purpose) {
-        for (const auto& [operation, math] : samples) {
-            const std::string text = signature(operation);
-            OperatingPoint point = settings.point;
-            if (math != Math::ieee) point.math = math;
-            if (!in_shard(text, settings) || !place.emplace(std::pair(text, point.math), wanted.size()).second)
-                continue;
-            wanted.push_back({{operation, point, 0, 0, 0, purpose}, false, std::ssize(wanted)});
-        }
-    };
-    add(settings.probe, Purpose::probe);
-    add(settings.augmentation, Purpose::augmentation);
+    for (const auto& [operation, math] : settings.probe) wishes.add(operation, math, Purpose::probe, 0);
+    for (const auto& [operation, math] : settings.augmentation) wishes.add(operation, math, Purpose::augmentation, 0);
+    return wishes.take();
+}
+
+/// All wanted operations, what matters most first, each at every setting of the clocks.
+std::vector<Wanted<PlannedOperation>> wanted_operations(const std::vector<Variation>& variations,
+                                                        const Dataset* dataset, const PlanSettings& settings) {
+    auto wanted = named_operations(variations, settings);
     const double cost_s = usual_cost_s(dataset, settings);
     for (auto& one : wanted) one.planned.cost_s = cost_s;
     std::ranges::sort(wanted, [](const auto& a, const auto& b) {

@@ -83,6 +83,26 @@ TEST(Profile, TheShippedPlanDoesNotHoldTheNetworksThatQuickstartForecasts) {
     EXPECT_EQ(ran.out.find("mobilenet_v2"), std::string::npos);
 }
 
+TEST(Profile, PlansAugmentationAndProbeBesideTheNetworks) {
+    const TemporaryFolder folder;
+    const auto kinds = [&](const std::string& arguments) {
+        std::map<std::string, int> found;
+        const auto plan = profiled(arguments + " --dry-run --db " + folder.file("a.db"));
+        for (const auto& one : plan.at("plan")) ++found[one.at("kind").get<std::string>()];
+        return found;
+    };
+    auto found = kinds("alexnet --augment 25 --probe");
+    EXPECT_EQ(found["augmentation"], 25);
+    EXPECT_EQ(found["probe"], 32);
+    EXPECT_GT(found["operation"], 10);
+    EXPECT_EQ(kinds("--probe"), (std::map<std::string, int>{{"probe", 32}}));
+    write_file(folder.file("s.plan"), "models = alexnet\naugment = 10\noperations = no\nprobe = yes\n");
+    EXPECT_EQ(kinds(folder.file("s.plan")), (std::map<std::string, int>{{"augmentation", 10}, {"probe", 32}}));
+    EXPECT_EQ(kinds(folder.file("s.plan") + " alexnet --augment 3 --no-operations")["augmentation"], 3);
+    EXPECT_EQ(run_joulecast("profile --dry-run --db none.db").status, 2);
+    EXPECT_EQ(run_joulecast("profile alexnet --augment few --dry-run --db none.db").status, 2);
+}
+
 TEST(Profile, RefusesWhatTheWorkerCannotDo) {
     const TemporaryFolder folder;
     const std::string start = "profile alexnet --db " + folder.file("a.db") + with_worker();
