@@ -82,8 +82,11 @@ set(joulecast_headers
     joulecast/meter/clock_line.h
     joulecast/meter/cpu_state.h
     joulecast/meter/device_state.h
+    joulecast/meter/external_command.h
     joulecast/meter/hwmon.h
+    joulecast/meter/line_stream.h
     joulecast/meter/meter.h
+    joulecast/meter/nvidia_smi.h
     joulecast/meter/nvml.h
     joulecast/meter/nvml_meter.h
     joulecast/meter/nvml_state.h
@@ -91,6 +94,7 @@ set(joulecast_headers
     joulecast/meter/power_log.h
     joulecast/meter/rapl.h
     joulecast/meter/replay.h
+    joulecast/meter/smi_log.h
     joulecast/meter/sysfs.h
     joulecast/meter/time_source.h
     joulecast/physics/law.h

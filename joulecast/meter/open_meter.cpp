@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "joulecast/error.h"
+#include "joulecast/meter/external_command.h"
 #include "joulecast/meter/hwmon.h"
+#include "joulecast/meter/nvidia_smi.h"
 #include "joulecast/meter/nvml_meter.h"
 #include "joulecast/meter/rapl.h"
 #include "joulecast/meter/replay.h"
@@ -40,6 +42,14 @@ FoundMeter open_nvml_by_name(const MeterRequest& request, const std::string& arg
     return open_nvml_meter(*gpu, request.now_s);
 }
 
+FoundMeter open_nvidia_smi_by_name(const MeterRequest& request, const std::string& argument) {
+    return open_nvidia_smi(argument.empty() ? request.gpu : argument, request.nvidia_smi, request.now_s);
+}
+
+FoundMeter open_command_by_name(const MeterRequest& request, const std::string& argument) {
+    return open_external_command(argument, request.now_s);
+}
+
 FoundMeter open_replay_by_name(const MeterRequest& request, const std::string& argument) {
     return open_replay(argument, {request.now_s, 0.0, true, "replay:" + argument});
 }
@@ -60,14 +70,16 @@ constexpr std::array kinds{
     Kind{"rapl", Argument::none, "rapl", open_rapl_by_name},
     Kind{"hwmon", Argument::possible, "hwmon[:CHIP]", open_hwmon_by_name},
     Kind{"nvml", Argument::possible, "nvml[:GPU]", open_nvml_by_name},
+    Kind{"nvidia-smi", Argument::possible, "nvidia-smi[:GPU]", open_nvidia_smi_by_name},
+    Kind{"command", Argument::needed, "command:CMD", open_command_by_name},
     Kind{"replay", Argument::needed, "replay:FILE", open_replay_by_name},
 };
 
 /// What `auto` tries, best first. An amdgpu sensor is not tried for a GPU: it may be another card than the measured
 /// one.
 constexpr std::array cpu_meters{"rapl", "hwmon"};
-constexpr std::array gpu_meters{"nvml"};
-constexpr std::array surveyed_meters{"rapl", "hwmon", "nvml"};
+constexpr std::array gpu_meters{"nvml", "nvidia-smi"};
+constexpr std::array surveyed_meters{"rapl", "hwmon", "nvml", "nvidia-smi"};
 
 struct Choice {
     const Kind* kind;
@@ -103,7 +115,9 @@ FoundMeter open_auto(const MeterRequest& request, const std::string& /*argument*
         nothing.missing_reason += "; " + std::string(name) + ": " + found.missing_reason;
         if (nothing.remedy.empty()) nothing.remedy = found.remedy;
     }
-    nothing.missing_reason += ". Time and memory are measured all the same";
+    nothing.missing_reason +=
+        ". A wall meter can be read with --meter command:CMD; time and "
+        "memory are measured all the same";
     return nothing;
 }
 

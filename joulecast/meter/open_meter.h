@@ -13,16 +13,17 @@ namespace joulecast {
 
 /// What a meter is wanted for. The fields below `gpu` are the machine's; tests pass in their own.
 struct MeterRequest {
-    /// auto, none, rapl, hwmon[:CHIP], nvml[:GPU] or replay:FILE.
+    /// auto, none, rapl, hwmon[:CHIP], nvml[:GPU], nvidia-smi[:GPU], command:CMD or replay:FILE.
     std::string name = "auto";
     bool for_gpu = false;   ///< what `auto` looks for
     std::string gpu = "0";  ///< NVML's index, UUID or PCI address; a GPU in `name` goes before it
     std::filesystem::path root = "/";
     std::string nvml_library = default_nvml_library();
+    std::string nvidia_smi = "nvidia-smi";
     TimeSource now_s = {};
 };
 
-/// Opens a meter by its name. `auto` for a CPU is RAPL, then hwmon; for a GPU NVML.
+/// Opens a meter by its name. `auto` for a CPU is RAPL, then hwmon; for a GPU NVML, then nvidia-smi.
 /// Where it finds nothing, one reason lists what was tried and what would help. `none` is no meter, on purpose.
 FoundMeter open_meter(const MeterRequest& request);
 

@@ -24,6 +24,7 @@ struct Machine {
         request.for_gpu = for_gpu;
         request.root = root.path();
         request.nvml_library = (root.path() / "no-such-library.so").string();
+        request.nvidia_smi = (root.path() / "nvidia-smi").string();
         return request;
     }
     void put_rapl() const {
@@ -62,7 +63,8 @@ TEST(OpenMeter, AutoThatFindsNothingListsWhatWasTriedAndWhatWouldHelp) {
     EXPECT_THAT(cpu.missing_reason, AllOf(HasSubstr("rapl: "), HasSubstr(cpu.remedy)));
     const FoundMeter gpu = open_meter(machine.request("auto", true));
     EXPECT_EQ(gpu.meter, nullptr);
-    EXPECT_THAT(gpu.missing_reason, AllOf(HasSubstr("nvml: "), HasSubstr("no-such-library.so")));
+    EXPECT_THAT(gpu.missing_reason, AllOf(HasSubstr("nvml: "), HasSubstr("no-such-library.so"),
+                                          HasSubstr("nvidia-smi: "), HasSubstr("is not installed")));
 }
 
 TEST(OpenMeter, ANumberChoosesAmongGpus) {
@@ -100,6 +102,22 @@ TEST(OpenMeter, AutoGoesOnToTheSensorsOfABoardButTakesNoCardThatWasNotNamed) {
     EXPECT_DOUBLE_EQ(open_meter(machine.request("hwmon:amdgpu")).meter->read().power_w, 180.0);
 }
 
+TEST(OpenMeter, AutoForAGpuGoesOnToNvidiaSmi) {
+    const Machine machine;
+    machine.root.put_script("nvidia-smi",
+                            "echo 'timestamp, power.draw [W]'; echo '2024/02/29 12:34:56.789, 61.5'; read wait\n");
+    const auto found = open_meter(machine.request("auto", true));
+    ASSERT_NE(found.meter, nullptr) << found.missing_reason;
+    EXPECT_DOUBLE_EQ(found.meter->read().power_w, 61.5);
+}
+
+TEST(OpenMeter, ACommandIsAMeter) {
+    const Machine machine;
+    const auto found = open_meter(machine.request("command:echo joules 5; read wait"));
+    ASSERT_NE(found.meter, nullptr) << found.missing_reason;
+    EXPECT_DOUBLE_EQ(found.meter->read().energy_j, 5.0);
+}
+
 TEST(OpenMeter, NoneIsNoMeterOnPurpose) {
     const Machine machine;
     machine.put_rapl();
@@ -107,12 +125,12 @@ TEST(OpenMeter, NoneIsNoMeterOnPurpose) {
 }
 
 TEST(OpenMeter, ANameThatDoesNotExistIsRefusedWithAllThatDo) {
-    for (const char* name : {"", "rapl:0", "Rapl", "replay", "replay:", "nvml:", "none:", "thermometer"}) {
+    for (const char* name : {"", "rapl:0", "Rapl", "replay", "replay:", "command:", "nvml:", "none:", "thermometer"}) {
         try {
             check_meter_name(name);
             ADD_FAILURE() << name;
         } catch (const UsageError& error) {
-            EXPECT_THAT(error.what(), AllOf(HasSubstr("rapl"), HasSubstr("replay:FILE")));
+            EXPECT_THAT(error.what(), AllOf(HasSubstr("rapl"), HasSubstr("command:CMD"), HasSubstr("replay:FILE")));
         }
     }
     for (const char* name : {"auto", "none", "rapl", "nvml", "nvml:0", "nvml:GPU-a:b", "replay:C:D"}) {

@@ -1,0 +1,191 @@
+#include "joulecast/meter/smi_log.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <istream>
+#include <system_error>
+
+#include "joulecast/error.h"
+
+namespace joulecast {
+
+namespace {
+
+constexpr std::size_t most_samples = 50'000'000;  // 6 days at 10 ms
+constexpr std::size_t most_columns = 200;
+constexpr std::size_t most_line_bytes = 16384;
+constexpr double mebibyte = 1024.0 * 1024.0;
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r";
+    const auto first = text.find_first_not_of(blanks);
+    if (first == std::string_view::npos) return "";
+    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::vector<std::string_view> fields_of(std::string_view line) {
+    std::vector<std::string_view> fields;
+    while (fields.size() < most_columns) {
+        const auto comma = line.find(',');
+        fields.push_back(trimmed(line.substr(0, comma)));
+        if (comma == std::string_view::npos) break;
+        line.remove_prefix(comma + 1);
+    }
+    return fields;
+}
+
+/// "power.draw [W]" -> "power.draw"
+std::string_view column_name(std::string_view field) {
+    return trimmed(field.substr(0, field.find('[')));
+}
+
+/// "24.56 W", "24.56": the number before the unit, or NaN for "[N/A]", "N/A" and other words in brackets.
+std::optional<double> quantity(std::string_view text, std::string_view unit) {
+    if (text == "N/A" || (text.starts_with('[') && text.ends_with(']'))) {
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    double value = 0.0;
+    const char* const end = text.data() + text.size();
+    const auto result = std::from_chars(text.data(), end, value);
+    if (result.ec != std::errc{} || !std::isfinite(value)) return std::nullopt;
+    const std::string_view rest = trimmed({result.ptr, static_cast<std::size_t>(end - result.ptr)});
+    if (!rest.empty() && rest != unit) return std::nullopt;
+    return value;
+}
+
+/// "2024/02/29 12:34:56.789"
+std::optional<double> time_stamp(std::string_view text) {
+    std::array<int, 7> parts{};
+    constexpr std::string_view separators = "// ::.";
+    std::size_t count = 0;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    const char* fraction = end;
+    for (; count < parts.size(); ++count) {
+        if (count == 6) fraction = at;
+        const auto result = std::from_chars(at, end, parts[count]);
+        if (result.ec != std::errc{} || parts[count] < 0) return std::nullopt;
+        at = result.ptr;
+        if (at == end) break;
+        if (count == separators.size() || *at != separators[count]) return std::nullopt;
+        ++at;
+    }
+    if (count < 5 || at != end) return std::nullopt;
+    using namespace std::chrono;
+    if (parts[0] < 1970 || parts[0] > 9999 || parts[1] > 12 || parts[2] > 31) return std::nullopt;
+    const year_month_day date{year(parts[0]), month(static_cast<unsigned>(parts[1])),
+                              day(static_cast<unsigned>(parts[2]))};
+    if (!date.ok() || parts[3] > 23 || parts[4] > 59 || parts[5] > 60) return std::nullopt;
+    const double day_s = duration<double>(sys_days(date).time_since_epoch()).count();
+    const double decimals = fraction == end ? 0.0 : parts[6] / std::pow(10.0, static_cast<double>(end - fraction));
+    return day_s + parts[3] * 3600.0 + parts[4] * 60.0 + parts[5] + decimals;
+}
+
+}  // namespace
+
+bool SmiLines::take_header(const std::vector<std::string_view>& fields) {
+    static constexpr std::array powers{"power.draw.instant", "power.draw", "power.draw.average"};
+    std::string_view power;
+    for (const char* name : powers) {
+        const auto is_it = [&](std::string_view field) { return column_name(field) == name; };
+        if (power.empty() && std::any_of(fields.begin(), fields.end(), is_it)) power = name;
+    }
+    const bool is_header = std::any_of(fields.begin(), fields.end(),
+                                       [](std::string_view field) { return column_name(field) == "timestamp"; });
+    if (!is_header || power.empty()) return false;
+    columns_.clear();
+    for (const std::string_view field : fields) {
+        const std::string_view name = column_name(field);
+        Column column = Column::other;
+        if (name == "timestamp") column = Column::timestamp;
+        if (name == power) column = Column::power;
+        if (name == "utilization.gpu") column = Column::utilization;
+        if (name == "memory.used") column = Column::memory_used;
+        if (name == "memory.total") column = Column::memory_total;
+        if (name == "index") column = Column::index;
+        columns_.push_back(column);
+    }
+    return true;
+}
+
+bool SmiLines::take_field(Column column, std::string_view text, SmiSample& sample) const {
+    const auto into = [&](double& to, std::string_view unit, double factor) {
+        const auto value = quantity(text, unit);
+        if (value) to = *value * factor;
+        return value.has_value();
+    };
+    switch (column) {
+        case Column::timestamp: {
+            const auto time_s = time_stamp(text);
+            if (time_s) sample.time_s = *time_s;
+            return time_s.has_value();
+        }
+        case Column::power:
+            return into(sample.power_w, "W", 1.0);
+        case Column::utilization:
+            return into(sample.utilization, "%", 0.01);
+        case Column::memory_used:
+            return into(sample.memory_used_bytes, "MiB", mebibyte);
+        case Column::memory_total:
+            return into(sample.memory_total_bytes, "MiB", mebibyte);
+        case Column::index: {
+            int index = 0;
+            const char* const end = text.data() + text.size();
+            const auto result = std::from_chars(text.data(), end, index);
+            if (result.ec != std::errc{} || result.ptr != end) return false;
+            sample.gpu = index;
+            return true;
+        }
+        case Column::other:
+            break;
+    }
+    return true;
+}
+
+void SmiLines::skip(std::string_view line) {
+    if (skipped_++ > 0) return;
+    for (const char c : trimmed(line).substr(0, 120)) first_skipped_ += c >= ' ' && c <= '~' ? c : '?';
+}
+
+std::optional<SmiSample> SmiLines::take(std::string_view line) {
+    line = trimmed(line);
+    if (line.empty()) return std::nullopt;
+    const auto fields = fields_of(line);
+    if (take_header(fields)) return std::nullopt;
+    SmiSample sample;
+    bool understood = has_header() && fields.size() == columns_.size() && line.size() <= most_line_bytes;
+    for (std::size_t i = 0; understood && i < fields.size(); ++i) {
+        understood = take_field(columns_[i], fields[i], sample);
+    }
+    if (understood) return sample;
+    skip(line);
+    return std::nullopt;
+}
+
+SmiLog read_smi_log(std::istream& text, const std::string& name) {
+    SmiLines lines;
+    SmiLog log;
+    std::string line;
+    while (std::getline(text, line) && !text.eof()) {
+        const auto sample = lines.take(line);
+        if (sample) log.samples.push_back(*sample);
+        if (log.samples.size() > most_samples) throw FormatError("cannot read the log " + name + ": it is too long");
+    }
+    log.skipped_lines = lines.skipped();
+    log.first_skipped = lines.first_skipped();
+    if (!lines.has_header()) {
+        throw FormatError("cannot read " + name +
+                          " as a log of nvidia-smi: no line names the columns timestamp and "
+                          "power.draw. Write it with --format=csv, without noheader");
+    }
+    if (log.samples.empty()) {
+        throw FormatError("the log " + name + " holds no sample" +
+                          (log.first_skipped.empty() ? "" : "; it says: " + log.first_skipped));
+    }
+    return log;
+}
+
+}  // namespace joulecast
