@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/count_model.h"
+#include "cli/diff_databases.h"
 #include "cli/match_calls.h"
 #include "cli/settings.h"
 #include "cli/terminal.h"
@@ -239,6 +240,9 @@ Graph open(const std::string& model, const std::vector<std::string>& set, const 
 }
 
 int run(const Options& options) {
+    const int databases = (is_database(options.before) ? 1 : 0) + (is_database(options.after) ? 1 : 0);
+    if (databases == 1) throw UsageError("a database can be compared with another database only");
+    if (databases == 2) return diff_databases(options.before, options.after, options.top, options.output);
     const auto& set_after = options.set_after.empty() ? options.set : options.set_after;
     const Compared compared =
         compare(open(options.before, options.set, options.mode), open(options.after, set_after, options.mode));
@@ -252,8 +256,9 @@ int run(const Options& options) {
 
 Run declare_diff(CLI::App& command) {
     const auto options = std::make_shared<Options>();
-    command.add_option("A", options->before, "a .pt2, .onnx or .graph.json file, or a name of the zoo")->required();
-    command.add_option("B", options->after, "the model it is compared with")->required();
+    command.add_option("A", options->before, "a .pt2, .onnx or .graph.json file, a name of the zoo, or a database")
+        ->required();
+    command.add_option("B", options->after, "the model, or the database, it is compared with")->required();
     command.add_option("--set", options->set, "value of a symbol in both, as in batch=8")->allow_extra_args(false);
     command.add_option("--set-b", options->set_after, "value of a symbol in B, in place of --set")
         ->allow_extra_args(false);

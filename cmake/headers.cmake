@@ -13,6 +13,7 @@ set(joulecast_headers
     joulecast/device/precision.h
     joulecast/error.h
     joulecast/evaluate/accuracy.h
+    joulecast/evaluate/agreement.h
     joulecast/evaluate/baselines.h
     joulecast/evaluate/cross_validate.h
     joulecast/features/dimensions.h

@@ -27,6 +27,23 @@ std::string bag(const TemporaryFolder& folder, const std::string& name, const js
     return folder.file(name);
 }
 
+TEST(Diff, TwoRunsIntoTwoDatabasesAgreeOrNot) {
+    const testing::TemporaryFolder folder;
+    const std::string worker =
+        " --worker \"exec '" JOULECAST_BINARY_DIR "/tests/profile/profile_fake_worker'\" --set batch=8 ";
+    for (const char* file : {"a.db", "b.db"})
+        ASSERT_EQ(run_joulecast("profile alexnet --networks --db " + folder.file(file) + worker).status, 0);
+    const json answer = compared(folder.file("a.db") + " " + folder.file("b.db"));
+    EXPECT_EQ(answer.at("schema"), "joulecast.agreement/1");
+    EXPECT_GT(answer.at("shared"), 10);
+    EXPECT_EQ(answer.at("only_before"), 0);
+    EXPECT_EQ(answer.at("median_difference"), 0);  // the fake answers alike
+    const auto table = run_joulecast("diff " + folder.file("a.db") + " " + folder.file("b.db") + " --top 3");
+    EXPECT_THAT(table.out, HasSubstr("in both, 0 in the first alone"));
+    EXPECT_THAT(table.out, HasSubstr("more that agree better"));
+    EXPECT_EQ(run_joulecast("diff alexnet " + folder.file("b.db")).status, 2);
+}
+
 TEST(Diff, ANetworkEqualsItself) {
     const json answer = compared("resnet18 resnet18");
     EXPECT_EQ(answer.at("schema"), "joulecast.diff/1");
