@@ -61,6 +61,8 @@ set(joulecast_headers
     joulecast/learn/samples.h
     joulecast/learn/tree_grower.h
     joulecast/measure/block_timer.h
+    joulecast/measure/calibration.h
+    joulecast/measure/calibration_file.h
     joulecast/measure/conditions.h
     joulecast/measure/energy_window.h
     joulecast/measure/errors.h
@@ -74,6 +76,7 @@ set(joulecast_headers
     joulecast/measure/readings.h
     joulecast/measure/recipe.h
     joulecast/measure/rotation.h
+    joulecast/measure/soak.h
     joulecast/measure/startup.h
     joulecast/measure/stopping_rule.h
     joulecast/measure/workload.h

@@ -15,6 +15,7 @@ struct MeterFacts {
     bool counts_energy = false;  ///< readings carry joules; otherwise watts, to be integrated over time
     double period_s = std::numeric_limits<double>::quiet_NaN();    ///< its value renews itself this often (tau)
     double gain_error = std::numeric_limits<double>::quiet_NaN();  ///< systematic, as a share of the value
+    double duty = 1.0;  ///< share of each period that its sensor looks at: a quarter on A100 and H100
 };
 
 /// One look at a meter.

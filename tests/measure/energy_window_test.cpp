@@ -24,7 +24,7 @@ struct Bench {
     explicit Bench(bool apart = true) {
         if (apart) calls.issue_s = 10e-6;
         rule.call_s = call_s;
-        traits.read_cost_s = 20e-6;
+        traits.read_cost_s = 100e-6;
         traits.idle_power_w = 50.0;
     }
     EnergyResult take() { return measure_energy(calls, meter, bench, rule, traits); }
@@ -205,6 +205,7 @@ double rms_error(bool aligned) {
     for (int trial = 0; trial < trials; ++trial) {
         Bench bench;
         bench.bench.step_s = 1.0;
+        bench.meter.read_cost_s = bench.traits.read_cost_s = 300e-6;
         bench.bench.advance(phase(random));
         double power = 0.0;
         if (aligned) {

@@ -128,7 +128,7 @@ class SimulatedCalls final : public Workload {
         }
     }
     std::int64_t pending() override {
-        bench_.advance(1e-6);
+        bench_.advance(5e-6);
         while (!queue_.empty() && queue_.front().first <= bench_.time()) queue_.pop_front();
         std::int64_t calls = 0;
         for (const auto& entry : queue_) calls += entry.second;
@@ -159,7 +159,8 @@ class SimulatedCalls final : public Workload {
 class SimulatedMeter final : public Meter {
   public:
     SimulatedMeter(SimulatedBench& bench, bool counts_energy) : bench_(bench) {
-        facts_ = {counts_energy ? "simulated-counter" : "simulated-power", "the bench", counts_energy, 0.1, 0.05};
+        facts_ = {
+            counts_energy ? "simulated-counter" : "simulated-power", "the bench", counts_energy, 0.1, 0.05, bench.duty};
     }
     const MeterFacts& facts() const override { return facts_; }
     MeterReading read() override {
@@ -167,15 +168,18 @@ class SimulatedMeter final : public Meter {
         if (bench_.time() >= lost_at_s) throw MeterLost("the simulated meter fell off the bus");
         MeterReading reading;
         reading.time_s = bench_.time();
-        (facts_.counts_energy ? reading.energy_j : reading.power_w) =
-            facts_.counts_energy ? bench_.published_energy_j() : bench_.published_power_w();
+        double value = gain * (facts_.counts_energy ? bench_.published_energy_j() : bench_.published_power_w());
+        if (quantum > 0.0) value = std::floor(value / quantum) * quantum;
+        (facts_.counts_energy ? reading.energy_j : reading.power_w) = value;
         if (stuck) reading.energy_j = 1.0;
         bench_.advance(read_cost_s / 2);
         ++reads;
         return reading;
     }
 
-    double read_cost_s = 20e-6;
+    double read_cost_s = 100e-6;
+    double gain = 1.0;
+    double quantum = 0.0;  ///< values are told in multiples of it
     double lost_at_s = std::numeric_limits<double>::infinity();
     bool stuck = false;
     std::int64_t reads = 0;
