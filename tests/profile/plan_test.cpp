@@ -256,6 +256,31 @@ TEST(MakePlan, TellsTf32FromFullPrecision) {
     EXPECT_EQ(describe(plan.networks[1]).precision, "tf32");
 }
 
+TEST_F(PlanTest, MeasuresAgainAtAnotherHostMathAndClock) {
+    Dataset dataset(folder / "a.db");
+    dataset.insert(joulecast::testing::sample_device("cpu-fake"));
+    Variation variation = bag("a", {{1, 1}});
+    variation.network = true;
+    const PlanSettings settings = fake_settings();
+    Measurement operation = joulecast::testing::sample_measurement(relu_row(1), "cpu-fake");
+    operation.asked = operation.real = settings.point;
+    dataset.insert(operation, joulecast::testing::sample_provenance());
+    NetworkMeasurement network = describe(make_plan({variation}, nullptr, settings).networks.at(0));
+    network.time.mean_s = 1;
+    dataset.insert(network, joulecast::testing::sample_provenance());
+    EXPECT_EQ(make_plan({variation}, &dataset, settings).measured, 2);
+    PlanSettings other = settings;
+    other.point.host = Host::python;
+    EXPECT_EQ(make_plan({variation}, &dataset, other).measured, 0);
+    other = settings;
+    other.clocks = {{1200}};
+    EXPECT_EQ(make_plan({variation}, &dataset, other).measured, 0);
+    variation.precision = "tf32";
+    EXPECT_EQ(make_plan({variation}, &dataset, settings).measured, 0);
+    variation.precision = "bf16";  // of a network alone: the operation's own types say it
+    EXPECT_EQ(make_plan({variation}, &dataset, settings).measured, 1);
+}
+
 TEST(LargerBatch, IsTheSameCallWithMoreInDimensionZero) {
     EXPECT_TRUE(is_larger_batch(relu_row(2), relu_row(3)));
     EXPECT_FALSE(is_larger_batch(relu_row(3), relu_row(2)));
