@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 
 #include "joulecast/error.h"
@@ -21,6 +22,7 @@ MeasureSettings short_settings() {
     settings.min_block_s = 1e-5;
     settings.working_set_bytes = 1 << 20;
     settings.threads = 1;
+    settings.measure_energy = false;
     return settings;
 }
 
@@ -103,6 +105,7 @@ TEST(TorchService, RotatesOverTheAskedWorkingSet) {
 }
 
 TEST(TorchService, NonFiniteResultsAreMentioned) {
+    // Once lost when the time was unstable too: both are said.
     EXPECT_THAT(measured("aten::full(size=[8], fill_value=inf)").message, HasSubstr("infinities"));
 }
 
@@ -132,16 +135,86 @@ TEST(TorchService, ACpuRefusesWhatItCannotBeHadAtAndSaysWhy) {
     point.math = Math::tf32;
     EXPECT_THAT(refusal(point), HasSubstr("only GPUs have it"));
     point = {};
+    point.device = "cpu";
     point.sm_clock_mhz = 1000.0;
     EXPECT_THAT(refusal(point), HasSubstr("governor"));
     point = {};
+    point.device = "cpu";
     point.power_limit_w = 100.0;
     EXPECT_THAT(refusal(point), HasSubstr("power limit"));
     point = {};
+    point.device = "cpu";
     point.host = Host::graph;
     EXPECT_THAT(refusal(point), HasSubstr("captured on CUDA GPUs only"));
     point.host = Host::python;
     EXPECT_THAT(refusal(point), HasSubstr("worker that runs Python"));
+}
+
+/// A file in the test's temporary folder.
+std::string written(const std::string& name, const std::string& text) {
+    const std::string path = ::testing::TempDir() + name;
+    std::ofstream(path) << text;
+    return path;
+}
+
+Measurement with_meter(const std::string& meter) {
+    protocol::Measure request{parse_operation("aten::matmul(self=f32[64,64], other=f32[64,64])"), {}, short_settings()};
+    request.point.device = "cpu";
+    request.settings.measure_energy = true;
+    request.settings.meter = meter;
+    request.settings.energy_window_s = 0.1;
+    return measure_operation(request, devices());
+}
+
+TEST(TorchService, EnergyIsWhatTheReplayedTraceImplies) {
+    // 20 W for ten minutes, a joule counter beside it.
+    const Measurement measurement =
+        with_meter("replay:" + written("steady.csv", "time_s,power_w,energy_j\n0,20,0\n300,20,6000\n600,20,12000\n"));
+    ASSERT_TRUE(measurement.energy) << measurement.energy_missing_reason;
+    EXPECT_NEAR(measurement.energy->power_w, 20.0, 0.2);
+    EXPECT_GE(measurement.energy->window_s, 0.1);
+    // P x t of the same calls; the time was taken apart from the window, so on a busy machine they differ a little.
+    EXPECT_GT(measurement.energy->energy_j, 0.2 * 20.0 * measurement.time.mean_s);
+    EXPECT_LT(measurement.energy->energy_j, 5.0 * 20.0 * measurement.time.mean_s);
+    EXPECT_THAT(measurement.energy->meter, HasSubstr("replay"));
+}
+
+TEST(TorchService, WithoutAMeterTheReasonIsGivenAndTimeIsKept) {
+    const Measurement none = with_meter("none");
+    EXPECT_FALSE(none.energy);
+    EXPECT_NE(none.energy_missing_reason, "");
+    EXPECT_GT(none.time.mean_s, 0.0);
+    EXPECT_THAT(with_meter("replay:/nowhere.csv").energy_missing_reason, HasSubstr("/nowhere.csv"));
+}
+
+TEST(TorchService, EnergyIsAnnouncedOnlyWhereThereIsAMeter) {
+    const auto hello = torch_service().hello();
+    EXPECT_NE(hello.measures_energy, !hello.energy_missing_reason.empty());
+}
+
+TEST(TorchService, ATrainingStepKeepsItsOptimizersStateInItsPeak) {
+    // y = x W^T with W of 64 x 64 floats; Adam keeps two moments of the size of W, 2 x 16384 bytes.
+    protocol::MeasureGraph request;
+    const TensorType x{Dtype::f32, {4, 64}};
+    const TensorType w{Dtype::f32, {64, 64}};
+    request.graph.mode = Mode::training;
+    request.graph.inputs = {{"x", GraphInput::Kind::user_input, x, {}}, {"w", GraphInput::Kind::parameter, w, {}}};
+    Node node;
+    node.operation = parse_operation("aten::linear(input=f32[4,64], weight=f32[64,64]~)");
+    node.inputs = {{-1, 0}, {-1, 1}};
+    node.outputs = {x};
+    request.graph.nodes = {node};
+    request.graph.outputs = {{0, 0}};
+    request.settings = short_settings();
+    request.point.device = "cpu";
+    const NetworkMeasurement without = measure_network(request, devices());
+    request.optimizer = Optimizer::adam;
+    const NetworkMeasurement with = measure_network(request, devices());
+    ASSERT_GT(with.time.mean_s, 0.0) << with.message;
+    EXPECT_EQ(with.optimizer, Optimizer::adam);
+    // Adam's temporaries come on top of its state, while the activations are gone: no more than two of W's size.
+    EXPECT_GE(with.peak_memory_bytes, without.peak_memory_bytes + 2 * 16384.0);
+    EXPECT_LE(with.peak_memory_bytes, without.peak_memory_bytes + 4 * 16384.0);
 }
 
 TEST(TorchService, HelloSaysWhoAndWhat) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "joulecast/error.h"
+#include "joulecast/measure/recipe.h"
 #include "workers/torch/peak_memory.h"
 #include "workers/torch/system_memory.h"
 #include "workers/torch/threads.h"
@@ -11,6 +12,17 @@
 namespace joulecast::torch_worker {
 
 namespace {
+
+class CpuClockProbe final : public DeviceStateProbe {
+  public:
+    DeviceState read() override {
+        DeviceState state;
+        std::ifstream clock("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
+        double khz = 0.0;
+        if (clock >> khz) state.sm_clock_mhz = khz / 1000.0;
+        return state;
+    }
+};
 
 constexpr const char* clocks_reason =
     "the operating system sets a CPU's clocks. Choose a governor (cpupower frequency-set) and ask for the current "
@@ -31,8 +43,13 @@ class CpuDevice final : public TorchDevice {
     MemoryUse memory_of(const std::function<void()>& work) override {
         return {static_cast<double>(peak_memory(work)), std::numeric_limits<double>::quiet_NaN()};
     }
+    BlockTimer& timer() override { return timer_; }
     std::unique_ptr<Workload> apart(Workload& /*issued*/) override { return nullptr; }
-    DeviceState state() override;
+    Replayed replay(Workload& /*issued*/, bool /*hot*/) override {
+        return {nullptr, nullptr, "", "graphs are captured on CUDA GPUs only"};
+    }
+    DeviceStateProbe* probe() override { return &probe_; }
+    Metering& metering() override { return metering_; }
     ClockAbilities clocks() override {
         ClockAbilities none;
         none.missing_reason = clocks_reason;
@@ -42,6 +59,10 @@ class CpuDevice final : public TorchDevice {
   private:
     Device facts_ = this_cpu();
     std::string name_ = "cpu";
+    SteadyClock clock_;
+    ClockBlockTimer timer_{clock_};
+    CpuClockProbe probe_;
+    Metering metering_{MeterRequest{}};
 };
 
 [[noreturn]] void refuse(const std::string& what, const std::string& why) {
@@ -61,14 +82,6 @@ OperatingPoint CpuDevice::prepare(const OperatingPoint& asked, int threads) {
     point.threads = pin_threads(threads > 0 ? threads : asked.threads);
     limit_memory_growth();
     return point;
-}
-
-DeviceState CpuDevice::state() {
-    DeviceState state;
-    std::ifstream clock("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
-    double khz = 0.0;
-    if (clock >> khz) state.sm_clock_mhz = khz / 1000.0;
-    return state;
 }
 
 }  // namespace

@@ -60,6 +60,13 @@ std::string pci_address(int index) {
     return "";
 }
 
+MeterRequest gpu_meter(int index) {
+    MeterRequest request;
+    request.for_gpu = true;
+    if (const std::string address = pci_address(index); !address.empty()) request.gpu = address;
+    return request;
+}
+
 class CudaDevice final : public TorchDevice {
   public:
     explicit CudaDevice(int index);
@@ -75,7 +82,10 @@ class CudaDevice final : public TorchDevice {
     double available_memory_bytes() const override;
     MemoryUse memory_of(const std::function<void()>& work) override;
     std::unique_ptr<Workload> apart(Workload& issued) override { return std::make_unique<CudaWorkload>(issued); }
-    DeviceState state() override;
+    BlockTimer& timer() override { return *timer_; }
+    Replayed replay(Workload& issued, bool hot) override;
+    DeviceStateProbe* probe() override { return probe_ ? &*probe_ : nullptr; }
+    Metering& metering() override { return metering_; }
     ClockAbilities clocks() override;
 
   private:
@@ -92,14 +102,17 @@ class CudaDevice final : public TorchDevice {
     std::optional<NvmlGpu> gpu_;
     std::optional<NvmlStateProbe> probe_;
     std::unique_ptr<ClockGuard> guard_;
-    std::string no_nvml_;  ///< why gpu_ is not there
+    Metering metering_;
+    std::unique_ptr<CudaBlockTimer> timer_;  ///< made when the GPU is first prepared, since it needs its context
+    std::string no_nvml_;                    ///< why gpu_ is not there
 };
 
 CudaDevice::CudaDevice(int index)
     : index_(static_cast<c10::DeviceIndex>(index)),
       properties_(properties_of(index)),
       facts_(gpu_facts(properties_)),
-      name_("cuda:" + std::to_string(index)) {
+      name_("cuda:" + std::to_string(index)),
+      metering_(gpu_meter(index)) {
     if (const auto nvml = Nvml::open(default_nvml_library(), no_nvml_)) {
         gpu_ = nvml->gpu(pci_address(index));
         if (!gpu_) no_nvml_ = "NVML does not know the card at " + pci_address(index);
@@ -128,6 +141,7 @@ OperatingPoint CudaDevice::prepare(const OperatingPoint& asked, int threads) {
     if (c10::cuda::getCurrentCUDAStream(index_) == c10::cuda::getDefaultCUDAStream(index_)) {
         c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromPool(false, index_));
     }
+    if (!timer_) timer_ = std::make_unique<CudaBlockTimer>(properties_.clock_khz * 1e3, false);
     set_math(asked.math);
     at::globalContext().setBenchmarkCuDNN(true);  // its trials happen in the checked call and the warm-up
     OperatingPoint point;
@@ -209,8 +223,17 @@ MemoryUse CudaDevice::memory_of(const std::function<void()>& work) {
     return use;
 }
 
-DeviceState CudaDevice::state() {
-    return probe_ ? probe_->read() : DeviceState{};
+Replayed CudaDevice::replay(Workload& issued, bool hot) {
+    const double clock_hz = properties_.clock_khz * 1e3;
+    CudaWorkload eager(issued);
+    issued.prepare(1, false);
+    const double call_s = timer_->run(eager, 1, false);
+    try {
+        return {std::make_unique<CudaReplay>(issued, hot, call_s), nullptr, "graph", ""};
+    } catch (const NotCapturable& error) {
+        return {std::make_unique<CudaWorkload>(issued), std::make_unique<CudaBlockTimer>(clock_hz, true), "spin",
+                error.what()};
+    }
 }
 
 }  // namespace

@@ -8,10 +8,11 @@
 
 #include <ATen/ATen.h>
 
+#include "joulecast/measure/block_timer.h"
 #include "joulecast/measure/measurement.h"
 #include "joulecast/measure/workload.h"
 #include "joulecast/meter/device_state.h"
-#include "joulecast/meter/meter.h"
+#include "workers/torch/metering.h"
 #include "workers/torch/optimizer_step.h"
 
 namespace joulecast::torch_worker {
@@ -29,6 +30,14 @@ struct MemoryUse {
     double peak_bytes = std::numeric_limits<double>::quiet_NaN();
     /// What cuBLAS and its like hold between calls; NaN: not known.
     double workspace_bytes = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// Calls run without the host issuing each, or so that the device does not wait for it.
+struct Replayed {
+    std::unique_ptr<Workload> workload;
+    std::unique_ptr<BlockTimer> timer;  ///< null: the device's
+    std::string device_time_by;         ///< "graph", "spin"
+    std::string missing_reason;         ///< why not as a graph
 };
 
 /// A processor that LibTorch computes on, as a trial sees it.
@@ -52,9 +61,14 @@ class TorchDevice {
 
     /// The most that was allocated at once while `work` ran, above what was allocated before.
     virtual MemoryUse memory_of(const std::function<void()>& work) = 0;
+    /// How blocks are timed, once it is prepared.
+    virtual BlockTimer& timer() = 0;
     /// The same calls as a device runs them that works apart from its host; null where issuing a call is executing it.
     virtual std::unique_ptr<Workload> apart(Workload& issued) = 0;
-    virtual DeviceState state() = 0;
+    /// The same without the host's share. Its workload is null where there is no other way to run them, and why.
+    virtual Replayed replay(Workload& issued, bool hot) = 0;
+    virtual DeviceStateProbe* probe() = 0;  ///< null: it tells nothing of its state
+    virtual Metering& metering() = 0;
     virtual ClockAbilities clocks() = 0;
 };
 

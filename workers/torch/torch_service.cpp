@@ -20,8 +20,6 @@ namespace joulecast::torch_worker {
 
 namespace {
 
-constexpr const char* no_energy = "this worker reads no energy meter yet";
-
 /// "fp32", "bf16", "fp16" after what most of the network's weights are.
 std::string precision_of(const Graph& graph) {
     double f32 = 0.0;
@@ -84,13 +82,8 @@ void measure_on(TorchDevice& device, const OperatingPoint& asked, int threads,
     require_host(asked);
     measurement.asked = asked;
     measurement.real = device.prepare(asked, threads);
-    measurement.energy_missing_reason = no_energy;
     conclude(run_trial([&] { trial(device); }), measurement);
     device.clean_up();
-    const DeviceState state = device.state();
-    measurement.real.sm_clock_mhz = state.sm_clock_mhz;
-    measurement.real.memory_clock_mhz = state.memory_clock_mhz;
-    measurement.real.power_limit_w = state.power_limit_w;
     measurement.wall_s = clock.now_s() - start_s;
 }
 
@@ -104,7 +97,9 @@ protocol::Capabilities capabilities_of(const TorchDevices& devices, const Proven
     capabilities.modes = {Mode::inference, Mode::training};
     capabilities.measures_graphs = true;
     if (device.place().is_cuda()) capabilities.hosts.push_back(Host::graph);
-    capabilities.energy_missing_reason = no_energy;
+    const Metering::Opened metering = device.metering().open("auto");
+    capabilities.measures_energy = metering.meter != nullptr;
+    capabilities.energy_missing_reason = metering.missing_reason;
     const ClockAbilities clocks = device.clocks();
     capabilities.locks_clocks = clocks.locks;
     capabilities.clocks_missing_reason = clocks.missing_reason;

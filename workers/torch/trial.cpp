@@ -7,6 +7,7 @@
 
 #include <ATen/ATen.h>
 
+#include "joulecast/measure/measure.h"
 #include "joulecast/measure/recipe.h"
 #include "joulecast/measure/rotation.h"
 #include "workers/torch/network_workload.h"
@@ -41,7 +42,8 @@ double bytes_of(const Operation& operation) {
     return bytes;
 }
 
-void check_results(const OperationSets& sets, Measurement& measurement) {
+/// A remark if the results are no numbers, or nothing.
+std::string check_results(const OperationSets& sets) {
     const at::NoGradGuard no_grad;
     Stack stack = sets.call().stack(sets.writable_copy(0));
     sets.call().issue(stack);
@@ -50,25 +52,48 @@ void check_results(const OperationSets& sets, Measurement& measurement) {
     for (const auto& result : results) {
         if (result.defined() && result.is_floating_point() && result.numel() > 0 &&
             !at::isfinite(result.to(at::kFloat)).all().item<bool>()) {
-            measurement.message = "the output holds infinities or NaN";
+            return "the output holds infinities or NaN";
         }
     }
+    return "";
 }
 
-template <class AnyMeasurement>
-void measure_memory(TorchDevice& device, Workload& workload, AnyMeasurement& measurement) {
-    workload.prepare(1, false);
-    const MemoryUse use = device.memory_of([&] { workload.run(1, false); });
-    measurement.peak_memory_bytes = use.peak_bytes;
-    measurement.workspace_bytes = use.workspace_bytes;
+void add_remark(std::string& message, const std::string& remark) {
+    if (remark.empty()) return;
+    message += (message.empty() ? "" : "; ") + remark;
 }
 
-/// The calls of a trial, as its device runs them.
-struct Running {
-    Running(TorchDevice& device, Workload& issued) : apart(device.apart(issued)), workload(apart ? *apart : issued) {}
+/// One workload of a trial, as its device runs it.
+class Running {
+  public:
+    Running(TorchDevice& device, Workload& issued, bool hot)
+        : device_(device), issued_(issued), hot_(hot), apart_(device.apart(issued)) {}
 
-    std::unique_ptr<Workload> apart;
-    Workload& workload;
+    /// As the host issues it, to be replayed should it turn out launch-bound.
+    Phase eager() {
+        if (!apart_) return {&issued_, nullptr};
+        return {apart_.get(), [this] { return replay(); }};
+    }
+    /// For host `graph`. Throws Unsupported where it cannot be captured.
+    Phase captured() {
+        const Replay replayed = replay();
+        if (replayed.device_time_by != "graph") {
+            throw Unsupported("it cannot be captured as a graph: " + replayed_.missing_reason);
+        }
+        return {replayed.workload, nullptr};
+    }
+
+  private:
+    Replay replay() {
+        replayed_ = device_.replay(issued_, hot_);
+        return {replayed_.workload.get(), replayed_.timer.get(), replayed_.device_time_by};
+    }
+
+    TorchDevice& device_;
+    Workload& issued_;
+    bool hot_;
+    std::unique_ptr<Workload> apart_;
+    Replayed replayed_;
 };
 
 /// What a trial measures: in training the forward pass alone too.
@@ -82,14 +107,31 @@ struct Subject {
 template <class AnyMeasurement>
 void measure(TorchDevice& device, const Subject& subject, const MeasureSettings& settings,
              AnyMeasurement& measurement) {
-    SteadyClock clock;
-    Running whole(device, subject.whole);
+    const bool as_graph = measurement.asked.host == Host::graph;
+    Running whole(device, subject.whole, subject.hot);
     std::optional<Running> forward;
-    if (subject.forward != nullptr) forward.emplace(device, *subject.forward);
-    time_phases({&whole.workload, forward ? &forward->workload : nullptr, subject.hot}, clock, settings, measurement);
-    if (!settings.measure_memory) return;
-    subject.before_memory();
-    measure_memory(device, whole.workload, measurement);
+    Calls calls;
+    calls.whole = as_graph ? whole.captured() : whole.eager();
+    calls.hot = subject.hot;
+    if (subject.forward != nullptr) {
+        forward.emplace(device, *subject.forward, false);
+        calls.forward = as_graph ? forward->captured() : forward->eager();
+    }
+    calls.peak_memory_bytes = [&] {
+        subject.before_memory();
+        subject.whole.prepare(1, false);
+        const MemoryUse use = device.memory_of([&] { subject.whole.run(1, false); });
+        measurement.workspace_bytes = use.workspace_bytes;
+        return use.peak_bytes;
+    };
+    SteadyClock clock;
+    const Metering::Opened metering =
+        settings.measure_energy ? device.metering().open(settings.meter) : Metering::Opened{};
+    measure_calls(calls,
+                  {clock, device.timer(), metering.meter, metering.missing_reason, metering.traits, device.probe()},
+                  settings, measurement);
+    // A meter that was lost may be back for the next trial.
+    if (metering.meter != nullptr && !measurement.energy) device.metering().close();
 }
 
 }  // namespace
@@ -105,19 +147,21 @@ void try_operation(const protocol::Measure& request, TorchDevice& device, Measur
     const OperationSets sets(request.operation, rotation_for(set_bytes, limits), maker);
     measurement.rotation = static_cast<std::int64_t>(sets.sets().size());
     measurement.working_set_bytes = set_bytes * static_cast<double>(measurement.rotation);
-    check_results(sets, measurement);
+    const std::string remark = check_results(sets);
 
     // Larger than the cache, one set is as cold as many: the hot number would be the same again.
     const bool hot = settings.measure_hot && set_bytes > 0.0 && set_bytes < cache_bytes;
     if (!training) {
         InferenceWorkload workload(sets);
         measure(device, {workload, nullptr, hot}, settings, measurement);
+        add_remark(measurement.message, remark);
         return;
     }
     TrainingWorkload whole(sets, true, maker);
     TrainingWorkload forward(sets, false, maker);
     // Copies of written-to tensors are different ones for every call: nothing stays hot there.
     measure(device, {whole, &forward, hot && !sets.mutates()}, settings, measurement);
+    add_remark(measurement.message, remark);
 }
 
 void try_network(const protocol::MeasureGraph& request, TorchDevice& device, NetworkMeasurement& measurement) {
