@@ -117,6 +117,7 @@ set(joulecast_headers
     joulecast/predict/predictor.h
     joulecast/predict/train.h
     joulecast/process/child_process.h
+    joulecast/process/foreground.h
     joulecast/profile/augment.h
     joulecast/profile/clock_settings.h
     joulecast/profile/patience.h
