@@ -70,6 +70,7 @@ set(joulecast_headers
     joulecast/measure/load.h
     joulecast/measure/measure.h
     joulecast/measure/measurement.h
+    joulecast/measure/meter_log.h
     joulecast/measure/meter_traits.h
     joulecast/measure/power_samples.h
     joulecast/measure/proportionality.h
@@ -79,6 +80,7 @@ set(joulecast_headers
     joulecast/measure/soak.h
     joulecast/measure/startup.h
     joulecast/measure/stopping_rule.h
+    joulecast/measure/trace.h
     joulecast/measure/workload.h
     joulecast/meter/clock_control.h
     joulecast/meter/clock_guard.h
