@@ -130,6 +130,7 @@ set(joulecast_headers
     joulecast/profile/request.h
     joulecast/profile/session.h
     joulecast/profile/sweep.h
+    joulecast/report/plot.h
     joulecast/report/table.h
     joulecast/units/quantity.h
     joulecast/units/statistics.h

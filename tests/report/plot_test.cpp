@@ -1,0 +1,101 @@
+#include "joulecast/report/plot.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace joulecast {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Plot power_plot() {
+    Plot plot;
+    plot.title = "Power";
+    plot.x = {"time", "s"};
+    plot.y = {"power", "W"};
+    plot.series = {{"rapl", PlotSeries::Style::line, {0, 1, 2}, {10, std::nan(""), 30}}};
+    return plot;
+}
+
+nlohmann::json figure(const Plot& plot) {
+    return nlohmann::json::parse(to_figure_json(plot));
+}
+
+TEST(Plot, AxesCarryTheirUnits) {
+    Plot plot = power_plot();
+    plot.x.logarithmic = true;
+    const auto layout = figure(plot).at("layout");
+    EXPECT_EQ(layout.at("xaxis").at("title").at("text"), "time (s)");
+    EXPECT_EQ(layout.at("yaxis").at("title").at("text"), "power (W)");
+    EXPECT_EQ(layout.at("xaxis").at("type"), "log");
+    EXPECT_FALSE(layout.at("yaxis").contains("type"));
+}
+
+TEST(Plot, WhatIsNotKnownIsAGap) {
+    const auto trace = figure(power_plot()).at("data").at(0);
+    EXPECT_EQ(trace.at("y"), nlohmann::json::parse("[10.0,null,30.0]"));
+    EXPECT_EQ(trace.at("mode"), "lines");
+}
+
+TEST(Plot, BandsOfOneNameShareAColourAndALegendEntry) {
+    Plot plot = power_plot();
+    plot.bands = {{"idle", -1, 0}, {"run", 0, 2}, {"idle", 2, 3}};
+    const auto json = figure(plot);
+    const auto& shapes = json.at("layout").at("shapes");
+    ASSERT_EQ(shapes.size(), 3U);
+    EXPECT_EQ(shapes.at(0).at("fillcolor"), shapes.at(2).at("fillcolor"));
+    EXPECT_NE(shapes.at(0).at("fillcolor"), shapes.at(1).at("fillcolor"));
+    EXPECT_EQ(shapes.at(0).at("x0"), -1);
+    EXPECT_EQ(json.at("data").size(), 3U);  // the series, idle, run
+}
+
+TEST(Plot, ALongSeriesIsThinnedWithoutLosingItsPeaks) {
+    Plot plot = power_plot();
+    auto& series = plot.series.front();
+    series.x.clear();
+    series.y.clear();
+    for (int i = 0; i < 1'000'000; ++i) {
+        series.x.push_back(i);
+        series.y.push_back(i == 123'457 ? 500 : (i == 700'001 ? -500 : 0));
+    }
+    const auto trace = figure(plot).at("data").at(0);
+    EXPECT_LE(trace.at("y").size(), most_drawn_points);
+    EXPECT_EQ(trace.at("y").size(), trace.at("x").size());
+    double least = 0;
+    double greatest = 0;
+    double last_x = -1;
+    for (std::size_t i = 0; i < trace.at("y").size(); ++i) {
+        least = std::min(least, trace.at("y").at(i).get<double>());
+        greatest = std::max(greatest, trace.at("y").at(i).get<double>());
+        EXPECT_GE(trace.at("x").at(i).get<double>(), last_x);
+        last_x = trace.at("x").at(i).get<double>();
+    }
+    EXPECT_EQ(least, -500);
+    EXPECT_EQ(greatest, 500);
+}
+
+TEST(Plot, NoTextOfOursEndsTheScriptOrBecomesMarkup) {
+    Plot plot = power_plot();
+    plot.title = "</script><script>alert(1)</script>";
+    plot.series.front().name = "<img src=x>";
+    const std::string page = to_html({plot}, "/*plotly*/");
+    EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
+    EXPECT_THAT(page, Not(HasSubstr("<img")));
+    EXPECT_EQ(figure(plot).at("data").at(0).at("name"), "&lt;img src=x&gt;");
+}
+
+TEST(Plot, APageHoldsTheLibraryAndFetchesNothing) {
+    const std::string page = to_html({power_plot(), power_plot()}, "/*plotly*/");
+    EXPECT_THAT(page, HasSubstr("/*plotly*/"));
+    EXPECT_THAT(page, HasSubstr("id=\"plot1\""));
+    EXPECT_THAT(page, Not(HasSubstr("http")));
+    EXPECT_THAT(page, Not(HasSubstr("src=")));
+}
+
+}  // namespace
+}  // namespace joulecast
