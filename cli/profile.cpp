@@ -14,10 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "cli/sweep_log.h"
 #include "cli/verb.h"
 #include "joulecast/dataset/measuring_lock.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
+#include "joulecast/meter/open_meter.h"
 #include "joulecast/profile/augment.h"
 #include "joulecast/profile/clock_settings.h"
 #include "joulecast/profile/plan.h"
@@ -65,6 +67,7 @@ struct Options {
     std::string method = "joulecast";
     std::string meter = "auto";
     std::string optimizer = "none";
+    std::string power_log;
     std::string shard = "1/1";
     bool networks = false;
     bool no_hot = false;
@@ -339,6 +342,7 @@ int dry_run(const Options& options, const Wish& wish) {
 }
 
 int profile(const Options& options) {
+    check_meter_name(options.meter);
     if (options.models.empty() && !options.probe) throw UsageError("name a model or a plan, or ask for --probe");
     const Wish wanted = wish(options);
     if (options.dry_run) return dry_run(options, wanted);
@@ -366,7 +370,11 @@ int profile(const Options& options) {
     SweepSettings how = sweep_settings(options, settings);
     how.budget_s = plan.limit_s;
     Progress progress(std::cerr, ::isatty(STDERR_FILENO) == 1, now_s);
+    const auto log =
+        options.power_log.empty() ? nullptr : start_power_log(options.power_log, options.meter, options.device, worker);
     const SweepResult result = sweep(plan, supervisor, dataset, how, progress);
+    if (log) log->stop();
+    if (log && !log->failure().empty()) std::cerr << log->failure() << '\n';
     return print_result(options, plan, worker.device, result);
 }
 
@@ -390,6 +398,7 @@ Run declare_profile(CLI::App& command) {
         ->capture_default_str();
     command.add_option("--meter", options->meter, "what measures energy: auto, none, or a meter's name")
         ->capture_default_str();
+    command.add_option("--power-log", options->power_log, "append power, clocks and temperature all along to this CSV");
     command.add_option("--optimizer", options->optimizer, "of networks in training")
         ->check(CLI::IsMember({"none", "sgd", "momentum", "adam", "adamw"}))
         ->capture_default_str();

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_command.h"
@@ -152,10 +153,37 @@ TEST(Profile, TakesMethodOptimizerAndMeterAlong) {
     EXPECT_THAT(csv, HasSubstr(",thesis,"));
 }
 
+TEST(Profile, LogsPowerBesideTheSweepWithTheTimeStampsOfTheRows) {
+    const TemporaryFolder folder;
+    const std::string start = "profile alexnet --set batch=8 --db " + folder.file("a.db") + " --power-log " +
+                              folder.file("power.csv") + with_worker();
+    const Ran ran = run_joulecast(start);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    std::ifstream log(folder.file("power.csv"));
+    std::string header, first, last;
+    std::getline(log, header);
+    std::getline(log, first);
+    last = first;
+    for (std::string line; std::getline(log, line);) last = line;
+    EXPECT_THAT(header, ::testing::StartsWith("time_utc,time_s,power_w"));
+    // Every row lies between the log's first and last line.
+    const auto csv = run_joulecast("export --db " + folder.file("a.db")).out;
+    const std::size_t row = csv.find(",operation,");
+    const std::size_t stamp = csv.find("Z,20", row);  // started_at,ended_at
+    ASSERT_NE(stamp, std::string::npos);
+    const std::string started_at = csv.substr(stamp - 23, 24);
+    EXPECT_LE(first.substr(0, 24), started_at);
+    EXPECT_GE(last.substr(0, 24), started_at);
+    const Ran remote = run_joulecast("profile alexnet --db " + folder.file("b.db") + " --power-log " +
+                                     folder.file("power.csv") + with_worker("--elsewhere 1"));
+    EXPECT_EQ(remote.status, 1);
+    EXPECT_THAT(remote.err, HasSubstr("the worker runs on another machine"));
+}
+
 TEST(Profile, TellsWrongUsage) {
     for (const char* wrong : {"--shard 3/2", "--shard x", "--budget soon", "--mode dreaming", "--set batch",
                               "--threads 0", "--no-operations", "--host abacus", "--clocks fast", "--power-limits all",
-                              "--method guess", "--optimizer lion"})
+                              "--meter sundial", "--method guess", "--optimizer lion"})
         EXPECT_EQ(run_joulecast("profile alexnet --dry-run --db none.db " + std::string(wrong)).status, 2) << wrong;
 }
 

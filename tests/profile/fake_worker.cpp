@@ -5,6 +5,7 @@
 //   --drift FROM:TO:FACTOR  repeats of the reference operation with these numbers, from 1, take so much longer
 //   --thermal-on TEXT       is throttled by heat the first time: takes twice as long and says so
 //   --die-at-random SHARE   dies of that share of its requests
+//   --elsewhere 1           says that it runs on another machine
 //   --guard 1               holds the clocks of a card, by NVML and the guard that the environment names
 //   --clocks 1              may set clocks and power limits
 //   --no-reference 1        cannot measure the reference operation
@@ -31,6 +32,7 @@ struct Behaviour {
     double drift_factor = 1;
     bool no_reference = false;
     bool clocks = false;
+    bool elsewhere = false;
     double die_at_random = 0;
     std::unique_ptr<ClockGuard> guard;
     long references = 0;
@@ -82,6 +84,7 @@ protocol::Capabilities capabilities(const Behaviour& behaviour) {
     own.measures_graphs = true;
     own.energy_missing_reason = "fakes have no meter";
     own.locks_clocks = behaviour.clocks;
+    if (behaviour.elsewhere) own.boot_id = "another";
     own.clocks_missing_reason = "fakes have no clocks";
     return own;
 }
@@ -147,6 +150,7 @@ int main(int argc, char** argv) {
         if (option == "--nonsense-on") behaviour.nonsense_on = value;
         if (option == "--signal-parent-on") behaviour.signal_on = value;
         if (option == "--thermal-on") behaviour.thermal_on = value;
+        if (option == "--elsewhere") behaviour.elsewhere = true;
         if (option == "--clocks") behaviour.clocks = true;
         if (option == "--guard") behaviour.guard = open_guard();
         if (option == "--die-at-random") behaviour.die_at_random = std::stod(value);
