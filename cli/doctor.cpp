@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/finding.h"
@@ -164,15 +165,11 @@ Run declare_doctor(CLI::App& command) {
     command.add_option("--worker", options->worker, "the worker command to try instead of the default one");
     options->output.declare(command);
     return [options] {
-        const std::vector<Finding> findings = {processor(),
-                                               zoo(),
-                                               predictors(),
-                                               dataset(),
-                                               torch_worker(options->worker),
-                                               energy_meter("/"),
-                                               clock_governor("/"),
-                                               gpu_driver(default_nvml_library()),
-                                               gpu_clocks(default_nvml_library())};
+        std::vector<Finding> findings = {processor(), zoo(), predictors(), dataset(), torch_worker(options->worker)};
+        for (Finding& finding : energy_meters({})) findings.push_back(std::move(finding));
+        findings.push_back(clock_governor("/"));
+        findings.push_back(gpu_driver(default_nvml_library()));
+        findings.push_back(gpu_clocks(default_nvml_library()));
         const Table table = fill(columns(), findings);
         if (options->output.format == "csv") {
             options->output.write(to_csv(table));
@@ -185,7 +182,8 @@ Run declare_doctor(CLI::App& command) {
         }
         // Forecasting is the main job; a machine that cannot measure is no failure.
         const bool forecasts = std::all_of(findings.begin(), findings.end(), [](const Finding& finding) {
-            const bool optional = finding.part == "torch worker" || finding.part.starts_with("GPU ");
+            const bool optional = finding.part == "torch worker" || finding.part.starts_with("GPU ") ||
+                                  finding.part.starts_with("meter ");
             return optional || finding.state == State::works || finding.state == State::limited;
         });
         return static_cast<int>(forecasts ? done : failed);

@@ -3,7 +3,6 @@
 #include <fstream>
 #include <set>
 #include <system_error>
-#include <vector>
 
 #include "joulecast/error.h"
 #include "joulecast/meter/clock_guard.h"
@@ -20,35 +19,36 @@ std::string first_word(const std::filesystem::path& path) {
     return word;
 }
 
+Finding describe(const std::string& part, const FoundMeter& found, Finding::State missing, const std::string& remedy) {
+    if (!found.meter) return {part, missing, found.missing_reason, found.remedy.empty() ? remedy : found.remedy};
+    const MeterFacts& facts = found.meter->facts();
+    return {part, Finding::State::works,
+            facts.name + ": " + facts.covers + (facts.counts_energy ? ", counts energy" : ", tells power"), ""};
+}
+
+/// Where a meter is needed at all, for those machines that lack it.
+std::string only_for(const std::string& meter) {
+    if (meter == "rapl") return "only x86 processors have it, and virtual machines hide it";
+    if (meter == "hwmon") return "only boards and servers with power sensors have it";
+    if (meter == "nvml") return "only for NVIDIA cards: it comes with their driver";
+    return "only for NVIDIA cards whose driver cannot be loaded otherwise";
+}
+
 }  // namespace
 
-Finding energy_meter(const std::filesystem::path& root) {
-    const auto domains = root / "sys" / "class" / "powercap";
-    std::error_code none;
-    std::string unreadable;
-    int readable = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(domains, none)) {
-        const auto counter = entry.path() / "energy_uj";
-        if (!std::filesystem::exists(counter, none)) continue;
-        if (first_word(counter).empty()) {
-            unreadable = counter.string();
-        } else {
-            ++readable;
-        }
+std::vector<Finding> energy_meters(const MeterRequest& machine) {
+    MeterRequest request = machine;
+    request.name = "auto";
+    request.for_gpu = false;
+    FoundMeter processors = open_meter(request);
+    if (!processors.meter) processors.missing_reason = "none for this processor: why stands with each meter below";
+    std::vector<Finding> findings = {describe("energy meter", processors, Finding::State::limited,
+                                              "time and memory are measured all the same; a wall meter can be read "
+                                              "with --meter command:CMD (docs/energy.md)")};
+    for (const auto& [name, found] : survey_meters(request)) {
+        findings.push_back(describe("meter " + name, found, Finding::State::missing, only_for(name)));
     }
-    Finding finding{"energy meter", Finding::State::works, "", ""};
-    if (readable > 0) {
-        finding.found = "RAPL, " + std::to_string(readable) + " readable counters";
-    } else if (!unreadable.empty()) {
-        finding.state = Finding::State::limited;
-        finding.found = "RAPL is there, but " + unreadable + " may not be read";
-        finding.what_to_do = "sudo chmod a+r /sys/class/powercap/*/energy_uj (until the next boot)";
-    } else {
-        finding.state = Finding::State::limited;
-        finding.found = "no RAPL counter below " + domains.string() + " (virtual machine?)";
-        finding.what_to_do = "measure on the bare machine if energy matters; time and memory are measured all the same";
-    }
-    return finding;
+    return findings;
 }
 
 Finding clock_governor(const std::filesystem::path& root) {

@@ -2,6 +2,9 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
+
+#include "joulecast/meter/open_meter.h"
 
 namespace joulecast::cli {
 
@@ -16,8 +19,9 @@ struct Finding {
     std::string what_to_do;  ///< the exact command where there is one; empty if it works
 };
 
-/// Whether the processor's energy counter (RAPL) can be read below `root`/sys/class/powercap.
-Finding energy_meter(const std::filesystem::path& root);
+/// First the meter that measures the processor when none is named ("energy meter"), then one line for each meter of the
+/// machine ("meter rapl"): what it covers, or why it cannot be read.
+std::vector<Finding> energy_meters(const MeterRequest& machine);
 
 /// Whether `root`/sys/devices/system/cpu holds the clock still enough for measuring.
 Finding clock_governor(const std::filesystem::path& root);

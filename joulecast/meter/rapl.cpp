@@ -120,8 +120,7 @@ std::string permission_command(const std::vector<fs::path>& files) {
 
 std::string no_counter(const fs::path& powercap) {
     return "no RAPL energy counter below " + powercap.string() +
-           ": a virtual machine or a container hides it, or the processor is of another kind. On an x86 machine itself "
-           "`sudo modprobe intel_rapl_msr` loads its driver";
+           " (a virtual machine or container hides it; else `sudo modprobe intel_rapl_msr` may show it)";
 }
 
 MeterFacts facts_of(const std::vector<Domain>& domains) {

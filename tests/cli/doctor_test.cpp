@@ -23,8 +23,9 @@ nlohmann::json finding(const nlohmann::json& report, const std::string& part) {
 TEST(Doctor, NamesEveryPartItsStateAndWhatToDo) {
     const auto report = nlohmann::json::parse(run_joulecast("doctor --format json").out);
     EXPECT_EQ(report.at("schema"), "joulecast.doctor/1");
-    for (const char* part : {"zoo", "predictors", "dataset", "torch worker", "energy meter", "clock governor",
-                             "GPU driver", "GPU clocks"}) {
+    for (const char* part :
+         {"zoo", "predictors", "dataset", "torch worker", "energy meter", "meter rapl", "meter hwmon", "meter nvml",
+          "meter nvidia-smi", "clock governor", "GPU driver", "GPU clocks"}) {
         const auto entry = finding(report, part);
         ASSERT_FALSE(entry.is_null()) << part;
         EXPECT_NE(entry.at("found"), "") << part;

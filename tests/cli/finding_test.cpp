@@ -20,28 +20,56 @@ void put(const TemporaryFolder& root, const std::string& file, const std::string
     joulecast::testing::write_file(path, text);
 }
 
-TEST(EnergyMeter, AReadableCounterWorks) {
-    const TemporaryFolder root;
-    put(root, "sys/class/powercap/intel-rapl:0/energy_uj", "123456\n");
-    const Finding finding = energy_meter(root.path());
-    EXPECT_EQ(finding.state, Finding::State::works);
-    EXPECT_EQ(finding.found, "RAPL, 1 readable counters");
+/// A machine without drivers, whose files are below `root`.
+MeterRequest machine(const TemporaryFolder& root) {
+    MeterRequest request;
+    request.root = root.path();
+    request.nvml_library = root.file("no-such-library.so");
+    request.nvidia_smi = root.file("no-such-program");
+    return request;
 }
 
-TEST(EnergyMeter, ACounterThatGivesNothingNamesTheCommandThatOpensIt) {
+Finding meter_finding(const TemporaryFolder& root, const std::string& part) {
+    for (const Finding& finding : energy_meters(machine(root))) {
+        if (finding.part == part) return finding;
+    }
+    return {};
+}
+
+TEST(EnergyMeters, OneThatWorksSaysWhatItCovers) {
+    const TemporaryFolder root;
+    put(root, "sys/class/powercap/intel-rapl:0/name", "package-0\n");
+    put(root, "sys/class/powercap/intel-rapl:0/energy_uj", "123456\n");
+    for (const char* part : {"energy meter", "meter rapl"}) {
+        const Finding finding = meter_finding(root, part);
+        EXPECT_EQ(finding.state, Finding::State::works);
+        EXPECT_EQ(finding.found, "rapl:package-0: CPU packages, without memory, counts energy");
+        EXPECT_EQ(finding.what_to_do, "");
+    }
+}
+
+TEST(EnergyMeters, ACounterThatGivesNothingNamesTheCommandThatOpensIt) {
     const TemporaryFolder root;
     // As root, permissions do not stop the reading; an empty counter reads like a forbidden one.
+    put(root, "sys/class/powercap/intel-rapl:0/name", "package-0\n");
     put(root, "sys/class/powercap/intel-rapl:0/energy_uj", "");
-    const Finding finding = energy_meter(root.path());
-    EXPECT_EQ(finding.state, Finding::State::limited);
-    EXPECT_THAT(finding.what_to_do, HasSubstr("chmod a+r"));
+    const std::string command = "sudo chmod a+r " + root.file("sys/class/powercap/intel-rapl:0/energy_uj");
+    EXPECT_EQ(meter_finding(root, "energy meter").state, Finding::State::limited);
+    EXPECT_EQ(meter_finding(root, "energy meter").what_to_do, command);
+    EXPECT_EQ(meter_finding(root, "meter rapl").what_to_do, command);
 }
 
-TEST(EnergyMeter, WithoutCountersOnlyEnergyIsLost) {
+TEST(EnergyMeters, EveryMissingOneHasItsReasonAndOnlyEnergyIsLost) {
     const TemporaryFolder root;
-    const Finding finding = energy_meter(root.path());
-    EXPECT_EQ(finding.state, Finding::State::limited);
-    EXPECT_THAT(finding.what_to_do, HasSubstr("time and memory are measured all the same"));
+    const Finding summary = meter_finding(root, "energy meter");
+    EXPECT_EQ(summary.state, Finding::State::limited);
+    EXPECT_THAT(summary.what_to_do, HasSubstr("time and memory are measured all the same"));
+    for (const char* part : {"meter rapl", "meter hwmon", "meter nvml", "meter nvidia-smi"}) {
+        const Finding finding = meter_finding(root, part);
+        EXPECT_EQ(finding.state, Finding::State::missing) << part;
+        EXPECT_NE(finding.found, "") << part;
+        EXPECT_NE(finding.what_to_do, "") << part;
+    }
 }
 
 TEST(ClockGovernor, OnlyPerformanceOnEveryCoreWorks) {
