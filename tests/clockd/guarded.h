@@ -50,12 +50,15 @@ class Guarded : public ::testing::Test {
     }
 
     bool is_held() { return fake.gpu().locked_graphics_mhz != 0 || fake.gpu().power_limit_mw != 165000; }
-    /// As if nobody had ever been there.
-    void expect_restored() {
+    void expect_nothing_held() {
         EXPECT_EQ(fake.gpu().locked_graphics_mhz, 0U);
         EXPECT_EQ(fake.gpu().locked_memory_mhz, 0U);
         EXPECT_EQ(fake.gpu().power_limit_mw, 165000U);
         EXPECT_FALSE(left_behind(folder, gpu()));
+    }
+    /// As if nobody had ever been there.
+    void expect_restored() {
+        expect_nothing_held();
         EXPECT_FALSE(is_leased(folder, gpu()));
     }
 

@@ -29,11 +29,12 @@ struct FakeGpu {
     std::uint32_t pci_bus;
 
     // Behaviour.
-    bool may_change;             ///< false: locks and limits answer "no permission"
-    bool lost;                   ///< every call answers "GPU is lost"
-    std::uint64_t lost_at_call;  ///< becomes lost at this call of all that were made to the card; 0: never
-    std::uint32_t missing;       ///< FakeMissing
-    double settle_s;             ///< after a lock the clock walks to its target for so long
+    bool may_change;               ///< false: locks and limits answer "no permission"
+    bool lost;                     ///< every call answers "GPU is lost"
+    std::uint64_t lost_at_call;    ///< becomes lost at this call of all that were made to the card; 0: never
+    std::uint32_t missing;         ///< FakeMissing
+    std::uint64_t kill_at_change;  ///< this change of all (1: the next) takes effect and kills its process; 0: never
+    double settle_s;               ///< after a lock the clock walks to its target for so long
 
     // Clocks and limits.
     std::uint32_t lowest_graphics_mhz, highest_graphics_mhz, graphics_step_mhz;

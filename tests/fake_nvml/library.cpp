@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -120,6 +121,17 @@ int with(Device* device, std::uint32_t function, Answer answer) {
     if ((gpu.missing & function) != 0) return no_function;
     run_until_now(gpu);
     return answer(gpu);
+}
+
+/// A call that changes the card, and may be the last of its process.
+template <class Answer>
+int change(Device* device, std::uint32_t function, Answer answer) {
+    return with(device, function, [&](FakeGpu& gpu) {
+        if (!gpu.may_change) return int{no_permission};
+        const int code = answer(gpu);
+        if (code == ok && gpu.kill_at_change > 0 && --gpu.kill_at_change == 0) ::raise(SIGKILL);
+        return code;
+    });
 }
 
 int put_text(char* target, unsigned size, const char* text) {
@@ -254,8 +266,7 @@ NVML int nvmlDeviceGetPowerManagementLimitConstraints(Device* device, unsigned* 
     });
 }
 NVML int nvmlDeviceSetPowerManagementLimit(Device* device, unsigned milliwatts) {
-    return with(device, missing_power_limits, [&](FakeGpu& gpu) {
-        if (!gpu.may_change) return int{no_permission};
+    return change(device, missing_power_limits, [&](FakeGpu& gpu) {
         if (milliwatts < gpu.lowest_power_limit_mw || milliwatts > gpu.highest_power_limit_mw) return int{invalid};
         gpu.power_limit_mw = milliwatts;
         ++gpu.limit_changes;
@@ -330,8 +341,7 @@ void begin_walk(FakeGpu& gpu) {
 }  // namespace
 
 NVML int nvmlDeviceSetGpuLockedClocks(Device* device, unsigned lowest, unsigned highest) {
-    return with(device, missing_locks, [&](FakeGpu& gpu) {
-        if (!gpu.may_change) return int{no_permission};
+    return change(device, missing_locks, [&](FakeGpu& gpu) {
         if (lowest > highest || highest > gpu.highest_graphics_mhz) return int{invalid};
         begin_walk(gpu);
         gpu.locked_graphics_mhz = highest;
@@ -340,8 +350,7 @@ NVML int nvmlDeviceSetGpuLockedClocks(Device* device, unsigned lowest, unsigned 
     });
 }
 NVML int nvmlDeviceResetGpuLockedClocks(Device* device) {
-    return with(device, missing_locks, [&](FakeGpu& gpu) {
-        if (!gpu.may_change) return int{no_permission};
+    return change(device, missing_locks, [&](FakeGpu& gpu) {
         begin_walk(gpu);
         gpu.locked_graphics_mhz = 0;
         ++gpu.resets;
@@ -349,8 +358,7 @@ NVML int nvmlDeviceResetGpuLockedClocks(Device* device) {
     });
 }
 NVML int nvmlDeviceSetMemoryLockedClocks(Device* device, unsigned lowest, unsigned highest) {
-    return with(device, missing_locks | missing_memory_lock, [&](FakeGpu& gpu) {
-        if (!gpu.may_change) return int{no_permission};
+    return change(device, missing_locks | missing_memory_lock, [&](FakeGpu& gpu) {
         if (lowest > highest || highest > gpu.memory_clocks_mhz[0]) return int{invalid};
         gpu.locked_memory_mhz = highest;
         ++gpu.locks;
@@ -358,8 +366,7 @@ NVML int nvmlDeviceSetMemoryLockedClocks(Device* device, unsigned lowest, unsign
     });
 }
 NVML int nvmlDeviceResetMemoryLockedClocks(Device* device) {
-    return with(device, missing_locks | missing_memory_lock, [&](FakeGpu& gpu) {
-        if (!gpu.may_change) return int{no_permission};
+    return change(device, missing_locks | missing_memory_lock, [&](FakeGpu& gpu) {
         gpu.locked_memory_mhz = 0;
         ++gpu.resets;
         return int{ok};

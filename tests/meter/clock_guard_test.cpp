@@ -151,6 +151,20 @@ TEST_F(ClockGuardTest, AGuardThatIsKilledIsFollowedByOneThatUndoesItsWork) {
     EXPECT_FALSE(left_behind(folder, gpu()));
 }
 
+TEST_F(ClockGuardTest, AGuardThatDiesInTheMiddleOfAChangeHasWrittenItDownBefore) {
+    // Graphics clock and power limit are two changes: it dies after the first, or after the second.
+    for (const std::uint64_t change : {1U, 2U}) {
+        ClockGuard guard(gpu(), at_once());
+        fake.gpu().kill_at_change = change;
+        EXPECT_THROW(guard.hold(at(900, 120)), Error);
+        EXPECT_TRUE(is_held());
+        EXPECT_TRUE(left_behind(folder, gpu()));
+        guard.hold(at(1200, 140));
+        guard.release();
+        expect_nothing_held();
+    }
+}
+
 TEST_F(ClockGuardTest, RestoresAfterTheNormalEnd) {
     hold_and_end([](ClockGuard&) {});
     expect_restored();
