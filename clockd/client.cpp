@@ -87,12 +87,10 @@ ClockLease& Client::lease(const std::string& uuid) {
 std::string Client::carry_out(const std::string& line) {
     try {
         const GuardRequest request = parse_guard_request(line);
-        if (request.kind == GuardRequest::Kind::hold) {
-            lease(request.uuid).hold(request.clocks);
-        } else if (request.kind == GuardRequest::Kind::reset) {
+        if (request.kind == GuardRequest::Kind::reset) {
             lease(request.uuid).reset();
-        } else if (lease_) {
-            lease_->restore();
+        } else {
+            lease(request.uuid).hold(request.clocks);
         }
         log(name_ + ": " + line);
         return "";

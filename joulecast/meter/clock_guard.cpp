@@ -247,13 +247,9 @@ Settled ClockGuard::hold(const OperatingPoint& asked) {
 
 void ClockGuard::release() {
     if (!held_) return;
-    if (is_connected()) {
-        ask(to_line(GuardRequest{}));
-    } else {
-        // Our guard was killed. The next one undoes what it left, as soon as it is asked for the card.
-        connect();
-        ask(to_line(GuardRequest{GuardRequest::Kind::hold, gpu_.facts().uuid, {}}));
-    }
+    // If our guard was killed, this starts the next one, which undoes what it left as soon as it is asked for the card.
+    connect();
+    ask(to_line(GuardRequest{GuardRequest::Kind::hold, gpu_.facts().uuid, {}}));
     held_.reset();
 }
 

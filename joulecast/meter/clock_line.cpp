@@ -55,30 +55,21 @@ std::string value_text(const std::optional<unsigned>& value) {
 }  // namespace
 
 std::string to_line(const GuardRequest& request) {
-    switch (request.kind) {
-        case GuardRequest::Kind::hold:
-            return "hold " + request.uuid + value_text(request.clocks.graphics_mhz) +
-                   value_text(request.clocks.memory_mhz) + value_text(request.clocks.power_limit_mw);
-        case GuardRequest::Kind::reset:
-            return "reset " + request.uuid;
-        case GuardRequest::Kind::restore:
-            break;
-    }
-    return "restore";
+    if (request.kind == GuardRequest::Kind::reset) return "reset " + request.uuid;
+    return "hold " + request.uuid + value_text(request.clocks.graphics_mhz) + value_text(request.clocks.memory_mhz) +
+           value_text(request.clocks.power_limit_mw);
 }
 
 GuardRequest parse_guard_request(std::string_view line) {
     if (line.size() > most_guard_line_bytes) throw not_understood();
     const auto parts = words(line);
     GuardRequest request;
-    if (parts.front() == "restore" && parts.size() == 1) return request;
     if (parts.front() == "reset" && parts.size() == 2) {
         request.kind = GuardRequest::Kind::reset;
         request.uuid = checked_uuid(parts[1]);
         return request;
     }
     if (parts.front() != "hold" || parts.size() != 5) throw not_understood();
-    request.kind = GuardRequest::Kind::hold;
     request.uuid = checked_uuid(parts[1]);
     request.clocks.graphics_mhz = parse_value(parts[2]);
     request.clocks.memory_mhz = parse_value(parts[3]);

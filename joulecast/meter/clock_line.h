@@ -10,15 +10,14 @@ namespace joulecast {
 /// What a client asks joulecast-clockd, one line of text each:
 ///
 ///     hold GPU-... 1410 - 120000    graphics MHz, memory MHz, power limit mW; "-": as it was
-///     restore                       undo all that this client changed
 ///     reset GPU-...                 free both clocks and set the default limit, whoever changed them
 ///
 /// and one line comes back: "ok", or "no" and a sentence. The guard greets with "joulecast-clockd 1". Nothing else can
-/// be asked; the end of the connection is a restore.
+/// be asked; the end of the connection gives all back.
 struct GuardRequest {
-    enum class Kind { hold, restore, reset };
-    Kind kind = Kind::restore;
-    std::string uuid;  ///< hold and reset: the card
+    enum class Kind { hold, reset };
+    Kind kind = Kind::hold;
+    std::string uuid;  ///< the card
     ClockRequest clocks;
 
     friend bool operator==(const GuardRequest&, const GuardRequest&) = default;

@@ -151,6 +151,18 @@ TEST_F(ClockGuardTest, AGuardThatIsKilledIsFollowedByOneThatUndoesItsWork) {
     EXPECT_FALSE(left_behind(folder, gpu()));
 }
 
+TEST_F(ClockGuardTest, ThePointThatIsHeldIsGuardedAgainWhenItsGuardIsGone) {
+    ClockGuard guard(gpu(), at_once());
+    guard.hold(at(900, 120));
+    const int killed = *guard.child();
+    ::kill(killed, SIGKILL);
+    ::waitid(P_PID, static_cast<id_t>(killed), nullptr, WEXITED | WNOWAIT);
+    guard.hold(at(900, 120));
+    EXPECT_NE(*guard.child(), killed);
+    EXPECT_TRUE(is_leased(folder, gpu()));
+    EXPECT_TRUE(is_held());
+}
+
 TEST_F(ClockGuardTest, AGuardThatDiesInTheMiddleOfAChangeHasWrittenItDownBefore) {
     // Graphics clock and power limit are two changes: it dies after the first, or after the second.
     for (const std::uint64_t change : {1U, 2U}) {

@@ -13,7 +13,7 @@ TEST(ClockLine, WhatIsWrittenIsReadBack) {
     for (const GuardRequest& request :
          {GuardRequest{Kind::hold, "GPU-1-a", {1410, 1215, 120000}},
           GuardRequest{Kind::hold, "GPU-1-a", {{}, {}, 120000}}, GuardRequest{Kind::hold, "GPU-1-a", {}},
-          GuardRequest{Kind::reset, "GPU-1-a", {}}, GuardRequest{}}) {
+          GuardRequest{Kind::reset, "GPU-1-a", {}}}) {
         EXPECT_EQ(parse_guard_request(to_line(request)), request) << to_line(request);
     }
     EXPECT_EQ(to_line(GuardRequest{Kind::hold, "GPU-1-a", {1410, {}, 120000}}), "hold GPU-1-a 1410 - 120000");
