@@ -30,7 +30,7 @@ class ClockGuard {
     ClockGuard& operator=(const ClockGuard&) = delete;
 
     /// Makes the card hold the clocks and limit of the point (NaN: as it was before), waits until they have settled and
-    /// tells the point as it really is. Asking for the same again costs three readings. Throws Error with a sentence
+    /// tells the point as it really is. Asking for the same again only reads where it is. Throws Error with a sentence
     /// for the user: no right, not supported, another measurement holds the card; the card is then as it was.
     Settled hold(const OperatingPoint& asked);
     /// Gives back what hold() changed. Throws Error when that fails.

@@ -62,6 +62,28 @@ TEST_F(ClockGuardTest, ThePointThatIsHeldIsNotSetAgain) {
     EXPECT_EQ(fake.gpu().limit_changes, 1U);
 }
 
+/// Counts what was waited for; time stands still otherwise.
+class CountedTime final : public SettleClock {
+  public:
+    double now_s() override { return waited_s; }
+    void wait(double seconds) override { waited_s += seconds; }
+    double waited_s = 0;
+};
+
+TEST_F(ClockGuardTest, ACardBelowItsTargetIsWaitedForOnceAPoint) {
+    fake.gpu().load = 1;
+    CountedTime time;
+    ClockGuard guard(gpu(), ClockGuard::Settings{}, &time);
+    // 100 W hold the card at 1170 MHz, see NvmlTest.
+    EXPECT_EQ(guard.hold(at(1410, 100)).real.sm_clock_mhz, 1170);
+    const double first_s = time.waited_s;
+    EXPECT_NEAR(first_s, 3, 0.03);
+    const Settled again = guard.hold(at(1410, 100));
+    EXPECT_EQ(again.real.sm_clock_mhz, 1170);
+    EXPECT_EQ(again.remark, "GPU 0 (NVIDIA A30): clock 1170 instead of 1410 MHz (power cap)");
+    EXPECT_EQ(time.waited_s, first_s);
+}
+
 TEST_F(ClockGuardTest, APointThatNamesNothingGivesBackAndStartsNoGuard) {
     ClockGuard guard(gpu(), at_once());
     EXPECT_EQ(guard.hold({}).real.sm_clock_mhz, 1440);
