@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,10 +12,13 @@
 
 #include "cli/verb.h"
 #include "joulecast/dataset/dataset.h"
+#include "joulecast/dataset/repeat_spread.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/graph/record.h"
+#include "joulecast/measure/errors.h"
 #include "joulecast/predict/jcp.h"
+#include "joulecast/units/statistics.h"
 
 namespace joulecast::cli {
 namespace {
@@ -23,6 +29,46 @@ struct Description {
     std::vector<std::pair<std::string, Cell>> facts;
     Table parts;
 };
+
+/// The spread between repeats, by session, in a line; empty without references.
+std::string sigma_text(const Dataset& dataset) {
+    const auto references = dataset.references();
+    const RepeatSpread spread(references);
+    std::map<std::pair<std::string, std::string>, std::int64_t> sessions;
+    for (const ReferenceRow& row : references) ++sessions[{row.asked.device, row.provenance.session}];
+    double low = std::numeric_limits<double>::infinity(), high = 0;
+    for (const auto& [session, repeats] : sessions) {
+        const double sigma = spread.of(session.first, session.second);
+        if (std::isnan(sigma)) continue;
+        low = std::min(low, sigma);
+        high = std::max(high, sigma);
+    }
+    if (low > high) return {};
+    const std::string range = show(low, Show::percent);
+    const std::string to = show(high, Show::percent);
+    return (range == to ? range : range + " to " + to) + ", of " + std::to_string(references.size()) + " repeats in " +
+           std::to_string(sessions.size()) + (sessions.size() == 1 ? " session" : " sessions");
+}
+
+/// Half of the rows have a narrower 95 % interval around their time than this share, sigma between included.
+template <class Row>
+void append_intervals(std::vector<double>& shares, const std::vector<Row>& rows, const RepeatSpread& spread) {
+    for (const Row& row : rows) {
+        const TimeSummary& time = row.measurement.time;
+        const double sigma = spread.of(row.measurement.asked.device, row.provenance.session);
+        const double share = half_width_95(time_sigma_s(time, sigma)) / time.mean_s;
+        if (std::isfinite(share)) shares.push_back(share);
+    }
+}
+
+std::string interval_text(const Dataset& dataset) {
+    const RepeatSpread spread(dataset.references());
+    std::vector<double> shares;
+    append_intervals(shares, dataset.operations(), spread);
+    append_intervals(shares, dataset.networks(), spread);
+    if (shares.empty()) return {};
+    return "± " + show(median(shares), Show::percent) + " (95 %, median; sigma between included)";
+}
 
 Description describe_database(const std::string& file) {
     const Dataset dataset(file, Dataset::Access::read_only);
@@ -35,6 +81,8 @@ Description describe_database(const std::string& file) {
     description.facts.emplace_back("devices", devices);
     description.facts.emplace_back("operations", rows["operation"]);
     description.facts.emplace_back("networks", rows["network"]);
+    description.facts.emplace_back("sigma_between", sigma_text(dataset));
+    description.facts.emplace_back("intervals", interval_text(dataset));
     static const std::vector<Column<RowGroup>> columns = {
         {"kind", "kind", Show::text, [](const RowGroup& g) { return g.kind; }},
         {"device", "device", Show::text, [](const RowGroup& g) { return g.device; }},

@@ -311,7 +311,8 @@ bool is_larger_batch(const Operation& smaller, const Operation& larger) {
 }
 
 bool is_larger_batch(const NetworkMeasurement& smaller, const NetworkMeasurement& larger) {
-    if (smaller.model != larger.model || smaller.mode != larger.mode || smaller.precision != larger.precision)
+    if (smaller.model != larger.model || smaller.mode != larger.mode || smaller.precision != larger.precision ||
+        smaller.optimizer != larger.optimizer)
         return false;
     bool grew = false;
     for (const auto& [symbol, value] : larger.symbols) {
