@@ -131,10 +131,16 @@ Measurement measure(const protocol::Measure& request, Behaviour& behaviour) {
     return result;
 }
 
-NetworkMeasurement measure_graph(const protocol::MeasureGraph& request) {
+NetworkMeasurement measure_graph(const protocol::MeasureGraph& request, const Behaviour& behaviour) {
     NetworkMeasurement result;
     result.asked = result.real = request.point;
     result.optimizer = request.optimizer;
+    const auto batch = request.graph.symbols.find("batch");
+    if (batch != request.graph.symbols.end() && batch->second.value >= behaviour.no_memory_from) {
+        result.outcome = Outcome::out_of_memory;
+        result.message = "cannot allocate";
+        return result;
+    }
     result.time = summary(1e-6 * static_cast<double>(request.graph.nodes.size()));
     result.wall_s = 0.001;
     return result;
@@ -160,8 +166,9 @@ int main(int argc, char** argv) {
             return 2;
         if (option == "--no-memory-from") behaviour.no_memory_from = std::stoll(value);
     }
-    const protocol::Service service{[&] { return capabilities(behaviour); },
-                                    [&](const protocol::Measure& request) { return measure(request, behaviour); },
-                                    measure_graph};
+    const protocol::Service service{
+        [&] { return capabilities(behaviour); },
+        [&](const protocol::Measure& request) { return measure(request, behaviour); },
+        [&](const protocol::MeasureGraph& request) { return measure_graph(request, behaviour); }};
     return protocol::serve(service, STDIN_FILENO, STDOUT_FILENO);
 }

@@ -1,5 +1,6 @@
 #include "joulecast/profile/plan.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -93,6 +94,17 @@ TEST(MakePlan, SharesTheWorkOutOverShards) {
     EXPECT_EQ(sum, 50u);
     EXPECT_EQ(all.size(), 50u);
     EXPECT_THROW(make_plan({}, nullptr, settings), UsageError);  // shard 4 of 3
+}
+
+TEST(MakePlan, LeavesAnOperationInItsShardWhenThePlanGrows) {
+    PlanSettings settings = fake_settings();
+    settings.shards = 4;
+    for (settings.shard = 1; settings.shard <= 4; ++settings.shard) {
+        const auto few = signatures(make_plan({bag("a", {{1, 1}, {2, 1}, {3, 1}, {4, 1}})}, nullptr, settings));
+        const auto more = signatures(
+            make_plan({bag("b", {{9, 1}, {4, 5}}), bag("a", {{5, 1}, {3, 1}, {2, 1}, {1, 1}})}, nullptr, settings));
+        for (const std::string& one : few) EXPECT_NE(std::ranges::find(more, one), more.end()) << one;
+    }
 }
 
 TEST_F(PlanTest, LeavesOutWhatTheDatabaseHoldsAndLearnsWhatAnOperationTakes) {
@@ -299,6 +311,18 @@ TEST(LargerBatch, IsTheSameCallWithMoreInDimensionZero) {
     EXPECT_FALSE(is_larger_batch(large, small));
     large.precision = "bf16";
     EXPECT_FALSE(is_larger_batch(small, large));
+    large.precision = small.precision;
+    large.mode = Mode::training;
+    EXPECT_FALSE(is_larger_batch(small, large));
+    small.mode = Mode::training;
+    EXPECT_TRUE(is_larger_batch(small, large));
+    small.optimizer = Optimizer::adam;  // holds two more copies of the weights
+    EXPECT_FALSE(is_larger_batch(small, large));
+    Operation half = relu_row(3), trained = relu_row(3);
+    std::get<TensorType>(half.arguments[0].value).dtype = Dtype::bf16;
+    EXPECT_FALSE(is_larger_batch(relu_row(2), half));
+    std::get<TensorType>(trained.arguments[0].value).requires_grad = true;
+    EXPECT_FALSE(is_larger_batch(relu_row(2), trained));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ Variation many(std::int64_t operations) {
 
 class SweepTest : public joulecast::testing::DatasetFolder {
   protected:
-    std::filesystem::path file() const { return folder / "a.db"; }
+    std::filesystem::path file() const { return folder / database_; }
 
     /// Plans and measures into the file, as `joulecast profile` does; progress goes to `output`.
     SweepResult profile(const std::vector<Variation>& variations, const std::string& worker_options,
@@ -60,7 +60,7 @@ class SweepTest : public joulecast::testing::DatasetFolder {
         settings.patience = [](const MeasureSettings&, double, bool) { return std::chrono::milliseconds(500); };
         settings.now_s = [this] { return now_s_ += look_s_; };
         Progress progress(output, terminal, settings.now_s);
-        return sweep(make_plan(variations, &dataset, fake_settings()), supervisor, dataset, settings, progress);
+        return sweep(make_plan(variations, &dataset, planned_), supervisor, dataset, settings, progress);
     }
     SweepResult profile(const std::vector<Variation>& variations, const std::string& worker_options = "") {
         return profile(variations, worker_options, output_);
@@ -80,6 +80,8 @@ class SweepTest : public joulecast::testing::DatasetFolder {
         DatasetFolder::TearDown();
     }
 
+    PlanSettings planned_ = fake_settings();
+    std::string database_ = "a.db";
     double now_s_ = 0;
     double look_s_ = 0.001;  ///< that pass with every look at the clock
     std::ostringstream output_;
@@ -233,6 +235,52 @@ TEST_F(SweepTest, StopsWithAReasonAfterThreeLossesInARow) {
     EXPECT_EQ(rows().size(), 3u);  // all kept, and none made of a loss
     profile({many(9)});
     EXPECT_EQ(rows().size(), 9u);
+}
+
+TEST_F(SweepTest, InfersNetworksTooButNeitherOtherModesNorOtherOptimizers) {
+    const auto network = [](std::int64_t batch, Mode mode) {
+        Variation variation = bag("net", {{1, 1}});
+        variation.operations = false;
+        variation.network = true;
+        variation.mode = variation.graph.mode = mode;
+        variation.symbols["batch"] = batch;
+        variation.graph.symbols["batch"].value = batch;
+        return variation;
+    };
+    planned_.optimizer = Optimizer::adam;
+    EXPECT_EQ(profile({network(8, Mode::training)}, "--no-memory-from 8").failed, 1);
+    // Nobody is asked for a larger one; half of it, another mode and a leaner optimizer are tried.
+    EXPECT_EQ(profile({network(16, Mode::training)}).inferred, 1);
+    EXPECT_EQ(profile({network(4, Mode::training)}).measured, 1);
+    EXPECT_EQ(profile({network(16, Mode::inference)}).measured, 1);
+    planned_.optimizer = Optimizer::sgd;
+    EXPECT_EQ(profile({network(16, Mode::training)}).measured, 1);
+    for (const NetworkRow& row : Dataset(file()).networks())
+        if (row.measurement.outcome == Outcome::inferred) {
+            EXPECT_EQ(row.measurement.message, "ran out of memory at batch=8");
+        }
+}
+
+TEST_F(SweepTest, ShardsMergedAreWhatOneSweepMeasures) {
+    profile({many(40)});
+    const auto whole = rows();
+    Dataset merged(folder / "merged.db");
+    planned_.shards = 3;
+    std::int64_t networks = 0;
+    for (planned_.shard = 1; planned_.shard <= 3; ++planned_.shard) {
+        database_ = "shard" + std::to_string(planned_.shard) + ".db";
+        profile({many(40)});
+        EXPECT_LT(rows().size(), 25u);
+        const Dataset part(file());
+        networks += std::ssize(part.networks());
+        EXPECT_EQ(merged.merge(part),
+                  std::ssize(part.operations()) + std::ssize(part.networks()) + std::ssize(part.references()));
+    }
+    database_ = "merged.db";
+    EXPECT_EQ(networks, 1);
+    const auto all = rows();  // fails on a doubled one
+    ASSERT_EQ(all.size(), whole.size());
+    for (const auto& [text, measurement] : whole) EXPECT_TRUE(all.contains(text)) << text;
 }
 
 TEST_F(SweepTest, KeepsWhatItHasWhenInterruptedAndDoesNotCallTheWorkersDeathAResult) {
