@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 
+#include <unistd.h>
+
 #include "joulecast/error.h"
+#include "joulecast/measure/recipe.h"
 
 namespace joulecast::torch_worker {
 namespace {
@@ -185,6 +189,43 @@ TEST(TorchService, WithoutAMeterTheReasonIsGivenAndTimeIsKept) {
     EXPECT_NE(none.energy_missing_reason, "");
     EXPECT_GT(none.time.mean_s, 0.0);
     EXPECT_THAT(with_meter("replay:/nowhere.csv").energy_missing_reason, HasSubstr("/nowhere.csv"));
+}
+
+TEST(Metering, CalibratesOnceAndTakesTheResultFromItsFolderThen) {
+    Metering metering((MeterRequest()));
+    const std::string trace = written("calibrated.csv", "time_s,power_w\n0,20\n300,20\n600,20\n");
+    ASSERT_NE(metering.open("replay:" + trace).meter, nullptr);
+    const std::string folder = ::testing::TempDir() + "calibration-" + std::to_string(::getpid());
+    const CalibrationKey key{"cpu-x-1c", "6.1", "current", ""};
+    Calibration stored;
+    stored.meter = "replay:" + trace;
+    stored.period_s = 0.125;
+    stored.idle_power_w = 7.0;
+    CalibrationKey full = key;
+    full.meter = stored.meter;
+    ASSERT_EQ(store_calibration(calibration_path(folder, full), full, stored), "");
+    // The load is never run: what the folder holds is enough.
+    struct Untouched final : Workload {
+        void run(std::int64_t, bool) override { ADD_FAILURE() << "calibrated anew"; }
+        std::int64_t rotation() const override { return 1; }
+    } load;
+    SteadyClock clock;
+    EXPECT_EQ(metering.calibrate(key, load, 1e-3, clock, folder).idle_power_w, 7.0);
+    EXPECT_EQ(metering.open("replay:" + trace).traits.idle_power_w, 7.0);
+    EXPECT_EQ(metering.open("replay:" + trace).traits.period_s, 0.125);
+    std::filesystem::remove_all(folder);
+}
+
+TEST(TorchService, PreparingWithoutAMeterSaysWhyAndGivesThePoint) {
+    protocol::Prepare request;
+    request.point.device = "cpu";
+    request.settings = short_settings();
+    request.settings.measure_energy = true;
+    request.settings.meter = "none";
+    const protocol::Prepared prepared = torch_service().prepare(request);
+    EXPECT_EQ(prepared.real.device, devices().find("cpu").facts().id);
+    EXPECT_EQ(prepared.meter, "");
+    EXPECT_NE(prepared.message, "");
 }
 
 TEST(TorchService, EnergyIsAnnouncedOnlyWhereThereIsAMeter) {

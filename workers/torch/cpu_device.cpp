@@ -1,9 +1,11 @@
 #include <cmath>
-#include <fstream>
 #include <limits>
+
+#include <sys/utsname.h>
 
 #include "joulecast/error.h"
 #include "joulecast/measure/recipe.h"
+#include "joulecast/meter/cpu_state.h"
 #include "workers/torch/peak_memory.h"
 #include "workers/torch/system_memory.h"
 #include "workers/torch/threads.h"
@@ -12,17 +14,6 @@
 namespace joulecast::torch_worker {
 
 namespace {
-
-class CpuClockProbe final : public DeviceStateProbe {
-  public:
-    DeviceState read() override {
-        DeviceState state;
-        std::ifstream clock("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq");
-        double khz = 0.0;
-        if (clock >> khz) state.sm_clock_mhz = khz / 1000.0;
-        return state;
-    }
-};
 
 constexpr const char* clocks_reason =
     "the operating system sets a CPU's clocks. Choose a governor (cpupower frequency-set) and ask for the current "
@@ -48,6 +39,11 @@ class CpuDevice final : public TorchDevice {
     Replayed replay(Workload& /*issued*/, bool /*hot*/) override {
         return {nullptr, nullptr, "", "graphs are captured on CUDA GPUs only"};
     }
+    CalibrationKey calibration_key() const override {
+        utsname system{};
+        uname(&system);
+        return {facts_.id, system.release, "current", ""};
+    }
     DeviceStateProbe* probe() override { return &probe_; }
     Metering& metering() override { return metering_; }
     ClockAbilities clocks() override {
@@ -61,7 +57,7 @@ class CpuDevice final : public TorchDevice {
     std::string name_ = "cpu";
     SteadyClock clock_;
     ClockBlockTimer timer_{clock_};
-    CpuClockProbe probe_;
+    CpuStateProbe probe_;
     Metering metering_{MeterRequest{}};
 };
 

@@ -84,6 +84,7 @@ class CudaDevice final : public TorchDevice {
     std::unique_ptr<Workload> apart(Workload& issued) override { return std::make_unique<CudaWorkload>(issued); }
     BlockTimer& timer() override { return *timer_; }
     Replayed replay(Workload& issued, bool hot) override;
+    CalibrationKey calibration_key() const override;
     DeviceStateProbe* probe() override { return probe_ ? &*probe_ : nullptr; }
     Metering& metering() override { return metering_; }
     ClockAbilities clocks() override;
@@ -104,7 +105,8 @@ class CudaDevice final : public TorchDevice {
     std::unique_ptr<ClockGuard> guard_;
     Metering metering_;
     std::unique_ptr<CudaBlockTimer> timer_;  ///< made when the GPU is first prepared, since it needs its context
-    std::string no_nvml_;                    ///< why gpu_ is not there
+    std::string held_clock_ = "current";
+    std::string no_nvml_;  ///< why gpu_ is not there
 };
 
 CudaDevice::CudaDevice(int index)
@@ -136,6 +138,7 @@ OperatingPoint CudaDevice::prepare(const OperatingPoint& asked, int threads) {
                     "): cards have it from compute capability 8.0 on. Ask for ieee.");
     }
     hold_clocks(asked);
+    held_clock_ = std::isnan(asked.sm_clock_mhz) ? "current" : std::to_string(std::lround(asked.sm_clock_mhz)) + " MHz";
     c10::cuda::set_device(index_);
     // Graphs cannot be captured on the default stream; all that we issue goes to one stream of its own.
     if (c10::cuda::getCurrentCUDAStream(index_) == c10::cuda::getDefaultCUDAStream(index_)) {
@@ -180,6 +183,15 @@ ClockAbilities CudaDevice::clocks() {
     abilities.power_limit_low_w = limits.lowest;
     abilities.power_limit_high_w = limits.highest;
     return abilities;
+}
+
+CalibrationKey CudaDevice::calibration_key() const {
+    CalibrationKey key{facts_.id, "unknown", held_clock_, ""};
+    if (gpu_) {
+        key.device = gpu_->facts().uuid;
+        key.driver = gpu_->facts().driver;
+    }
+    return key;
 }
 
 void CudaDevice::clean_up() {

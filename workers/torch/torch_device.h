@@ -67,6 +67,8 @@ class TorchDevice {
     virtual std::unique_ptr<Workload> apart(Workload& issued) = 0;
     /// The same without the host's share. Its workload is null where there is no other way to run them, and why.
     virtual Replayed replay(Workload& issued, bool hot) = 0;
+    /// Who it is and under which driver, for what was found out about its meter.
+    virtual CalibrationKey calibration_key() const = 0;
     virtual DeviceStateProbe* probe() = 0;  ///< null: it tells nothing of its state
     virtual Metering& metering() = 0;
     virtual ClockAbilities clocks() = 0;

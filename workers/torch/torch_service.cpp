@@ -141,6 +141,15 @@ protocol::Service torch_service() {
         return capabilities_of(*devices, who);
     };
     service.measure = [devices](const protocol::Measure& request) { return measure_operation(request, *devices); };
+    service.prepare = [devices](const protocol::Prepare& request) {
+        require_host(request.point);
+        TorchDevice& device = devices->find(request.point.device);
+        protocol::Prepared prepared;
+        prepared.real = device.prepare(request.point, request.settings.threads);
+        prepare_point(request, device, prepared);
+        device.clean_up();
+        return prepared;
+    };
     service.measure_graph = [devices](const protocol::MeasureGraph& request) {
         return measure_network(request, *devices);
     };
