@@ -35,7 +35,8 @@ import zoo_networks
 aten = torch.ops.aten
 ATTENTION = aten.scaled_dot_product_attention.default
 NETWORKS = ["resnet18", "mobilenet_v3_large", "densenet121", "googlenet", "shufflenet_v2_x1_0", "efficientnet_b0", "convnext_tiny", "vit_b_32",
-            "swin_t", "swin_v2_t", "bert-base", "gpt2", "gpt2-decode", "t5-small", "whisper-tiny", "unet"]
+            "swin_t", "swin_v2_t", "bert-base", "gpt2", "gpt2-decode", "llama-3.2-1b", "qwen2-1.5b", "t5-small", "whisper-tiny",
+            "unet"]
 SHORT = {"float32": "f32", "bfloat16": "bf16", "float16": "f16", "float64": "f64", "int64": "i64", "int32": "i32", "bool": "bool"}
 
 

@@ -224,6 +224,24 @@ TEST(AutocastCalls, AskSoftmaxForF32OnAGpuAndLeaveItsTypeOnACpu) {
     EXPECT_EQ(on_cpu.nodes.back().outputs.front().dtype, Dtype::bf16);
 }
 
+TEST(AutocastCalls, AskNothingForF32ThatIsInF32Anyway) {
+    const std::string softmax = call("aten::softmax.int(self=f32[4,4], dim=-1)", "\"input.0\"");
+    EXPECT_THAT(operations(autocast(small(softmax, "\"0.0\""), Dtype::bf16, AutocastDevice::cuda)),
+                ElementsAre("aten::softmax.int(self=f32[4,4], dim=-1)"));
+}
+
+TEST(AutocastCalls, TakeTheStridesThatACastLeaves) {
+    // A window on every other column has gaps; its cast is a tensor of its own, without them, as torch's is.
+    const std::string slice =
+        call("aten::slice.Tensor(self=f32[4,4], dim=1, start=0, end=4, step=2)", "\"input.0\"", "f32[4,2]{4,2}");
+    const std::string window =
+        call("aten::slice.Tensor(self=f32[4,4], dim=0, start=0, end=2)", "\"input.1\"", "f32[2,4]");
+    const std::string mm = call("aten::mm(self=f32[4,2]{4,2}, mat2=f32[2,4])", "\"0.0\",\"1.0\"");
+    EXPECT_EQ(operations(autocast(small(slice + "," + window + "," + mm, "\"2.0\""), Dtype::bf16, AutocastDevice::cpu))
+                  .back(),
+              "aten::mm(self=bf16[4,2], mat2=bf16[2,4])");
+}
+
 TEST(AutocastCalls, CarryGradientsThroughTheCastOfAParameterAlone) {
     const Graph graph = to_training(autocast(small(product, "\"0.0\""), Dtype::bf16, AutocastDevice::cpu));
     EXPECT_THAT(operations(graph),

@@ -143,6 +143,25 @@ TEST(Augment, DrawsTheFeaturesOfDenseLayers) {
     }
 }
 
+TEST(Augment, BoundsTheWorkByFourTimesTheLargest) {
+    const auto flop = [](const Operation& operation) { return static_cast<double>(forward_counts(operation).flop); };
+    const auto largest = [&](const std::vector<std::string>& texts) {
+        double most = 0;
+        for (const Sample& sample : augment({of(texts)}, {.count = 300, .seed = 1, .memory_bytes = 64e9}))
+            most = std::max(most, flop(sample.operation));
+        return most;
+    };
+    const std::string small = "aten::linear(input=f32[2000,64], weight=f32[32,64])";
+    // Random features reach 8192 x 8192: 2.7e11 FLOPs for these rows. A small network is allowed 1e10 all the same.
+    EXPECT_LE(largest({small}), 1e10);
+    EXPECT_GT(largest({small}), 1e9);
+    // 2 x 2048 x 2048 x 2048 = 1.7e10, of which four times.
+    const double four = 4 * 2.0 * 2048 * 2048 * 2048;
+    const double found = largest({small, "aten::mm(self=f32[2048,2048], mat2=f32[2048,2048])"});
+    EXPECT_LE(found, four);
+    EXPECT_GT(found, 1e10);
+}
+
 TEST(Augment, ExchangesMaximumAndAverageOfPools) {
     std::set<std::string> targets;
     std::set<std::int64_t> windows;
