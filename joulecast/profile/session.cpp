@@ -1,5 +1,6 @@
 #include "joulecast/profile/session.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <utility>
@@ -56,8 +57,18 @@ void Session::renew() {
 
 void Session::prepare() {
     const auto prepared = supervisor_.prepare({point_, settings_.measure}, preparing_patience());
-    if (prepared && !prepared->message.empty()) progress_.note(prepared->message);
-    if (prepared && !prepared->settled) progress_.note("the device's temperature has not settled within the soak");
+    if (!prepared) return;
+    // Once, and not what hello has said already: a worker that is started again says the same again.
+    const bool is_new =
+        prepared->message != remark_ && prepared->message != supervisor_.capabilities().energy_missing_reason;
+    if (is_new && !prepared->message.empty()) progress_.note(prepared->message);
+    remark_ = prepared->message;
+    if (!prepared->settled)
+        progress_.note("the device's temperature has not settled" +
+                       (std::isnan(prepared->temperature_c)
+                            ? std::string()
+                            : " (" + std::to_string(std::lround(prepared->temperature_c)) + " C)") +
+                       "; measuring all the same");
 }
 
 /// A worker that runs, at the point; one that was started again prepares again.

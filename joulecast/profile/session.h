@@ -47,6 +47,7 @@ class Session {
     Provenance provenance_;
     OperatingPoint point_;
     Operation reference_;
+    std::string remark_;  ///< the last one that preparing gave
     int restarts_ = 0;
     int losses_ = 0;  ///< since the last answer
 };

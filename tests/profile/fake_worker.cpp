@@ -5,6 +5,7 @@
 //   --drift FROM:TO:FACTOR  repeats of the reference operation with these numbers, from 1, take so much longer
 //   --thermal-on TEXT       is throttled by heat the first time: takes twice as long and says so
 //   --die-at-random SHARE   dies of that share of its requests
+//   --prepares TEXT         prepares, with that remark, and has not settled
 //   --elsewhere 1           says that it runs on another machine
 //   --guard 1               holds the clocks of a card, by NVML and the guard that the environment names
 //   --clocks 1              may set clocks and power limits
@@ -33,6 +34,7 @@ struct Behaviour {
     bool no_reference = false;
     bool clocks = false;
     bool elsewhere = false;
+    std::string prepares;
     double die_at_random = 0;
     std::unique_ptr<ClockGuard> guard;
     long references = 0;
@@ -156,6 +158,7 @@ int main(int argc, char** argv) {
         if (option == "--nonsense-on") behaviour.nonsense_on = value;
         if (option == "--signal-parent-on") behaviour.signal_on = value;
         if (option == "--thermal-on") behaviour.thermal_on = value;
+        if (option == "--prepares") behaviour.prepares = value;
         if (option == "--elsewhere") behaviour.elsewhere = true;
         if (option == "--clocks") behaviour.clocks = true;
         if (option == "--guard") behaviour.guard = open_guard();
@@ -166,9 +169,17 @@ int main(int argc, char** argv) {
             return 2;
         if (option == "--no-memory-from") behaviour.no_memory_from = std::stoll(value);
     }
-    const protocol::Service service{
-        [&] { return capabilities(behaviour); },
-        [&](const protocol::Measure& request) { return measure(request, behaviour); },
-        [&](const protocol::MeasureGraph& request) { return measure_graph(request, behaviour); }};
+    protocol::Service service{[&] { return capabilities(behaviour); },
+                              [&](const protocol::Measure& request) { return measure(request, behaviour); },
+                              [&](const protocol::MeasureGraph& request) { return measure_graph(request, behaviour); }};
+    if (!behaviour.prepares.empty())
+        service.prepare = [&](const protocol::Prepare& request) {
+            protocol::Prepared prepared;
+            prepared.real = request.point;
+            prepared.temperature_c = 71;
+            prepared.settled = false;
+            prepared.message = behaviour.prepares;
+            return prepared;
+        };
     return protocol::serve(service, STDIN_FILENO, STDOUT_FILENO);
 }

@@ -190,6 +190,16 @@ TEST_F(SweepTest, LeavesTheMarkWhereTheBudgetDoesNotAllowARepeat) {
     EXPECT_GT(marked, 0);
 }
 
+TEST_F(SweepTest, LetsTheWorkerPrepareAndSaysWhatItFoundOnce) {
+    planned_.clocks = {{900}, {1200}};
+    const SweepResult result = profile({many(4)}, "--prepares 'the meter is suspect' --crash-on '[2,8]'");
+    EXPECT_EQ(result.measured, 8);
+    const std::string told = output_.str();
+    EXPECT_THAT(told, HasSubstr("the meter is suspect"));
+    EXPECT_EQ(told.find("suspect"), told.rfind("suspect"));
+    EXPECT_THAT(told, HasSubstr("temperature has not settled (71 C); measuring all the same"));
+}
+
 TEST_F(SweepTest, MeasuresOnceMoreWhatHeatThrottled) {
     const SweepResult result = profile({many(8)}, "--thermal-on '[4,8]'");
     EXPECT_EQ(result.repeated, 1);

@@ -205,6 +205,25 @@ std::string check_too_large(Conversation& worker) {
     return measurement.message.substr(0, 80);
 }
 
+/// Optional: what counts is that it answers, and measures afterwards.
+std::string check_prepare(Conversation& worker) {
+    worker.hello();
+    const Response response = worker.ask(protocol::Prepare{worker.point(), Conversation::quick()});
+    std::string found;
+    if (const auto* failure = std::get_if<protocol::Failure>(&response.body)) {
+        expect(!failure->message.empty(), "the failure does not say why");
+        found = "does not: " + failure->message.substr(0, 80);
+    } else {
+        const auto* prepared = std::get_if<protocol::Prepared>(&response.body);
+        expect(prepared != nullptr, "the answer is neither prepared nor a failure");
+        expect(!prepared->real.device.empty(), "real.device is empty");
+        if (prepared->soak_s == prepared->soak_s)
+            found = "soak of " + std::to_string(prepared->soak_s).substr(0, 4) + " s";
+    }
+    expect_timed(worker.measure(matmul));
+    return found;
+}
+
 std::string check_failure(Conversation& worker, const std::string& line, const std::string& id) {
     worker.hello();
     const Response response = worker.ask_raw(line, std::chrono::milliseconds(60'000));
@@ -273,6 +292,7 @@ std::vector<Claim> check_worker(const ConformanceOptions& options) {
     claim("hello names worker, framework, device and abilities", [&] { return check_hello(worker); });
     claim("the device keeps its id", [&] { return check_same_device(worker); });
     claim("an operation is timed, with its blocks", [&] { return check_measure(worker); });
+    claim("it prepares, or says that it does not, and measures then", [&] { return check_prepare(worker); });
     claim("training is forward + backward, forward apart", [&] { return check_training(worker); });
     claim("peak memory holds at least the result", [&] { return check_memory(worker); });
     claim("what is switched off is not measured", [&] { return check_no_blocks(worker); });
