@@ -1,6 +1,7 @@
 #include "joulecast/profile/augment.h"
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -84,6 +85,28 @@ TEST_P(AugmentedNetworks, CanBeComputedInTheirModeAndWithinMemory) {
 
 INSTANTIATE_TEST_SUITE_P(Modes, AugmentedNetworks, ::testing::Values(Mode::inference, Mode::training),
                          [](const auto& parameter) { return std::string(name(parameter.param)); });
+
+/// tests/profile/data/variants.txt has the 200 variants of seed 3 with the outputs that torch's meta tensors give
+/// (tools/check_records.py --calls tests/profile/data/variants.txt --write): the same on every machine, and calls that
+/// torch takes. Where this fails after a change of the zoo or of how operations are varied, write the file anew.
+TEST(Augment, GivesWhatTorchTakesAndTheSameEverywhere) {
+    std::set<std::string> torch;
+    std::ifstream file(JOULECAST_SOURCE_DIR "/tests/profile/data/variants.txt");
+    for (std::string line; std::getline(file, line);) torch.insert(line.substr(0, line.find(" | flop")));
+    ASSERT_EQ(torch.size(), 200u);
+    // More memory than variants within 1e10 FLOPs could need, so that this machine's does not matter.
+    const auto made = augment(networks(Mode::inference), {.count = 200, .seed = 3, .memory_bytes = 64e9});
+    for (const auto& [operation, math] : made) {
+        std::string line = signature(operation) + " ->";
+        for (TensorType output : find_record(operation.target)->outputs(operation)) {
+            Operation named{"", {{"", output}}};
+            const std::string text = signature(named);  // "(=f32[1])"
+            line += " " + text.substr(2, text.size() - 3);
+        }
+        EXPECT_TRUE(torch.erase(line) == 1) << line;
+    }
+    EXPECT_THAT(torch, IsEmpty());
+}
 
 TEST(Augment, DependsOnTheSeedAlone) {
     const std::vector<Variation> all{of({"aten::linear(input=f32[8,64], weight=f32[32,64])"})};
