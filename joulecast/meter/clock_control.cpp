@@ -15,38 +15,6 @@ namespace {
 
 constexpr double highest_mhz = 100000;
 constexpr double highest_limit_w = 100000;
-constexpr std::size_t most_points = 1000;
-
-std::optional<double> parse_number(std::string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-    return value;
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-    std::vector<std::string_view> parts;
-    for (;;) {
-        const auto at = text.find(separator);
-        parts.push_back(text.substr(0, at));
-        if (at == std::string_view::npos) return parts;
-        text.remove_prefix(at + 1);
-    }
-}
-
-std::vector<double> parse_numbers(std::string_view text, char separator, const std::string& option) {
-    std::vector<double> numbers;
-    for (const std::string_view part : split(text, separator)) {
-        const auto number = parse_number(part);
-        if (!number || *number <= 0 || numbers.size() == most_points) {
-            throw UsageError(option + " '" + std::string(text.substr(0, 80)) + "': '" +
-                             std::string(part.substr(0, 40)) + "' is no number above zero");
-        }
-        numbers.push_back(*number);
-    }
-    return numbers;
-}
-
 /// "1410", "0.5": no more digits than needed.
 std::string plain(double value) {
     std::array<char, 32> buffer{};
@@ -63,40 +31,6 @@ unsigned nearest(double mhz, const std::vector<unsigned>& ascending) {
 std::string supported_range(const std::vector<unsigned>& ascending) {
     return std::to_string(ascending.front()) + " to " + std::to_string(ascending.back()) + " MHz in " +
            std::to_string(ascending.size()) + " steps";
-}
-
-std::vector<unsigned> clocks_of_range(std::string_view text, const std::vector<unsigned>& ascending) {
-    const auto numbers = parse_numbers(text, ':', "--clocks");
-    if (numbers.size() != 3 || numbers[0] > numbers[1]) {
-        throw UsageError("--clocks '" + std::string(text.substr(0, 80)) +
-                         "': a range is FROM:TO:STEP, as in 600:1440:120");
-    }
-    for (const double end : {numbers[0], numbers[1]}) {
-        if (end >= ascending.front() && end <= ascending.back()) continue;
-        throw UsageError("--clocks " + std::string(text) + ": " + plain(end) +
-                         " MHz is outside of what is supported (" + supported_range(ascending) + "); the nearest is " +
-                         std::to_string(nearest(end, ascending)));
-    }
-    const double steps = (numbers[1] - numbers[0]) / numbers[2];
-    if (steps >= static_cast<double>(most_points)) throw UsageError("--clocks: the step is too small");
-    std::vector<unsigned> chosen;
-    for (int i = 0; i <= static_cast<int>(steps + 1e-9); ++i) {
-        chosen.push_back(nearest(numbers[0] + i * numbers[2], ascending));
-    }
-    return chosen;
-}
-
-std::vector<unsigned> listed_clocks(std::string_view text, const std::vector<unsigned>& ascending) {
-    std::vector<unsigned> chosen;
-    for (const double mhz : parse_numbers(text, ',', "--clocks")) {
-        const unsigned near = nearest(mhz, ascending);
-        if (near != mhz) {
-            throw UsageError("--clocks: " + plain(mhz) + " MHz is not supported (" + supported_range(ascending) +
-                             "); the nearest is " + std::to_string(near));
-        }
-        chosen.push_back(near);
-    }
-    return chosen;
 }
 
 std::string not_listed(const NvmlGpu& gpu, const std::string& which, unsigned mhz, std::vector<unsigned> supported) {
@@ -150,39 +84,6 @@ ClockRequest clock_request(const OperatingPoint& point) {
         request.power_limit_mw = static_cast<unsigned>(std::lround(point.power_limit_w * 1e3));
     }
     return request;
-}
-
-std::vector<unsigned> choose_clocks(std::string_view text, const std::vector<unsigned>& supported_mhz) {
-    if (text.empty() || text == "current") return {};
-    if (supported_mhz.empty()) throw UsageError("--clocks: the device does not tell which clocks it supports");
-    std::vector<unsigned> ascending = supported_mhz;
-    std::sort(ascending.begin(), ascending.end());
-    std::vector<unsigned> chosen = ascending;
-    if (text.find(':') != std::string_view::npos) {
-        chosen = clocks_of_range(text, ascending);
-    } else if (text != "all") {
-        chosen = listed_clocks(text, ascending);
-    }
-    std::sort(chosen.begin(), chosen.end());
-    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-    return chosen;
-}
-
-std::vector<double> choose_power_limits(std::string_view text, const NvmlRange& allowed_w) {
-    if (text.empty() || text == "current") return {};
-    if (std::isnan(allowed_w.lowest) || std::isnan(allowed_w.highest)) {
-        throw UsageError("--power-limits: the device does not tell which limits it allows");
-    }
-    std::vector<double> chosen = parse_numbers(text, ',', "--power-limits");
-    for (const double watts : chosen) {
-        if (watts >= allowed_w.lowest && watts <= allowed_w.highest) continue;
-        throw UsageError("--power-limits: " + plain(watts) + " W is not allowed (" + plain(allowed_w.lowest) + " to " +
-                         plain(allowed_w.highest) + " W); the nearest is " +
-                         plain(std::clamp(watts, allowed_w.lowest, allowed_w.highest)));
-    }
-    std::sort(chosen.begin(), chosen.end());
-    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-    return chosen;
 }
 
 std::string why_not_supported(const NvmlGpu& gpu, const ClockRequest& request) {

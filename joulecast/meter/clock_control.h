@@ -3,7 +3,6 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "joulecast/device/device.h"
@@ -23,14 +22,6 @@ struct ClockRequest {
 
 /// The clocks and the limit that a point names (NaN: none). Throws Error for numbers that no card can have.
 ClockRequest clock_request(const OperatingPoint& point);
-
-/// Graphics clocks to measure at, ascending, from what --clocks says and what the card supports:
-/// "current" (none: the clock is left alone), "all", "900,1200" (each must be supported), "600:1440:120" (from, to and
-/// step: the nearest supported to each). Throws UsageError, which names the nearest supported clock.
-std::vector<unsigned> choose_clocks(std::string_view text, const std::vector<unsigned>& supported_mhz);
-
-/// The same for --power-limits in watts: "current" (none) or "120,165", within what the card allows.
-std::vector<double> choose_power_limits(std::string_view text, const NvmlRange& allowed_w);
 
 /// Why the card cannot be asked for that, as a sentence; empty if it can: clocks must be listed by the card, limits lie
 /// within its constraints.

@@ -104,8 +104,7 @@ bool ClockGuard::try_to_release() {
 
 std::string ClockGuard::why_not() const {
     if (::geteuid() == 0 || ::access(service_socket(settings_.socket).c_str(), W_OK) == 0) return "";
-    return "cannot lock clocks on " + gpu_.label() +
-           ": no permission. Run as root, or measure at the current clock with --clocks current.";
+    return describe(NvmlCode::no_permission);
 }
 
 std::optional<int> ClockGuard::child() const {

@@ -37,7 +37,7 @@ class ClockGuard {
     void release();
     /// Frees clocks and limits whoever changed them: `clocks reset`. Throws Error.
     void reset();
-    /// Why hold() is not going to work for this user, as a sentence; empty if there is no reason to think so.
+    /// Why hold() is not going to work for this user ("no permission"); empty if there is no reason to think so.
     std::string why_not() const;
     /// Process id of the guard, if it is a child of ours.
     std::optional<int> child() const;

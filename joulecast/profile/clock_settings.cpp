@@ -1,6 +1,7 @@
 #include "joulecast/profile/clock_settings.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -32,8 +33,8 @@ double positive(std::string_view text, std::string_view option) {
     return value;
 }
 
-/// Numbers and ranges, with commas between, without repetition.
-std::vector<double> numbers(std::string_view text, std::string_view option) {
+/// Numbers and ranges, with commas between, without repetition. `singles` gets the numbers that stand alone.
+std::vector<double> numbers(std::string_view text, std::string_view option, std::vector<double>* singles = nullptr) {
     std::vector<double> values;
     const auto add = [&](double value) {
         if (values.size() == most_values) throw UsageError(std::string(option) + " names more than 10000 values");
@@ -42,7 +43,9 @@ std::vector<double> numbers(std::string_view text, std::string_view option) {
     for (const std::string_view part : split(text, ',')) {
         const auto bounds = split(part, ':');
         if (bounds.size() == 1) {
-            add(positive(part, option));
+            const double value = positive(part, option);
+            add(value);
+            if (singles != nullptr) singles->push_back(value);
             continue;
         }
         if (bounds.size() != 3)
@@ -56,9 +59,24 @@ std::vector<double> numbers(std::string_view text, std::string_view option) {
     return values;
 }
 
+std::string plain(double value) {
+    std::array<char, 32> buffer{};
+    return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
+}
+
 double nearest(double wanted, const std::vector<double>& known) {
-    if (known.empty()) return wanted;
     return *std::ranges::min_element(known, {}, [wanted](double value) { return std::abs(value - wanted); });
+}
+
+double available(double wanted, const ClockWish& wish, const protocol::Capabilities& worker) {
+    const double clock = nearest(wanted, worker.sm_clocks_mhz);
+    const auto [lowest, highest] = std::ranges::minmax(worker.sm_clocks_mhz);
+    const bool is_single = std::ranges::find(wish.single_mhz, wanted) != wish.single_mhz.end();
+    if ((is_single && clock != wanted) || wanted < lowest || wanted > highest)
+        throw UsageError("--clocks: " + worker.device.id + " has no " + plain(wanted) + " MHz (" + plain(lowest) +
+                         " to " + plain(highest) + " MHz in " + std::to_string(worker.sm_clocks_mhz.size()) +
+                         " steps); the nearest is " + plain(clock));
+    return clock;
 }
 
 std::vector<double> clocks(const ClockWish& wish, const protocol::Capabilities& worker) {
@@ -67,7 +85,7 @@ std::vector<double> clocks(const ClockWish& wish, const protocol::Capabilities& 
                     " has. Name them: --clocks 900,1200 or 600:1440:120.");
     std::vector<double> list;
     for (const double wanted : wish.all ? worker.sm_clocks_mhz : wish.sm_clocks_mhz) {
-        const double clock = nearest(wanted, worker.sm_clocks_mhz);
+        const double clock = worker.sm_clocks_mhz.empty() ? wanted : available(wanted, wish, worker);
         if (std::ranges::find(list, clock) == list.end()) list.push_back(clock);
     }
     if (list.empty()) list.push_back(ClockSetting{}.sm_clock_mhz);
@@ -89,8 +107,10 @@ std::vector<double> limits(const ClockWish& wish, const protocol::Capabilities& 
 ClockWish parse_clock_wish(const std::string& clocks, const std::string& power_limits) {
     ClockWish wish;
     wish.all = clocks == "all";
-    if (!wish.all && !clocks.empty() && clocks != "current") wish.sm_clocks_mhz = numbers(clocks, "--clocks");
-    if (!power_limits.empty()) wish.power_limits_w = numbers(power_limits, "--power-limits");
+    if (!wish.all && !clocks.empty() && clocks != "current")
+        wish.sm_clocks_mhz = numbers(clocks, "--clocks", &wish.single_mhz);
+    if (!power_limits.empty() && power_limits != "current")
+        wish.power_limits_w = numbers(power_limits, "--power-limits");
     return wish;
 }
 

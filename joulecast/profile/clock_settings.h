@@ -13,6 +13,7 @@ namespace joulecast {
 struct ClockWish {
     bool all = false;
     std::vector<double> sm_clocks_mhz;   ///< neither these nor all: as they are
+    std::vector<double> single_mhz;      ///< of these, those that are no step of a range
     std::vector<double> power_limits_w;  ///< none: as it is
 
     /// Anything that needs the right to change the device.
@@ -20,9 +21,10 @@ struct ClockWish {
 };
 ClockWish parse_clock_wish(const std::string& clocks, const std::string& power_limits);
 
-/// Every clock with every limit on that worker's device. A clock that it does not have is taken to the nearest one;
-/// those that become the same are one. Throws Error when the worker may not set them (with its reason and what to do),
-/// when it does not say which clocks there are, and for a limit outside of its range.
+/// Every clock with every limit on that worker's device. A step of a range is taken to the nearest clock that the
+/// device has; those that become the same are one. Throws Error when the worker may not set them (with its reason and
+/// what to do), when it does not say which clocks there are, for a single clock that the device does not have (naming
+/// the nearest), and for a clock or limit outside of its range.
 std::vector<ClockSetting> clock_settings(const ClockWish& wish, const protocol::Capabilities& worker);
 
 }  // namespace joulecast

@@ -11,84 +11,8 @@
 namespace joulecast {
 namespace {
 
-using ::testing::ElementsAre;
 using testing::FakeNvml;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-
-/// An A30's list: 210 to 1440 MHz in steps of 15, as NVML gives it, highest first.
-std::vector<unsigned> a30_clocks() {
-    std::vector<unsigned> clocks;
-    for (unsigned mhz = 1440; mhz >= 210; mhz -= 15) clocks.push_back(mhz);
-    return clocks;
-}
-
-std::string refusal_of(const std::string& text, const std::vector<unsigned>& supported = a30_clocks()) {
-    try {
-        choose_clocks(text, supported);
-    } catch (const UsageError& error) {
-        return error.what();
-    }
-    return "";
-}
-
-TEST(ChooseClocks, CurrentLeavesTheClockAlone) {
-    EXPECT_THAT(choose_clocks("current", a30_clocks()), IsEmpty());
-    EXPECT_THAT(choose_clocks("current", {}), IsEmpty());
-}
-
-TEST(ChooseClocks, AllAreAllThatTheCardSupportsAscending) {
-    const auto all = choose_clocks("all", a30_clocks());
-    EXPECT_EQ(all.size(), 83U);  // (1440 - 210) / 15 + 1
-    EXPECT_EQ(all.front(), 210U);
-    EXPECT_EQ(all.back(), 1440U);
-}
-
-TEST(ChooseClocks, AListIsTakenAsItIsOnce) {
-    EXPECT_THAT(choose_clocks("1200,900,1200", a30_clocks()), ElementsAre(900U, 1200U));
-}
-
-TEST(ChooseClocks, AListedClockThatIsNotSupportedIsRefusedWithTheNearest) {
-    EXPECT_THAT(refusal_of("900,1000"), HasSubstr("1000 MHz is not supported (210 to 1440 MHz in 83 steps); the "
-                                                  "nearest is 1005"));
-    EXPECT_THAT(refusal_of("9000"), HasSubstr("the nearest is 1440"));
-}
-
-TEST(ChooseClocks, ARangeTakesTheNearestSupportedToEachOfItsSteps) {
-    // 600, 720, ... 1440 are all multiples of 15.
-    EXPECT_THAT(choose_clocks("600:1440:120", a30_clocks()),
-                ElementsAre(600U, 720U, 840U, 960U, 1080U, 1200U, 1320U, 1440U));
-    // 700, 800, 900: nearest multiples of 15 are 705, 795, 900.
-    EXPECT_THAT(choose_clocks("700:900:100", a30_clocks()), ElementsAre(705U, 795U, 900U));
-    // A step finer than the card's: every clock once.
-    EXPECT_THAT(choose_clocks("600:630:1", a30_clocks()), ElementsAre(600U, 615U, 630U));
-}
-
-TEST(ChooseClocks, ARangeBeyondTheCardIsRefusedWithItsEnds) {
-    EXPECT_THAT(refusal_of("100:1440:120"), HasSubstr("100 MHz is outside of what is supported (210 to 1440 MHz"));
-    EXPECT_THAT(refusal_of("600:2000:120"), HasSubstr("the nearest is 1440"));
-}
-
-TEST(ChooseClocks, NonsenseIsRefused) {
-    for (const char* text : {"fast", "900,", "-5", "0", "nan", "inf", "600:1440", "1440:600:120", "600:1440:0",
-                             "600:1440:1e-9", "600:1440:120:3", "1e999"}) {
-        EXPECT_NE(refusal_of(text), "") << text;
-    }
-    EXPECT_NE(refusal_of(std::string(100000, '9')), "");
-    EXPECT_THAT(refusal_of("900", {}), HasSubstr("does not tell which clocks"));
-}
-
-TEST(ChoosePowerLimits, LieWithinWhatTheCardAllows) {
-    EXPECT_THAT(choose_power_limits("165,100", {100, 165}), ElementsAre(100.0, 165.0));
-    EXPECT_THAT(choose_power_limits("current", {}), IsEmpty());
-    try {
-        choose_power_limits("300", {100, 165});
-        FAIL() << "300 W were allowed";
-    } catch (const UsageError& error) {
-        EXPECT_THAT(error.what(), HasSubstr("300 W is not allowed (100 to 165 W); the nearest is 165"));
-    }
-    EXPECT_THROW(choose_power_limits("150", {}), UsageError);
-}
 
 TEST(ClockRequest, NamesOnlyWhatThePointNames) {
     OperatingPoint point;

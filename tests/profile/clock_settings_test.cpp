@@ -46,6 +46,7 @@ TEST(ClockWish, ReadsNumbersAndRanges) {
     EXPECT_TRUE(parse_clock_wish("all", "").all);
     EXPECT_FALSE(parse_clock_wish("current", "").changes());
     EXPECT_FALSE(parse_clock_wish("", "").changes());
+    EXPECT_FALSE(parse_clock_wish("current", "current").changes());
     EXPECT_TRUE(parse_clock_wish("current", "150").changes());
 }
 
@@ -63,14 +64,21 @@ TEST(ClockSettings, AreOneWithoutAWish) {
     EXPECT_TRUE(std::isnan(settings[0].sm_clock_mhz) && std::isnan(settings[0].power_limit_w));
 }
 
-TEST(ClockSettings, TakeTheNearestThatTheDeviceHas) {
+TEST(ClockSettings, TakeTheNearestThatTheDeviceHasToAStepOfARange) {
     EXPECT_THAT(clocks_of("all"), ElementsAre(210, 900, 915, 1440));
-    EXPECT_THAT(clocks_of("905,910,2000"), ElementsAre(900, 915, 1440));
-    EXPECT_THAT(clocks_of("901,899"), ElementsAre(900));
+    EXPECT_THAT(clocks_of("900,1440"), ElementsAre(900, 1440));
+    EXPECT_THAT(clocks_of("880:930:10"), ElementsAre(900, 915));
     protocol::Capabilities silent = a_worker();
     silent.sm_clocks_mhz.clear();
     EXPECT_THAT(clocks_of("905", silent), ElementsAre(905));
     EXPECT_THAT(refusal("all", "", silent), HasSubstr("does not tell which clocks a30 has"));
+}
+
+TEST(ClockSettings, RefuseASingleClockThatTheDeviceDoesNotHaveAndNameTheNearest) {
+    EXPECT_EQ(refusal("900,905", "", a_worker()),
+              "--clocks: a30 has no 905 MHz (210 to 1440 MHz in 4 steps); the nearest is 900");
+    EXPECT_THAT(refusal("900:2000:100", "", a_worker()), HasSubstr("a30 has no 1500 MHz"));
+    EXPECT_THAT(refusal("100:900:100", "", a_worker()), HasSubstr("the nearest is 210"));
 }
 
 TEST(ClockSettings, CombineClocksAndLimits) {
