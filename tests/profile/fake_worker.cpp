@@ -5,6 +5,7 @@
 //   --drift FROM:TO:FACTOR  repeats of the reference operation with these numbers, from 1, take so much longer
 //   --thermal-on TEXT       is throttled by heat the first time: takes twice as long and says so
 //   --die-at-random SHARE   dies of that share of its requests
+//   --breaks FILE           dies of everything from the operation [5,8] on, and so do its successors: FILE remembers
 //   --prepares TEXT         prepares, with that remark, and has not settled
 //   --elsewhere 1           says that it runs on another machine
 //   --guard 1               holds the clocks of a card, by NVML and the guard that the environment names
@@ -15,6 +16,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <random>
 #include <string>
@@ -35,6 +37,7 @@ struct Behaviour {
     bool clocks = false;
     bool elsewhere = false;
     std::string prepares;
+    std::string breaks;
     double die_at_random = 0;
     std::unique_ptr<ClockGuard> guard;
     long references = 0;
@@ -97,6 +100,10 @@ Measurement measure(const protocol::Measure& request, Behaviour& behaviour) {
     result.asked = result.real = request.point;
     const std::string text = signature(request.operation);
     if (occurs(behaviour.crash_on, text)) ::raise(SIGKILL);
+    if (!behaviour.breaks.empty()) {
+        if (occurs("[5,8]", text)) std::ofstream(behaviour.breaks) << "broken";
+        if (std::ifstream(behaviour.breaks)) ::raise(SIGKILL);
+    }
     if (std::uniform_real_distribution<>(0, 1)(random_numbers()) < behaviour.die_at_random) ::raise(SIGKILL);
     if (behaviour.guard) result.real = behaviour.guard->hold(request.point).real;
     if (occurs(behaviour.signal_on, text)) {
@@ -158,6 +165,7 @@ int main(int argc, char** argv) {
         if (option == "--nonsense-on") behaviour.nonsense_on = value;
         if (option == "--signal-parent-on") behaviour.signal_on = value;
         if (option == "--thermal-on") behaviour.thermal_on = value;
+        if (option == "--breaks") behaviour.breaks = value;
         if (option == "--prepares") behaviour.prepares = value;
         if (option == "--elsewhere") behaviour.elsewhere = true;
         if (option == "--clocks") behaviour.clocks = true;
