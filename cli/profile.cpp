@@ -311,7 +311,7 @@ int print_result(const Options& options, const Plan& plan, const Device& device,
         options.output.write(options.output.format == "csv" ? to_csv(table) : to_text(table));
     }
     if (std::isfinite(result.sigma_between))
-        std::cerr << "repeats of the reference operation lie " << show(result.sigma_between, Show::percent)
+        std::cerr << "repeats of the same operation lie " << show(result.sigma_between, Show::percent)
                   << " apart (sigma between, part of every interval); each timing stops at "
                   << show(MeasureSettings{}.relative_half_width, Show::percent) << '\n';
     if (result.interrupted)

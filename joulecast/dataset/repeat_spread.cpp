@@ -31,20 +31,22 @@ RepeatSpread::RepeatSpread(const std::vector<ReferenceRow>& references) {
         if (times.size() < 2) continue;
         const double degrees = static_cast<double>(times.size()) - 1;
         const double share = standard_deviation(times) / mean(times);
-        for (Pool* pool : {&sessions_[{std::get<0>(group), std::get<1>(group)}], &devices_[std::get<0>(group)]}) {
-            pool->squares += degrees * share * share;
-            pool->degrees += degrees;
+        for (Pools* pools : {&sessions_[{std::get<0>(group), std::get<1>(group)}], &devices_[std::get<0>(group)]}) {
+            Pool& pool = times.size() == 2 ? pools->drawn : pools->along;
+            pool.squares += degrees * share * share;
+            pool.degrees += degrees;
         }
     }
 }
 
-double RepeatSpread::Pool::sigma() const {
-    return std::sqrt(squares / degrees);
+double RepeatSpread::Pools::sigma() const {
+    const auto of = [](const Pool& pool) { return std::sqrt(pool.squares / pool.degrees); };  // NaN of none
+    return std::fmax(of(along), of(drawn));
 }
 
 double RepeatSpread::of(const std::string& device, const std::string& session) const {
     const auto own = sessions_.find({device, session});
-    if (own != sessions_.end() && own->second.degrees >= enough_degrees) return own->second.sigma();
+    if (own != sessions_.end() && own->second.degrees() >= enough_degrees) return own->second.sigma();
     const auto all = devices_.find(device);
     return all == devices_.end() ? std::numeric_limits<double>::quiet_NaN() : all->second.sigma();
 }

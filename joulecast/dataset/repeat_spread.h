@@ -10,7 +10,8 @@
 namespace joulecast {
 
 /// sigma_between: how far measurements of the same thing lie apart within a session, as a share (one standard
-/// deviation), from the repeats of its reference operation.
+/// deviation). The larger of two: of the reference operation, repeated all along, and of operations that were drawn at
+/// random and measured a second time, since small ones are touched by what a large product does not feel.
 class RepeatSpread {
   public:
     explicit RepeatSpread(const std::vector<ReferenceRow>& references);
@@ -24,10 +25,15 @@ class RepeatSpread {
     struct Pool {
         double squares = 0;
         double degrees = 0;
-        double sigma() const;
     };
-    std::map<std::pair<std::string, std::string>, Pool> sessions_;
-    std::map<std::string, Pool> devices_;
+    struct Pools {
+        Pool along;  ///< groups of three and more
+        Pool drawn;  ///< pairs
+        double sigma() const;
+        double degrees() const { return along.degrees + drawn.degrees; }
+    };
+    std::map<std::pair<std::string, std::string>, Pools> sessions_;
+    std::map<std::string, Pools> devices_;
 };
 
 }  // namespace joulecast

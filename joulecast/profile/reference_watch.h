@@ -21,6 +21,9 @@ inline constexpr double reference_cost_s = 0.35;
 /// Repeats at the start of each stage, and the interval of those that follow.
 inline constexpr std::int64_t first_repeats = 3;
 inline constexpr double reference_interval_s = 60;
+/// At the end of a stage a tenth of its operations, but no more than these, are drawn and measured a second time; along
+/// the way one with every repeat.
+inline constexpr std::size_t most_drawn = 8;
 
 /// Tells from the repeats whether the machine still is what it was at the start (docs/method.md).
 class ReferenceWatch {

@@ -125,10 +125,20 @@ NetworkMeasurement Session::measure(const PlannedNetwork& planned) {
 }
 
 Measurement Session::measure_reference() {
+    return time_once(reference_, point_, reference_cost_s);
+}
+
+Measurement Session::repeat(const PlannedOperation& planned) {
+    return time_once(planned.operation, planned.point, planned.call_s);
+}
+
+Measurement Session::time_once(const Operation& operation, const OperatingPoint& point, double call_s) {
     const MeasureSettings how = reference_settings(settings_.measure);
-    const auto timeout = settings_.patience(how, reference_cost_s, false);
+    const auto timeout = settings_.patience(how, call_s, false);
     Measurement answer =
-        stamped([&] { return supervisor_.measure(protocol::Measure{reference_, point_, how}, timeout); });
+        stamped([&] { return supervisor_.measure(protocol::Measure{operation, point, how}, timeout); });
+    answer.operation = operation;
+    answer.asked = point;
     if (answer.outcome == Outcome::crashed && !settings_.interrupted()) count_loss(answer.message);
     return answer;
 }

@@ -27,14 +27,17 @@ class Session {
     /// `crashed`; when not, three workers were lost in a row, and an Error ends the sweep.
     Measurement measure(const PlannedOperation& planned);
     NetworkMeasurement measure(const PlannedNetwork& planned);
-    /// One repeat of the reference operation; never asked twice. Lost workers count all the same.
+    /// One repeat, of the reference operation or of what was measured before: its time alone. Never asked twice; lost
+    /// workers count all the same.
     Measurement measure_reference();
+    Measurement repeat(const PlannedOperation& planned);
 
   private:
     template <class Ask>
     auto stamped(Ask ask);
     template <class Ask>
     auto persistently(Ask ask);
+    Measurement time_once(const Operation& operation, const OperatingPoint& point, double call_s);
     void be_ready();
     void renew();
     void prepare();

@@ -1,6 +1,8 @@
 #include "joulecast/profile/sweep.h"
 
+#include <algorithm>
 #include <cmath>
+#include <random>
 #include <utility>
 
 #include "joulecast/dataset/columns.h"
@@ -67,6 +69,7 @@ struct Doubtful {
     const PlannedOperation* operation = nullptr;  ///< one of the two
     const PlannedNetwork* network = nullptr;
     std::string why;
+    ReferenceRow first;  ///< of an operation: its time, should it be drawn for a repeat
 };
 
 std::string label(const PlannedOperation& planned) {
@@ -121,8 +124,11 @@ class Sweep {
         if (!stage_) return;
         // What came after the last repeat has none behind it yet.
         if (!settings_.interrupted() && watch_.unchecked_since(measured_s_)) repeat_reference();
+        const std::size_t draws = std::min(most_drawn, good_.size() / 10);
+        for (std::size_t i = 0; i < draws && !ended(plan_.networks_cost_s(stage + 1)); ++i) repeat_drawn();
         repeat_doubtful(plan_.networks_cost_s(stage + 1));
         stage_.reset();
+        good_.clear();
     }
 
     bool ended(double reserved_s) const {
@@ -157,11 +163,14 @@ class Sweep {
             stage_ = planned.stage;
             watch_ = {};
         }
-        while (watch_.due(settings_.now_s()) && !ended(0)) repeat_reference();
+        while (watch_.due(settings_.now_s()) && !ended(0)) {
+            repeat_reference();
+            if (!ended(0)) repeat_drawn();
+        }
     }
 
     void repeat_reference() {
-        const Measurement answer = session_.measure_reference();
+        const Measurement answer = believable(session_.measure_reference());
         if (answer.outcome == Outcome::crashed || settings_.interrupted()) return watch_.skip(settings_.now_s());
         if (!is_timed(answer.outcome)) {
             if (result_.references == 0 && !reference_missing_)
@@ -172,25 +181,49 @@ class Sweep {
         }
         const auto verdict = watch_.add(answer.time.mean_s, answer.time.half_width_s, settings_.now_s());
         store_reference(answer, verdict != ReferenceWatch::Verdict::good);
-        if (verdict != ReferenceWatch::Verdict::good) doubt(verdict);
+        if (verdict != ReferenceWatch::Verdict::good) {
+            doubt(verdict);
+        } else {
+            for (const Doubtful& one : since_good_)
+                if (one.operation != nullptr) good_.push_back(one);
+        }
         since_good_.clear();
     }
 
-    void store_reference(const Measurement& answer, bool drifted) {
+    static Measurement believable(const Measurement& answer) { return checked(answer, answer.operation, answer.asked); }
+
+    /// One of what was measured well, a second time: a pair tells how far repeats of such operations lie apart.
+    void repeat_drawn() {
+        if (good_.empty() || settings_.measure.method != Method::joulecast) return;
+        std::swap(good_[random_() % good_.size()], good_.back());
+        const Doubtful drawn = good_.back();
+        good_.pop_back();
+        const Measurement answer = believable(session_.repeat(*drawn.operation));
+        if (!is_timed(answer.outcome) || settings_.interrupted()) return;
+        if (drawn.first.provenance.session != session_.provenance().session) return;  // another worker since
+        dataset_.insert_missing({}, {}, {}, {drawn.first, reference_row(answer)});
+    }
+
+    ReferenceRow reference_row(const Measurement& answer) const {
         ReferenceRow row;
         row.operation = signature(answer.operation);
         row.asked = answer.asked;
         row.real = answer.real;
         row.asked.device = row.real.device = settings_.point.device;
         row.started_at = answer.started_at;
-        // Told apart by the millisecond; only a worker that computes its answers is quicker.
-        while (row.started_at == last_reference_at_) row.started_at = utc_time_stamp(utc_now_s());
-        last_reference_at_ = row.started_at;
         row.time_mean_s = answer.time.mean_s;
         row.time_half_width_s = answer.time.half_width_s;
         row.temperature_c = answer.conditions.temperature_c;
-        row.drifted = drifted;
         row.provenance = session_.provenance();
+        return row;
+    }
+
+    void store_reference(const Measurement& answer, bool drifted) {
+        ReferenceRow row = reference_row(answer);
+        // Told apart by the millisecond; only a worker that computes its answers is quicker.
+        while (row.started_at == last_reference_at_) row.started_at = utc_time_stamp(utc_now_s());
+        last_reference_at_ = row.started_at;
+        row.drifted = drifted;
         dataset_.insert_missing({}, {}, {}, {row});
         ++result_.references;
     }
@@ -301,7 +334,7 @@ class Sweep {
         const Measurement answer = ask(planned);
         if (abandoned(answer.outcome)) return;
         if (answer.outcome == Outcome::out_of_memory) too_large_.push_back(operation);
-        store(answer, {0, &planned, nullptr, ""});
+        store(answer, {0, &planned, nullptr, "", reference_row(answer)});
     }
 
     void measure(const PlannedNetwork& planned) {
@@ -321,7 +354,7 @@ class Sweep {
         const NetworkMeasurement answer = ask(planned);
         if (abandoned(answer.outcome)) return;
         if (answer.outcome == Outcome::out_of_memory) too_large_networks_.push_back(answer);
-        store(answer, {0, nullptr, &planned, ""});
+        store(answer, {0, nullptr, &planned, "", {}});
     }
 
     const Plan& plan_;
@@ -339,6 +372,8 @@ class Sweep {
     bool reference_missing_ = false;
     std::vector<Doubtful> since_good_;  ///< measured since the last good repeat
     std::vector<Doubtful> doubtful_;
+    std::vector<Doubtful> good_;  ///< operations of this stage that a good repeat of the reference has followed
+    std::mt19937_64 random_{settings_.order_seed};
     std::vector<Operation> too_large_;
     std::vector<NetworkMeasurement> too_large_networks_;
     SweepResult result_;
@@ -360,12 +395,12 @@ double overhead_s(const PlanSettings& settings) {
     const bool is_gpu = settings.device.kind == Device::Kind::gpu;
     double sum = is_gpu ? calibration_s : 0;
     for (const ClockSetting& clocks : settings.clocks) {
-        sum += static_cast<double>(first_repeats + 1) * reference_cost_s;
+        sum += static_cast<double>(first_repeats + 1 + static_cast<std::int64_t>(most_drawn)) * reference_cost_s;
         if (is_gpu) sum += soak_s;
         if (!std::isnan(clocks.sm_clock_mhz) || !std::isnan(clocks.power_limit_w)) sum += switch_s;
     }
     const auto budget_s = settings.budget_s ? settings.budget_s : settings.whole_budget_s;
-    return sum + budget_s.value_or(0) * reference_cost_s / reference_interval_s;
+    return sum + budget_s.value_or(0) * 2 * reference_cost_s / reference_interval_s;
 }
 
 SweepResult sweep(const Plan& plan, Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings,

@@ -40,13 +40,29 @@ TEST(RepeatSpread, DoesNotTakeAnotherClockForSpread) {
     EXPECT_EQ(RepeatSpread(rows).of("cpu-test", "s1"), 0);
 }
 
+TEST(RepeatSpread, IsThatOfDrawnPairsWhereTheyLieFurtherApart) {
+    auto rows = repeats({0.98, 1.0, 1.0, 1.02}, "s1");
+    for (const double second : {1.1, 0.9}) {
+        for (ReferenceRow row : repeats({1.0, second}, "s1")) {
+            row.operation = "x" + std::to_string(second);
+            rows.push_back(row);
+        }
+    }
+    // Pairs: (0.1 / sqrt(2) / 1.05)^2 and (0.1 / sqrt(2) / 0.95)^2, one degree of freedom each
+    const double expected = std::sqrt((0.005 / (1.05 * 1.05) + 0.005 / (0.95 * 0.95)) / 2);
+    EXPECT_NEAR(RepeatSpread(rows).of("cpu-test", "s1"), expected, 1e-12);
+    for (ReferenceRow& row : rows)
+        if (row.operation.starts_with("x")) row.time_mean_s = 1;
+    EXPECT_NEAR(RepeatSpread(rows).of("cpu-test", "s1"), std::sqrt(0.0008 / 3), 1e-12);
+}
+
 TEST(RepeatSpread, BorrowsFromOtherSessionsWhenThereAreFewRepeats) {
     auto rows = repeats({0.98, 1.0, 1.0, 1.02}, "s1");
-    for (const ReferenceRow& row : repeats({1.0, 1.0}, "s2")) rows.push_back(row);
+    for (const ReferenceRow& row : repeats({1.0, 1.0, 1.0}, "s2")) rows.push_back(row);
     const RepeatSpread spread(rows);
     EXPECT_NEAR(spread.of("cpu-test", "s1"), std::sqrt(0.0008 / 3), 1e-12);
-    EXPECT_NEAR(spread.of("cpu-test", "s2"), std::sqrt(0.0008 / 4), 1e-12);  // three degrees and one
-    EXPECT_NEAR(spread.of("cpu-test", "unknown"), std::sqrt(0.0008 / 4), 1e-12);
+    EXPECT_NEAR(spread.of("cpu-test", "s2"), std::sqrt(0.0008 / 5), 1e-12);  // three degrees and two
+    EXPECT_NEAR(spread.of("cpu-test", "unknown"), std::sqrt(0.0008 / 5), 1e-12);
 }
 
 }  // namespace

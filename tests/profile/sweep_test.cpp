@@ -145,10 +145,17 @@ TEST_F(SweepTest, InfersThatLargerBatchesRunOutOfMemoryToo) {
 
 TEST_F(SweepTest, RepeatsAReferenceOperationAndTellsHowFarItLiesApart) {
     look_s_ = 5;  // several looks for each operation: a repeat is due every few of them
-    const SweepResult result = profile({many(30)}, "--drift 2:2:1.02");
+    const SweepResult result = profile({many(30)}, "--drift 2:2:1.02 --nonsense-on '[3,8]'");
     EXPECT_GT(result.references, 5);
-    const auto references = Dataset(file()).references();
+    std::vector<ReferenceRow> references;
+    std::map<std::string, int> drawn;
+    for (const ReferenceRow& row : Dataset(file()).references()) {
+        if (row.operation.starts_with("aten::mm")) references.push_back(row);
+        if (row.operation.starts_with("aten::relu")) ++drawn[row.operation];
+    }
     EXPECT_EQ(std::ssize(references), result.references);
+    EXPECT_GT(drawn.size(), 2u);
+    for (const auto& [operation, times] : drawn) EXPECT_EQ(times, 2) << operation;
     EXPECT_EQ(references.at(0).operation, "aten::mm(self=f32[512,512], mat2=f32[512,512])");
     // The fake answers 512 us, the second time 2 % more: n numbers, one of them off by d, have mean 1 + d/n and
     // deviation d / sqrt(n).
