@@ -61,6 +61,7 @@ set(joulecast_headers
     joulecast/learn/samples.h
     joulecast/learn/tree_grower.h
     joulecast/measure/block_timer.h
+    joulecast/measure/blocks.h
     joulecast/measure/calibration.h
     joulecast/measure/calibration_file.h
     joulecast/measure/conditions.h
@@ -77,9 +78,12 @@ set(joulecast_headers
     joulecast/measure/readings.h
     joulecast/measure/recipe.h
     joulecast/measure/rotation.h
+    joulecast/measure/run_log.h
     joulecast/measure/soak.h
+    joulecast/measure/sponner_method.h
     joulecast/measure/startup.h
     joulecast/measure/stopping_rule.h
+    joulecast/measure/thesis_method.h
     joulecast/measure/trace.h
     joulecast/measure/workload.h
     joulecast/meter/clock_control.h

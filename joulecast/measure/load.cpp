@@ -16,8 +16,8 @@ std::int64_t rounded_up(std::int64_t calls, std::int64_t multiple) {
 
 }  // namespace
 
-Load::Load(Workload& workload, Clock& clock, double call_s)
-    : workload_(workload), clock_(clock), call_s_(call_s), apart_(workload.runs_apart()) {}
+Load::Load(Workload& workload, Clock& clock, double call_s, bool hot)
+    : workload_(workload), clock_(clock), call_s_(call_s), hot_(hot), apart_(workload.runs_apart()) {}
 
 void Load::keep_on(double chunk_s) {
     const double wanted = call_s_ > 0.0 ? std::ceil(chunk_s / call_s_) : most_calls_per_chunk;
@@ -29,14 +29,14 @@ void Load::keep_on(double chunk_s) {
         running_ = true;
         started_s_ = clock_.now_s();
     }
-    const std::int64_t longest = std::max<std::int64_t>(1, workload_.longest_run(false));
+    const std::int64_t longest = std::max<std::int64_t>(1, workload_.longest_run(hot_));
     for (std::int64_t left = chunk; left > 0; left -= longest) issue(std::min(left, longest));
 }
 
 void Load::issue(std::int64_t calls) {
-    workload_.prepare(calls, false);
+    workload_.prepare(calls, hot_);
     const double start_s = apart_ ? 0.0 : clock_.now_s();
-    workload_.issue(calls, false);
+    workload_.issue(calls, hot_);
     if (!apart_) busy_s_ += clock_.now_s() - start_s;
     calls_ += calls;
 }

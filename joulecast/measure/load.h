@@ -10,8 +10,8 @@ namespace joulecast {
 /// host never runs dry: its queue is topped up to three chunks.
 class Load {
   public:
-    /// `call_s`: about what a call takes, to size the chunks.
-    Load(Workload& workload, Clock& clock, double call_s);
+    /// `call_s`: about what a call takes, to size the chunks. `hot`: one set of tensors instead of rotating ones.
+    Load(Workload& workload, Clock& clock, double call_s, bool hot = false);
 
     /// Runs calls that last about `chunk_s` (at least one), or queues them unless two chunks are still pending.
     void keep_on(double chunk_s);
@@ -30,6 +30,7 @@ class Load {
     Workload& workload_;
     Clock& clock_;
     double call_s_;
+    bool hot_;
     bool apart_;
     bool running_ = false;
     double started_s_ = 0.0;

@@ -3,6 +3,8 @@
 #include "joulecast/measure/conditions.h"
 #include "joulecast/measure/readings.h"
 #include "joulecast/measure/recipe.h"
+#include "joulecast/measure/sponner_method.h"
+#include "joulecast/measure/thesis_method.h"
 
 namespace joulecast {
 
@@ -12,8 +14,15 @@ constexpr double network_budget_factor = 10.0;
 
 Readings readings_by(Method method, const Calls& calls, const Instruments& instruments,
                      const MeasureSettings& settings) {
-    if (method == Method::joulecast) return joulecast_readings(calls, instruments, settings);
-    throw Error("cannot measure by the method " + std::string(name(method)) + ": this worker knows joulecast only");
+    switch (method) {
+        case Method::thesis:
+            return thesis_readings(calls, instruments, settings);
+        case Method::sponner:
+            return sponner_readings(calls, instruments, settings);
+        case Method::joulecast:
+            break;
+    }
+    return joulecast_readings(calls, instruments, settings);
 }
 
 template <class AnyMeasurement>

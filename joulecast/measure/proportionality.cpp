@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "joulecast/measure/blocks.h"
+
 namespace joulecast {
 
 namespace {
@@ -77,21 +79,11 @@ std::vector<std::int64_t> numbers_of_calls(double call_s, double longest_s, std:
 
 std::vector<Runtime> time_numbers_of_calls(Workload& workload, BlockTimer& timer,
                                            const std::vector<std::int64_t>& numbers) {
-    const std::int64_t multiple = std::max<std::int64_t>(1, workload.run_multiple());
-    const auto time = [&](std::int64_t calls) {
-        const std::int64_t longest = std::max<std::int64_t>(1, workload.longest_run(false));
-        double total_s = 0.0;
-        for (std::int64_t left = calls; left > 0; left -= longest) {
-            workload.prepare(std::min(left, longest), false);
-            total_s += timer.run(workload, std::min(left, longest), false);
-        }
-        return total_s;
-    };
-    time((3 + multiple - 1) / multiple * multiple);
+    timed(workload, timer, runnable(workload, 3), false);
     std::vector<Runtime> runtimes;
     for (const std::int64_t number : numbers) {
-        const std::int64_t calls = (number + multiple - 1) / multiple * multiple;
-        runtimes.push_back({calls, time(calls)});
+        const std::int64_t calls = runnable(workload, number);
+        runtimes.push_back({calls, timed(workload, timer, calls, false)});
     }
     return runtimes;
 }

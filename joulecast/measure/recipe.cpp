@@ -5,6 +5,7 @@
 #include <cmath>
 #include <thread>
 
+#include "joulecast/measure/blocks.h"
 #include "joulecast/measure/stopping_rule.h"
 
 namespace joulecast {
@@ -19,25 +20,6 @@ constexpr double most_calls_per_block = 1e7;
 constexpr double secondary_share = 0.4;
 constexpr double network_budget_factor = 10.0;
 
-/// Up to a number of calls that the workload can do.
-std::int64_t runnable(const Workload& workload, std::int64_t calls) {
-    const std::int64_t multiple = std::max<std::int64_t>(1, workload.run_multiple());
-    return (calls + multiple - 1) / multiple * multiple;
-}
-
-/// Time of `calls` calls, in parts with an untimed prepare() before each.
-double timed_run(Workload& workload, BlockTimer& blocks, std::int64_t calls, bool hot) {
-    const std::int64_t longest = std::max<std::int64_t>(1, workload.longest_run(hot));
-    double total_s = 0.0;
-    while (calls > 0) {
-        const std::int64_t part = std::min(calls, longest);
-        workload.prepare(part, hot);
-        total_s += blocks.run(workload, part, hot);
-        calls -= part;
-    }
-    return total_s;
-}
-
 /// Calls until the warm-up is over; returns the shortest time per call seen, which sizes the blocks.
 double warm_up(Workload& workload, BlockTimer& blocks, const TimingRule& rule, bool hot) {
     double total_s = 0.0;
@@ -45,7 +27,7 @@ double warm_up(Workload& workload, BlockTimer& blocks, const TimingRule& rule, b
     std::int64_t done = 0;
     for (std::int64_t batch = 1; done < fewest_warm_up_calls || total_s < rule.warm_up_s; batch *= 2) {
         const std::int64_t calls = runnable(workload, batch);
-        const double batch_s = timed_run(workload, blocks, calls, hot);
+        const double batch_s = timed(workload, blocks, calls, hot);
         total_s += batch_s;
         done += calls;
         shortest_s = std::min(shortest_s, batch_s / static_cast<double>(calls));
@@ -56,11 +38,6 @@ double warm_up(Workload& workload, BlockTimer& blocks, const TimingRule& rule, b
         if (done > static_cast<std::int64_t>(most_calls_per_block)) break;
     }
     return shortest_s;
-}
-
-std::int64_t calls_per_block(double call_s, double min_block_s) {
-    if (!(call_s > 0.0)) return static_cast<std::int64_t>(most_calls_per_block);
-    return static_cast<std::int64_t>(std::clamp(std::ceil(min_block_s / call_s), 1.0, most_calls_per_block));
 }
 
 }  // namespace
@@ -85,7 +62,7 @@ Timing time_calls(Workload& workload, Clock& clock, const TimingRule& rule, bool
 Timing time_calls(Workload& workload, const Stopwatch& stopwatch, const TimingRule& rule, bool hot,
                   std::mt19937_64& random) {
     const double call_s = warm_up(workload, stopwatch.blocks, rule, hot);
-    const std::int64_t base_calls = runnable(workload, calls_per_block(call_s, rule.min_block_s));
+    const std::int64_t base_calls = calls_lasting(workload, call_s, rule.min_block_s);
     std::uniform_real_distribution<double> more(0.0, 0.2);
     Timing timing;
     const std::int64_t fewest_to_judge = first_test(call_s);
@@ -96,7 +73,7 @@ Timing time_calls(Workload& workload, const Stopwatch& stopwatch, const TimingRu
     while (true) {
         const auto calls = runnable(
             workload, static_cast<std::int64_t>(std::llround(static_cast<double>(base_calls) * (1.0 + more(random)))));
-        const double block_s = timed_run(workload, stopwatch.blocks, calls, hot);
+        const double block_s = timed(workload, stopwatch.blocks, calls, hot);
         timing.block_s.push_back(block_s / static_cast<double>(calls));
         // prepare() is free up to as long again as what is timed.
         timed_s += block_s;
