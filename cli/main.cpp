@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <iostream>
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,7 @@ const std::vector<Verb>& verbs() {
         {"extract", declare_extract},
         {"diff", declare_diff},
         {"profile", declare_profile},
+        {"measure", declare_measure, true},
         {"import", declare_import},
         {"export", declare_export},
         {"merge", declare_merge},
@@ -51,7 +54,25 @@ int report(const std::string& message, int status) {
     return status;
 }
 
+std::vector<std::string>& words_behind_dashes() {
+    static std::vector<std::string> words;
+    return words;
+}
+
+/// Keeps the other program's words for other_command(); how many are left for us.
+int set_other_command_aside(int argc, char** argv) {
+    const bool takes_command = argc > 1 && std::ranges::any_of(verbs(), [&](const Verb& verb) {
+                                   return verb.takes_command && std::string_view(argv[1]) == verb.name;
+                               });
+    if (!takes_command) return argc;
+    char** const end = argv + argc;
+    char** const dashes = std::find(argv, end, std::string_view("--"));
+    if (dashes != end) words_behind_dashes().assign(dashes + 1, end);
+    return static_cast<int>(dashes - argv);
+}
+
 int parse_and_run(int argc, char** argv) {
+    argc = set_other_command_aside(argc, argv);
     CLI::App app(overview, "joulecast");
     app.set_version_flag("--version", "joulecast " JOULECAST_VERSION);
     app.require_subcommand(0, 1);
@@ -80,6 +101,11 @@ int parse_and_run(int argc, char** argv) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& other_command() {
+    return words_behind_dashes();
+}
+
 }  // namespace joulecast::cli
 
 int main(int argc, char** argv) {

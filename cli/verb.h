@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -20,7 +21,11 @@ using Run = std::function<int()>;
 struct Verb {
     const char* name;
     Run (*declare)(CLI::App& command);
+    bool takes_command = false;  ///< what stands behind "--" is another program's command line: see other_command()
 };
+
+/// The words behind the first "--", untouched: CLI11 would take those that look like lists apart.
+const std::vector<std::string>& other_command();
 
 /// `--format table|json|csv` and `-o FILE`, the same for every verb that prints.
 struct Output {
@@ -43,6 +48,7 @@ std::string default_worker();
 Run declare_extract(CLI::App& command);
 Run declare_diff(CLI::App& command);
 Run declare_profile(CLI::App& command);
+Run declare_measure(CLI::App& command);
 Run declare_import(CLI::App& command);
 Run declare_export(CLI::App& command);
 Run declare_merge(CLI::App& command);

@@ -95,6 +95,33 @@ make_torch_venv() {
     torch_works || fail "torch was installed into $TORCH_VENV, but 'import torch' fails there"
 }
 
+# install_plotly : plotly.min.js, for pictures, out of the Python package (10 MB to download). Without it joulecast
+# does all but draw, and says so; hence no failure here stops anything.
+install_plotly() {
+    local folder=$JOULECAST_CACHE/plotly python=$TORCH_VENV/bin/python
+    if [[ -f $folder/plotly.min.js ]]; then return; fi
+    [[ -x $python ]] || python=python3
+    if ! "$python" -m pip --version >/dev/null 2>&1; then
+        say "No pip for Python: without plotly.min.js joulecast draws no pictures. Everything else works."
+        return
+    fi
+    local part
+    mkdir -p "$JOULECAST_CACHE"
+    part=$(mktemp -d "$JOULECAST_CACHE/plotly.XXXXXX")
+    if "$python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+        --dest "$part" 'plotly==7.1.*' &&
+        "$python" -c 'import sys, zipfile
+wheel, target = sys.argv[1:]
+open(target, "wb").write(zipfile.ZipFile(wheel).read("plotly/package_data/plotly.min.js"))' \
+            "$part"/plotly-*.whl "$part/plotly.min.js"; then
+        mkdir -p "$folder"
+        mv "$part/plotly.min.js" "$folder/plotly.min.js"
+    else
+        say "plotly could not be fetched: joulecast draws no pictures. Everything else works."
+    fi
+    rm -rf "$part"
+}
+
 # parallel_jobs : compilations and tests at once.
 parallel_jobs() { nproc; }
 

@@ -11,9 +11,8 @@ struct ForegroundRun {
     int status = 0;                                             ///< exit status, 128 + signal if killed by one
     double start_s = std::numeric_limits<double>::quiet_NaN();  ///< steady clock
     double end_s = std::numeric_limits<double>::quiet_NaN();
-    double cpu_s = std::numeric_limits<double>::quiet_NaN();  ///< user and system
-    /// Of the largest single process; the kernel counts ours in, so that it is no less than that.
-    double peak_rss_bytes = std::numeric_limits<double>::quiet_NaN();
+    double cpu_s = std::numeric_limits<double>::quiet_NaN();           ///< user and system
+    double peak_rss_bytes = std::numeric_limits<double>::quiet_NaN();  ///< of the largest single process
 };
 
 /// Runs programs in the place of this one: they have its standard streams and its terminal, and while this object lives

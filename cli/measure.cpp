@@ -1,0 +1,276 @@
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/metered_runs.h"
+#include "cli/picture.h"
+#include "cli/verb.h"
+#include "joulecast/dataset/csv.h"
+#include "joulecast/error.h"
+#include "joulecast/meter/open_meter.h"
+#include "joulecast/profile/request.h"
+#include "joulecast/report/plot.h"
+#include "joulecast/units/time_stamp.h"
+
+namespace joulecast::cli {
+namespace {
+
+struct Options {
+    std::vector<std::string> command;
+    std::vector<std::string> meters;
+    std::string idle = "3s";
+    int repeats = 1;
+    double period_s = 0.05;
+    std::string trace;
+    std::string picture;
+    bool require_energy = false;
+    Output output;
+};
+
+/// A line of the answer: one meter, or the time alone where there is none.
+struct Line {
+    std::size_t runs = 0;
+    Repeated time_s;
+    double cpu_s = std::numeric_limits<double>::quiet_NaN();           ///< mean of the runs
+    double peak_rss_bytes = std::numeric_limits<double>::quiet_NaN();  ///< greatest of the runs
+    MeterResult meter;
+    std::int64_t status = 0;
+};
+
+Cell text_or_none(const std::string& text) {
+    return text.empty() ? Cell() : Cell(text);
+}
+
+const std::vector<Column<Line>>& columns() {
+    static const std::vector<Column<Line>> list = {
+        {"meter", "meter", Show::text, [](const Line& l) { return text_or_none(l.meter.meter); }},
+        {"runs", "runs", Show::count, [](const Line& l) { return Cell(static_cast<std::int64_t>(l.runs)); }},
+        {"time_s", "time", Show::seconds, [](const Line& l) { return l.time_s.mean; }},
+        {"time_half_width_s", "±", Show::seconds, [](const Line& l) { return l.time_s.half_width; }},
+        {"energy_j", "energy", Show::joules, [](const Line& l) { return l.meter.energy_j.mean; }},
+        {"energy_half_width_j", "±", Show::joules, [](const Line& l) { return l.meter.energy_j.half_width; }},
+        {"dynamic_energy_j", "above idle", Show::joules, [](const Line& l) { return l.meter.dynamic_energy_j.mean; }},
+        {"power_w", "power", Show::watts, [](const Line& l) { return l.meter.power_w; }},
+        {"peak_power_w", "peak", Show::watts, [](const Line& l) { return l.meter.peak_power_w; }},
+        {"idle_power_w", "idle", Show::watts, [](const Line& l) { return l.meter.idle_power_w; }},
+        {"cpu_s", "CPU time", Show::seconds, [](const Line& l) { return l.cpu_s; }},
+        {"peak_rss_bytes", "memory", Show::bytes, [](const Line& l) { return l.peak_rss_bytes; }},
+        {"status", "status", Show::count, [](const Line& l) { return l.status; }},
+    };
+    return list;
+}
+
+std::vector<Line> lines(const MeteredRuns& all) {
+    Line line;
+    std::vector<double> time_s;
+    double cpu_s = 0;
+    for (const ForegroundRun& run : all.runs) {
+        time_s.push_back(run.end_s - run.start_s);
+        cpu_s += run.cpu_s;
+        if (!(line.peak_rss_bytes >= run.peak_rss_bytes)) line.peak_rss_bytes = run.peak_rss_bytes;
+        line.status = run.status;
+    }
+    line.runs = all.runs.size();
+    line.time_s = repeated(time_s);
+    line.cpu_s = cpu_s / static_cast<double>(all.runs.size());
+    std::vector<Line> list;
+    for (const MeterResult& meter : all.meters) {
+        list.push_back(line);
+        list.back().meter = meter;
+    }
+    if (list.empty()) list.push_back(line);
+    return list;
+}
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json run_json(const MeteredRuns& all, std::size_t index) {
+    const ForegroundRun& run = all.runs[index];
+    Json json = {{"start_s", run.start_s - all.runs.front().start_s},
+                 {"time_s", run.end_s - run.start_s},
+                 {"cpu_s", run.cpu_s},
+                 {"peak_rss_bytes", run.peak_rss_bytes},
+                 {"status", run.status},
+                 {"energy_j", Json::object()}};
+    for (const MeterResult& meter : all.meters) {
+        if (index < meter.runs.size()) json["energy_j"][meter.meter] = number(meter.runs[index].energy_j);
+    }
+    return json;
+}
+
+std::string answer_json(const Options& options, const MeteredRuns& all, const Table& table,
+                        const std::string& started_at) {
+    Json answer = {{"schema", "joulecast.measure/1"},
+                   {"command", options.command},
+                   {"started_at", started_at},
+                   {"interrupted", all.interrupted},
+                   {"idle_s", all.idle_end_s - all.idle_start_s}};
+    answer["meters"] = Json::parse(to_json(table));
+    for (std::size_t i = 0; i < all.meters.size(); ++i) {
+        Json& json = answer["meters"][i];
+        const MeterResult& meter = all.meters[i];
+        json["dynamic_energy_half_width_j"] = number(meter.dynamic_energy_j.half_width);
+        json["covers"] = meter.covers;
+        json["gain_error"] = number(meter.gain_error);
+        json["energy_missing_reason"] = meter.missing_reason;
+    }
+    answer["runs"] = Json::array();
+    for (std::size_t i = 0; i < all.runs.size(); ++i) answer["runs"].push_back(run_json(all, i));
+    return answer.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+/// The moment from which traces count: the start of the first run.
+double origin_s(const MeteredRuns& all) {
+    return all.runs.empty() ? all.idle_end_s : all.runs.front().start_s;
+}
+
+/// Which run a moment belongs to, from 1; 0: none.
+std::size_t run_at(const MeteredRuns& all, double time_s) {
+    for (std::size_t i = 0; i < all.runs.size(); ++i) {
+        if (time_s >= all.runs[i].start_s && time_s <= all.runs[i].end_s) return i + 1;
+    }
+    return 0;
+}
+
+std::string trace_csv(const MeteredRuns& all) {
+    struct Sample {
+        PowerSample power;
+        const std::string* meter;
+    };
+    std::vector<Sample> samples;
+    for (const MeterResult& meter : all.meters) {
+        for (const PowerSample& power : meter.power_trace) samples.push_back({power, &meter.meter});
+    }
+    std::stable_sort(samples.begin(), samples.end(),
+                     [](const Sample& a, const Sample& b) { return a.power.time_s < b.power.time_s; });
+    std::ostringstream text;
+    text.precision(9);
+    text << "time_s,run,meter,power_w\n";
+    for (const Sample& sample : samples) {
+        text << sample.power.time_s - origin_s(all) << ',' << run_at(all, sample.power.time_s) << ','
+             << csv_field(*sample.meter) << ',' << sample.power.power_w << '\n';
+    }
+    return text.str();
+}
+
+std::string as_typed(const std::vector<std::string>& command) {
+    std::string text;
+    for (const std::string& word : command) text += (text.empty() ? "" : " ") + word;
+    return text.size() > 100 ? text.substr(0, 100) + "…" : text;
+}
+
+Plot power_plot(const Options& options, const MeteredRuns& all) {
+    Plot plot;
+    plot.title = "Power while a command runs";
+    plot.subtitle = as_typed(options.command);
+    plot.x = {"time since the command started", "s"};
+    plot.y = {"power", "W"};
+    const double start_s = origin_s(all);
+    for (const MeterResult& meter : all.meters) {
+        if (meter.power_trace.empty()) continue;
+        PlotSeries series{meter.meter, PlotSeries::Style::line, {}, {}};
+        for (const PowerSample& sample : meter.power_trace) {
+            series.x.push_back(sample.time_s - start_s);
+            series.y.push_back(sample.power_w);
+        }
+        if (std::isfinite(meter.idle_power_w)) {
+            plot.series.push_back({"idle: " + show(meter.idle_power_w, Show::watts),
+                                   PlotSeries::Style::dashed,
+                                   {series.x.front(), series.x.back()},
+                                   {meter.idle_power_w, meter.idle_power_w}});
+        }
+        plot.series.push_back(std::move(series));
+    }
+    if (all.idle_end_s > all.idle_start_s)
+        plot.bands.push_back({"idle", all.idle_start_s - start_s, all.idle_end_s - start_s});
+    for (const ForegroundRun& run : all.runs) plot.bands.push_back({"run", run.start_s - start_s, run.end_s - start_s});
+    return plot;
+}
+
+int exit_status(const Options& options, const MeteredRuns& all) {
+    if (all.interrupted) return interrupted;
+    if (all.runs.back().status != 0) return all.runs.back().status;
+    const bool unknown =
+        std::ranges::any_of(all.meters, [](const MeterResult& m) { return !m.missing_reason.empty(); });
+    if (!unknown) return done;
+    return options.require_energy ? failed : parts_unknown;
+}
+
+void say_what_is_missing(const std::vector<MeterResult>& meters) {
+    for (const MeterResult& meter : meters) {
+        if (!meter.missing_reason.empty())
+            std::cerr << "joulecast: no energy (meter " << meter.meter << "): " << meter.missing_reason << '\n';
+    }
+}
+
+MeteredSettings checked(const Options& options) {
+    MeteredSettings settings;
+    settings.command = options.command;
+    settings.idle_s = options.idle == "0" || options.idle == "0s" ? 0 : parse_duration(options.idle);
+    settings.repeats = options.repeats;
+    settings.period_s = options.period_s;
+    for (const std::string& name : options.meters) check_meter_name(name);
+    return settings;
+}
+
+int measure(const Options& options) {
+    const MeteredSettings settings = checked(options);
+    std::vector<NamedMeter> meters =
+        open_meters(options.meters.empty() ? std::vector<std::string>{"auto"} : options.meters);
+    if (options.require_energy) {
+        if (meters.empty()) throw UsageError("--require-energy with --meter none asks for what cannot be");
+        for (const NamedMeter& one : meters) {
+            if (!one.meter) throw Error("no energy can be measured (meter " + one.name + "): " + one.missing_reason);
+        }
+    }
+    if (!options.picture.empty() && !picture_missing_reason().empty())
+        std::cerr << "joulecast: " << picture_missing_reason() << '\n';
+    const std::string started_at = utc_time_stamp(utc_now_s());
+    const MeteredRuns all = run_metered(settings, meters);
+    say_what_is_missing(all.meters);
+    const Table table = fill(columns(), lines(all));
+    const std::string& format = options.output.format;
+    options.output.write(format == "json"  ? answer_json(options, all, table, started_at)
+                         : format == "csv" ? to_csv(table)
+                                           : to_text(table));
+    if (!options.trace.empty()) Output{.format = "csv", .file = options.trace}.write(trace_csv(all));
+    if (!options.picture.empty()) write_picture(options.picture, {power_plot(options, all)});
+    return exit_status(options, all);
+}
+
+}  // namespace
+
+Run declare_measure(CLI::App& command) {
+    const auto options = std::make_shared<Options>();
+    command.add_option("--meter", options->meters, "auto, none, or a meter's name; may be repeated (default: auto)")
+        ->allow_extra_args(false);
+    command.add_option("--idle", options->idle, "length of the idle baseline before the first run, 0 for none")
+        ->capture_default_str();
+    command.add_option("--repeat", options->repeats, "how often to run the command")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    command.add_option("--period", options->period_s, "seconds between two looks at a meter")
+        ->check(CLI::Range(0.001, 60.0))
+        ->capture_default_str();
+    command.add_option("--trace", options->trace, "write power over time as CSV");
+    command.add_option("--picture", options->picture, "write power over time as an HTML page");
+    command.add_flag("--require-energy", options->require_energy, "fail where energy cannot be measured");
+    options->output.declare(command);
+    return [options] {
+        options->command = other_command();
+        if (options->command.empty())
+            throw UsageError("there is no command to measure. Put it behind --, as in: joulecast measure -- sleep 1");
+        return measure(*options);
+    };
+}
+
+}  // namespace joulecast::cli

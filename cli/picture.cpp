@@ -1,0 +1,33 @@
+#include "cli/picture.h"
+
+#include <fstream>
+#include <iterator>
+
+#include "cli/verb.h"
+#include "joulecast/error.h"
+
+namespace joulecast::cli {
+namespace {
+
+/// Comes with the program, but not with its source: tools/setup.sh fetches it.
+std::string plotly_file() {
+    return shipped_folder("plotly.min.js");
+}
+
+}  // namespace
+
+std::string picture_missing_reason() {
+    if (std::ifstream(plotly_file()).good()) return "";
+    return "no picture can be drawn: " + plotly_file() +
+           " is missing. Take it out of the Python package plotly (plotly/package_data/plotly.min.js), or let "
+           "./quickstart fetch it and build joulecast again. The CSV holds the same numbers.";
+}
+
+void write_picture(const std::string& file, const std::vector<Plot>& plots) {
+    std::ifstream input(plotly_file(), std::ios::binary);
+    const std::string plotly{std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};
+    if (!input || plotly.empty()) throw Error(picture_missing_reason());
+    Output{.format = "html", .file = file}.write(to_html(plots, plotly));
+}
+
+}  // namespace joulecast::cli
