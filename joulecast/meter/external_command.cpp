@@ -47,9 +47,8 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 double number(std::string_view word, std::string_view line) {
     double value = 0.0;
-    const char* const end = word.data() + word.size();
-    const auto result = std::from_chars(word.data(), end, value);
-    if (result.ec != std::errc{} || result.ptr != end || !std::isfinite(value)) refuse(line);
+    const auto result = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (result.ec != std::errc{} || result.ptr != word.data() + word.size() || !std::isfinite(value)) refuse(line);
     return value;
 }
 

@@ -48,10 +48,9 @@ std::optional<double> quantity(std::string_view text, std::string_view unit) {
         return std::numeric_limits<double>::quiet_NaN();
     }
     double value = 0.0;
-    const char* const end = text.data() + text.size();
-    const auto result = std::from_chars(text.data(), end, value);
+    const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
     if (result.ec != std::errc{} || !std::isfinite(value)) return std::nullopt;
-    const std::string_view rest = trimmed({result.ptr, static_cast<std::size_t>(end - result.ptr)});
+    const std::string_view rest = trimmed(text.substr(static_cast<std::size_t>(result.ptr - text.data())));
     if (!rest.empty() && rest != unit) return std::nullopt;
     return value;
 }
@@ -133,9 +132,8 @@ bool SmiLines::take_field(Column column, std::string_view text, SmiSample& sampl
             return into(sample.memory_total_bytes, "MiB", mebibyte);
         case Column::index: {
             int index = 0;
-            const char* const end = text.data() + text.size();
-            const auto result = std::from_chars(text.data(), end, index);
-            if (result.ec != std::errc{} || result.ptr != end) return false;
+            const auto result = std::from_chars(text.data(), text.data() + text.size(), index);
+            if (result.ec != std::errc{} || result.ptr != text.data() + text.size()) return false;
             sample.gpu = index;
             return true;
         }
