@@ -32,14 +32,19 @@ FoundMeter open_hwmon_by_name(const MeterRequest& request, const std::string& ar
     return open_hwmon(request.root, argument, request.now_s);
 }
 
-FoundMeter open_nvml_by_name(const MeterRequest& request, const std::string& argument) {
+FoundMeter open_on_gpu(const MeterRequest& request, const std::string& argument,
+                       FoundMeter (*open)(const NvmlGpu& gpu, TimeSource now_s)) {
     std::string reason;
     const auto nvml = Nvml::open(request.nvml_library, reason);
     if (!nvml) return {nullptr, reason};
     const std::string id = argument.empty() ? request.gpu : argument;
     const auto gpu = nvml->gpu(id);
     if (!gpu) return {nullptr, "NVML knows no GPU " + id + " that answers; nvidia-smi -L lists them"};
-    return open_nvml_meter(*gpu, request.now_s);
+    return open(*gpu, request.now_s);
+}
+
+FoundMeter open_nvml_by_name(const MeterRequest& request, const std::string& argument) {
+    return open_on_gpu(request, argument, open_nvml_meter);
 }
 
 FoundMeter open_nvidia_smi_by_name(const MeterRequest& request, const std::string& argument) {
@@ -126,6 +131,11 @@ FoundMeter open_auto(const MeterRequest& request, const std::string& /*argument*
 FoundMeter open_meter(const MeterRequest& request) {
     const Choice choice = choose(request.name);
     return choice.kind->open(request, choice.argument);
+}
+
+FoundMeter open_power_beside(const MeterRequest& request, const MeterFacts& counter) {
+    if (counter.name != "nvml-counter") return {nullptr, counter.name + " has no power beside it to be compared with"};
+    return open_on_gpu(request, choose(request.name).argument, open_nvml_power);
 }
 
 void check_meter_name(std::string_view name) {

@@ -27,6 +27,10 @@ struct MeterRequest {
 /// Where it finds nothing, one reason lists what was tried and what would help. `none` is no meter, on purpose.
 FoundMeter open_meter(const MeterRequest& request);
 
+/// A second look at the device of a meter that was opened by this request: its power, where that meter counts energy,
+/// to hold one against the other. Only NVIDIA cards tell both.
+FoundMeter open_power_beside(const MeterRequest& request, const MeterFacts& counter);
+
 /// Throws UsageError, naming the meters there are, when open_meter knows no such name.
 void check_meter_name(std::string_view name);
 

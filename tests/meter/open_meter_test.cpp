@@ -111,6 +111,26 @@ TEST(OpenMeter, AutoForAGpuGoesOnToNvidiaSmi) {
     EXPECT_DOUBLE_EQ(found.meter->read().power_w, 61.5);
 }
 
+TEST(OpenMeter, ACardsCounterIsHeldAgainstItsOwnPower) {
+    // A second look by the same name would be the counter again, which tells no watts.
+    FakeNvml fake;
+    fake.add_gpu().load = 1;
+    const Machine machine;
+    for (const char* name : {"auto", "nvml", "nvml:1"}) {
+        auto request = machine.request(name, true);
+        request.nvml_library = fake.library();
+        const auto counter = open_meter(request);
+        ASSERT_NE(counter.meter, nullptr) << counter.missing_reason;
+        const auto power = open_power_beside(request, counter.meter->facts());
+        ASSERT_NE(power.meter, nullptr) << power.missing_reason;
+        EXPECT_FALSE(power.meter->facts().counts_energy);
+        EXPECT_GT(power.meter->read().power_w, 0.0);
+    }
+    machine.put_rapl();
+    const auto request = machine.request("rapl");
+    EXPECT_EQ(open_power_beside(request, open_meter(request).meter->facts()).meter, nullptr);
+}
+
 TEST(OpenMeter, ACommandIsAMeter) {
     const Machine machine;
     const auto found = open_meter(machine.request("command:echo joules 5; read wait"));

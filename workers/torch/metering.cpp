@@ -25,7 +25,7 @@ Calibration Metering::calibrate(CalibrationKey key, Workload& load, double call_
         calibration = *cached;
     } else {
         // A second look at the same device, for the comparison of counted energy with integrated power.
-        const FoundMeter power = meter.facts().counts_energy ? open_meter(request_) : FoundMeter{};
+        const FoundMeter power = open_power_beside(request_, meter.facts());
         calibration = joulecast::calibrate({load, call_s, meter, power.meter.get(), clock}, {});
         const std::string problem = path.empty() ? "" : store_calibration(path, key, calibration);
         if (!problem.empty()) std::fprintf(stderr, "joulecast-torch: %s\n", problem.c_str());
