@@ -188,7 +188,9 @@ PlanSettings plan_settings(const Options& options, const Wish& wish, const proto
     PlanSettings settings;
     settings.device = worker.device;
     settings.point.device = worker.device.id;
-    settings.point.host = options.host ? *parse_host(*options.host) : worker.hosts.at(0);
+    settings.point.host = options.host           ? *parse_host(*options.host)
+                          : worker.hosts.empty() ? Host::cpp
+                                                 : worker.hosts.front();
     settings.point.threads = options.threads;
     // A GPU's host needs no more than one thread to issue: the worker chooses.
     if (options.threads == 0 && worker.device.kind == Device::Kind::cpu) settings.point.threads = worker.device.units;
