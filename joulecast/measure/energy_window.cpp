@@ -56,8 +56,12 @@ class Follower {
     }
 
     double time_s() const { return time_s_; }
-    /// The renewal that poll() has just seen.
-    Tick tick() const { return {time_s_, energy_j_, 0.0, std::clamp(gap_s_, 0.0, period_s_), 0.0}; }
+    /// The renewal that poll() has just seen. An integral of power is as long as its window wherever that ends: only a
+    /// counter's joules are of a moment before they are read.
+    Tick tick() const {
+        const double edge_s = meter_.facts().counts_energy ? std::clamp(gap_s_, 0.0, period_s_) : 0.0;
+        return {time_s_, energy_j_, 0.0, edge_s, 0.0};
+    }
 
   private:
     bool count(const MeterReading& reading) {

@@ -57,12 +57,20 @@ class NvmlMeter final : public Meter {
 };
 
 FoundMeter made(const NvmlGpu& gpu, Source source, const std::string& name, NvmlTime now_s) {
-    MeterFacts facts{name, "the whole card", source == counter, usual_period_s, sensor_gain_error};
+    MeterFacts facts{name,           "the whole card",  source == counter,
+                     usual_period_s, sensor_gain_error, sensor_duty(gpu.facts().name)};
     if (!now_s) now_s = steady_s;
     return {std::make_unique<NvmlMeter>(gpu, source, std::move(facts), std::move(now_s)), ""};
 }
 
 }  // namespace
+
+double sensor_duty(std::string_view card) {
+    for (const std::string_view part_time : {"A100", "H100", "H200"}) {
+        if (card.find(part_time) != std::string_view::npos) return 0.25;
+    }
+    return 1.0;
+}
 
 FoundMeter open_nvml_counter(const NvmlGpu& gpu, NvmlTime now_s) {
     const NvmlReading first = gpu.total_energy_j();

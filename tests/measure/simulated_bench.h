@@ -37,6 +37,7 @@ class SimulatedBench final : public Clock {
     }
 
     double time() const { return now_; }
+    double next_tick() const { return next_tick_; }
     double energy_j() const { return energy_; }
     double published_energy_j() const { return published_energy_; }
     double published_power_w() const { return published_power_; }
@@ -128,7 +129,7 @@ class SimulatedCalls final : public Workload {
         }
     }
     std::int64_t pending() override {
-        bench_.advance(5e-6);
+        bench_.advance(pending_cost_s);
         while (!queue_.empty() && queue_.front().first <= bench_.time()) queue_.pop_front();
         std::int64_t calls = 0;
         for (const auto& entry : queue_) calls += entry.second;
@@ -143,6 +144,7 @@ class SimulatedCalls final : public Workload {
     }
 
     double issue_s = -1.0;  ///< host time of one issue (of run_multiple calls); negative: in step with the host
+    double pending_cost_s = 5e-6;
     std::int64_t multiple = 1;
     std::int64_t done = 0;
     std::int64_t hot_calls = 0;

@@ -135,5 +135,13 @@ TEST(NvmlMeter, ACardThatFallsOffTheBusLosesItsMeter) {
     }
 }
 
+TEST(NvmlSensorDuty, IsAQuarterOnTheCardsThatLookAway) {
+    EXPECT_EQ(sensor_duty("NVIDIA A100-SXM4-80GB"), 0.25);
+    EXPECT_EQ(sensor_duty("NVIDIA GH200 480GB"), 0.25);
+    EXPECT_EQ(sensor_duty("NVIDIA H100 PCIe"), 0.25);
+    EXPECT_EQ(sensor_duty("NVIDIA A30"), 1.0);
+    EXPECT_EQ(sensor_duty("NVIDIA GeForce RTX 2080 Ti"), 1.0);
+}
+
 }  // namespace
 }  // namespace joulecast
