@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "joulecast/measure/blocks.h"
 
@@ -41,8 +42,9 @@ Line line_through(const std::vector<Runtime>& runtimes, std::size_t first) {
 }  // namespace
 
 Proportionality fit_proportionality(std::vector<Runtime>& runtimes) {
-    std::stable_sort(runtimes.begin(), runtimes.end(),
-                     [](const Runtime& a, const Runtime& b) { return a.calls < b.calls; });
+    std::sort(runtimes.begin(), runtimes.end(), [](const Runtime& one, const Runtime& other) {
+        return std::tie(one.calls, one.runtime_s) < std::tie(other.calls, other.runtime_s);
+    });
     Proportionality result;
     result.fitted = static_cast<std::size_t>(std::llround(fitted_share * static_cast<double>(runtimes.size())));
     if (result.fitted < 3) return result;

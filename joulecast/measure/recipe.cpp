@@ -16,9 +16,6 @@ constexpr std::int64_t fewest_blocks = 3;
 constexpr std::int64_t fewest_warm_up_calls = 3;
 /// A clock that stands still (or an empty workload) must not make blocks of endless length.
 constexpr double most_calls_per_block = 1e7;
-/// Share of the budget that the secondary phases (hot, forward alone) get.
-constexpr double secondary_share = 0.4;
-constexpr double network_budget_factor = 10.0;
 
 /// Calls until the warm-up is over; returns the shortest time per call seen, which sizes the blocks.
 double warm_up(Workload& workload, BlockTimer& blocks, const TimingRule& rule, bool hot) {
@@ -91,47 +88,6 @@ Timing time_calls(Workload& workload, const Stopwatch& stopwatch, const TimingRu
     timing.summary.converged = converged || (static_cast<std::int64_t>(timing.block_s.size()) >= fewest_to_judge &&
                                              settled(timing.summary, rule.relative_half_width));
     return timing;
-}
-
-namespace {
-
-/// Both kinds of measurement carry time, forward, block_s, outcome and message.
-template <class AnyMeasurement>
-void time_whole_and_forward(const Phases& phases, Clock& clock, const TimingRule& rule, bool keep_blocks,
-                            std::mt19937_64& random, AnyMeasurement& measurement) {
-    Timing whole = time_calls(*phases.whole, clock, rule, false, random);
-    measurement.time = whole.summary;
-    if (keep_blocks) measurement.block_s = std::move(whole.block_s);
-    if (phases.forward != nullptr) {
-        TimingRule shorter = rule;
-        shorter.budget_s *= secondary_share;
-        shorter.warm_up_s *= secondary_share;
-        measurement.forward = time_calls(*phases.forward, clock, shorter, false, random).summary;
-    }
-    if (measurement.time.half_width_s > unstable_half_width * measurement.time.mean_s) {
-        measurement.outcome = Outcome::unstable;
-        measurement.message = "the 95 % half width is beyond 10 % of the mean: something else uses this machine";
-    }
-}
-
-}  // namespace
-
-void time_phases(const Phases& phases, Clock& clock, const MeasureSettings& settings, Measurement& measurement) {
-    std::mt19937_64 random(settings.seed);
-    const TimingRule rule = timing_rule(settings);
-    time_whole_and_forward(phases, clock, rule, settings.keep_blocks, random, measurement);
-    if (!phases.hot) return;
-    TimingRule shorter = rule;
-    shorter.budget_s *= secondary_share;
-    shorter.warm_up_s *= secondary_share;
-    measurement.hot = time_calls(*phases.whole, clock, shorter, true, random).summary;
-}
-
-void time_phases(const Phases& phases, Clock& clock, const MeasureSettings& settings, NetworkMeasurement& measurement) {
-    std::mt19937_64 random(settings.seed);
-    TimingRule rule = timing_rule(settings);
-    rule.budget_s *= network_budget_factor;
-    time_whole_and_forward(phases, clock, rule, settings.keep_blocks, random, measurement);
 }
 
 }  // namespace joulecast

@@ -48,17 +48,4 @@ Timing time_calls(Workload& workload, const Stopwatch& stopwatch, const TimingRu
 /// A half width beyond this share of the mean makes the outcome `unstable`; the time is kept.
 inline constexpr double unstable_half_width = 0.1;
 
-/// What to time of one operation. `forward` is null in inference mode; `hot` asks for the cache-warm phase too.
-struct Phases {
-    Workload* whole = nullptr;
-    Workload* forward = nullptr;
-    bool hot = false;
-};
-
-/// Times the phases into `measurement`: rotating (whole budget), then hot and forward (40 % of it each).
-void time_phases(const Phases& phases, Clock& clock, const MeasureSettings& settings, Measurement& measurement);
-
-/// The same for a network: ten times the budget, since its noise is that of hundreds of operations.
-void time_phases(const Phases& phases, Clock& clock, const MeasureSettings& settings, NetworkMeasurement& measurement);
-
 }  // namespace joulecast

@@ -7,6 +7,8 @@
 #include <functional>
 #include <vector>
 
+#include "joulecast/measure/measure.h"
+
 namespace joulecast {
 namespace {
 
@@ -60,6 +62,14 @@ struct Simulation {
 };
 
 constexpr double ten_us = 10e-6;
+
+/// Without meter or probe: time alone.
+template <class AnyMeasurement>
+void measure_phases(const Calls& calls, SimulatedClock& clock, const MeasureSettings& settings,
+                    AnyMeasurement& measurement) {
+    ClockBlockTimer timer(clock);
+    measure_calls(calls, {clock, timer, nullptr, "", {}, nullptr}, settings, measurement);
+}
 
 TEST(Recipe, SteadyCallsConvergeAtTheFirstTest) {
     Simulation simulation;
@@ -145,10 +155,21 @@ TEST(Recipe, PreparationIsNotTimed) {
     EXPECT_EQ(workload.prepared, workload.done);
 }
 
+/// A thousand calls take a microsecond, and fewer nothing that a clock could see.
+class EmptyWorkload final : public Workload {
+  public:
+    explicit EmptyWorkload(SimulatedClock& clock) : clock_(clock) {}
+    void run(std::int64_t calls, bool /*hot*/) override { clock_.advance(static_cast<double>(calls / 1000) * 1e-6); }
+    std::int64_t rotation() const override { return 1; }
+
+  private:
+    SimulatedClock& clock_;
+};
+
 TEST(Recipe, AnEmptyWorkloadEnds) {
     Simulation simulation;
-    SimulatedWorkload workload(simulation.clock, [](std::int64_t call) { return call % 1000 == 999 ? 1e-6 : 0.0; });
-    const Timing timing = simulation.time(workload);
+    EmptyWorkload workload(simulation.clock);
+    const Timing timing = time_calls(workload, simulation.clock, {}, false, simulation.random);
     EXPECT_GE(timing.block_s.size(), 3U);
 }
 
@@ -159,7 +180,7 @@ TEST(Recipe, TheSeedDecidesTheBlocks) {
         MeasureSettings settings;
         settings.seed = seed;
         Measurement measurement;
-        time_phases({&workload, nullptr, false}, clock, settings, measurement);
+        measure_phases({{&workload}, {}, false, {}}, clock, settings, measurement);
         return workload.runs;
     };
     EXPECT_EQ(blocks_with(7), blocks_with(7));
@@ -171,7 +192,7 @@ TEST(Phases, ForwardAndHotStandApart) {
     SimulatedWorkload whole(clock, [](std::int64_t) { return 3.0 * ten_us; });
     SimulatedWorkload forward(clock, [](std::int64_t) { return ten_us; });
     Measurement measurement;
-    time_phases({&whole, &forward, true}, clock, {}, measurement);
+    measure_phases({{&whole}, {&forward}, true, {}}, clock, {}, measurement);
     EXPECT_NEAR(measurement.time.mean_s, 3.0 * ten_us, 1e-12);
     ASSERT_TRUE(measurement.forward && measurement.hot);
     EXPECT_NEAR(measurement.forward->mean_s, ten_us, 1e-12);
@@ -187,7 +208,7 @@ TEST(Phases, RawBlocksAreSentOnlyWhenAsked) {
     MeasureSettings settings;
     settings.keep_blocks = false;
     Measurement measurement;
-    time_phases({&whole, nullptr, false}, clock, settings, measurement);
+    measure_phases({{&whole}, {}, false, {}}, clock, settings, measurement);
     EXPECT_TRUE(measurement.block_s.empty());
     EXPECT_FALSE(measurement.hot || measurement.forward);
 }
@@ -197,7 +218,7 @@ TEST(Phases, NoiseBeyondATenthIsUnstableButKept) {
     // Three calls of 1, 2 and 3 s: no interval of use.
     SimulatedWorkload whole(clock, [](std::int64_t call) { return 1.0 + static_cast<double>(call % 3); });
     Measurement measurement;
-    time_phases({&whole, nullptr, false}, clock, {}, measurement);
+    measure_phases({{&whole}, {}, false, {}}, clock, {}, measurement);
     EXPECT_EQ(measurement.outcome, Outcome::unstable);
     EXPECT_GT(measurement.time.mean_s, 0.0);
     EXPECT_FALSE(measurement.message.empty());
@@ -207,7 +228,7 @@ TEST(Phases, NetworksGetTenTimesTheBudget) {
     SimulatedClock clock;
     SimulatedWorkload whole(clock, [](std::int64_t call) { return 0.2 + 0.02 * static_cast<double>(call % 2); });
     NetworkMeasurement measurement;
-    time_phases({&whole, nullptr, false}, clock, {}, measurement);
+    measure_phases({{&whole}, {}, false, {}}, clock, {}, measurement);
     // 2.5 s of calls that take 0.21 s on average; at 0.25 s it would be three.
     EXPECT_GE(measurement.block_s.size(), 11U);
     EXPECT_LE(measurement.block_s.size(), 13U);
