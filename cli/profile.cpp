@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/profile_output.h"
 #include "cli/sweep_log.h"
 #include "cli/verb.h"
 #include "joulecast/dataset/measuring_lock.h"
@@ -223,107 +222,6 @@ SweepSettings sweep_settings(const Options& options, const PlanSettings& planned
     return how;
 }
 
-void announce(const Plan& plan, const Device& device) {
-    const std::size_t planned = plan.operations.size() + plan.networks.size();
-    std::cerr << plan.measured << " of " << plan.wanted << " already measured on " << device.id << "; " << planned
-              << " to measure, about " << duration_text(plan.cost_s) << '\n';
-    if (plan.left_out > 0)
-        std::cerr << plan.left_out << " do not fit into the budget; what is measured covers "
-                  << show(plan.covered_share, Show::percent) << " of the networks' estimated time\n";
-}
-
-/// A line of the plan as --dry-run prints it.
-struct Planned {
-    std::string kind;
-    std::string what;
-    double share_s = 0;
-    double cost_s = 0;
-};
-
-const std::vector<Column<Planned>>& plan_columns() {
-    static const std::vector<Column<Planned>> list = {
-        {"kind", "kind", Show::text, [](const Planned& p) { return p.kind; }},
-        {"what", "what", Show::text, [](const Planned& p) { return p.what; }},
-        {"estimated_share_s", "in networks", Show::seconds,
-         [](const Planned& p) { return p.kind == name(Purpose::network) ? Cell(p.share_s) : Cell(); }},
-        {"cost_s", "measuring", Show::seconds, [](const Planned& p) { return p.cost_s; }},
-    };
-    return list;
-}
-
-std::vector<Planned> planned_lines(const Plan& plan) {
-    std::vector<Planned> lines;
-    for (const PlannedOperation& one : plan.operations)
-        lines.push_back({std::string(name(one.purpose)), signature(one.operation), one.share_s, one.cost_s});
-    for (const PlannedNetwork& one : plan.networks) {
-        std::string what = one.variation.model;
-        for (const auto& [symbol, value] : one.variation.symbols) what += " " + symbol + "=" + std::to_string(value);
-        what += " " + std::string(name(one.variation.mode)) + " " + one.variation.precision;
-        lines.push_back({"network", what, 0, one.cost_s});
-    }
-    return lines;
-}
-
-nlohmann::ordered_json summary(const Plan& plan, const Device& device) {
-    return {{"schema", "joulecast.profile/1"},
-            {"device", device.id},
-            {"wanted", plan.wanted},
-            {"already_measured", plan.measured},
-            {"planned", plan.operations.size() + plan.networks.size()},
-            {"beyond_budget", plan.left_out},
-            {"covered_share", plan.covered_share},
-            {"estimated_s", plan.cost_s}};
-}
-
-int print_plan(const Options& options, const Plan& plan, const Device& device) {
-    announce(plan, device);
-    const Table table = fill(plan_columns(), planned_lines(plan));
-    if (options.output.format == "json") {
-        auto answer = summary(plan, device);
-        answer["plan"] = nlohmann::ordered_json::parse(to_json(table));
-        options.output.write(answer.dump(2) + '\n');
-    } else {
-        options.output.write(options.output.format == "csv" ? to_csv(table) : to_text(table));
-    }
-    return done;
-}
-
-const std::vector<Column<SweepResult>>& result_columns() {
-    static const std::vector<Column<SweepResult>> list = {
-        {"measured", "measured", Show::count, [](const SweepResult& r) { return r.measured; }},
-        {"failed", "failed", Show::count, [](const SweepResult& r) { return r.failed; }},
-        {"inferred", "inferred", Show::count, [](const SweepResult& r) { return r.inferred; }},
-        {"repeated", "repeated", Show::count, [](const SweepResult& r) { return r.repeated; }},
-        {"left", "left", Show::count, [](const SweepResult& r) { return r.left; }},
-        {"references", "references", Show::count, [](const SweepResult& r) { return r.references; }},
-        {"sigma_between", "sigma between", Show::percent,
-         [](const SweepResult& r) { return std::isfinite(r.sigma_between) ? Cell(r.sigma_between) : Cell(); }},
-        {"interrupted", "interrupted", Show::text, [](const SweepResult& r) { return r.interrupted; }},
-    };
-    return list;
-}
-
-int print_result(const Options& options, const Plan& plan, const Device& device, const SweepResult& result) {
-    const Table table = fill(result_columns(), std::vector<SweepResult>{result});
-    if (options.output.format == "json") {
-        auto answer = summary(plan, device);
-        answer.update(nlohmann::ordered_json::parse(to_json(table)).at(0));
-        options.output.write(answer.dump(2) + '\n');
-    } else {
-        options.output.write(options.output.format == "csv" ? to_csv(table) : to_text(table));
-    }
-    if (std::isfinite(result.sigma_between))
-        std::cerr << "repeats of the same operation lie " << show(result.sigma_between, Show::percent)
-                  << " apart (sigma between, part of every interval); each timing stops at "
-                  << show(MeasureSettings{}.relative_half_width, Show::percent) << '\n';
-    if (result.interrupted)
-        std::cerr << "interrupted: everything measured so far is kept in " << options.database
-                  << "; the same command goes on from there\n";
-    else if (result.left > 0)
-        std::cerr << "the budget is used up; " << result.left << " of the planned measurements are left\n";
-    return result.interrupted ? interrupted : done;
-}
-
 /// Without a worker's word for it, cpu is this machine.
 int dry_run(const Options& options, const Wish& wish) {
     if (options.worker.empty() && options.device != "cpu")
@@ -340,7 +238,7 @@ int dry_run(const Options& options, const Wish& wish) {
     std::optional<Dataset> dataset;
     if (std::filesystem::exists(options.database)) dataset.emplace(options.database, Dataset::Access::read_only);
     const PlanSettings settings = plan_settings(options, wish, worker);
-    return print_plan(options, make_plan(wish.variations, dataset ? &*dataset : nullptr, settings), device);
+    return print_plan(options.output, make_plan(wish.variations, dataset ? &*dataset : nullptr, settings), device);
 }
 
 int profile(const Options& options) {
@@ -377,7 +275,7 @@ int profile(const Options& options) {
     const SweepResult result = sweep(plan, supervisor, dataset, how, progress);
     if (log) log->stop();
     if (log && !log->failure().empty()) std::cerr << log->failure() << '\n';
-    return print_result(options, plan, worker.device, result);
+    return print_result(options.output, options.database, {plan, worker.device, result});
 }
 
 }  // namespace

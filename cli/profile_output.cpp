@@ -1,0 +1,121 @@
+#include "cli/profile_output.h"
+
+#include <cmath>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "joulecast/profile/progress.h"
+
+namespace joulecast::cli {
+namespace {
+
+/// A line of the plan as --dry-run prints it.
+struct Planned {
+    std::string kind;
+    std::string what;
+    OperatingPoint point;
+    double share_s = 0;
+    double cost_s = 0;
+};
+
+Cell known(double value) {
+    return std::isfinite(value) ? Cell(value) : Cell();
+}
+
+const std::vector<Column<Planned>>& plan_columns() {
+    static const std::vector<Column<Planned>> list = {
+        {"kind", "kind", Show::text, [](const Planned& p) { return p.kind; }},
+        {"what", "what", Show::text, [](const Planned& p) { return p.what; }},
+        {"sm_clock_mhz", "clock", Show::number, [](const Planned& p) { return known(p.point.sm_clock_mhz); }},
+        {"power_limit_w", "limit", Show::watts, [](const Planned& p) { return known(p.point.power_limit_w); }},
+        {"estimated_share_s", "in networks", Show::seconds,
+         [](const Planned& p) { return p.kind == name(Purpose::network) ? Cell(p.share_s) : Cell(); }},
+        {"cost_s", "measuring", Show::seconds, [](const Planned& p) { return p.cost_s; }},
+    };
+    return list;
+}
+
+std::vector<Planned> planned_lines(const Plan& plan) {
+    std::vector<Planned> lines;
+    for (const PlannedOperation& one : plan.operations)
+        lines.push_back({std::string(name(one.purpose)), signature(one.operation), one.point, one.share_s, one.cost_s});
+    for (const PlannedNetwork& one : plan.networks) {
+        std::string what = one.variation.model;
+        for (const auto& [symbol, value] : one.variation.symbols) what += " " + symbol + "=" + std::to_string(value);
+        what += " " + std::string(name(one.variation.mode)) + " " + one.variation.precision;
+        lines.push_back({"network", what, one.point, 0, one.cost_s});
+    }
+    return lines;
+}
+
+nlohmann::ordered_json summary(const Plan& plan, const Device& device) {
+    return {{"schema", "joulecast.profile/1"},
+            {"device", device.id},
+            {"wanted", plan.wanted},
+            {"already_measured", plan.measured},
+            {"planned", plan.operations.size() + plan.networks.size()},
+            {"beyond_budget", plan.left_out},
+            {"covered_share", plan.covered_share},
+            {"estimated_s", plan.cost_s}};
+}
+
+const std::vector<Column<SweepResult>>& result_columns() {
+    static const std::vector<Column<SweepResult>> list = {
+        {"measured", "measured", Show::count, [](const SweepResult& r) { return r.measured; }},
+        {"failed", "failed", Show::count, [](const SweepResult& r) { return r.failed; }},
+        {"inferred", "inferred", Show::count, [](const SweepResult& r) { return r.inferred; }},
+        {"repeated", "repeated", Show::count, [](const SweepResult& r) { return r.repeated; }},
+        {"left", "left", Show::count, [](const SweepResult& r) { return r.left; }},
+        {"references", "references", Show::count, [](const SweepResult& r) { return r.references; }},
+        {"sigma_between", "sigma between", Show::percent, [](const SweepResult& r) { return known(r.sigma_between); }},
+        {"interrupted", "interrupted", Show::text, [](const SweepResult& r) { return r.interrupted; }},
+    };
+    return list;
+}
+
+}  // namespace
+
+void announce(const Plan& plan, const Device& device) {
+    const std::size_t planned = plan.operations.size() + plan.networks.size();
+    std::cerr << plan.measured << " of " << plan.wanted << " already measured on " << device.id << "; " << planned
+              << " to measure, about " << duration_text(plan.cost_s) << '\n';
+    if (plan.left_out > 0)
+        std::cerr << plan.left_out << " do not fit into the budget; what is measured covers "
+                  << show(plan.covered_share, Show::percent) << " of the networks' estimated time\n";
+}
+
+int print_plan(const Output& output, const Plan& plan, const Device& device) {
+    announce(plan, device);
+    const Table table = fill(plan_columns(), planned_lines(plan));
+    if (output.format == "json") {
+        auto answer = summary(plan, device);
+        answer["plan"] = nlohmann::ordered_json::parse(to_json(table));
+        output.write(answer.dump(2) + '\n');
+    } else {
+        output.write(output.format == "csv" ? to_csv(table) : to_text(table));
+    }
+    return done;
+}
+
+int print_result(const Output& output, const std::string& database, const Swept& swept) {
+    const Table table = fill(result_columns(), std::vector<SweepResult>{swept.result});
+    if (output.format == "json") {
+        auto answer = summary(swept.plan, swept.device);
+        answer.update(nlohmann::ordered_json::parse(to_json(table)).at(0));
+        output.write(answer.dump(2) + '\n');
+    } else {
+        output.write(output.format == "csv" ? to_csv(table) : to_text(table));
+    }
+    if (std::isfinite(swept.result.sigma_between))
+        std::cerr << "repeats of the same operation lie " << show(swept.result.sigma_between, Show::percent)
+                  << " apart (sigma between, part of every interval); each timing stops at "
+                  << show(MeasureSettings{}.relative_half_width, Show::percent) << '\n';
+    if (swept.result.interrupted)
+        std::cerr << "interrupted: everything measured so far is kept in " << database
+                  << "; the same command goes on from there\n";
+    else if (swept.result.left > 0)
+        std::cerr << "the budget is used up; " << swept.result.left << " of the planned measurements are left\n";
+    return swept.result.interrupted ? interrupted : done;
+}
+}  // namespace joulecast::cli
