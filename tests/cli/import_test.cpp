@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_command.h"
@@ -21,7 +22,13 @@ TEST(Import, ThenExportGivesTheSameFileBack) {
     const auto again = nlohmann::json::parse(run_joulecast("import csv " + sample + db + " --format json").out);
     EXPECT_EQ(again.at(0).at("rows"), 3);
     EXPECT_EQ(again.at(0).at("added"), 0);
-    EXPECT_EQ(run_joulecast("export --blocks" + db).out, read_file(sample));
+    // The sample is of version 1: as it is written now, with the columns that came later, it comes back.
+    const std::string written = run_joulecast("export --blocks" + db).out;
+    write_file(folder.file("now.csv"), written);
+    const std::string copy = " --db " + folder.file("b.db");
+    EXPECT_EQ(run_joulecast("import csv " + folder.file("now.csv") + copy).status, 0);
+    EXPECT_EQ(run_joulecast("export --blocks" + copy).out, written);
+    EXPECT_EQ(std::count(written.begin(), written.end(), '\n'), 5);  // header, device, two operations, a network
 }
 
 TEST(Import, NamesTheWrongLineAndImportsNothingOfTheFile) {

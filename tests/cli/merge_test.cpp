@@ -22,7 +22,7 @@ TEST(Merge, AddsWhatIsMissingOnce) {
     const auto merged = nlohmann::json::parse(ran.out);
     EXPECT_EQ(merged.at(0).at("added"), 3);
     EXPECT_EQ(merged.at(1).at("added"), 0);
-    EXPECT_EQ(run_joulecast("export --blocks --db " + c).out, read_file(sample));
+    EXPECT_EQ(run_joulecast("export --blocks --db " + c).out, run_joulecast("export --blocks --db " + a).out);
 }
 
 TEST(Merge, ChangesNothingWhenASourceIsMissing) {
