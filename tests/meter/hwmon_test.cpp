@@ -58,6 +58,8 @@ TEST(Hwmon, AddsTheRailsOfABoardWithoutAnInputSensor) {
     machine.put_rail(3, 1, "VDD_GPU_SOC", 20000, 100);
     machine.put_rail(3, 2, "VDD_CPU_CV", 20000, 50);
     machine.put_rail(3, 3, "VIN_SYS_5V0", 5000, 600);
+    machine.put(3, "in4_input", "2000");  // a shunt's voltage, and the sum of all currents: no fourth rail
+    machine.put(3, "curr4_input", "750");
     machine.put_rail(4, 1, "NC", 5000, 9);
     machine.put_rail(4, 2, "VDDQ_VDD2_1V8AO", 5000, 100);
     machine.put_rail(4, 3, "NC", 5000, 9);
