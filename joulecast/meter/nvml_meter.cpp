@@ -1,6 +1,5 @@
 #include "joulecast/meter/nvml_meter.h"
 
-#include <chrono>
 #include <utility>
 
 namespace joulecast {
@@ -24,13 +23,9 @@ NvmlReading power_usage(const NvmlGpu& gpu) {
     return gpu.power_usage_w();
 }
 
-double steady_s() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 class NvmlMeter final : public Meter {
   public:
-    NvmlMeter(NvmlGpu gpu, Source source, MeterFacts facts, NvmlTime now_s)
+    NvmlMeter(NvmlGpu gpu, Source source, MeterFacts facts, TimeSource now_s)
         : gpu_(std::move(gpu)), source_(source), facts_(std::move(facts)), now_s_(std::move(now_s)) {}
 
     const MeterFacts& facts() const override { return facts_; }
@@ -53,13 +48,13 @@ class NvmlMeter final : public Meter {
     NvmlGpu gpu_;
     Source source_;
     MeterFacts facts_;
-    NvmlTime now_s_;
+    TimeSource now_s_;
 };
 
-FoundMeter made(const NvmlGpu& gpu, Source source, const std::string& name, NvmlTime now_s) {
+FoundMeter made(const NvmlGpu& gpu, Source source, const std::string& name, TimeSource now_s) {
     MeterFacts facts{name,           "the whole card",  source == counter,
                      usual_period_s, sensor_gain_error, sensor_duty(gpu.facts().name)};
-    if (!now_s) now_s = steady_s;
+    if (!now_s) now_s = steady_seconds;
     return {std::make_unique<NvmlMeter>(gpu, source, std::move(facts), std::move(now_s)), ""};
 }
 
@@ -72,7 +67,7 @@ double sensor_duty(std::string_view card) {
     return 1.0;
 }
 
-FoundMeter open_nvml_counter(const NvmlGpu& gpu, NvmlTime now_s) {
+FoundMeter open_nvml_counter(const NvmlGpu& gpu, TimeSource now_s) {
     const NvmlReading first = gpu.total_energy_j();
     // A card has used energy by the time it answers: a counter at zero is one that does not count.
     if (first.known() && first.value > 0) return made(gpu, counter, "nvml-counter", std::move(now_s));
@@ -80,7 +75,7 @@ FoundMeter open_nvml_counter(const NvmlGpu& gpu, NvmlTime now_s) {
                          (first.known() ? std::string("it stays at zero") : describe(first.code))};
 }
 
-FoundMeter open_nvml_power(const NvmlGpu& gpu, NvmlTime now_s) {
+FoundMeter open_nvml_power(const NvmlGpu& gpu, TimeSource now_s) {
     const NvmlReading instant = gpu.field(NvmlField::instant_power_w);
     if (instant.known() && instant.value > 0) return made(gpu, instant_power, "nvml-instant-power", std::move(now_s));
     const NvmlReading usage = gpu.power_usage_w();
@@ -89,7 +84,7 @@ FoundMeter open_nvml_power(const NvmlGpu& gpu, NvmlTime now_s) {
                          (usage.known() ? std::string("it stays at zero") : describe(usage.code))};
 }
 
-FoundMeter open_nvml_meter(const NvmlGpu& gpu, NvmlTime now_s) {
+FoundMeter open_nvml_meter(const NvmlGpu& gpu, TimeSource now_s) {
     FoundMeter energy = open_nvml_counter(gpu, now_s);
     if (energy.meter) return energy;
     FoundMeter power = open_nvml_power(gpu, std::move(now_s));
