@@ -113,15 +113,6 @@ Finding dataset() {
     return finding;
 }
 
-bool is_on_path(const std::string& program) {
-    const char* path = std::getenv("PATH");
-    std::istringstream folders(path != nullptr ? path : "");
-    for (std::string folder; std::getline(folders, folder, ':');) {
-        if (::access((fs::path(folder) / program).c_str(), X_OK) == 0) return true;
-    }
-    return false;
-}
-
 Finding torch_worker(const std::string& asked_command) {
     const std::string command = asked_command.empty() ? default_worker() : asked_command;
     if (command == "joulecast-torch" && !is_on_path(command)) {

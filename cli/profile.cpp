@@ -247,7 +247,8 @@ int profile(const Options& options) {
     const Wish wanted = wish(options);
     if (options.dry_run) return dry_run(options, wanted);
     listen_for_stop();
-    Supervisor supervisor({.command = options.worker.empty() ? default_worker() : options.worker,
+    const Host host = options.host ? *parse_host(*options.host) : Host::cpp;
+    Supervisor supervisor({.command = options.worker.empty() ? default_worker(host) : options.worker,
                            // A job queue may let us wait for a node.
                            .hello_timeout = std::chrono::minutes(10),
                            .device = options.device});
@@ -285,7 +286,9 @@ Run declare_profile(CLI::App& command) {
     command.add_option("MODEL", options->models, ".pt2 files, names of the zoo, or .plan files");
     command.add_option("--db", options->database, "database to write into; made if missing")->required();
     command.add_option("--device", options->device, "what the worker measures on: cpu, cuda:0")->capture_default_str();
-    command.add_option("--worker", options->worker, "command that starts the worker (default: joulecast-torch)");
+    command.add_option(
+        "--worker", options->worker,
+        "command that starts the worker (default: joulecast-torch; with --host python joulecast-python)");
     command.add_option("--mode", options->mode, "inference, training or both (default: inference)");
     command.add_option("--precision", options->precision, precision_words() + " (default: fp32)");
     command.add_option("--host", options->host, "who issues the operations (default: as the worker does)")

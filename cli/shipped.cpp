@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <string>
 
 #include "cli/verb.h"
@@ -43,9 +44,25 @@ std::string shipped_folder(const std::string& name) {
     return (folder_of_this_program().parent_path() / "share" / "joulecast" / name).string();
 }
 
-std::string default_worker() {
-    const auto neighbour = folder_of_this_program() / "joulecast-torch";
-    return ::access(neighbour.c_str(), X_OK) == 0 ? shell_word(neighbour.string()) : "joulecast-torch";
+bool is_on_path(const std::string& program) {
+    const char* path = std::getenv("PATH");
+    std::istringstream folders(path != nullptr ? path : "");
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        if (::access((std::filesystem::path(folder) / program).c_str(), X_OK) == 0) return true;
+    }
+    return false;
+}
+
+std::string default_worker(Host host) {
+    const std::string program = host == Host::python ? "joulecast-python" : "joulecast-torch";
+    const auto neighbour = folder_of_this_program() / program;
+    if (::access(neighbour.c_str(), X_OK) == 0) return shell_word(neighbour.string());
+    if (host == Host::python && !is_on_path(program)) {
+        throw Error(
+            "no joulecast-python beside this program or on the PATH. It is built with -DJOULECAST_TORCH=... where "
+            "that Python has its headers (Debian: apt-get install python3-dev); or give --worker.");
+    }
+    return program;
 }
 
 }  // namespace joulecast::cli

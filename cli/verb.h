@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "joulecast/device/device.h"
 #include "joulecast/report/table.h"
 
 namespace joulecast::cli {
@@ -42,8 +43,11 @@ struct Output {
 /// (build tree, install tree), or under $JOULECAST_HOME. The folder need not exist.
 std::string shipped_folder(const std::string& name);
 
-/// The worker command where none is given: joulecast-torch beside this program, or else the one on the PATH.
-std::string default_worker();
+bool is_on_path(const std::string& program);
+
+/// The worker command where none is given: joulecast-torch (host python: joulecast-python) beside this program, or else
+/// the one on the PATH. Throws Error, saying what to do, where there is no joulecast-python.
+std::string default_worker(Host host = Host::cpp);
 
 Run declare_extract(CLI::App& command);
 Run declare_diff(CLI::App& command);

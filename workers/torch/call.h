@@ -30,6 +30,7 @@ class Call {
     Stack stack(std::span<const at::Tensor> tensors) const;
     /// Replaces the arguments on the stack by the results. One boxed dispatch: 20 ns above a direct call.
     void issue(Stack& stack) const { handle_.callBoxed(stack); }
+    const c10::FunctionSchema& schema() const { return handle_.schema(); }
     /// Which of tensors(operation) the schema declares as written to.
     const std::vector<bool>& mutated() const { return mutated_; }
 

@@ -10,14 +10,9 @@
 
 namespace joulecast::torch_worker {
 
-namespace {
-
-/// Python computes these on integers, or not at all outside of torch.export.
 bool runs_on_device(const Node& node) {
     return family(node.operation) != Family::symbolic && node.operation.target.find("::_assert") == std::string::npos;
 }
-
-}  // namespace
 
 Network::Network(const Graph& graph, TensorMaker& maker) : place_(maker.place()) {
     if (!graph.has_edges) {

@@ -33,7 +33,8 @@ Ending run_trial(const std::function<void()>& trial) {
         const std::string message = error.what_without_backtrace();
         return {says_out_of_memory(message) ? Outcome::out_of_memory : Outcome::unsupported, first_line(message)};
     } catch (const std::exception& error) {
-        return {Outcome::unsupported, first_line(error.what())};
+        const std::string message = error.what();  // of Python, perhaps
+        return {says_out_of_memory(message) ? Outcome::out_of_memory : Outcome::unsupported, first_line(message)};
     }
 }
 

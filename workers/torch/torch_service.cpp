@@ -1,5 +1,6 @@
 #include "workers/torch/torch_service.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -51,12 +52,12 @@ std::string random_session() {
     return text.data();
 }
 
-Provenance provenance() {
+Provenance provenance(const Issuer& issuer) {
     const Device cpu = this_cpu();
     Provenance result;
     result.session = random_session();
     result.started = now_utc();
-    result.worker = "joulecast-torch " JOULECAST_VERSION;
+    result.worker = issuer.worker() + " " JOULECAST_VERSION;
     result.framework = "torch " TORCH_VERSION;
     utsname system{};
     uname(&system);
@@ -68,26 +69,36 @@ Provenance provenance() {
     return result;
 }
 
-void require_host(const OperatingPoint& asked) {
-    if (asked.host == Host::cpp || asked.host == Host::graph) return;
-    throw Error("cannot measure with host " + std::string(name(asked.host)) +
-                ": joulecast-torch issues from C++. Ask for cpp, or take a worker that runs Python.");
+/// Whom this worker can let issue the calls; the first is meant where nothing is said.
+std::vector<Host> hosts_of(const Issuer& issuer, const TorchDevice& device) {
+    if (issuer.host() == Host::cpp && device.place().is_cuda()) return {Host::cpp, Host::graph};
+    return {issuer.host()};
+}
+
+void require_host(Host asked, const Issuer& issuer, const TorchDevice& device) {
+    const std::vector<Host> hosts = hosts_of(issuer, device);
+    if (std::find(hosts.begin(), hosts.end(), asked) != hosts.end()) return;
+    if (asked == Host::graph && issuer.host() == Host::cpp) return;  // the device says why not
+    throw Error("cannot measure with host " + std::string(name(asked)) + ": " + issuer.worker() + " issues from " +
+                std::string(name(issuer.host())) + ". Ask for that, or take another worker (" +
+                (asked == Host::python ? "joulecast-python" : "joulecast-torch") + ").");
 }
 
 template <class AnyMeasurement>
-void measure_on(TorchDevice& device, const OperatingPoint& asked, int threads,
-                const std::function<void(TorchDevice&)>& trial, AnyMeasurement& measurement) {
+void measure_on(TorchDevice& device, const Issuer& issuer, const OperatingPoint& asked, int threads,
+                const std::function<void()>& trial, AnyMeasurement& measurement) {
     SteadyClock clock;
     const double start_s = clock.now_s();
-    require_host(asked);
+    require_host(asked.host, issuer, device);
     measurement.asked = asked;
     measurement.real = device.prepare(asked, threads);
-    conclude(run_trial([&] { trial(device); }), measurement);
+    measurement.real.host = asked.host;
+    conclude(run_trial(trial), measurement);
     device.clean_up();
     measurement.wall_s = clock.now_s() - start_s;
 }
 
-protocol::Capabilities capabilities_of(const TorchDevices& devices, const Provenance& who) {
+protocol::Capabilities capabilities_of(const TorchDevices& devices, const Issuer& issuer, const Provenance& who) {
     protocol::Capabilities capabilities;
     TorchDevice& device = devices.chosen();
     capabilities.provenance = who;
@@ -96,7 +107,7 @@ protocol::Capabilities capabilities_of(const TorchDevices& devices, const Proven
     capabilities.dtypes = device.dtypes();
     capabilities.modes = {Mode::inference, Mode::training};
     capabilities.measures_graphs = true;
-    if (device.place().is_cuda()) capabilities.hosts.push_back(Host::graph);
+    capabilities.hosts = hosts_of(issuer, device);
     const Metering::Opened metering = device.metering().open("auto");
     capabilities.measures_energy = metering.meter != nullptr;
     capabilities.energy_missing_reason = metering.missing_reason;
@@ -111,47 +122,53 @@ protocol::Capabilities capabilities_of(const TorchDevices& devices, const Proven
 
 }  // namespace
 
-Measurement measure_operation(const protocol::Measure& request, const TorchDevices& devices) {
+Measurement measure_operation(const protocol::Measure& request, const TorchDevices& devices, const Issuer& issuer) {
     Measurement measurement;
     measurement.operation = request.operation;
-    const auto trial = [&](TorchDevice& device) { try_operation(request, device, measurement); };
-    measure_on(devices.find(request.point.device), request.point, request.settings.threads, trial, measurement);
+    TorchDevice& device = devices.find(request.point.device);
+    const auto trial = [&] { try_operation(request, device, issuer, measurement); };
+    measure_on(device, issuer, request.point, request.settings.threads, trial, measurement);
     return measurement;
 }
 
-NetworkMeasurement measure_network(const protocol::MeasureGraph& request, const TorchDevices& devices) {
+NetworkMeasurement measure_network(const protocol::MeasureGraph& request, const TorchDevices& devices,
+                                   const Issuer& issuer) {
     NetworkMeasurement measurement;
     measurement.model = request.graph.name;
     for (const auto& [symbol, range] : request.graph.symbols) measurement.symbols[symbol] = range.value;
     measurement.mode = request.graph.mode;
     measurement.precision = precision_of(request.graph);
     if (request.graph.mode == Mode::training) measurement.optimizer = request.optimizer;
-    const auto trial = [&](TorchDevice& device) { try_network(request, device, measurement); };
-    measure_on(devices.find(request.point.device), request.point, request.settings.threads, trial, measurement);
+    TorchDevice& device = devices.find(request.point.device);
+    const auto trial = [&] { try_network(request, device, issuer, measurement); };
+    measure_on(device, issuer, request.point, request.settings.threads, trial, measurement);
     return measurement;
 }
 
-protocol::Service torch_service() {
+protocol::Service torch_service(const Issuer& issuer) {
     const auto devices = std::make_shared<TorchDevices>();
     protocol::Service service;
-    const Provenance who = provenance();
-    service.hello = [devices, who] { return capabilities_of(*devices, who); };
-    service.hello_of = [devices, who](const std::string& asked) {
+    const Provenance who = provenance(issuer);
+    service.hello = [devices, &issuer, who] { return capabilities_of(*devices, issuer, who); };
+    service.hello_of = [devices, &issuer, who](const std::string& asked) {
         devices->choose(asked);
-        return capabilities_of(*devices, who);
+        return capabilities_of(*devices, issuer, who);
     };
-    service.measure = [devices](const protocol::Measure& request) { return measure_operation(request, *devices); };
-    service.prepare = [devices](const protocol::Prepare& request) {
-        require_host(request.point);
+    service.measure = [devices, &issuer](const protocol::Measure& request) {
+        return measure_operation(request, *devices, issuer);
+    };
+    service.prepare = [devices, &issuer](const protocol::Prepare& request) {
         TorchDevice& device = devices->find(request.point.device);
+        require_host(request.point.host, issuer, device);
         protocol::Prepared prepared;
         prepared.real = device.prepare(request.point, request.settings.threads);
+        prepared.real.host = request.point.host;
         prepare_point(request, device, prepared);
         device.clean_up();
         return prepared;
     };
-    service.measure_graph = [devices](const protocol::MeasureGraph& request) {
-        return measure_network(request, *devices);
+    service.measure_graph = [devices, &issuer](const protocol::MeasureGraph& request) {
+        return measure_network(request, *devices, issuer);
     };
     return service;
 }

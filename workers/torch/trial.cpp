@@ -10,16 +10,11 @@
 #include "joulecast/measure/measure.h"
 #include "joulecast/measure/recipe.h"
 #include "joulecast/measure/rotation.h"
-#include "workers/torch/network_workload.h"
 #include "workers/torch/operation_workload.h"
 
 namespace joulecast::torch_worker {
 
 namespace {
-
-/// Steps this small leave the weights where they are: a thousand steps down the sum of the outputs would end in
-/// infinities. The arithmetic is the same whatever the rate.
-constexpr double steady_learning_rate = 1e-9;
 
 /// Refuses before the device has to: `bytes` is the least that the trial will hold.
 void require_memory(double bytes, const char* what, const TorchDevice& device) {
@@ -136,7 +131,8 @@ void measure(TorchDevice& device, const Subject& subject, const MeasureSettings&
 
 }  // namespace
 
-void try_operation(const protocol::Measure& request, TorchDevice& device, Measurement& measurement) {
+void try_operation(const protocol::Measure& request, TorchDevice& device, const Issuer& issuer,
+                   Measurement& measurement) {
     const MeasureSettings& settings = request.settings;
     const double set_bytes = bytes_of(request.operation);
     const bool training = mode(request.operation) == Mode::training;
@@ -149,40 +145,29 @@ void try_operation(const protocol::Measure& request, TorchDevice& device, Measur
     measurement.working_set_bytes = set_bytes * static_cast<double>(measurement.rotation);
     const std::string remark = check_results(sets);
 
-    // Larger than the cache, one set is as cold as many: the hot number would be the same again.
-    const bool hot = settings.measure_hot && set_bytes > 0.0 && set_bytes < cache_bytes;
-    if (!training) {
-        InferenceWorkload workload(sets);
-        measure(device, {workload, nullptr, hot}, settings, measurement);
-        add_remark(measurement.message, remark);
-        return;
-    }
-    TrainingWorkload whole(sets, true, maker);
-    TrainingWorkload forward(sets, false, maker);
-    // Copies of written-to tensors are different ones for every call: nothing stays hot there.
-    measure(device, {whole, &forward, hot && !sets.mutates()}, settings, measurement);
+    // Larger than the cache, one set is as cold as many: the hot number would be the same again. In training, copies of
+    // written-to tensors are different ones for every call: nothing stays hot there.
+    const bool hot =
+        settings.measure_hot && set_bytes > 0.0 && set_bytes < cache_bytes && !(training && sets.mutates());
+    const Issued issued = issuer.operation(sets, maker, training ? Mode::training : Mode::inference);
+    measure(device, {*issued.whole, issued.forward.get(), hot}, settings, measurement);
     add_remark(measurement.message, remark);
+    add_remark(measurement.message, issued.remark);
 }
 
-void try_network(const protocol::MeasureGraph& request, TorchDevice& device, NetworkMeasurement& measurement) {
+void try_network(const protocol::MeasureGraph& request, TorchDevice& device, const Issuer& issuer,
+                 NetworkMeasurement& measurement) {
     double bytes = 0.0;
     for (const auto& input : request.graph.inputs) bytes += bytes_of(input.type);
     const bool training = request.graph.mode == Mode::training;
     require_memory((training ? 2.0 : 1.0) * bytes, "the network's weights and inputs", device);
     TensorMaker maker(request.settings.seed, device.place());
-    Network network(request.graph, maker);
-    measurement.resident_bytes = static_cast<double>(network.resident_bytes());
-    if (!training) {
-        NetworkInference workload(network);
-        measure(device, {workload}, request.settings, measurement);
-        return;
-    }
-    OptimizerStep update(request.optimizer, network.parameters(), device.update_style(), steady_learning_rate);
-    NetworkTraining whole(network, true, &update);
-    NetworkTraining forward(network, false);
-    whole.run(1, false);  // the first step allocates the optimizer's state
-    measure(device, {whole, &forward, false, [&] { network.clear_gradients(); }}, request.settings, measurement);
-    measurement.peak_memory_bytes += static_cast<double>(update.state_bytes());
+    const Issued issued = issuer.network(request, maker, device.update_style());
+    measurement.resident_bytes = issued.resident_bytes;
+    measure(device, {*issued.whole, issued.forward.get(), false, issued.clear_gradients}, request.settings,
+            measurement);
+    measurement.peak_memory_bytes += issued.state_bytes();
+    add_remark(measurement.message, issued.remark);
 }
 
 }  // namespace joulecast::torch_worker

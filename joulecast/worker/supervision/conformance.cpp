@@ -73,6 +73,7 @@ class Conversation {
         if (capabilities == nullptr) throw Broken("the answer is no hello");
         expect(response.id == "hello", "the answer has the id \"" + response.id + "\"");
         device_ = capabilities->device.id;
+        if (!capabilities->hosts.empty()) host_ = capabilities->hosts.front();
         return *capabilities;
     }
 
@@ -87,6 +88,7 @@ class Conversation {
     OperatingPoint point() const {
         OperatingPoint result;
         result.device = device_;
+        result.host = host_;
         return result;
     }
     static MeasureSettings quick() {
@@ -100,6 +102,7 @@ class Conversation {
     const ConformanceOptions& options_;
     std::unique_ptr<ChildProcess> child_;
     std::string device_ = "cpu";
+    Host host_ = Host::cpp;
     std::int64_t asked_ = 0;
 };
 

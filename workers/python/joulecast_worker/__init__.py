@@ -1,0 +1,1 @@
+"""joulecast-python: measures operations and networks as Python issues them. docs/python.md tells what is included."""
