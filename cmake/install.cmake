@@ -11,6 +11,14 @@ target_sources(joulecast PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
 file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
 set_target_properties(joulecast_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
 
+option(JOULECAST_PORTABLE "Install for tools/make_portable.sh: libraries that lie beside ours are found before the system's")
+if(JOULECAST_PORTABLE)
+    # RPATH instead of RUNPATH: it holds for the libraries of libraries too, and those were not built by us.
+    target_link_options(joulecast PRIVATE -Wl,--disable-new-dtags)
+    target_link_options(joulecast_cli PRIVATE -Wl,--disable-new-dtags)
+    set_target_properties(joulecast PROPERTIES INSTALL_RPATH "$ORIGIN")
+endif()
+
 install(TARGETS joulecast EXPORT joulecast-targets FILE_SET HEADERS)
 install(TARGETS joulecast_cli joulecast_clockd)
 # For an administrator to copy: docs/clocks.md.
