@@ -74,5 +74,14 @@ TEST(TensorMaker, RefusesImpossibleSizes) {
     EXPECT_THROW(maker.make({Dtype::f32, {2, 2}, {-1, 1}}, {}), FormatError);
 }
 
+TEST(TensorMaker, TheSameSeedGivesTheSameContentsWhateverWasMadeBefore) {
+    const TensorType type{Dtype::f32, {100}};
+    const at::Tensor first = TensorMaker(5).make(type, {});
+    EXPECT_FALSE(at::equal(TensorMaker(6).make(type, {}), first));
+    // Another kind's values are drawn in between; pools outlive their makers.
+    TensorMaker(5).make(type, {Content::Kind::unit});
+    EXPECT_TRUE(at::equal(TensorMaker(5).make(type, {}), first));
+}
+
 }  // namespace
 }  // namespace joulecast::torch_worker

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "joulecast/error.h"
@@ -24,6 +26,8 @@ void tile_elsewhere(at::Tensor& dense, const at::Tensor& pool, std::int64_t star
         start = 0;
     }
 }
+
+using PoolKey = std::tuple<std::uint64_t, std::pair<c10::DeviceType, c10::DeviceIndex>, at::ScalarType, Content::Kind>;
 
 /// Repeats the pool's bytes over the tensor, from a given element on.
 void tile(at::Tensor& dense, const at::Tensor& pool, std::size_t start_element) {
@@ -82,16 +86,20 @@ at::ScalarType scalar_type(Dtype dtype) {
 }
 
 const at::Tensor& TensorMaker::pool(at::ScalarType type, Content::Kind kind) {
-    at::Tensor& values = pools_[{type, kind}];
+    // Never destroyed: a GPU's memory cannot be given back when the process is ending.
+    static auto& pools = *new std::map<PoolKey, at::Tensor>;
+    if (!pools.empty() && std::get<0>(pools.begin()->first) != seed_) pools.clear();
+    at::Tensor& values = pools[{seed_, {place_.type(), place_.index()}, type, kind}];
     if (values.defined()) return values;
+    std::mt19937_64 random(seed_);  // its own, so that contents do not depend on what was drawn before
     std::vector<float> drawn(pool_elements);
     std::normal_distribution<float> normal;
     std::uniform_real_distribution<float> uniform(0.05F, 0.95F);
     for (float& value : drawn) {
-        value = normal(random_);
+        value = normal(random);
         if (kind == Content::Kind::positive) value = std::abs(value) + 0.5F;
         if (kind == Content::Kind::sign) value = value < 0.0F ? -1.0F : 1.0F;
-        if (kind == Content::Kind::unit) value = uniform(random_);
+        if (kind == Content::Kind::unit) value = uniform(random);
     }
     values = at::from_blob(drawn.data(), {pool_elements}, at::kFloat).to(type, false, true).to(place_);
     return values;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <random>
 
 #include <ATen/ATen.h>
@@ -14,11 +13,11 @@ namespace joulecast::torch_worker {
 /// Throws Error naming the dtype if LibTorch has no such type.
 at::ScalarType scalar_type(Dtype dtype);
 
-/// Makes tensors with sensible random contents. Values come from pools drawn once: drawing 100 MB of normal numbers
-/// for every operation would take longer than measuring it.
+/// Makes tensors with sensible random contents. Values come from pools drawn once in the life of the process for each
+/// seed and type: drawing 100 MB of normal numbers for every operation would take longer than measuring it.
 class TensorMaker {
   public:
-    explicit TensorMaker(std::uint64_t seed, at::Device place = at::kCPU) : random_(seed), place_(place) {}
+    explicit TensorMaker(std::uint64_t seed, at::Device place = at::kCPU) : seed_(seed), random_(seed), place_(place) {}
 
     at::Device place() const { return place_; }
 
@@ -32,9 +31,9 @@ class TensorMaker {
     const at::Tensor& pool(at::ScalarType type, Content::Kind kind);
     void fill_integers(at::Tensor& dense, const Content& content);
 
+    std::uint64_t seed_;
     std::mt19937_64 random_;
     at::Device place_;
-    std::map<std::pair<at::ScalarType, Content::Kind>, at::Tensor> pools_;
 };
 
 }  // namespace joulecast::torch_worker
