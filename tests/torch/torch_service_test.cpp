@@ -151,7 +151,7 @@ TEST(TorchService, ACpuRefusesWhatItCannotBeHadAtAndSaysWhy) {
     point.host = Host::graph;
     EXPECT_THAT(refusal(point), HasSubstr("captured on CUDA GPUs only"));
     point.host = Host::python;
-    EXPECT_THAT(refusal(point), HasSubstr("worker that runs Python"));
+    EXPECT_THAT(refusal(point), HasSubstr("joulecast-python"));
 }
 
 /// A file in the test's temporary folder.
