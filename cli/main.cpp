@@ -30,6 +30,7 @@ const std::vector<Verb>& verbs() {
         {"train", declare_train},
         {"validate", declare_validate},
         {"predict", declare_predict},
+        {"study", declare_study},
         {"devices", declare_devices},
         {"clocks", declare_clocks},
         {"doctor", declare_doctor},

@@ -66,6 +66,13 @@ struct BodyToJson {
         json["point"] = to_json(prepare.point);
         json["settings"] = to_json(prepare.settings);
     }
+    void operator()(const TimeRuns& wanted) const {
+        json["request"] = "time_runs";
+        json["operation"] = signature(wanted.operation);
+        json["point"] = to_json(wanted.point);
+        json["settings"] = to_json(wanted.settings);
+        json["calls"] = wanted.calls;
+    }
     void operator()(const Measure& measure) const {
         json["request"] = "measure";
         json["operation"] = signature(measure.operation);
@@ -95,6 +102,12 @@ struct BodyToJson {
         json["response"] = "prepared";
         json["prepared"] = to_json(prepared);
     }
+    void operator()(const TimedRuns& timed) const {
+        json["response"] = "runs";
+        json["runs"] = Json::array();
+        for (const Runtime& run : timed.runs)
+            json["runs"].push_back({{"calls", run.calls}, {"runtime_s", number_or_null(run.runtime_s)}});
+    }
     void operator()(const Failure& failure) const {
         json["response"] = "failure";
         json["message"] = failure.message;
@@ -117,6 +130,38 @@ Measure measure_from(const Fields& fields) {
     measure.point = point_from(fields.object("point"));
     measure.settings = settings_or_default(fields);
     return measure;
+}
+
+TimeRuns time_runs_from(const Fields& fields) {
+    TimeRuns wanted;
+    Measure measure = measure_from(fields);
+    wanted.operation = std::move(measure.operation);
+    wanted.point = std::move(measure.point);
+    wanted.settings = std::move(measure.settings);
+    const Json& calls = fields.list("calls");
+    if (calls.empty() || calls.size() > most_runs)
+        fields.fault("calls", "has not between 1 and " + std::to_string(most_runs) + " items");
+    for (const Json& each : calls) {
+        const double number = each.is_number_integer() ? each.get<double>() : 0.0;
+        if (!(number >= 1.0 && number <= static_cast<double>(most_calls)))
+            fields.fault("calls", "holds something else than numbers from 1 to " + std::to_string(most_calls));
+        wanted.calls.push_back(each.get<std::int64_t>());
+    }
+    return wanted;
+}
+
+TimedRuns timed_runs_from(const Fields& fields) {
+    TimedRuns timed;
+    const Json& runs = fields.list("runs");
+    if (runs.size() > most_runs) fields.fault("runs", "has more than " + std::to_string(most_runs) + " items");
+    for (const Json& each : runs) {
+        const Fields run(each, "runs");
+        const Json& seconds = run.require("runtime_s");
+        if (!seconds.is_number() || !(seconds.get<double>() >= 0.0)) run.fault("runtime_s", "is no time");
+        run.require("calls");
+        timed.runs.push_back({run.integer_or("calls", 0, 1, most_calls), seconds.get<double>()});
+    }
+    return timed;
 }
 
 }  // namespace
@@ -150,11 +195,13 @@ Request parse_request(std::string_view line) {
         MeasureGraph measure{graph_from(fields), point_from(fields.object("point")), settings_or_default(fields)};
         if (fields.find("optimizer") != nullptr) measure.optimizer = optimizer_from(fields);
         request.body = std::move(measure);
+    } else if (kind == "time_runs") {
+        request.body = time_runs_from(fields);
     } else if (kind == "prepare") {
         request.body = Prepare{point_from(fields.object("point")), settings_or_default(fields)};
     } else {
-        fields.fault("request",
-                     "\"" + kind.substr(0, 80) + "\" is none of hello, prepare, measure, measure_graph, quit");
+        fields.fault("request", "\"" + kind.substr(0, 80) +
+                                    "\" is none of hello, prepare, measure, measure_graph, time_runs, quit");
     }
     return request;
 }
@@ -174,11 +221,13 @@ Response parse_response(std::string_view line) {
         response.body = network_measurement_from(fields.object("network"));
     } else if (kind == "prepared") {
         response.body = prepared_from(fields.object("prepared"));
+    } else if (kind == "runs") {
+        response.body = timed_runs_from(fields);
     } else if (kind == "failure") {
         response.body = Failure{fields.text("message")};
     } else {
         fields.fault("response",
-                     "\"" + kind.substr(0, 80) + "\" is none of hello, prepared, measurement, network, failure");
+                     "\"" + kind.substr(0, 80) + "\" is none of hello, prepared, measurement, network, runs, failure");
     }
     return response;
 }

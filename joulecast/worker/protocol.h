@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "joulecast/graph/graph.h"
 #include "joulecast/measure/measurement.h"
+#include "joulecast/measure/proportionality.h"
 
 namespace joulecast::protocol {
 
@@ -39,10 +41,19 @@ struct Prepare {
     OperatingPoint point;
     MeasureSettings settings;
 };
+/// How long given numbers of calls take, one run each, in this order: for `study`. Nothing is judged or averaged.
+struct TimeRuns {
+    Operation operation;
+    OperatingPoint point;
+    MeasureSettings settings;
+    std::vector<std::int64_t> calls;  ///< 1 to most_calls each
+};
+inline constexpr std::size_t most_runs = 10'000;
+inline constexpr std::int64_t most_calls = 1'000'000'000;
 struct Quit {};
 struct Request {
     std::string id;
-    std::variant<Hello, Measure, MeasureGraph, Prepare, Quit> body;
+    std::variant<Hello, Measure, MeasureGraph, Prepare, TimeRuns, Quit> body;
 };
 
 struct Capabilities {
@@ -74,13 +85,16 @@ struct Prepared {
     bool suspect = false;  ///< the meter's energy and its integrated power lie more than 3 % apart
     std::string message;   ///< a remark for the user
 };
+struct TimedRuns {
+    std::vector<Runtime> runs;
+};
 /// The request could not be carried out at all (unknown field values, wrong version); not a failed trial.
 struct Failure {
     std::string message;
 };
 struct Response {
     std::string id;
-    std::variant<Capabilities, Measurement, NetworkMeasurement, Prepared, Failure> body;
+    std::variant<Capabilities, Measurement, NetworkMeasurement, Prepared, TimedRuns, Failure> body;
 };
 
 /// One line of JSON without the newline.

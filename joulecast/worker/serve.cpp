@@ -46,6 +46,11 @@ struct Answer {
         response.body = service.prepare(request);
         return true;
     }
+    bool operator()(const TimeRuns& request) const {
+        if (!service.time_runs) throw Error("this worker times no runs of a given number of calls");
+        response.body = service.time_runs(request);
+        return true;
+    }
     bool operator()(const Quit&) const { return false; }
 };
 

@@ -14,7 +14,8 @@ struct Service {
     std::function<Capabilities()> hello;  ///< boot_id is filled in where it is empty
     std::function<Measurement(const Measure&)> measure;
     std::function<NetworkMeasurement(const MeasureGraph&)> measure_graph;
-    std::function<Prepared(const Prepare&)> prepare = nullptr;  ///< empty: there is nothing to prepare
+    std::function<Prepared(const Prepare&)> prepare = nullptr;      ///< empty: there is nothing to prepare
+    std::function<TimedRuns(const TimeRuns&)> time_runs = nullptr;  ///< empty: it cannot
     /// The same as hello with the facts of another of its devices; empty: there is one only.
     std::function<Capabilities(const std::string& device)> hello_of = nullptr;
 };

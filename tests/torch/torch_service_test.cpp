@@ -266,5 +266,23 @@ TEST(TorchService, HelloSaysWhoAndWhat) {
     EXPECT_TRUE(hello.measures_graphs);
 }
 
+TEST(TorchService, TimesGivenNumbersOfCalls) {
+    protocol::TimeRuns request;
+    request.point.device = "cpu";
+    request.settings = short_settings();
+    request.calls = {1, 2000, 3};
+    for (const char* text : {"aten::relu(self=f32[64,64])", "aten::relu(self=f32[64,64]~)"}) {
+        request.operation = parse_operation(text);
+        const auto runs = torch_service().time_runs(request).runs;
+        ASSERT_EQ(runs.size(), 3U);
+        EXPECT_EQ(runs[1].calls, 2000);
+        EXPECT_EQ(runs[2].calls, 3);
+        EXPECT_GT(runs[0].runtime_s, 0);
+        EXPECT_GT(runs[1].runtime_s, runs[2].runtime_s);
+    }
+    request.operation = parse_operation("aten::no_such_operation(self=f32[8])");
+    EXPECT_THROW(torch_service().time_runs(request), Error);
+}
+
 }  // namespace
 }  // namespace joulecast::torch_worker

@@ -229,6 +229,30 @@ TEST(ProtocolGarbage, DepthAndLengthAreBounded) {
                 HasSubstr("more than 1000000 items"));
 }
 
+TEST(Protocol, RunsOfGivenNumbersOfCallsGoThereAndBack) {
+    TimeRuns wanted;
+    wanted.operation = parse_operation("aten::relu(self=f32[8])");
+    wanted.point.device = "cpu";
+    wanted.settings.threads = 3;
+    wanted.calls = {1, most_calls};
+    const std::string asked = to_line(Request{"1", wanted});
+    const auto back = std::get<TimeRuns>(parse_request(asked).body);
+    EXPECT_EQ(signature(back.operation), "aten::relu(self=f32[8])");
+    EXPECT_EQ(back.calls, wanted.calls);
+    EXPECT_EQ(back.settings.threads, 3);
+    for (const char* calls : {"[]", "[0]", "[-1]", "[1000000001]", "[18446744073709551615]", "[1.5]", "[\"1\"]"}) {
+        EXPECT_THAT(fault_of_request(with(asked, "[1,1000000000]", calls)), HasSubstr("calls")) << calls;
+    }
+    const std::string found = to_line(Response{"1", TimedRuns{{{7, 0.5}}}});
+    const auto timed = std::get<TimedRuns>(parse_response(found).body);
+    ASSERT_EQ(timed.runs.size(), 1U);
+    EXPECT_EQ(timed.runs[0].calls, 7);
+    EXPECT_EQ(timed.runs[0].runtime_s, 0.5);
+    EXPECT_THAT(fault_of_response(with(found, "0.5", "-0.5")), HasSubstr("runtime_s"));
+    EXPECT_THAT(fault_of_response(with(found, "0.5", "null")), HasSubstr("runtime_s"));
+    EXPECT_THAT(fault_of_response(with(found, ":7", ":0")), HasSubstr("calls"));
+}
+
 TEST(Protocol, UnknownFieldsAreLeftAlone) {
     EXPECT_NO_THROW(parse_request(R"({"protocol":1,"id":"1","request":"hello","colour":"blue"})"));
 }

@@ -67,6 +67,18 @@ TEST(Serve, AWorkerThatPreparesNothingSaysSo) {
     EXPECT_EQ(std::get<Prepared>(parse_response(answer(able, line).value()).body).soak_s, 3);
 }
 
+TEST(Serve, AWorkerThatTimesNoRunsSaysSo) {
+    const std::string line =
+        R"line({"protocol":1,"id":"4","request":"time_runs","operation":"aten::relu(self=f32[8])",)line"
+        R"line("point":{"device":"cpu"},"calls":[5]})line";
+    EXPECT_EQ(std::get<Failure>(reply(line).body).message, "this worker times no runs of a given number of calls");
+    Service able = service();
+    able.time_runs = [](const TimeRuns& request) { return TimedRuns{{{request.calls.at(0), 0.25}}}; };
+    const auto timed = std::get<TimedRuns>(parse_response(answer(able, line).value()).body);
+    EXPECT_EQ(timed.runs.at(0).calls, 5);
+    EXPECT_EQ(timed.runs.at(0).runtime_s, 0.25);
+}
+
 TEST(Serve, TellsOfTheDeviceThatWasAskedFor) {
     const std::string line = R"({"protocol":1,"id":"4","request":"hello","device":"cuda:1"})";
     EXPECT_EQ(std::get<Capabilities>(reply(line).body).device.id, "cpu-x-1c");  // there is one only

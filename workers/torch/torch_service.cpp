@@ -167,6 +167,16 @@ protocol::Service torch_service(const Issuer& issuer) {
         device.clean_up();
         return prepared;
     };
+    service.time_runs = [devices, &issuer](const protocol::TimeRuns& request) {
+        TorchDevice& device = devices->find(request.point.device);
+        require_host(request.point.host, issuer, device);
+        device.prepare(request.point, request.settings.threads);
+        protocol::TimedRuns timed;
+        const Ending ending = run_trial([&] { try_runs(request, device, issuer, timed); });
+        device.clean_up();
+        if (ending.outcome != Outcome::ok) throw Error(std::string(name(ending.outcome)) + ": " + ending.message);
+        return timed;
+    };
     service.measure_graph = [devices, &issuer](const protocol::MeasureGraph& request) {
         return measure_network(request, *devices, issuer);
     };

@@ -8,6 +8,7 @@
 #include <ATen/ATen.h>
 
 #include "joulecast/measure/measure.h"
+#include "joulecast/measure/proportionality.h"
 #include "joulecast/measure/recipe.h"
 #include "joulecast/measure/rotation.h"
 #include "workers/torch/operation_workload.h"
@@ -153,6 +154,21 @@ void try_operation(const protocol::Measure& request, TorchDevice& device, const 
     measure(device, {*issued.whole, issued.forward.get(), hot}, settings, measurement);
     add_remark(measurement.message, remark);
     add_remark(measurement.message, issued.remark);
+}
+
+void try_runs(const protocol::TimeRuns& request, TorchDevice& device, const Issuer& issuer,
+              protocol::TimedRuns& timed) {
+    const double set_bytes = bytes_of(request.operation);
+    const bool training = mode(request.operation) == Mode::training;
+    require_memory((training ? 3.0 : 1.0) * set_bytes, "the operation's tensors", device);
+    const RotationLimits limits{request.settings.working_set_bytes, device.facts().last_level_cache_bytes,
+                                device.available_memory_bytes()};
+    TensorMaker maker(request.settings.seed, device.place());
+    const OperationSets sets(request.operation, rotation_for(set_bytes, limits), maker);
+    const Issued issued = issuer.operation(sets, maker, mode(request.operation));
+    Running running(device, *issued.whole, false);
+    const Phase phase = request.point.host == Host::graph ? running.captured() : running.eager();
+    timed.runs = time_numbers_of_calls(*phase.workload, device.timer(), request.calls);
 }
 
 void try_network(const protocol::MeasureGraph& request, TorchDevice& device, const Issuer& issuer,

@@ -227,6 +227,22 @@ std::string check_prepare(Conversation& worker) {
     return found;
 }
 
+/// Optional too.
+std::string check_time_runs(Conversation& worker) {
+    worker.hello();
+    const Response response =
+        worker.ask(protocol::TimeRuns{parse_operation(matmul), worker.point(), Conversation::quick(), {1, 1000}});
+    if (const auto* failure = std::get_if<protocol::Failure>(&response.body)) {
+        expect(!failure->message.empty(), "the failure does not say why");
+        return "does not: " + failure->message.substr(0, 80);
+    }
+    const auto* timed = std::get_if<protocol::TimedRuns>(&response.body);
+    expect(timed != nullptr, "the answer is neither runs nor a failure");
+    expect(timed->runs.size() == 2, std::to_string(timed->runs.size()) + " runs instead of 2");
+    expect(timed->runs[0].runtime_s < timed->runs[1].runtime_s, "1000 calls take no longer than one");
+    return microseconds(timed->runs[1].runtime_s) + " for " + std::to_string(timed->runs[1].calls) + " calls";
+}
+
 std::string check_failure(Conversation& worker, const std::string& line, const std::string& id) {
     worker.hello();
     const Response response = worker.ask_raw(line, std::chrono::milliseconds(60'000));
@@ -296,6 +312,7 @@ std::vector<Claim> check_worker(const ConformanceOptions& options) {
     claim("the device keeps its id", [&] { return check_same_device(worker); });
     claim("an operation is timed, with its blocks", [&] { return check_measure(worker); });
     claim("it prepares, or says that it does not, and measures then", [&] { return check_prepare(worker); });
+    claim("it times given numbers of calls, or says that it does not", [&] { return check_time_runs(worker); });
     claim("training is forward + backward, forward apart", [&] { return check_training(worker); });
     claim("peak memory holds at least the result", [&] { return check_memory(worker); });
     claim("what is switched off is not measured", [&] { return check_no_blocks(worker); });

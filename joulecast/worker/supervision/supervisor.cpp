@@ -194,6 +194,18 @@ std::optional<protocol::Prepared> Supervisor::prepare(const protocol::Prepare& r
     return std::nullopt;
 }
 
+protocol::TimedRuns Supervisor::time_runs(const protocol::TimeRuns& request, Timeout timeout) {
+    auto answer = process_->ask<protocol::TimedRuns>(request, timeout);
+    require_no_failure(answer);
+    if (const auto* lost = std::get_if<std::string>(&answer))
+        throw Error("cannot time " + signature(request.operation) + ": " + *lost);
+    auto runs = std::get<protocol::TimedRuns>(std::move(answer));
+    if (runs.runs.size() != request.calls.size())
+        throw Error("the worker `" + process_->command() + "` timed " + std::to_string(runs.runs.size()) + " of " +
+                    std::to_string(request.calls.size()) + " runs");
+    return runs;
+}
+
 int Supervisor::restarts() const {
     return process_->restarts();
 }

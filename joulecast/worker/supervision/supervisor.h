@@ -40,6 +40,9 @@ class Supervisor {
     /// Nothing from a worker that has nothing to prepare, or that was lost meanwhile.
     std::optional<protocol::Prepared> prepare(const protocol::Prepare& request, Timeout timeout = {});
 
+    /// Throws Error when the worker cannot do that, or was lost over it.
+    protocol::TimedRuns time_runs(const protocol::TimeRuns& request, Timeout timeout = {});
+
     /// How often the worker had to be started again.
     int restarts() const;
 
