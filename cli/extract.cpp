@@ -183,21 +183,20 @@ nlohmann::ordered_json to_json(const ModelCount& model, const Options& options) 
     if (!options.precision.empty()) precision = options.precision;
     const Counts& forward = model.total.forward;
     const Counts& backward = model.total.backward;
-    nlohmann::ordered_json answer{
-        {"model", model.graph.name},
-        {"symbols", std::move(symbols)},
-        {"mode", name(model.graph.mode)},
-        {"precision", std::move(precision)},
-        {"nodes", model.total.count},
-        {"nodes_without_record", model.nodes_without_record},
-        {"flops", forward.flop},
-        {"other_flops", forward.other_flop},
-        {"backward_flops", backward.flop},
-        {"backward_other_flops", backward.other_flop},
-        {"bytes_read", forward.bytes_read},
-        {"bytes_written", forward.bytes_written},
-        {"backward_bytes_read", backward.bytes_read},
-        {"backward_bytes_written", backward.bytes_written}};
+    nlohmann::ordered_json answer{{"model", model.graph.name},
+                                  {"symbols", std::move(symbols)},
+                                  {"mode", name(model.graph.mode)},
+                                  {"precision", std::move(precision)},
+                                  {"nodes", model.total.count},
+                                  {"nodes_without_record", model.nodes_without_record},
+                                  {"flops", forward.flop},
+                                  {"other_flops", forward.other_flop},
+                                  {"backward_flops", backward.flop},
+                                  {"backward_other_flops", backward.other_flop},
+                                  {"bytes_read", forward.bytes_read},
+                                  {"bytes_written", forward.bytes_written},
+                                  {"backward_bytes_read", backward.bytes_read},
+                                  {"backward_bytes_written", backward.bytes_written}};
     answer["operations"] = nlohmann::ordered_json::parse(
         joulecast::to_json(fill(columns(), dearest(model.operations, options.by_module ? 0 : options.top))));
     if (options.by_module)
