@@ -54,7 +54,7 @@ bool is_on_path(const std::string& program) {
 }
 
 std::string default_worker(Host host) {
-    const std::string program = host == Host::python ? "joulecast-python" : "joulecast-torch";
+    std::string program = host == Host::python ? "joulecast-python" : "joulecast-torch";
     const auto neighbour = folder_of_this_program() / program;
     if (::access(neighbour.c_str(), X_OK) == 0) return shell_word(neighbour.string());
     if (host == Host::python && !is_on_path(program)) {
