@@ -1,9 +1,7 @@
 #include "cli/settings.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <ctime>
 #include <utility>
 
 #include "joulecast/error.h"
@@ -60,15 +58,6 @@ std::string joined(const std::vector<std::string>& texts, const std::string& sep
     std::string all;
     for (const std::string& text : texts) all += (all.empty() ? "" : separator) + text;
     return all;
-}
-
-std::string now_utc() {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    gmtime_r(&now, &parts);
-    std::array<char, 32> text{};
-    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text.data();
 }
 
 }  // namespace joulecast::cli

@@ -14,7 +14,4 @@ std::vector<SymbolValues> parse_settings(const std::vector<std::string>& texts);
 /// "name, name" for messages and tables.
 std::string joined(const std::vector<std::string>& texts, const std::string& separator = ", ");
 
-/// Now, as ISO 8601 in UTC.
-std::string now_utc();
-
 }  // namespace joulecast::cli

@@ -7,6 +7,7 @@
 
 #include "cli/verb.h"
 #include "joulecast/error.h"
+#include "joulecast/process/shell_word.h"
 
 namespace joulecast::cli {
 namespace {
@@ -19,19 +20,6 @@ std::filesystem::path folder_of_this_program() {
                     ". Set JOULECAST_HOME to the folder that holds zoo/ and predictors/");
     }
     return program.parent_path();
-}
-
-/// As one word of a /bin/sh command.
-std::string shell_word(const std::string& text) {
-    std::string word = "'";
-    for (const char c : text) {
-        if (c == '\'') {
-            word += "'\\''";
-        } else {
-            word += c;
-        }
-    }
-    return word + "'";
 }
 
 }  // namespace

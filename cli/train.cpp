@@ -9,6 +9,7 @@
 #include "cli/verb.h"
 #include "joulecast/error.h"
 #include "joulecast/predict/jcp.h"
+#include "joulecast/units/time_stamp.h"
 
 namespace joulecast::cli {
 namespace {
@@ -97,7 +98,7 @@ int run(const Options& options) {
         predictor.devices.push_back(train_device(rows.device, rows.setting, rows.operations, rows.networks, settings));
         std::move(rows.rows.begin(), rows.rows.end(), std::back_inserter(sources));
     }
-    predictor.origin = origin_of(sources, "joulecast " JOULECAST_VERSION, now_utc());
+    predictor.origin = origin_of(sources, "joulecast " JOULECAST_VERSION, utc_second_stamp(utc_now_s()));
     predictor.origin.seed = settings.seed;
     write_jcp(predictor, options.predictor);
     const auto bytes = std::filesystem::file_size(options.predictor);

@@ -124,6 +124,7 @@ set(joulecast_headers
     joulecast/predict/train.h
     joulecast/process/child_process.h
     joulecast/process/foreground.h
+    joulecast/process/shell_word.h
     joulecast/profile/augment.h
     joulecast/profile/clock_settings.h
     joulecast/profile/patience.h

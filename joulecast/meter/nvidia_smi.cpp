@@ -9,6 +9,7 @@
 #include "joulecast/error.h"
 #include "joulecast/meter/line_stream.h"
 #include "joulecast/meter/smi_log.h"
+#include "joulecast/process/shell_word.h"
 
 namespace joulecast {
 
@@ -22,12 +23,6 @@ constexpr double longest_silence_s = 5.0;                   // it prints every 1
 // As of NVML, which it reads: the sensor renews itself within 100 ms, and NVIDIA states +-5 % for it.
 constexpr double usual_period_s = 0.1;
 constexpr double sensor_gain_error = 0.05;
-
-std::string shell_word(const std::string& text) {
-    std::string word = "'";
-    for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
-    return word + "'";
-}
 
 class NvidiaSmiMeter final : public Meter {
   public:

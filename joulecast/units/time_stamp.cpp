@@ -28,6 +28,12 @@ std::string utc_time_stamp(double since_1970_s) {
     return text.data();
 }
 
+std::string utc_second_stamp(double since_1970_s) {
+    std::string stamp = utc_time_stamp(std::floor(since_1970_s));
+    if (!stamp.empty()) stamp.erase(stamp.find('.'), 4);
+    return stamp;
+}
+
 double utc_now_s() {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }

@@ -7,6 +7,9 @@ namespace joulecast {
 /// ISO 8601, UTC, with milliseconds: "2026-11-21T11:30:03.125Z". Empty outside of the years 1970 to 9999.
 std::string utc_time_stamp(double since_1970_s);
 
+/// The same moment to the full second before it: "2026-11-21T11:30:03Z".
+std::string utc_second_stamp(double since_1970_s);
+
 /// Seconds since 1970 on the system clock.
 double utc_now_s();
 

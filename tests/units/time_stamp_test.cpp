@@ -17,6 +17,11 @@ TEST(TimeStamp, RoundsIntoTheNextSecond) {
     EXPECT_EQ(utc_time_stamp(59.9996), "1970-01-01T00:01:00.000Z");
 }
 
+TEST(TimeStamp, LeavesPartsOfASecondOut) {
+    EXPECT_EQ(utc_second_stamp(1709210096.789), "2024-02-29T12:34:56Z");
+    EXPECT_EQ(utc_second_stamp(-1.0), "");
+}
+
 TEST(TimeStamp, WhatIsNoTimeIsEmpty) {
     for (const double time :
          {-1.0, 1e18, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <fstream>
 #include <memory>
 #include <random>
@@ -14,6 +12,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/measure/recipe.h"
+#include "joulecast/units/time_stamp.h"
 #include "workers/torch/outcome.h"
 #include "workers/torch/trial.h"
 
@@ -36,15 +35,6 @@ std::string precision_of(const Graph& graph) {
     return f16 > f32 ? "fp16" : "fp32";
 }
 
-std::string now_utc() {
-    const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-    std::tm parts{};
-    gmtime_r(&now, &parts);
-    std::array<char, 32> text{};
-    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text.data();
-}
-
 std::string random_session() {
     std::random_device random;
     std::array<char, 17> text{};
@@ -56,7 +46,7 @@ Provenance provenance(const Issuer& issuer) {
     const Device cpu = this_cpu();
     Provenance result;
     result.session = random_session();
-    result.started = now_utc();
+    result.started = utc_second_stamp(utc_now_s());
     result.worker = issuer.worker() + " " JOULECAST_VERSION;
     result.framework = "torch " TORCH_VERSION;
     utsname system{};
