@@ -8,6 +8,7 @@ set(joulecast_headers
     joulecast/dataset/repeat_spread.h
     joulecast/dataset/schema.h
     joulecast/dataset/sqlite.h
+    joulecast/dataset/unpack.h
     joulecast/device/cost.h
     joulecast/device/device.h
     joulecast/device/precision.h
