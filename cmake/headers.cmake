@@ -11,6 +11,7 @@ set(joulecast_headers
     joulecast/dataset/unpack.h
     joulecast/device/cost.h
     joulecast/device/device.h
+    joulecast/device/figures.h
     joulecast/device/precision.h
     joulecast/error.h
     joulecast/evaluate/accuracy.h

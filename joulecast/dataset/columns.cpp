@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "joulecast/device/figures.h"
 #include "joulecast/error.h"
 
 namespace joulecast {
@@ -47,6 +48,14 @@ StoredColumn<Row> text(std::string name, Access access) {
                 const bool missing = std::holds_alternative<std::monostate>(field);
                 access(row) = missing ? std::string() : expect<std::string>(field);
             }};
+}
+
+/// NULL when empty, so that a device told again by a worker that knows less loses nothing.
+template <class Row, class Access>
+StoredColumn<Row> optional_text(std::string name, Access access) {
+    auto column = text<Row>(std::move(name), access);
+    column.get = [access](const Row& row) { return access(row).empty() ? Field{} : Field{access(row)}; };
+    return column;
 }
 
 /// A text with few possible words, which `parse` knows.
@@ -365,27 +374,28 @@ const std::vector<StoredColumn<Provenance>>& session_columns() {
 
 const std::vector<StoredColumn<Device>>& device_columns() {
     using Row = Device;
-    static const std::vector<StoredColumn<Row>> columns = {
-        text<Row>("device", [](auto& r) -> auto& { return r.id; }),
-        text<Row>("display_name", [](auto& r) -> auto& { return r.display_name; }),
-        {"device_kind", StoredColumn<Row>::Type::text,
-         [](const Row& row) { return Field{std::string(row.kind == Device::Kind::cpu ? "cpu" : "gpu")}; },
-         [](Row& row, const Field& field) {
-             const auto kind = parse_kind(expect<std::string>(field));
-             if (!kind) throw FormatError("is neither cpu nor gpu");
-             row.kind = *kind;
-         }},
-        integer<Row>("device_units", [](auto& r) -> auto& { return r.units; }),
-        real<Row>("max_clock_mhz", [](auto& r) -> auto& { return r.max_clock_mhz; }),
-        real<Row>("peak_flop_per_s_fp32", [](auto& r) -> auto& { return r.peak_flop_per_s_fp32; }),
-        real<Row>("peak_flop_per_s_bf16", [](auto& r) -> auto& { return r.peak_flop_per_s_bf16; }),
-        real<Row>("bandwidth_bytes_per_s", [](auto& r) -> auto& { return r.bandwidth_bytes_per_s; }),
-        real<Row>("last_level_cache_bytes", [](auto& r) -> auto& { return r.last_level_cache_bytes; }),
-        real<Row>("memory_bytes", [](auto& r) -> auto& { return r.memory_bytes; }),
-        real<Row>("tdp_w", [](auto& r) -> auto& { return r.tdp_w; }),
-        real<Row>("idle_w", [](auto& r) -> auto& { return r.idle_w; }),
-        text<Row>("device_source", [](auto& r) -> auto& { return r.source; }),
-    };
+    static const std::vector<StoredColumn<Row>> columns = [] {
+        std::vector<StoredColumn<Row>> list = {
+            text<Row>("device", [](auto& r) -> auto& { return r.id; }),
+            text<Row>("display_name", [](auto& r) -> auto& { return r.display_name; }),
+            {"device_kind", StoredColumn<Row>::Type::text,
+             [](const Row& row) { return Field{std::string(row.kind == Device::Kind::cpu ? "cpu" : "gpu")}; },
+             [](Row& row, const Field& field) {
+                 const auto kind = parse_kind(expect<std::string>(field));
+                 if (!kind) throw FormatError("is neither cpu nor gpu");
+                 row.kind = *kind;
+             }},
+            optional_text<Row>("device_vendor", [](auto& r) -> auto& { return r.vendor; }),
+            optional_text<Row>("device_architecture", [](auto& r) -> auto& { return r.architecture; }),
+            integer<Row>("device_units", [](auto& r) -> auto& { return r.units; }),
+        };
+        for (const Figure& figure : figures()) {
+            list.push_back(
+                real<Row>(std::string(figure.name), [value = figure.value](auto& r) -> auto& { return r.*value; }));
+        }
+        list.push_back(text<Row>("device_source", [](auto& r) -> auto& { return r.source; }));
+        return list;
+    }();
     return columns;
 }
 

@@ -246,6 +246,30 @@ CREATE TABLE reference_runs (
 CREATE UNIQUE INDEX reference_runs_key ON reference_runs (operation, device, session_id, started_at);
 )sql";
 
+// Whole data sheets.
+constexpr const char* version_5 = R"sql(
+ALTER TABLE devices ADD COLUMN device_vendor TEXT;
+ALTER TABLE devices ADD COLUMN device_architecture TEXT;
+ALTER TABLE devices ADD COLUMN fp32_lanes_per_unit REAL;
+ALTER TABLE devices ADD COLUMN base_clock_mhz REAL;
+ALTER TABLE devices ADD COLUMN boost_clock_mhz REAL;
+ALTER TABLE devices ADD COLUMN matrix_clock_mhz REAL;
+ALTER TABLE devices ADD COLUMN memory_clock_mhz REAL;
+ALTER TABLE devices ADD COLUMN memory_bus_bits REAL;
+ALTER TABLE devices ADD COLUMN peak_flop_per_s_fp64 REAL;
+ALTER TABLE devices ADD COLUMN peak_flop_per_s_tf32 REAL;
+ALTER TABLE devices ADD COLUMN peak_flop_per_s_fp16 REAL;
+ALTER TABLE devices ADD COLUMN peak_flop_per_s_fp8 REAL;
+ALTER TABLE devices ADD COLUMN peak_flop_per_s_fp4 REAL;
+ALTER TABLE devices ADD COLUMN peak_op_per_s_int8 REAL;
+ALTER TABLE devices ADD COLUMN vector_flop_per_s_fp64 REAL;
+ALTER TABLE devices ADD COLUMN vector_flop_per_s_fp32 REAL;
+ALTER TABLE devices ADD COLUMN vector_flop_per_s_fp16 REAL;
+ALTER TABLE devices ADD COLUMN vector_flop_per_s_bf16 REAL;
+ALTER TABLE devices ADD COLUMN process_nm REAL;
+ALTER TABLE devices ADD COLUMN release_year REAL;
+)sql";
+
 /// Operations by which tensors are laid out otherwise than contiguously had `{t}`; now they have the strides that it
 /// stood for when they were measured (docs/decisions/0010-exact-strides.md). Two that turn out to be the same operation
 /// were measured twice in one session: the one that needs no rewriting stays.
@@ -266,6 +290,7 @@ constexpr Migration migrations_of_dataset[] = {
     {"", &write_strides},
     {version_3},
     {version_4},
+    {version_5},
 };
 
 /// The file's version; throws when it is another program's or newer than we know.

@@ -1,6 +1,8 @@
 #include "joulecast/device/device.h"
 
 #include <array>
+#include <cmath>
+#include <initializer_list>
 #include <utility>
 
 namespace joulecast {
@@ -44,20 +46,61 @@ std::optional<Host> parse_host(std::string_view text) {
     return value_in(host_names, text);
 }
 
-double peak_flop_per_s(const Device& device, Dtype dtype) {
+namespace {
+
+double first_known(std::initializer_list<double> rates) {
+    for (const double rate : rates) {
+        if (!std::isnan(rate)) return rate;
+    }
+    return Device::unknown;
+}
+
+}  // namespace
+
+double peak_flop_per_s(const Device& device, Dtype dtype, Math math) {
+    const Device& d = device;
     switch (dtype) {
-        case Dtype::bf16:
-        case Dtype::f16:
         case Dtype::f8e4m3fn:
         case Dtype::f8e5m2:
-            return device.peak_flop_per_s_bf16;
+            return first_known(
+                {d.peak_flop_per_s_fp8, d.peak_flop_per_s_bf16, d.peak_flop_per_s_fp16, d.peak_flop_per_s_fp32});
+        case Dtype::bf16:
+            return first_known({d.peak_flop_per_s_bf16, d.peak_flop_per_s_fp32});
+        case Dtype::f16:
+            return first_known({d.peak_flop_per_s_fp16, d.peak_flop_per_s_bf16, d.peak_flop_per_s_fp32});
+        case Dtype::i8:
+        case Dtype::u8:
+            return first_known({d.peak_op_per_s_int8, d.peak_flop_per_s_fp32});
         case Dtype::f64:
         case Dtype::c128:
-            // Half the lanes of a vector register; GPUs for rendering have fewer still, but no network uses float64.
-            return device.peak_flop_per_s_fp32 / 2.0;
+            return first_known({d.peak_flop_per_s_fp64, d.peak_flop_per_s_fp32 / 2.0});
+        case Dtype::f32:
+        case Dtype::c64:
+            return math == Math::tf32 ? first_known({d.peak_flop_per_s_tf32, d.peak_flop_per_s_fp32})
+                                      : d.peak_flop_per_s_fp32;
         default:
-            return device.peak_flop_per_s_fp32;
+            return d.peak_flop_per_s_fp32;
     }
+}
+
+double vector_flop_per_s(const Device& device, Dtype dtype) {
+    const Device& d = device;
+    const double fp32 = first_known({d.vector_flop_per_s_fp32, d.peak_flop_per_s_fp32});
+    switch (dtype) {
+        case Dtype::bf16:
+            return first_known({d.vector_flop_per_s_bf16, fp32});
+        case Dtype::f16:
+            return first_known({d.vector_flop_per_s_fp16, fp32});
+        case Dtype::f64:
+        case Dtype::c128:
+            return first_known({d.vector_flop_per_s_fp64, fp32 / 2.0});
+        default:
+            return fp32;
+    }
+}
+
+double highest_clock_mhz(const Device& device) {
+    return first_known({device.max_clock_mhz, device.boost_clock_mhz});
 }
 
 }  // namespace joulecast

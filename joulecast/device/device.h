@@ -21,27 +21,66 @@ std::string_view name(Host host);
 std::optional<Math> parse_math(std::string_view text);
 std::optional<Host> parse_host(std::string_view text);
 
-/// Facts about a processor, from its data sheet or read from the running system; never handles. NaN: not known.
+/// Facts about a processor, from its data sheet or read from the running system; never handles. NaN: not known, or the
+/// device has no such thing. A multiply-add counts two FLOP; all rates are dense, never the doubled ones of structured
+/// sparsity. figures.h lists the numbers by name; docs/devices.md tells the rules they are taken by.
 struct Device {
     enum class Kind { cpu, gpu };
+    static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
     std::string id;            ///< "h200", "cpu-amd-epyc-..."; lower case without spaces
     std::string display_name;  ///< as the vendor writes it
     Kind kind = Kind::cpu;
-    int units = 0;  ///< SMs of a GPU, cores used of a CPU
-    double max_clock_mhz = std::numeric_limits<double>::quiet_NaN();
-    double peak_flop_per_s_fp32 = std::numeric_limits<double>::quiet_NaN();
-    double peak_flop_per_s_bf16 = std::numeric_limits<double>::quiet_NaN();
-    double bandwidth_bytes_per_s = std::numeric_limits<double>::quiet_NaN();
-    double last_level_cache_bytes = std::numeric_limits<double>::quiet_NaN();
-    double memory_bytes = std::numeric_limits<double>::quiet_NaN();
-    double tdp_w = std::numeric_limits<double>::quiet_NaN();
-    double idle_w = std::numeric_limits<double>::quiet_NaN();
-    std::string source;  ///< where the figures come from
+    std::string vendor;        ///< "nvidia", "amd", "intel", "arm"; empty: not known
+    std::string architecture;  ///< "ampere", "hopper", "cdna3"; empty: not known
+    int units = 0;             ///< SMs of an NVIDIA GPU, CUs of an AMD one, Xe cores, cores used of a CPU; 0: not known
+    double fp32_lanes_per_unit = unknown;  ///< float32 multiply-adds that a unit begins in a cycle
+
+    double base_clock_mhz = unknown;    ///< of the units, that the vendor warrants
+    double boost_clock_mhz = unknown;   ///< the data sheet's, at which its vector rates hold
+    double matrix_clock_mhz = unknown;  ///< at which its matrix rates hold, where that is another than boost
+    double max_clock_mhz = unknown;     ///< the highest that the driver lets one ask for
+    double memory_clock_mhz = unknown;  ///< as the driver tells it: two transfers a cycle on each line of the bus
+    double memory_bus_bits = unknown;
+
+    /// Matrix products of operands of that type, on matrix units (tensor cores, matrix cores, AMX) where there are any
+    /// for the type, accumulated in 32 bits (fp64: in 64); without such units the vector rate.
+    double peak_flop_per_s_fp64 = unknown;
+    double peak_flop_per_s_fp32 = unknown;  ///< in full float32: no tf32
+    double peak_flop_per_s_tf32 = unknown;
+    double peak_flop_per_s_fp16 = unknown;
+    double peak_flop_per_s_bf16 = unknown;
+    double peak_flop_per_s_fp8 = unknown;
+    double peak_flop_per_s_fp4 = unknown;
+    double peak_op_per_s_int8 = unknown;
+
+    /// Element-wise arithmetic on the vector units (CUDA cores, stream processors, a CPU's vector registers).
+    double vector_flop_per_s_fp64 = unknown;
+    double vector_flop_per_s_fp32 = unknown;
+    double vector_flop_per_s_fp16 = unknown;
+    double vector_flop_per_s_bf16 = unknown;
+
+    double bandwidth_bytes_per_s = unknown;   ///< of the memory
+    double last_level_cache_bytes = unknown;  ///< L2 of a GPU (AMD from CDNA 3 on: its Infinity Cache), L3 of a CPU
+    double memory_bytes = unknown;
+    double tdp_w = unknown;         ///< of the whole card or module, as sold: the default power limit
+    double idle_w = unknown;        ///< context alive and nothing running
+    double process_nm = unknown;    ///< the foundry's name of the node of the compute dies
+    double release_year = unknown;  ///< of the first shipments
+    std::string source;             ///< where the figures come from, in a sentence
 };
 
-/// Peak arithmetic rate for matrix products of that type, in FLOP/s.
-double peak_flop_per_s(const Device& device, Dtype dtype);
+/// Peak rate of matrix products of that type, in FLOP/s; NaN where nothing is known to go by. `math` tells how float32
+/// is multiplied. A type that the data sheet has no rate for is computed in the next one that holds its values: fp8 in
+/// bf16 or fp16, fp16 in bf16, all of them and tf32 and int8 in fp32; float64 at half the rate of fp32.
+double peak_flop_per_s(const Device& device, Dtype dtype, Math math = Math::ieee);
+
+/// Peak rate of element-wise arithmetic in that type, in FLOP/s. A type without a rate of its own is computed in fp32
+/// (fp64 at half its rate); where no vector rate is known, peak_flop_per_s stands in.
+double vector_flop_per_s(const Device& device, Dtype dtype);
+
+/// The highest clock that the device can be asked for: max_clock_mhz, or boost_clock_mhz where that is not known. MHz.
+double highest_clock_mhz(const Device& device);
 
 /// The processor this program runs on, read from /proc and /sys below `root` (tests pass a folder of their own).
 /// Peak and bandwidth are estimates from core count, clock and instruction set; the source says so.

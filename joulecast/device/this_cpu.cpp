@@ -48,7 +48,15 @@ struct CpuInfo {
     int processors = 0;
     std::optional<double> mhz;
     std::string arm_part;
+    std::string vendor;
 };
+
+/// "amd" of "AuthenticAMD", and of ARM's number for itself; empty for vendors that make no processor we know.
+std::string vendor_named(const std::string& text) {
+    if (text == "AuthenticAMD") return "amd";
+    if (text == "GenuineIntel") return "intel";
+    return text == "0x41" ? "arm" : "";
+}
 
 CpuInfo read_cpu_info(const std::string& root) {
     CpuInfo info;
@@ -64,6 +72,7 @@ CpuInfo read_cpu_info(const std::string& root) {
         if (key == "core id") info.cores.emplace(socket, value);
         if (key == "physical id") info.sockets.insert(value);
         if (key == "model name" && info.model.empty()) info.model = value;
+        if (key == "vendor_id" || key == "CPU implementer") info.vendor = vendor_named(value);
         if (key == "CPU part" && info.arm_part.empty()) info.arm_part = value;
         if (key == "cpu MHz") {
             if (const auto mhz = leading_number(value)) info.mhz = std::max(*mhz, info.mhz.value_or(0.0));
@@ -190,7 +199,9 @@ Device this_cpu(const std::string& root) {
     device.max_clock_mhz = clock_mhz(info, root).value_or(unknown);
     const auto [fp32, bf16] = flop_per_cycle(info.flags);
     const double cycles_per_s = device.max_clock_mhz * 1e6 * device.units;
-    device.peak_flop_per_s_fp32 = fp32 * cycles_per_s;
+    device.vendor = info.vendor;
+    device.fp32_lanes_per_unit = fp32 / 2.0;
+    device.peak_flop_per_s_fp32 = device.vector_flop_per_s_fp32 = fp32 * cycles_per_s;
     device.peak_flop_per_s_bf16 = bf16 * cycles_per_s;
     // A core keeps about 16 cache lines of 64 bytes in flight for some 80 ns: 12.8 GB/s. A socket's channels end the
     // growth; 200 GB/s is eight of DDR4-3200.

@@ -99,7 +99,7 @@ std::pair<double, double> summed_time(const Graph& graph, const DeviceModel& dev
     double of_measured = 0;
     const auto columns = all_columns();
     for (const CountedOperation& counted : count_operations(graph)) {
-        const auto forecast = forecast_operation(device, columns, prepare(counted.operation, device.device), measured);
+        const auto forecast = forecast_operation(device, columns, prepare(counted.operation, device.device, device.point.math), measured);
         const double time = forecast.cost.device_time.value.value() * static_cast<double>(counted.count);
         sum += time;
         if (forecast.evidence == Evidence::measured) of_measured += time;

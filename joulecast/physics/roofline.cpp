@@ -15,19 +15,19 @@ Dtype compute_dtype(const Operation& operation) {
     return all.empty() ? Dtype::f32 : all.front()->dtype;
 }
 
-Roofline roofline(const Counts& counts, Dtype dtype, const Device& device) {
-    const double peak = peak_flop_per_s(device, dtype);
+Roofline roofline(const Counts& counts, Dtype dtype, const Device& device, Math math) {
+    const double peak = peak_flop_per_s(device, dtype, math);
     if (!(peak > 0) || !(device.bandwidth_bytes_per_s > 0)) {
         throw Error("device " + device.id + " has no peak rate for " + std::string(name(dtype)) +
-                    " or no memory bandwidth on its data sheet. Add them to its entry in devices/.");
+                    " or no memory bandwidth on its data sheet. Write them into a file of your own: docs/devices.md.");
     }
     const double flop = static_cast<double>(counts.flop) + static_cast<double>(counts.other_flop);
     const double bytes = static_cast<double>(counts.bytes_read) + static_cast<double>(counts.bytes_written);
     return {flop / peak, bytes / device.bandwidth_bytes_per_s};
 }
 
-Roofline roofline(const Operation& operation, const Device& device) {
-    return roofline(total_counts(operation), compute_dtype(operation), device);
+Roofline roofline(const Operation& operation, const Device& device, Math math) {
+    return roofline(total_counts(operation), compute_dtype(operation), device, math);
 }
 
 double seconds(const Roofline& roofline) {

@@ -16,9 +16,9 @@ struct Roofline {
     double byte_s = 0;  ///< all bytes, each once / bandwidth
 };
 
-/// Throws Error when the data sheet lacks the peak rate or the bandwidth.
-Roofline roofline(const Counts& counts, Dtype dtype, const Device& device);
-Roofline roofline(const Operation& operation, const Device& device);
+/// `math`: how products of float32 are computed. Throws Error when the data sheet lacks the peak rate or the bandwidth.
+Roofline roofline(const Counts& counts, Dtype dtype, const Device& device, Math math = Math::ieee);
+Roofline roofline(const Operation& operation, const Device& device, Math math = Math::ieee);
 
 /// The larger of the two (Williams, Waterman, Patterson 2009).
 double seconds(const Roofline& roofline);

@@ -70,10 +70,10 @@ Estimate<Seconds> analytic_time(const DeviceModel& device, const PreparedOperati
 
 }  // namespace
 
-PreparedOperation prepare(const Operation& operation, const Device& device) {
+PreparedOperation prepare(const Operation& operation, const Device& device, Math math) {
     PreparedOperation prepared{operation, signature(operation), dimensions(operation), {}};
     prepared.roofline =
-        roofline(prepared.dimensions.forward + prepared.dimensions.backward, compute_dtype(operation), device);
+        roofline(prepared.dimensions.forward + prepared.dimensions.backward, compute_dtype(operation), device, math);
     return prepared;
 }
 

@@ -22,7 +22,7 @@ struct PreparedOperation {
     Family family() const { return dimensions.family; }
 };
 
-PreparedOperation prepare(const Operation& operation, const Device& device);
+PreparedOperation prepare(const Operation& operation, const Device& device, Math math = Math::ieee);
 
 /// A forecast of log(metric) by trees.
 struct LogForecast {

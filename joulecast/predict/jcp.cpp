@@ -7,6 +7,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "joulecast/device/figures.h"
 #include "joulecast/error.h"
 #include "joulecast/predict/bytes.h"
 
@@ -66,9 +67,9 @@ Origin take_origin(ByteReader& in) {
     return origin;
 }
 
-/// The figures of a device in file order.
+/// The figures of a device that version 1 began with, in file order; the section SHEE has all of them by name.
 template <class AnyDevice>
-auto figures(AnyDevice& device) {
+auto first_figures(AnyDevice& device) {
     return std::array{&device.max_clock_mhz,
                       &device.peak_flop_per_s_fp32,
                       &device.peak_flop_per_s_bf16,
@@ -83,7 +84,7 @@ void put(ByteWriter& out, const Device& device) {
     for (const std::string* text : {&device.id, &device.display_name, &device.source}) out.text(*text);
     out.number(static_cast<std::uint8_t>(device.kind == Device::Kind::gpu));
     out.number(static_cast<std::uint32_t>(std::max(0, device.units)));
-    for (const double* figure : figures(device)) out.real(*figure);
+    for (const double* figure : first_figures(device)) out.real(*figure);
 }
 
 Device take_device(ByteReader& in) {
@@ -91,8 +92,34 @@ Device take_device(ByteReader& in) {
     for (std::string* text : {&device.id, &device.display_name, &device.source}) *text = in.text();
     device.kind = in.number<std::uint8_t>() == 0 ? Device::Kind::cpu : Device::Kind::gpu;
     device.units = static_cast<int>(std::min<std::uint32_t>(in.number<std::uint32_t>(), 1U << 24U));
-    for (double* figure : figures(device)) *figure = in.real();  // NaN: not on the data sheet
+    for (double* figure : first_figures(device)) *figure = in.real();  // NaN: not on the data sheet
     return device;
+}
+
+void put_sheet(ByteWriter& out, const Device& device) {
+    out.text(device.vendor);
+    out.text(device.architecture);
+    std::vector<const Figure*> known;
+    for (const Figure& figure : figures()) {
+        if (std::isfinite(device.*figure.value)) known.push_back(&figure);
+    }
+    out.number(static_cast<std::uint32_t>(known.size()));
+    for (const Figure* figure : known) {
+        out.text(figure->name);
+        out.real(device.*figure->value);
+    }
+}
+
+void take_sheet(ByteReader& in, Device& device) {
+    device.vendor = in.text();
+    device.architecture = in.text();
+    const std::size_t known = in.count(12);
+    for (std::size_t i = 0; i < known; ++i) {
+        const std::string key = in.text();
+        const double value = take_finite(in);
+        // One that a later program added means nothing to the models of a file that this one can read.
+        if (const Figure* figure = find_figure(key)) device.*figure->value = value;
+    }
 }
 
 void put(ByteWriter& out, const OperatingPoint& point) {
@@ -286,6 +313,8 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in) {
         DeviceModel& device = predictor.devices.emplace_back();
         device.device = take_device(in);
         device.point = take_point(in, device.device.id);
+    } else if (tag == "SHEE") {
+        take_sheet(in, current(predictor, in).device);
     } else if (tag == "LAWS") {
         take_laws(in, current(predictor, in));
     } else if (tag == "MODL") {
@@ -310,6 +339,7 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
             put(w, device.device);
             put(w, device.point);
         });
+        out.section("SHEE", [&](ByteWriter& w) { put_sheet(w, device.device); });
         out.section("LAWS", [&](ByteWriter& w) { put_laws(w, device); });
         for (const FamilyModel& model : device.models) {
             out.section("MODL", [&](ByteWriter& w) { put(w, model); });

@@ -94,8 +94,8 @@ std::vector<TrainingRow> training_rows(std::span<const OperationRow> rows, const
         if (!is_usable(row.measurement) || setting_of(row.measurement.real) != most) continue;
         if (usable.empty()) setting = row.measurement.real;
         const Measurement& m = row.measurement;
-        usable.push_back(
-            {prepare(m.operation, device), operation_group(m.operation), measured_seconds(m), m.peak_memory_bytes});
+        usable.push_back({prepare(m.operation, device, m.real.math), operation_group(m.operation), measured_seconds(m),
+                          m.peak_memory_bytes});
     }
     return usable;
 }

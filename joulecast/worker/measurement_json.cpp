@@ -1,5 +1,7 @@
 #include "joulecast/worker/measurement_json.h"
 
+#include "joulecast/device/figures.h"
+
 namespace joulecast::protocol {
 
 namespace {
@@ -159,19 +161,15 @@ Provenance provenance_from(const Fields& fields) {
 }
 
 Json to_json(const Device& device) {
-    return {{"id", device.id},
-            {"display_name", device.display_name},
-            {"kind", device.kind == Device::Kind::cpu ? "cpu" : "gpu"},
-            {"units", device.units},
-            {"max_clock_mhz", number_or_null(device.max_clock_mhz)},
-            {"peak_flop_per_s_fp32", number_or_null(device.peak_flop_per_s_fp32)},
-            {"peak_flop_per_s_bf16", number_or_null(device.peak_flop_per_s_bf16)},
-            {"bandwidth_bytes_per_s", number_or_null(device.bandwidth_bytes_per_s)},
-            {"last_level_cache_bytes", number_or_null(device.last_level_cache_bytes)},
-            {"memory_bytes", number_or_null(device.memory_bytes)},
-            {"tdp_w", number_or_null(device.tdp_w)},
-            {"idle_w", number_or_null(device.idle_w)},
-            {"source", device.source}};
+    Json json = {{"id", device.id},
+                 {"display_name", device.display_name},
+                 {"kind", device.kind == Device::Kind::cpu ? "cpu" : "gpu"},
+                 {"vendor", device.vendor},
+                 {"architecture", device.architecture},
+                 {"units", device.units},
+                 {"source", device.source}};
+    for (const Figure& figure : figures()) json[figure.name] = number_or_null(device.*figure.value);
+    return json;
 }
 
 std::optional<Device::Kind> parse_kind(std::string_view text) {
@@ -186,15 +184,10 @@ Device device_from(const Fields& fields) {
     if (device.id.empty()) fields.fault("id", "is empty");
     device.display_name = fields.text_or("display_name", device.id);
     device.kind = fields.word("kind", parse_kind, "kind of device (cpu or gpu)");
+    device.vendor = fields.text_or("vendor", "");
+    device.architecture = fields.text_or("architecture", "");
     device.units = static_cast<int>(fields.integer_or("units", 0, 0, 1'000'000));
-    device.max_clock_mhz = fields.number("max_clock_mhz");
-    device.peak_flop_per_s_fp32 = fields.number("peak_flop_per_s_fp32");
-    device.peak_flop_per_s_bf16 = fields.number("peak_flop_per_s_bf16");
-    device.bandwidth_bytes_per_s = fields.number("bandwidth_bytes_per_s");
-    device.last_level_cache_bytes = fields.number("last_level_cache_bytes");
-    device.memory_bytes = fields.number("memory_bytes");
-    device.tdp_w = fields.number("tdp_w");
-    device.idle_w = fields.number("idle_w");
+    for (const Figure& figure : figures()) device.*figure.value = fields.number(figure.name.data());
     device.source = fields.text_or("source", "");
     return device;
 }

@@ -226,7 +226,10 @@ TEST_F(DatasetTest, RefusesTheSameKeyTwiceInOneSessionAndAnUnknownDevice) {
 
 TEST_F(DatasetTest, KeepsKnownDeviceFactsThatAreNotKnownNow) {
     Dataset dataset(file());
-    dataset.insert(sample_device());
+    Device first = sample_device();
+    first.vendor = "amd";
+    first.peak_flop_per_s_tf32 = 4e11;
+    dataset.insert(first);
     Device again = sample_device();
     again.peak_flop_per_s_fp32 = 3e11;
     again.bandwidth_bytes_per_s = std::nan("");
@@ -234,6 +237,8 @@ TEST_F(DatasetTest, KeepsKnownDeviceFactsThatAreNotKnownNow) {
     ASSERT_EQ(dataset.devices().size(), 1u);
     EXPECT_EQ(dataset.devices()[0].peak_flop_per_s_fp32, 3e11);
     EXPECT_EQ(dataset.devices()[0].bandwidth_bytes_per_s, 1e10);
+    EXPECT_EQ(dataset.devices()[0].vendor, "amd");
+    EXPECT_EQ(dataset.devices()[0].peak_flop_per_s_tf32, 4e11);
 }
 
 TEST_F(DatasetTest, MergesWhatIsMissingAndNothingTwice) {

@@ -27,5 +27,52 @@ TEST(Device, PeakDependsOnTheElementType) {
     EXPECT_TRUE(std::isnan(peak_flop_per_s(Device{}, Dtype::f32)));
 }
 
+TEST(Device, MathDecidesHowFloat32IsMultiplied) {
+    Device device;
+    device.peak_flop_per_s_fp32 = 10e12;
+    EXPECT_EQ(peak_flop_per_s(device, Dtype::f32, Math::tf32), 10e12);  // no such units
+    device.peak_flop_per_s_tf32 = 80e12;
+    EXPECT_EQ(peak_flop_per_s(device, Dtype::f32, Math::tf32), 80e12);
+    EXPECT_EQ(peak_flop_per_s(device, Dtype::f32, Math::ieee), 10e12);
+    EXPECT_EQ(peak_flop_per_s(device, Dtype::f64, Math::tf32), 5e12);
+}
+
+TEST(Device, ATypeWithoutARateIsComputedInTheNextThatHoldsIt) {
+    Device device;
+    device.peak_flop_per_s_fp32 = 10e12;
+    device.peak_flop_per_s_fp16 = 100e12;
+    // bfloat16 has more range than float16: without units of its own it is computed in float32.
+    EXPECT_EQ(peak_flop_per_s(device, Dtype::bf16), 10e12);
+    EXPECT_EQ(peak_flop_per_s(device, Dtype::f8e4m3fn), 100e12);
+    EXPECT_EQ(peak_flop_per_s(device, Dtype::i8), 10e12);
+    device.peak_flop_per_s_fp8 = 200e12;
+    device.peak_op_per_s_int8 = 300e12;
+    device.peak_flop_per_s_fp64 = 1e12;
+    EXPECT_EQ(peak_flop_per_s(device, Dtype::f8e5m2), 200e12);
+    EXPECT_EQ(peak_flop_per_s(device, Dtype::i8), 300e12);
+    EXPECT_EQ(peak_flop_per_s(device, Dtype::f64), 1e12);
+}
+
+TEST(Device, ElementwiseArithmeticKnowsNoMatrixUnits) {
+    Device device;
+    device.peak_flop_per_s_fp32 = 40e12;
+    device.peak_flop_per_s_bf16 = 160e12;
+    EXPECT_EQ(vector_flop_per_s(device, Dtype::bf16), 40e12);
+    device.vector_flop_per_s_fp32 = 20e12;
+    EXPECT_EQ(vector_flop_per_s(device, Dtype::bf16), 20e12);
+    EXPECT_EQ(vector_flop_per_s(device, Dtype::f64), 10e12);
+    device.vector_flop_per_s_fp16 = 30e12;
+    EXPECT_EQ(vector_flop_per_s(device, Dtype::f16), 30e12);
+}
+
+TEST(Device, HighestClockIsTheDriversOrElseTheDataSheets) {
+    Device device;
+    EXPECT_TRUE(std::isnan(highest_clock_mhz(device)));
+    device.boost_clock_mhz = 1500;
+    EXPECT_EQ(highest_clock_mhz(device), 1500);
+    device.max_clock_mhz = 2100;
+    EXPECT_EQ(highest_clock_mhz(device), 2100);
+}
+
 }  // namespace
 }  // namespace joulecast

@@ -25,6 +25,14 @@ TEST(Roofline, DividesArithmeticByThePeakOfItsType) {
     EXPECT_DOUBLE_EQ(linear("aten::linear(input=f32[8,16], weight=f32[4,16])").byte_s, 896 / 1e9);
 }
 
+TEST(Roofline, TakesTheRateOfTf32WhereProductsAreComputedSo) {
+    Device d = device();
+    d.peak_flop_per_s_tf32 = 2e10;
+    const auto linear = parse_operation("aten::linear(input=f32[8,16], weight=f32[4,16])");
+    EXPECT_DOUBLE_EQ(roofline(linear, d, Math::tf32).flop_s, 1024 / 2e10);
+    EXPECT_DOUBLE_EQ(roofline(linear, d).flop_s, 1024 / 1e10);
+}
+
 TEST(Roofline, CountsTheBackwardPassOfTraining) {
     const auto forward = roofline(parse_operation("aten::linear(input=f32[8,16], weight=f32[4,16])"), device());
     const auto both = roofline(parse_operation("aten::linear(input=f32[8,16]~, weight=f32[4,16]~)"), device());

@@ -64,6 +64,25 @@ TEST(Jcp, ComesBackAsItWasWritten) {
     EXPECT_EQ(back.origin.measured_to, "2026-01-02T03:04:05Z");
 }
 
+TEST(Jcp, KeepsTheWholeDataSheetAndOpensFilesWithoutOne) {
+    Predictor p = sample();
+    p.devices[0].device.vendor = "amd";
+    p.devices[0].device.architecture = "cdna3";
+    p.devices[0].device.peak_flop_per_s_fp8 = 2.6e15;
+    const auto bytes = to_jcp(p);
+    const Device back = from_jcp(bytes, "sample.jcp").devices[0].device;
+    EXPECT_EQ(back.vendor, "amd");
+    EXPECT_EQ(back.architecture, "cdna3");
+    EXPECT_EQ(back.peak_flop_per_s_fp8, 2.6e15);
+    EXPECT_TRUE(std::isnan(back.peak_flop_per_s_fp4));
+    EXPECT_EQ(back.peak_flop_per_s_fp32, p.devices[0].device.peak_flop_per_s_fp32);
+    // The sample of version 1 was written before there was such a section.
+    const Predictor old = read_jcp(std::string(JOULECAST_SOURCE_DIR) + "/tests/predict/data/version_1.jcp");
+    EXPECT_TRUE(old.devices[0].device.vendor.empty());
+    EXPECT_TRUE(std::isnan(old.devices[0].device.vector_flop_per_s_fp32));
+    EXPECT_GT(old.devices[0].device.peak_flop_per_s_fp32, 0);
+}
+
 TEST(Jcp, ForecastsTheSameAfterReading) {
     const Predictor back = from_jcp(to_jcp(sample()), "sample.jcp");
     const Graph graph = testing::synthetic_graph("resnet18", 5);

@@ -15,6 +15,8 @@ TEST(MeasurementJson, CapabilitiesComeBackAsTheyWere) {
     capabilities.device.id = "cpu-x-2c";
     capabilities.device.units = 2;
     capabilities.device.last_level_cache_bytes = 33554432.0;
+    capabilities.device.vendor = "amd";
+    capabilities.device.peak_flop_per_s_tf32 = 2e13;
     capabilities.device_names = {"cpu"};
     capabilities.dtypes = {Dtype::f32, Dtype::bf16};
     capabilities.modes = {Mode::inference, Mode::training};
@@ -25,6 +27,8 @@ TEST(MeasurementJson, CapabilitiesComeBackAsTheyWere) {
     const auto& back = std::get<Capabilities>(response.body);
     EXPECT_EQ(back.provenance.governor, "performance");
     EXPECT_EQ(back.device.units, 2);
+    EXPECT_EQ(back.device.vendor, "amd");
+    EXPECT_EQ(back.device.peak_flop_per_s_tf32, 2e13);
     EXPECT_TRUE(std::isnan(back.device.tdp_w));
     EXPECT_EQ(back.dtypes, capabilities.dtypes);
     EXPECT_EQ(back.modes, capabilities.modes);
