@@ -10,9 +10,12 @@ set(joulecast_headers
     joulecast/dataset/sqlite.h
     joulecast/dataset/unpack.h
     joulecast/device/cost.h
+    joulecast/device/data_sheet.h
     joulecast/device/device.h
+    joulecast/device/device_table.h
     joulecast/device/figures.h
     joulecast/device/precision.h
+    joulecast/device/shipped_sheets.h
     joulecast/error.h
     joulecast/evaluate/accuracy.h
     joulecast/evaluate/agreement.h

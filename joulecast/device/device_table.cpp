@@ -1,0 +1,208 @@
+#include "joulecast/device/device_table.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "joulecast/device/shipped_sheets.h"
+#include "joulecast/error.h"
+
+namespace joulecast {
+namespace {
+
+constexpr std::size_t most_user_sheets = 1000;
+constexpr std::size_t longest_name = 200;
+
+bool is_digits(std::string_view text) {
+    return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Lower-case words of letters and digits.
+std::vector<std::string> words_of(std::string_view name) {
+    std::vector<std::string> words(1);
+    for (const char c : name.substr(0, longest_name)) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (std::isalnum(byte) != 0)
+            words.back() += static_cast<char>(std::tolower(byte));
+        else if (!words.back().empty())
+            words.emplace_back();
+    }
+    if (words.back().empty()) words.pop_back();
+    return words;
+}
+
+bool says_nothing(const std::string& word) {
+    static const std::set<std::string, std::less<>> brands = {
+        "nvidia", "tesla",  "geforce", "quadro", "graphics", "gpu",   "amd",    "instinct", "radeon", "intel",
+        "card",   "gddr5x", "gddr6x",  "gddr5",  "gddr6",    "gddr7", "lpddr5", "hbm2",     "hbm2e",  "hbm3",
+        "hbm3e",  "tensor", "core",    "the",    "module",   "r",     "tm",     "series"};
+    return brands.contains(word);
+}
+
+/// "80gb", "80g" -> "80g"; empty for words that are no size.
+std::string size_word(std::string_view word) {
+    if (word.ends_with("gb") && is_digits(word.substr(0, word.size() - 2))) word.remove_suffix(1);
+    return word.ends_with('g') && is_digits(word.substr(0, word.size() - 1)) ? std::string(word) : "";
+}
+
+/// "sxm4" -> "sxm"; empty for words that are no socket. "nvl" is part of the model: another card, not another socket.
+std::string socket_word(std::string_view word) {
+    if (word == "pcie" || word == "pci") return "pcie";
+    const bool sxm = word.starts_with("sxm") && (word.size() == 3 || is_digits(word.substr(3)));
+    return sxm ? "sxm" : "";
+}
+
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = std::exchange(row[0], i + 1);
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
+        }
+    }
+    return row.back();
+}
+
+std::set<std::string> keys_of(const DataSheet& sheet) {
+    std::set<std::string> keys = {name_key(sheet.device.id), name_key(sheet.device.display_name)};
+    for (const std::string& alias : sheet.aliases) keys.insert(name_key(alias));
+    keys.erase("");
+    return keys;
+}
+
+const std::string& id_of(const DataSheet& sheet) {
+    return sheet.device.id;
+}
+
+std::filesystem::path folder_in(const char* variable, const char* below) {
+    const char* value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') return {};
+    return *below == '\0' ? std::filesystem::path(value) : std::filesystem::path(value) / below;
+}
+
+}  // namespace
+
+std::string name_key(std::string_view name) {
+    std::string model;
+    std::set<std::string> sizes;
+    std::set<std::string> sockets;
+    const std::vector<std::string> words = words_of(name);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string& word = words[i];
+        if (says_nothing(word)) continue;
+        const bool apart = i + 1 < words.size() && (words[i + 1] == "gb" || words[i + 1] == "g") && is_digits(word);
+        if (apart) {
+            sizes.insert(word + "g");
+            ++i;
+        } else if (const std::string size = size_word(word); !size.empty()) {
+            sizes.insert(size);
+        } else if (const std::string socket = socket_word(word); !socket.empty()) {
+            sockets.insert(socket);
+        } else {
+            model += word;
+        }
+    }
+    for (const auto& parts : {sizes, sockets}) {
+        for (const std::string& part : parts) model += "+" + part;
+    }
+    return model;
+}
+
+DeviceTable::DeviceTable() {
+    for (const ShippedSheet& shipped : shipped_sheets()) {
+        add(parse_data_sheet(shipped.json, "devices/" + std::string(shipped.id) + ".json"));
+    }
+}
+
+void DeviceTable::add(DataSheet sheet) {
+    const std::string id = sheet.device.id;
+    const auto keys = keys_of(sheet);
+    for (const std::string& key : keys) {
+        const auto taken = ids_.find(key);
+        if (taken == ids_.end() || taken->second == id) continue;
+        throw Error("data sheet " + (sheet.file.empty() ? id : sheet.file) + ": its name or alias that reads as \"" +
+                    key + "\" is device " + taken->second + "'s. Give it another, or the id " + taken->second +
+                    " to replace that device.");
+    }
+    std::erase_if(sheets_, [&](const DataSheet& other) { return other.device.id == id; });
+    std::erase_if(ids_, [&](const auto& key_and_id) { return key_and_id.second == id; });
+    for (const std::string& key : keys) ids_.emplace(key, id);
+    sheets_.insert(std::ranges::upper_bound(sheets_, id, {}, id_of), std::move(sheet));
+}
+
+void DeviceTable::add_folder(const std::filesystem::path& folder) {
+    std::error_code failure;
+    std::set<std::filesystem::path> files;
+    if (!std::filesystem::is_directory(folder, failure)) return;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.path().extension() != ".json") continue;
+        if (files.size() == most_user_sheets)
+            throw Error("folder " + folder.string() + " holds more than 1000 data sheets of devices.");
+        files.insert(entry.path());
+    }
+    for (const auto& file : files) add(read_data_sheet(file));
+}
+
+const DataSheet* DeviceTable::find(std::string_view text) const {
+    if (text.size() > longest_name) return nullptr;
+    const auto named = ids_.find(name_key(text));
+    if (named == ids_.end()) return nullptr;
+    return &*std::ranges::lower_bound(sheets_, named->second, {}, id_of);
+}
+
+std::vector<std::string> DeviceTable::names_like(std::string_view text, std::size_t most) const {
+    const std::string key = name_key(text);
+    std::map<std::string, std::size_t> nearest;
+    for (const auto& [own, id] : ids_) {
+        // What begins with all that was written comes first: "a100+80g" lists its two cards.
+        const std::size_t far = !key.empty() && own.starts_with(key) ? 0 : distance(key, own);
+        const auto [place, is_new] = nearest.emplace(id, far);
+        if (!is_new) place->second = std::min(place->second, far);
+    }
+    std::vector<std::pair<std::size_t, std::string>> near;
+    for (const auto& [id, far] : nearest) {
+        if (far <= std::max<std::size_t>(2, key.size() / 2)) near.emplace_back(far, id);
+    }
+    std::ranges::sort(near);
+    near.resize(std::min(near.size(), most));
+    std::vector<std::string> ids;
+    for (auto& [far, id] : near) ids.push_back(std::move(id));
+    return ids;
+}
+
+const DataSheet& DeviceTable::named(std::string_view text) const {
+    if (const DataSheet* sheet = find(text)) return *sheet;
+    std::string near;
+    for (const std::string& id : names_like(text)) near += (near.empty() ? "" : ", ") + id;
+    throw UsageError("no device is called '" + std::string(text.substr(0, longest_name)) + "'." +
+                     (near.empty() ? "" : " Near it: " + near + ".") +
+                     " joulecast devices lists all; docs/devices.md tells how to add one.");
+}
+
+std::filesystem::path user_device_folder() {
+    if (auto folder = folder_in("JOULECAST_DEVICES", ""); !folder.empty()) return folder;
+    if (auto folder = folder_in("XDG_CONFIG_HOME", "joulecast/devices"); !folder.empty()) return folder;
+    return folder_in("HOME", ".config/joulecast/devices");
+}
+
+const DeviceTable& known_devices() {
+    static const DeviceTable table = [] {
+        DeviceTable all;
+        if (const auto folder = user_device_folder(); !folder.empty()) all.add_folder(folder);
+        return all;
+    }();
+    return table;
+}
+
+Device find_device(std::string_view text) {
+    if (text == "cpu") return this_cpu();
+    return known_devices().named(text).device;
+}
+
+}  // namespace joulecast
