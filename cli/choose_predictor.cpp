@@ -5,6 +5,7 @@
 #include <optional>
 #include <system_error>
 
+#include "cli/device_argument.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
@@ -51,6 +52,16 @@ ChosenPredictor choose_predictor(const std::string& device, const std::string& f
     for (ChosenPredictor& candidate : candidates) {
         if (const auto found = find_device(candidate.predictor, id)) {
             candidate.device = *found;
+            return candidate;
+        }
+    }
+    // Not called so in any of them: another name of a device that one of them covers?
+    if (const DataSheet* sheet = this_machine ? nullptr : known_devices().find(device)) {
+        for (ChosenPredictor& candidate : candidates) {
+            const auto found = find_device(candidate.predictor, sheet->device.id);
+            if (!found) continue;
+            candidate.device = *found;
+            candidate.note = meant_by(device, sheet->device);
             return candidate;
         }
     }

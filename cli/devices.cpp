@@ -1,66 +1,161 @@
-#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "cli/device_argument.h"
 #include "cli/verb.h"
-#include "joulecast/device/device.h"
+#include "joulecast/device/figures.h"
 #include "joulecast/error.h"
 
 namespace joulecast::cli {
 namespace {
 
-/// A device and where we know it from.
-struct Known {
-    Device device;
-    std::string known_from;
-};
+std::string known_from(const DataSheet& sheet) {
+    if (sheet.device.kind == Device::Kind::cpu && sheet.file.empty()) return "this machine (cpu)";
+    return sheet.file.empty() ? "data sheet" : sheet.file;
+}
 
-const std::vector<Column<Known>>& columns() {
-    static const std::vector<Column<Known>> list = {
-        {"id", "id", Show::text, [](const Known& k) { return k.device.id; }},
-        {"name", "name", Show::text, [](const Known& k) { return k.device.display_name; }},
-        {"kind", "kind", Show::text,
-         [](const Known& k) { return std::string(k.device.kind == Device::Kind::cpu ? "cpu" : "gpu"); }},
-        {"units", "units", Show::count,
-         [](const Known& k) { return k.device.units > 0 ? Cell(std::int64_t{k.device.units}) : Cell(); }},
-        {"max_clock_mhz", "clock MHz", Show::count, [](const Known& k) { return k.device.max_clock_mhz; }},
-        {"peak_flop_per_s_fp32", "fp32 /s", Show::flop, [](const Known& k) { return k.device.peak_flop_per_s_fp32; }},
-        {"peak_flop_per_s_bf16", "bf16 /s", Show::flop, [](const Known& k) { return k.device.peak_flop_per_s_bf16; }},
-        {"bandwidth_bytes_per_s", "memory /s", Show::bytes,
-         [](const Known& k) { return k.device.bandwidth_bytes_per_s; }},
-        {"last_level_cache_bytes", "cache", Show::bytes,
-         [](const Known& k) { return k.device.last_level_cache_bytes; }},
-        {"memory_bytes", "memory", Show::bytes, [](const Known& k) { return k.device.memory_bytes; }},
-        {"tdp_w", "TDP", Show::watts, [](const Known& k) { return k.device.tdp_w; }},
-        {"known_from", "known from", Show::text, [](const Known& k) { return k.known_from; }},
-        {"source", "figures from", Show::text, [](const Known& k) { return k.device.source; }},
+Show shown_as(Figure::Unit unit) {
+    switch (unit) {
+        case Figure::Unit::flop_per_s:
+            return Show::flop;
+        case Figure::Unit::bytes_per_s:
+        case Figure::Unit::bytes:
+            return Show::bytes;
+        case Figure::Unit::watts:
+            return Show::watts;
+        case Figure::Unit::mhz:
+        case Figure::Unit::count:
+        case Figure::Unit::nanometres:
+        case Figure::Unit::year:
+            break;
+    }
+    return Show::number;
+}
+
+Cell units_cell(const DataSheet& sheet) {
+    return sheet.device.units > 0 ? Cell(std::int64_t{sheet.device.units}) : Cell();
+}
+Cell known_cell(double value) {
+    return std::isnan(value) ? Cell() : Cell(value);
+}
+
+/// Everything known, for JSON and CSV.
+const std::vector<Column<DataSheet>>& columns() {
+    using S = DataSheet;
+    static const std::vector<Column<S>> list = [] {
+        std::vector<Column<S>> all = {
+            {"id", "id", Show::text, [](const S& s) { return s.device.id; }},
+            {"name", "name", Show::text, [](const S& s) { return s.device.display_name; }},
+            {"kind", "kind", Show::text,
+             [](const S& s) { return std::string(s.device.kind == Device::Kind::cpu ? "cpu" : "gpu"); }},
+            {"vendor", "vendor", Show::text, [](const S& s) { return s.device.vendor; }},
+            {"architecture", "architecture", Show::text, [](const S& s) { return s.device.architecture; }},
+            {"units", "units", Show::count, units_cell},
+        };
+        for (const Figure& figure : figures()) {
+            all.push_back({std::string(figure.name), std::string(figure.meaning), shown_as(figure.unit),
+                           [value = figure.value](const S& s) { return known_cell(s.device.*value); }});
+        }
+        all.push_back({"known_from", "known from", Show::text, known_from});
+        all.push_back({"source", "figures from", Show::text, [](const S& s) { return s.device.source; }});
+        return all;
+    }();
+    return list;
+}
+
+/// What a line of a terminal has room for.
+const std::vector<Column<DataSheet>>& brief_columns() {
+    using S = DataSheet;
+    static const std::vector<Column<S>> list = {
+        {"id", "id", Show::text, [](const S& s) { return s.device.id; }},
+        {"architecture", "architecture", Show::text, [](const S& s) { return s.device.architecture; }},
+        {"units", "units", Show::count, units_cell},
+        {"clock", "MHz", Show::number, [](const S& s) { return known_cell(highest_clock_mhz(s.device)); }},
+        {"fp32", "fp32 /s", Show::flop, [](const S& s) { return known_cell(s.device.peak_flop_per_s_fp32); }},
+        {"tf32", "tf32 /s", Show::flop, [](const S& s) { return known_cell(s.device.peak_flop_per_s_tf32); }},
+        {"fp16", "fp16 /s", Show::flop, [](const S& s) { return known_cell(s.device.peak_flop_per_s_fp16); }},
+        {"bf16", "bf16 /s", Show::flop, [](const S& s) { return known_cell(s.device.peak_flop_per_s_bf16); }},
+        {"bandwidth", "memory /s", Show::bytes, [](const S& s) { return known_cell(s.device.bandwidth_bytes_per_s); }},
+        {"cache", "cache", Show::bytes, [](const S& s) { return known_cell(s.device.last_level_cache_bytes); }},
+        {"memory", "memory", Show::bytes, [](const S& s) { return known_cell(s.device.memory_bytes); }},
+        {"tdp", "TDP", Show::watts, [](const S& s) { return known_cell(s.device.tdp_w); }},
+        {"known_from", "known from", Show::text, known_from},
     };
     return list;
 }
 
-std::vector<Known> known_devices() {
-    return {{this_cpu(), "this machine (cpu)"}};
+std::string source_of(const DataSheet& sheet, std::string_view figure) {
+    const auto source = sheet.sources.find(figure);
+    return source == sheet.sources.end() ? "" : source->second;
 }
 
-/// The named device alone, as lines of "header  value".
-std::string one_device(const Table& table) {
-    Table turned{{{"fact", "fact"}, {"value", "value"}}, {}};
-    for (std::size_t c = 0; c < table.heads.size(); ++c) {
-        turned.rows.push_back({table.heads[c].header, show(table.rows.front()[c], table.heads[c].show)});
+/// One device: a line for each fact, with where it is from.
+Table facts(const DataSheet& sheet, bool for_people) {
+    Table table{{{"fact", "fact"}, {"value", "value"}, {"unit", "unit"}, {"source", "from"}}, {}};
+    const auto add = [&](std::string fact, Cell value, std::string unit, std::string source) {
+        table.rows.push_back({std::move(fact), std::move(value), std::move(unit), std::move(source)});
+    };
+    const Device& device = sheet.device;
+    add("id", device.id, "", known_from(sheet));
+    add("name", device.display_name, "", "");
+    add("kind", std::string(device.kind == Device::Kind::cpu ? "cpu" : "gpu"), "", "");
+    add("vendor", device.vendor, "", "");
+    add("architecture", device.architecture, "", "");
+    add("units", units_cell(sheet), "", source_of(sheet, "units"));
+    for (const Figure& figure : figures()) {
+        Cell value = known_cell(device.*figure.value);
+        if (for_people) value = show(value, shown_as(figure.unit));
+        add(std::string(for_people ? figure.meaning : figure.name), std::move(value),
+            for_people && shown_as(figure.unit) != Show::number ? "" : std::string(name(figure.unit)),
+            source_of(sheet, figure.name));
     }
-    return to_text(turned);
+    return table;
 }
 
-std::vector<Known> named(const std::vector<Known>& all, const std::string& id) {
-    std::string ids;
-    for (const Known& known : all) {
-        const bool is_this_machine = id == "cpu" && &known == &all.front();
-        if (known.device.id == id || is_this_machine) return {known};
-        ids += (ids.empty() ? "" : ", ") + known.device.id;
+std::string as_json(const std::vector<DataSheet>& sheets) {
+    nlohmann::ordered_json answer{{"schema", "joulecast.devices/1"}};
+    answer["devices"] = nlohmann::ordered_json::parse(to_json(fill(columns(), sheets)));
+    for (std::size_t i = 0; i < sheets.size(); ++i) {
+        auto& one = answer["devices"][i];
+        one["aliases"] = sheets[i].aliases;
+        one["sources"] = nlohmann::ordered_json::object();
+        for (const auto& [figure, source] : sheets[i].sources) one["sources"][figure] = source;
     }
-    throw UsageError("no device is called '" + id + "'. Known: cpu (this machine), " + ids);
+    return answer.dump(2) + '\n';
+}
+
+std::string as_text(const std::vector<DataSheet>& sheets, bool one, const std::string& format) {
+    if (format == "json") return as_json(sheets);
+    if (format == "csv") return one ? to_csv(facts(sheets.front(), false)) : to_csv(fill(columns(), sheets));
+    return to_text(one ? facts(sheets.front(), true) : fill(brief_columns(), sheets));
+}
+
+/// Checks the sheet as `devices FILE.json` would, and that none of its names is another device's, then keeps it where
+/// every command looks.
+void add(const std::string& file) {
+    const DataSheet sheet = read_data_sheet(file);
+    DeviceTable table = known_devices();
+    table.add(sheet);
+    const auto folder = user_device_folder();
+    if (folder.empty()) throw Error("there is no folder for devices of your own: set JOULECAST_DEVICES or HOME.");
+    const auto target = folder / (sheet.device.id + ".json");
+    std::error_code failure;
+    std::filesystem::create_directories(folder, failure);
+    if (!failure) std::filesystem::copy_file(file, target, std::filesystem::copy_options::overwrite_existing, failure);
+    if (failure) throw Error("cannot write " + target.string() + ": " + failure.message() + ".");
+    std::cerr << sheet.device.id << " is known from now on: " << target.string() << "\n";
+}
+
+std::vector<DataSheet> all_devices() {
+    std::vector<DataSheet> all = {this_machine()};
+    for (const DataSheet& sheet : known_devices().sheets()) all.push_back(sheet);
+    return all;
 }
 
 }  // namespace
@@ -68,31 +163,23 @@ std::vector<Known> named(const std::vector<Known>& all, const std::string& id) {
 Run declare_devices(CLI::App& command) {
     struct Options {
         std::string id;
+        std::string add;
         Output output;
     };
     const auto options = std::make_shared<Options>();
-    command.add_option("id", options->id, "only this device; cpu is this machine");
+    auto* id = command.add_option("id", options->id, "only this device, by id, name or file; cpu is this machine");
+    command.add_option("--add", options->add, "keep this data sheet (a JSON file) with your own devices")->excludes(id);
     options->output.declare(command);
     return [options] {
-        std::vector<Known> known = known_devices();
-        if (!options->id.empty()) known = named(known, options->id);
-        const Table table = fill(columns(), known);
-        const std::string& format = options->output.format;
-        if (format == "csv") {
-            options->output.write(to_csv(table));
-        } else if (format == "json") {
-            nlohmann::ordered_json answer{{"schema", "joulecast.devices/1"}};
-            answer["devices"] = nlohmann::ordered_json::parse(to_json(table));
-            options->output.write(answer.dump(2) + '\n');
-        } else if (options->id.empty()) {
-            Table brief = table;
-            // Where the figures come from is a sentence: shown with `devices ID`.
-            brief.heads.pop_back();
-            for (auto& row : brief.rows) row.pop_back();
-            options->output.write(to_text(brief));
-        } else {
-            options->output.write(one_device(table));
+        if (!options->add.empty()) {
+            add(options->add);
+            return static_cast<int>(done);
         }
+        const bool one = !options->id.empty();
+        const auto sheets = one ? std::vector{device_argument(options->id)} : all_devices();
+        if (one && !meant_by(options->id, sheets.front().device).empty())
+            std::cerr << meant_by(options->id, sheets.front().device) << "\n";
+        options->output.write(as_text(sheets, one, options->output.format));
         return static_cast<int>(done);
     };
 }

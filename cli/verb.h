@@ -39,7 +39,7 @@ struct Output {
     void write(const std::string& text) const;
 };
 
-/// Folders that come with the program: zoo/, predictors/, devices/; found relative to the executable
+/// Folders that come with the program: zoo/, predictors/; found relative to the executable
 /// (build tree, install tree), or under $JOULECAST_HOME. The folder need not exist.
 std::string shipped_folder(const std::string& name);
 
