@@ -26,8 +26,25 @@ struct Forest {
 /// What one tree says. The row must have every column that the tree compares.
 double predict_tree(const Forest& forest, std::size_t tree, std::span<const float> row);
 
+/// What every tree says of one row, in the order of the trees; `values` has one place a tree. Several trees are walked
+/// at once, so that their loads overlap.
+void predict_trees(const Forest& forest, std::span<const float> row, std::span<double> values);
+
 /// Mean over the trees; throws Error for a forest without trees.
 double predict(const Forest& forest, std::span<const float> row);
+
+/// Rows of features, one behind the other.
+struct FeatureRows {
+    std::span<const float> values;
+    std::size_t columns = 0;
+
+    std::size_t rows() const { return columns == 0 ? 0 : values.size() / columns; }
+};
+
+/// The same mean for each row, bit for bit: blocks of rows tree by tree, several rows of a block at once, without a
+/// branch that a processor could guess wrongly. `means` has one place a row.
+/// Throws Error for a forest without trees, or where the number of values or of places does not fit the rows.
+void predict(const Forest& forest, const FeatureRows& rows, std::span<double> means);
 
 /// Throws FormatError unless every tree is complete, in preorder, compares columns below `columns` and holds finite
 /// numbers: after that no walk can leave the arrays or fail to end.
