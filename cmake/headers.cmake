@@ -58,6 +58,8 @@ set(joulecast_headers
     joulecast/graph/strides.h
     joulecast/graph/tensor_type.h
     joulecast/graph/term.h
+    joulecast/learn/binned_columns.h
+    joulecast/learn/column_order.h
     joulecast/learn/conformal.h
     joulecast/learn/folds.h
     joulecast/learn/forest.h

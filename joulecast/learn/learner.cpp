@@ -22,12 +22,12 @@ std::vector<std::uint32_t> rows_of_tree(std::size_t rows, bool bootstrap, Random
     return chosen;
 }
 
-std::vector<ForestNode> grow_tree(const Samples& samples, std::span<const double> targets, const TreeSettings& settings,
-                                  std::size_t tree) {
+std::vector<ForestNode> grow_tree(const Samples& samples, const SplitColumns& shared, std::span<const double> targets,
+                                  const TreeSettings& settings, std::size_t tree) {
     // Each tree has a stream of its own, so that the number of threads changes nothing.
     Random random(Random(settings.seed * 0x9E3779B97F4A7C15ULL + tree).next());
     auto rows = rows_of_tree(samples.rows(), settings.bootstrap, random);
-    return TreeGrower(samples, targets, settings, random).grow(std::move(rows));
+    return TreeGrower(samples, shared, targets, settings, random).grow(std::move(rows));
 }
 
 void append(Forest& forest, const std::vector<ForestNode>& tree) {
@@ -80,13 +80,14 @@ Forest fit_forest(const Samples& samples, std::span<const double> targets, const
     if (!std::all_of(targets.begin(), targets.end(), [](double y) { return std::isfinite(y); })) {
         throw Error("cannot fit trees: a target is not a finite number");
     }
+    const SplitColumns shared = split_columns(samples, settings);
     std::vector<std::vector<ForestNode>> trees(settings.trees);
     std::atomic<std::size_t> next = 0;
     std::vector<std::exception_ptr> failures(settings.trees);
     const auto work = [&] {
         for (std::size_t tree = next++; tree < settings.trees; tree = next++) {
             try {
-                trees[tree] = grow_tree(samples, targets, settings, tree);
+                trees[tree] = grow_tree(samples, shared, targets, settings, tree);
             } catch (...) {
                 failures[tree] = std::current_exception();
             }
