@@ -124,6 +124,7 @@ set(joulecast_headers
     joulecast/predict/fit_models.h
     joulecast/predict/forecast_network.h
     joulecast/predict/forecast_operation.h
+    joulecast/predict/forest_bytes.h
     joulecast/predict/jcp.h
     joulecast/predict/measured_networks.h
     joulecast/predict/model.h

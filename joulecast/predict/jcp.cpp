@@ -10,13 +10,13 @@
 #include "joulecast/device/figures.h"
 #include "joulecast/error.h"
 #include "joulecast/predict/bytes.h"
+#include "joulecast/predict/forest_bytes.h"
 
 namespace joulecast {
 namespace {
 
 // As in PNG: a byte above 127, a name, and line ends that a text transfer would spoil.
 constexpr std::array<unsigned char, 8> magic{0x89, 'J', 'C', 'P', '\r', '\n', 0x1A, '\n'};
-constexpr std::uint8_t leaf = 0xFF;
 constexpr std::uintmax_t largest_file = 1ULL << 30U;
 
 void put(ByteWriter& out, const std::vector<std::string>& texts) {
@@ -164,43 +164,6 @@ void take_laws(ByteReader& in, DeviceModel& device) {
     if (!std::is_sorted(device.laws.begin(), device.laws.end(), by_key)) in.fail("its laws are not sorted");
 }
 
-/// Preorder, so that neither children nor roots need to be written: 5 bytes a node.
-void put(ByteWriter& out, const Forest& forest) {
-    out.number(static_cast<std::uint32_t>(forest.roots.size()));
-    out.number(static_cast<std::uint32_t>(forest.nodes.size()));
-    for (const ForestNode& node : forest.nodes) {
-        out.number(node.feature < 0 ? leaf : static_cast<std::uint8_t>(node.feature));
-        out.real(node.value);
-    }
-}
-
-Forest take_forest(ByteReader& in, std::size_t columns) {
-    Forest forest;
-    const auto trees = in.number<std::uint32_t>();
-    forest.nodes.resize(in.count(5));
-    if (trees == 0 || trees > forest.nodes.size()) in.fail("a forest has an impossible number of trees");
-    std::vector<std::size_t> open;  // inner nodes whose right child is still to come
-    bool at_root = true;
-    for (std::size_t i = 0; i < forest.nodes.size(); ++i) {
-        if (at_root) forest.roots.push_back(static_cast<std::int32_t>(i));
-        at_root = false;
-        const auto feature = in.number<std::uint8_t>();
-        forest.nodes[i].value = in.short_real();
-        forest.nodes[i].feature = feature == leaf ? -1 : feature;
-        if (feature != leaf) {
-            open.push_back(i);
-        } else if (open.empty()) {
-            at_root = true;
-        } else {
-            forest.nodes[open.back()].right = static_cast<std::int32_t>(i + 1);
-            open.pop_back();
-        }
-    }
-    if (!at_root || forest.roots.size() != trees) in.fail("a forest has other trees than it announces");
-    check(forest, columns);
-    return forest;
-}
-
 void put(ByteWriter& out, const FamilyModel& model) {
     out.text(name(model.family));
     out.text(name(model.metric));
@@ -308,7 +271,8 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in) {
         predictor.origin = take_origin(in);
     } else if (tag == "FEAT") {
         predictor.features = take_texts(in);
-        if (predictor.features.empty() || predictor.features.size() >= leaf) in.fail("it has no or too many features");
+        if (predictor.features.empty() || predictor.features.size() > most_forest_columns)
+            in.fail("it has no or too many features");
     } else if (tag == "DEVI") {
         DeviceModel& device = predictor.devices.emplace_back();
         device.device = take_device(in);
@@ -330,7 +294,7 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in) {
 }  // namespace
 
 std::vector<std::byte> to_jcp(const Predictor& predictor) {
-    if (predictor.features.size() >= leaf) throw Error("a predictor file holds at most 254 features");
+    if (predictor.features.size() > most_forest_columns) throw Error("a predictor file holds at most 254 features");
     SectionWriter out;
     out.section("ORIG", [&](ByteWriter& w) { put(w, predictor.origin); });
     out.section("FEAT", [&](ByteWriter& w) { put(w, predictor.features); });

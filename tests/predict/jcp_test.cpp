@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <limits>
 
 #include "joulecast/error.h"
 #include "joulecast/learn/random.h"
@@ -125,6 +126,47 @@ TEST(Jcp, RefusesEveryFlippedBitOfAPayload) {
     }
 }
 
+/// The sample with one forest changed, written with checksums that are right.
+std::vector<std::byte> with_forest(const std::function<void(Forest&)>& change) {
+    Predictor p = sample();
+    change(p.devices[0].models[0].forests[0]);
+    return to_jcp(p);
+}
+
+TEST(Jcp, RefusesForestsThatNobodyCanWalk) {
+    const auto refused = [](const char* what, const std::function<void(Forest&)>& change) {
+        const auto bytes = with_forest(change);
+        EXPECT_THAT(message([&] { from_jcp(bytes, "odd.jcp"); }), HasSubstr("odd.jcp is damaged: a forest")) << what;
+    };
+    const auto last_column = static_cast<std::int32_t>(sample().features.size()) - 1;
+    refused("column", [&](Forest& f) { f.nodes[0].feature = last_column + 1; });
+    refused("infinite threshold", [](Forest& f) { f.nodes[0].value = std::numeric_limits<float>::infinity(); });
+    refused("leaf is no number", [](Forest& f) { f.nodes.back().value = std::nanf(""); });
+    refused("no nodes", [](Forest& f) { f.nodes.clear(); });
+    refused("last leaf gone", [](Forest& f) { f.nodes.pop_back(); });
+    refused("a leaf too many", [](Forest& f) { f.nodes.push_back({-1, 1, 0}); });
+    refused("fewer trees than it says", [](Forest& f) { f.roots.push_back(0); });
+    refused("no trees", [](Forest& f) { f.roots.clear(); });
+}
+
+TEST(Jcp, ReadsTreesOfAnyDepth) {
+    // A chain: every inner node has a leaf on its right. 3000 splits deep.
+    Forest chain;
+    chain.roots = {0};
+    for (std::int32_t i = 0; i < 3000; ++i) chain.nodes.push_back({0, static_cast<float>(-i), 6000 - i});
+    for (std::int32_t i = 0; i < 3001; ++i) chain.nodes.push_back({-1, static_cast<float>(i), 0});
+    ASSERT_NO_THROW(check(chain, 1));
+    const Predictor back = from_jcp(with_forest([&](Forest& forest) { forest = chain; }), "deep.jcp");
+    EXPECT_EQ(back.devices[0].models[0].forests[0], chain);
+}
+
+TEST(Jcp, ReadsForestsThatPassTheCheckOfTheWalker) {
+    const Predictor back = from_jcp(to_jcp(sample()), "sample.jcp");
+    for (const FamilyModel& model : back.devices[0].models) {
+        for (const Forest& forest : model.forests) EXPECT_NO_THROW(check(forest, back.features.size()));
+    }
+}
+
 TEST(Jcp, PassesOverSectionsItDoesNotKnow) {
     auto bytes = to_jcp(sample());
     const std::size_t last = sections(bytes).back();  // CALI
@@ -171,6 +213,25 @@ TEST(Jcp, OpensTheFirstReleasedVersion) {
 TEST(Crc32, IsThatOfZip) {
     const std::string check = "123456789";  // the check value every CRC catalogue gives
     EXPECT_EQ(crc32(std::as_bytes(std::span(check))), 0xCBF43926U);
+}
+
+TEST(Crc32, TakesBytesInBlocksAsItTakesThemAlone) {
+    // The definition bit by bit, for lengths around the sixteen bytes that are taken in at once.
+    const auto slow = [](std::span<const std::byte> bytes) {
+        std::uint32_t crc = 0xFFFFFFFFU;
+        for (const std::byte byte : bytes) {
+            crc ^= static_cast<std::uint32_t>(byte);
+            for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1U) ^ ((crc & 1U) != 0 ? 0xEDB88320U : 0U);
+        }
+        return crc ^ 0xFFFFFFFFU;
+    };
+    Random random(5);
+    std::vector<std::byte> bytes(100);
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.below(256));
+    for (const std::size_t size : {0U, 1U, 15U, 16U, 17U, 31U, 32U, 33U, 100U}) {
+        const auto part = std::span(bytes).first(size);
+        EXPECT_EQ(crc32(part), slow(part)) << size;
+    }
 }
 
 }  // namespace
