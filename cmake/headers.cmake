@@ -34,6 +34,7 @@ set(joulecast_headers
     joulecast/graph/node_parts.h
     joulecast/graph/operands.h
     joulecast/graph/operation.h
+    joulecast/graph/operation_hash.h
     joulecast/graph/pointwise.h
     joulecast/graph/readers/archive.h
     joulecast/graph/readers/onnx_call.h
@@ -122,6 +123,7 @@ set(joulecast_headers
     joulecast/predict/bytes.h
     joulecast/predict/calibrate_networks.h
     joulecast/predict/fit_models.h
+    joulecast/predict/forecast_cache.h
     joulecast/predict/forecast_network.h
     joulecast/predict/forecast_operation.h
     joulecast/predict/forest_bytes.h
