@@ -1,13 +1,27 @@
 #!/usr/bin/env bash
-# Writes docs/reading-speed.md: every number there was measured by this run. Needs 5 GB in $TMPDIR, a few minutes, and
-# a Python with torch and onnx.
-# usage: tools/make_bench_results.sh PYTHON [BUILD]   (BUILD: a build folder made with -DJOULECAST_BENCH=ON)
+# Writes docs/reading-speed.md and the section "Speed" of docs/results.md: every number there was measured by this run.
+# Needs 5 GB in $TMPDIR, some minutes of a machine that does nothing else, and a Python with torch, onnx and scikit-learn.
+# usage: tools/make_bench_results.sh PYTHON [BUILD] [all|reading|learning]
+#        (BUILD: a release build folder made with -DJOULECAST_BENCH=ON)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-python=${1:?usage: tools/make_bench_results.sh PYTHON [BUILD]}
+python=${1:?usage: tools/make_bench_results.sh PYTHON [BUILD] [all|reading|learning]}
 build=${2:-build/release}
+part=${3:-all}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+
+# learning : the section "Speed" of docs/results.md, which ends the page; tools/make_results.sh keeps it.
+learning() {
+    awk '/^## /{speed = ($0 == "## Speed")} !speed' docs/results.md | cat -s >"$work/results.md"
+    [[ -z $(tail -n 1 "$work/results.md") ]] || printf '\n' >>"$work/results.md"
+    printf '## Speed\n\n' >>"$work/results.md"
+    "$python" bench/speed_results.py "$build" | cat -s >>"$work/results.md"
+    mv "$work/results.md" docs/results.md
+}
+
+if [[ $part != reading ]]; then learning; fi
+if [[ $part == learning ]]; then exit; fi
 
 "$python" bench/make_big_models.py "$work" >"$work/messages" 2>&1 || { cat "$work/messages" >&2; exit 1; }
 
