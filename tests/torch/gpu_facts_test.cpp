@@ -50,6 +50,28 @@ TEST(GpuFacts, PeaksAreThoseOfTheDataSheet) {
     EXPECT_NEAR(rtx.bandwidth_bytes_per_s, 936e9, 1e9);
 }
 
+TEST(GpuFacts, AKnownCardHasItsDataSheetUnderWhatTheRuntimeTells) {
+    // The A30's sheet says 165 W and 82.5 TFLOP/s in tf32; the runtime tells the memory that is left.
+    const Device a30 = gpu_facts({"NVIDIA A30", 8, 0, 56, 1440000, 1215000, 3072, 24 * 1048576.0, 2.52e10});
+    EXPECT_EQ(a30.id, "a30");
+    EXPECT_EQ(a30.tdp_w, 165);
+    EXPECT_NEAR(a30.peak_flop_per_s_tf32, 82.5e12, 0.1e12);
+    EXPECT_EQ(a30.memory_bytes, 2.52e10);
+    // Fewer multiprocessors than the sheet's: a slice, with rates of its own.
+    const Device slice = gpu_facts({"NVIDIA A30", 8, 0, 14, 1440000, 1215000, 3072, 24 * 1048576.0, 6e9});
+    EXPECT_NEAR(slice.peak_flop_per_s_tf32, 82.5e12 / 4, 0.2e12);
+    EXPECT_TRUE(std::isnan(slice.tdp_w));
+}
+
+TEST(GpuFacts, AnUnknownGeForceMultipliesAtHalfTheRate) {
+    // 2 x 64 lanes, and 1024 FLOP of the tensor cores, of which half with sums in 32 bits; no bf16 on Turing.
+    const Device card = gpu_facts({"NVIDIA GeForce RTX 2077", 7, 5, 50, 1000000, 0, 0, 0.0, 0.0});
+    EXPECT_DOUBLE_EQ(card.peak_flop_per_s_fp32, 50 * 128 * 1e9);
+    EXPECT_DOUBLE_EQ(card.peak_flop_per_s_fp16, 50 * 512 * 1e9);
+    EXPECT_TRUE(std::isnan(card.peak_flop_per_s_bf16));
+    EXPECT_TRUE(std::isnan(card.peak_flop_per_s_fp8));
+}
+
 TEST(GpuFacts, WhatTheRuntimeDoesNotTellIsUnknown) {
     const Device device = gpu_facts({"NVIDIA X", 99, 0, 10, 0, 0, 0, 0.0, 0.0});
     EXPECT_TRUE(std::isnan(device.max_clock_mhz));

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "joulecast/device/device_table.h"
+
 namespace joulecast::torch_worker {
 
 namespace {
@@ -17,8 +19,8 @@ namespace {
 struct Architecture {
     int major;
     int minor;
-    double fp32;  ///< two for each CUDA core
-    double bf16;  ///< dense tensor cores, 32-bit accumulation; fp16 where there is no bf16; 0: no tensor cores
+    double fp32;    ///< two for each CUDA core
+    double matrix;  ///< of dense tensor cores on 16-bit types, with 32-bit accumulation; 0: no tensor cores
 };
 
 constexpr std::array<Architecture, 14> architectures = {{
@@ -29,7 +31,7 @@ constexpr std::array<Architecture, 14> architectures = {{
     {7, 5, 128, 1024},
     {8, 0, 128, 2048},
     {8, 6, 256, 1024},
-    {8, 7, 256, 1024},
+    {8, 7, 256, 2048},
     {8, 9, 256, 1024},
     {9, 0, 256, 4096},
     {10, 0, 256, 8192},
@@ -110,29 +112,61 @@ std::string gpu_id(const std::string& name, double memory_bytes) {
     return id;
 }
 
+namespace {
+
+/// The data sheet of that card, if it is a whole one: a slice of it (MIG) has fewer multiprocessors and lower rates.
+const DataSheet* data_sheet_of(const CudaProperties& properties) {
+    static const DeviceTable sheets;
+    const DataSheet* sheet = sheets.find(properties.name);
+    if (sheet == nullptr) sheet = sheets.find(gpu_id(properties.name, properties.memory_bytes));
+    return sheet != nullptr && sheet->device.units == properties.multiprocessors ? sheet : nullptr;
+}
+
+void add_peaks(Device& device, const CudaProperties& properties) {
+    const auto architecture = architecture_of(properties.major, properties.minor);
+    if (!architecture) return;
+    const double cycles_per_s = device.max_clock_mhz * 1e6 * properties.multiprocessors;
+    device.fp32_lanes_per_unit = architecture->fp32 / 2.0;
+    device.peak_flop_per_s_fp32 = device.vector_flop_per_s_fp32 = architecture->fp32 * cycles_per_s;
+    if (architecture->matrix <= 0.0) return;
+    // GeForce cards accumulate in 32 bits at half the rate of their siblings in servers.
+    const bool halved = properties.name.find("GeForce") != std::string::npos;
+    const double matrix = architecture->matrix * (halved ? 0.5 : 1.0) * cycles_per_s;
+    device.peak_flop_per_s_fp16 = matrix;
+    if (properties.major < 8) return;  // bf16 and tf32 came with Ampere, fp8 with Ada and Hopper
+    device.peak_flop_per_s_bf16 = matrix;
+    device.peak_flop_per_s_tf32 = matrix / 2.0;
+    if (properties.major > 8 || properties.minor >= 9) device.peak_flop_per_s_fp8 = 2.0 * matrix;
+}
+
+}  // namespace
+
 Device gpu_facts(const CudaProperties& properties) {
     Device device;
-    device.id = gpu_id(properties.name, properties.memory_bytes);
+    const DataSheet* sheet = data_sheet_of(properties);
+    if (sheet != nullptr) device = sheet->device;
+    if (sheet == nullptr) device.id = gpu_id(properties.name, properties.memory_bytes);
     device.display_name = properties.name;
     device.kind = Device::Kind::gpu;
+    device.vendor = "nvidia";
+    // What the runtime tells of this very card goes before what a data sheet says of all of its kind.
     device.units = properties.multiprocessors;
     if (properties.clock_khz > 0) device.max_clock_mhz = properties.clock_khz / 1e3;
-    if (const auto architecture = architecture_of(properties.major, properties.minor)) {
-        const double cycles_per_s = device.max_clock_mhz * 1e6 * properties.multiprocessors;
-        // GeForce cards accumulate in 32 bits at half the rate of their siblings in servers.
-        const bool halved = properties.name.find("GeForce") != std::string::npos && properties.major >= 8;
-        device.peak_flop_per_s_fp32 = architecture->fp32 * cycles_per_s;
-        const double bf16 = architecture->bf16 > 0.0 ? architecture->bf16 * (halved ? 0.5 : 1.0) : architecture->fp32;
-        device.peak_flop_per_s_bf16 = bf16 * cycles_per_s;
-    }
+    if (sheet == nullptr) add_peaks(device, properties);
     if (properties.memory_clock_khz > 0 && properties.memory_bus_bits > 0) {
         // Two transfers a cycle of the clock that the runtime tells.
+        device.memory_clock_mhz = properties.memory_clock_khz / 1e3;
+        device.memory_bus_bits = properties.memory_bus_bits;
         device.bandwidth_bytes_per_s = 2.0 * properties.memory_clock_khz * 1e3 * properties.memory_bus_bits / 8.0;
     }
     if (properties.l2_bytes > 0.0) device.last_level_cache_bytes = properties.l2_bytes;
     if (properties.memory_bytes > 0.0) device.memory_bytes = properties.memory_bytes;
-    device.source = "told by the CUDA runtime; peaks computed from multiprocessors, clock and compute capability " +
-                    std::to_string(properties.major) + "." + std::to_string(properties.minor) + ", not measured";
+    const std::string capability = std::to_string(properties.major) + "." + std::to_string(properties.minor);
+    device.source =
+        sheet != nullptr
+            ? "data sheet of " + device.id + "; units, clocks and memory as the CUDA runtime tells them"
+            : "told by the CUDA runtime; peaks computed from multiprocessors, clock and compute capability " +
+                  capability + ", not measured";
     return device;
 }
 

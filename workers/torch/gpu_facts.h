@@ -23,8 +23,9 @@ struct CudaProperties {
 /// "NVIDIA GeForce RTX 2080 Ti" -> "rtx2080ti". A name of an unknown form becomes its words with dashes.
 std::string gpu_id(const std::string& name, double memory_bytes);
 
-/// Facts of the card: what the runtime tells, and peaks computed from it and the arithmetic units of its architecture
-/// (CUDA C++ Programming Guide, table of arithmetic throughput). NaN for architectures that are not in our table.
+/// Facts of the card: what the runtime tells, and the rest from its data sheet where there is one, which then gives the
+/// id too. Else peaks are computed from the clock and the arithmetic units of its architecture (CUDA C++ Programming
+/// Guide, table of arithmetic throughput), NaN for architectures that are not in our table.
 Device gpu_facts(const CudaProperties& properties);
 
 }  // namespace joulecast::torch_worker
