@@ -73,6 +73,8 @@ std::set<std::string> keys_of(const DataSheet& sheet) {
     std::set<std::string> keys = {name_key(sheet.device.id), name_key(sheet.device.display_name)};
     for (const std::string& alias : sheet.aliases) keys.insert(name_key(alias));
     keys.erase("");
+    // The id as it is: one that consists of words that say nothing ("gpu") has no key, and must be found all the same.
+    keys.insert(sheet.device.id);
     return keys;
 }
 
@@ -151,7 +153,8 @@ void DeviceTable::add_folder(const std::filesystem::path& folder) {
 
 const DataSheet* DeviceTable::find(std::string_view text) const {
     if (text.size() > longest_name) return nullptr;
-    const auto named = ids_.find(name_key(text));
+    auto named = ids_.find(text);
+    if (named == ids_.end()) named = ids_.find(name_key(text));
     if (named == ids_.end()) return nullptr;
     return &*std::ranges::lower_bound(sheets_, named->second, {}, id_of);
 }

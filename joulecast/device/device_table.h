@@ -38,7 +38,7 @@ class DeviceTable {
 
   private:
     std::vector<DataSheet> sheets_;
-    std::map<std::string, std::string, std::less<>> ids_;  ///< by name_key()
+    std::map<std::string, std::string, std::less<>> ids_;  ///< by name_key(), and by themselves
 };
 
 /// What two names of one device have in common: lower case; the words that vendors put around every name left out

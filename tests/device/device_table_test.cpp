@@ -114,6 +114,13 @@ TEST(DeviceTable, OnesOwnSheetTakesThePlaceOfTheShippedOne) {
     EXPECT_EQ(mine.named("My_A30").device.tdp_w, 120);
 }
 
+TEST(DeviceTable, FindsAnIdOfWordsThatSayNothing) {
+    DeviceTable mine;
+    mine.add(own("gpu"));
+    EXPECT_EQ(mine.named("gpu").device.id, "gpu");
+    EXPECT_EQ(mine.find("nvidia"), nullptr);
+}
+
 TEST(DeviceTable, RefusesANameThatIsAnothersDevice) {
     DeviceTable mine;
     EXPECT_THROW(mine.add(own("my-card", {"NVIDIA H100"})), Error);
