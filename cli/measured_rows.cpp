@@ -6,14 +6,19 @@
 
 #include "cli/settings.h"
 #include "cli/verb.h"
+#include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
 
 namespace joulecast::cli {
 namespace {
 
-Graph open_measured(const std::string& model, const SymbolValues& symbols, Mode mode) {
-    return open_model(model, shipped_folder("zoo"), symbols, mode);
+/// The database's own list of the network's calls, if it has one: that is what was measured under the name. Else the
+/// model of that name.
+Graph open_measured(const Dataset& dataset, Device::Kind kind, const NetworkMeasurement& network) {
+    if (auto listed = dataset.listed_network(network)) return *std::move(listed);
+    const Graph graph = open_model(network.model, shipped_folder("zoo"), network.symbols, network.mode);
+    return at_precision(graph, precision_named(network.precision), network.mode, kind);
 }
 
 MeasuredRows rows_of(const Dataset& dataset, const Device& device, const SettingOf& setting_of) {
@@ -25,7 +30,8 @@ MeasuredRows rows_of(const Dataset& dataset, const Device& device, const Setting
     } else {
         found.operations = training_rows(found.rows, device, found.setting);
     }
-    const auto networks = measured_networks(dataset.networks(device.id), found.setting, device.kind, open_measured);
+    const auto open = [&](const NetworkMeasurement& network) { return open_measured(dataset, device.kind, network); };
+    const auto networks = measured_networks(dataset.networks(device.id), found.setting, open);
     found.networks = networks.networks;
     for (const auto& [model, why] : networks.left_out) {
         std::cerr << "joulecast: measured network " << model << " is left out: " << why << '\n';

@@ -3,11 +3,15 @@
 set(joulecast_headers
     joulecast/dataset/columns.h
     joulecast/dataset/csv.h
+    joulecast/dataset/csv_reader.h
     joulecast/dataset/dataset.h
+    joulecast/dataset/import.h
+    joulecast/dataset/insertion.h
     joulecast/dataset/measuring_lock.h
     joulecast/dataset/repeat_spread.h
     joulecast/dataset/schema.h
     joulecast/dataset/sqlite.h
+    joulecast/dataset/table_reader.h
     joulecast/dataset/unpack.h
     joulecast/device/cost.h
     joulecast/device/data_sheet.h
@@ -158,6 +162,7 @@ set(joulecast_headers
 
 # For the .cpp files of their own room only; not installed, since they include a foreign library's headers.
 set(joulecast_private_headers
+    joulecast/dataset/connection.h
     joulecast/graph/readers/pt2_json.h
     joulecast/worker/json_field.h
     joulecast/worker/measurement_json.h

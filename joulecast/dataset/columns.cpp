@@ -70,6 +70,24 @@ StoredColumn<Row> word(std::string column, Access access, Parse parse) {
             }};
 }
 
+/// The operation in its text form.
+template <class Row, class Access>
+StoredColumn<Row> operation_column(Access access) {
+    return {"operation", StoredColumn<Row>::Type::text,
+            [access](const Row& row) { return Field{signature(access(row))}; },
+            [access](Row& row, const Field& field) { access(row) = parse_operation(expect<std::string>(field)); }};
+}
+
+template <class Row, class Access>
+StoredColumn<Row> symbols_column(Access access) {
+    return {"symbols", StoredColumn<Row>::Type::text,
+            [access](const Row& row) { return Field{symbols_text(access(row))}; },
+            [access](Row& row, const Field& field) {
+                const bool missing = std::holds_alternative<std::monostate>(field);
+                access(row) = parse_symbols(missing ? "" : expect<std::string>(field));
+            }};
+}
+
 /// A column that older exports lack: nothing there leaves the member as it is made.
 template <class Row>
 StoredColumn<Row> added_later(StoredColumn<Row> column) {
@@ -296,11 +314,7 @@ const std::vector<StoredColumn<OperationRow>>& operation_columns() {
     using Row = OperationRow;
     static const std::vector<StoredColumn<Row>> columns = [] {
         std::vector<StoredColumn<Row>> list;
-        list.push_back({"operation", StoredColumn<Row>::Type::text,
-                        [](const Row& row) { return Field{signature(row.measurement.operation)}; },
-                        [](Row& row, const Field& field) {
-                            row.measurement.operation = parse_operation(expect<std::string>(field));
-                        }});
+        list.push_back(operation_column<Row>([](auto& r) -> auto& { return r.measurement.operation; }));
         list.push_back(word<Row>("mode", [](auto& r) -> auto& { return r.mode; }, parse_mode));
         append_point(list);
         append_outcome(list);
@@ -318,12 +332,7 @@ const std::vector<StoredColumn<NetworkRow>>& network_columns() {
     static const std::vector<StoredColumn<Row>> columns = [] {
         std::vector<StoredColumn<Row>> list;
         list.push_back(text<Row>("model", [](auto& r) -> auto& { return r.measurement.model; }));
-        list.push_back({"symbols", StoredColumn<Row>::Type::text,
-                        [](const Row& row) { return Field{symbols_text(row.measurement.symbols)}; },
-                        [](Row& row, const Field& field) {
-                            const bool missing = std::holds_alternative<std::monostate>(field);
-                            row.measurement.symbols = parse_symbols(missing ? "" : expect<std::string>(field));
-                        }});
+        list.push_back(symbols_column<Row>([](auto& r) -> auto& { return r.measurement.symbols; }));
         list.push_back(word<Row>("mode", [](auto& r) -> auto& { return r.measurement.mode; }, parse_mode));
         list.push_back(text<Row>("precision", [](auto& r) -> auto& { return r.measurement.precision; }));
         list.push_back(added_later(
@@ -352,6 +361,21 @@ const std::vector<StoredColumn<ReferenceRow>>& reference_columns() {
         real<Row>("time_half_width_s", [](auto& r) -> auto& { return r.time_half_width_s; }),
         real<Row>("temperature_c", [](auto& r) -> auto& { return r.temperature_c; }),
         integer<Row>("drifted", [](auto& r) -> auto& { return r.drifted; }),
+    };
+    return columns;
+}
+
+const std::vector<StoredColumn<NetworkOperationRow>>& network_operation_columns() {
+    using Row = NetworkOperationRow;
+    static const std::vector<StoredColumn<Row>> columns = {
+        text<Row>("model", [](auto& r) -> auto& { return r.model; }),
+        symbols_column<Row>([](auto& r) -> auto& { return r.symbols; }),
+        word<Row>(
+            "mode", [](auto& r) -> auto& { return r.mode; }, parse_mode),
+        text<Row>("precision", [](auto& r) -> auto& { return r.precision; }),
+        operation_column<Row>([](auto& r) -> auto& { return r.operation; }),
+        integer<Row>("count", [](auto& r) -> auto& { return r.count; }),
+        text<Row>("source", [](auto& r) -> auto& { return r.source; }),
     };
     return columns;
 }
@@ -411,6 +435,14 @@ std::optional<std::string> impossible(const ReferenceRow& row) {
     if (auto why = wrong_number(reference_columns(), row)) return why;
     if (!(row.time_mean_s > 0)) return "time_mean_s is not above zero";
     if (row.started_at.empty()) return "started_at is empty";
+    return {};
+}
+
+std::optional<std::string> impossible(const NetworkOperationRow& row) {
+    if (row.model.empty()) return "model is empty";
+    if (row.count < 1) return "count is below 1";
+    if (row.mode == Mode::inference && mode(row.operation) == Mode::training)
+        return "a gradient flows in the operation though the mode is inference";
     return {};
 }
 

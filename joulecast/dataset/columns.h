@@ -27,6 +27,7 @@ struct StoredColumn {
 const std::vector<StoredColumn<OperationRow>>& operation_columns();
 const std::vector<StoredColumn<NetworkRow>>& network_columns();
 const std::vector<StoredColumn<ReferenceRow>>& reference_columns();
+const std::vector<StoredColumn<NetworkOperationRow>>& network_operation_columns();
 const std::vector<StoredColumn<Provenance>>& session_columns();
 const std::vector<StoredColumn<Device>>& device_columns();
 
@@ -38,5 +39,6 @@ std::map<std::string, std::int64_t> parse_symbols(const std::string& text);
 std::optional<std::string> impossible(const Measurement& measurement);
 std::optional<std::string> impossible(const NetworkMeasurement& measurement);
 std::optional<std::string> impossible(const ReferenceRow& row);
+std::optional<std::string> impossible(const NetworkOperationRow& row);
 
 }  // namespace joulecast

@@ -8,15 +8,12 @@
 #include <utility>
 
 #include "joulecast/dataset/columns.h"
+#include "joulecast/dataset/insertion.h"
 #include "joulecast/dataset/repeat_spread.h"
 #include "joulecast/error.h"
 
 namespace joulecast {
 namespace {
-
-/// Longest field and most fields of a record that are believed: a signature may have 1 MB, raw blocks a few.
-constexpr std::size_t max_field_bytes = std::size_t{16} << 20;
-constexpr std::size_t max_fields = 1024;
 
 enum class Type { integer, real, text };
 
@@ -37,6 +34,7 @@ const std::vector<std::pair<std::string, Type>>& csv_columns() {
         append(reference_columns());
         append(session_columns());
         append(device_columns());
+        append(network_operation_columns());
         list.emplace_back("block_s", Type::text);
         list.emplace_back(sigma_column, Type::real);
         return list;
@@ -207,8 +205,9 @@ class CsvContent {
         const std::string schema = take(cells, "schema");
         if (schema != csv_schema) reader_.fail("schema is '" + schema + "', expected " + csv_schema);
         const std::string kind = take(cells, "kind");
-        if (kind != "device" && kind != "operation" && kind != "network" && kind != "reference")
-            reader_.fail("kind is '" + kind + "', expected device, operation, network or reference");
+        if (kind != "device" && kind != "operation" && kind != "network" && kind != "reference" &&
+            kind != "network_operation")
+            reader_.fail("kind is '" + kind + "', expected device, operation, network, network_operation or reference");
         if (kind != "device" && !keys_.insert(key_of(kind, cells)).second)
             reader_.fail("this " + kind + " occurs twice in the file");
         try {
@@ -216,6 +215,7 @@ class CsvContent {
             if (kind == "operation") add(cells, operation_columns(), operations);
             if (kind == "network") add(cells, network_columns(), networks);
             if (kind == "reference") add_reference(cells);
+            if (kind == "network_operation") add_network_operation(cells);
         } catch (const FormatError& error) {
             reader_.fail(error.what());
         }
@@ -227,6 +227,7 @@ class CsvContent {
     std::vector<OperationRow> operations;
     std::vector<NetworkRow> networks;
     std::vector<ReferenceRow> references;
+    std::vector<NetworkOperationRow> network_operations;
 
   private:
     static std::string take(Cells& cells, const std::string& name) {
@@ -269,6 +270,13 @@ class CsvContent {
         references.push_back(std::move(row));
     }
 
+    void add_network_operation(Cells& cells) {
+        NetworkOperationRow row;
+        take_cells(cells, network_operation_columns(), row);
+        if (const auto why = impossible(row)) throw FormatError(*why);
+        network_operations.push_back(std::move(row));
+    }
+
     void require_device(const std::string& device) const {
         if (!known_devices_.contains(device))
             throw FormatError("device '" + device +
@@ -282,55 +290,6 @@ class CsvContent {
 };
 
 }  // namespace
-
-CsvReader::CsvReader(std::istream& input, std::string name) : input_(input), name_(std::move(name)) {}
-
-void CsvReader::fail(const std::string& what) const {
-    throw FormatError(name_ + ":" + std::to_string(record_line_) + ": " + what + ".");
-}
-
-/// After the opening quote; returns when the closing one was read.
-bool CsvReader::quoted_field(std::string& field) {
-    for (int c = input_.get(); c != std::istream::traits_type::eof(); c = input_.get()) {
-        if (c == '\n') ++line_;
-        if (c == '"') {
-            if (input_.peek() != '"') return true;
-            input_.get();
-        }
-        if (field.size() >= max_field_bytes) fail("a field is longer than 16 MB");
-        field += static_cast<char>(c);
-    }
-    return false;
-}
-
-std::optional<std::vector<std::string>> CsvReader::next() {
-    while (input_.peek() == '\n' || input_.peek() == '\r')
-        if (input_.get() == '\n') ++line_;
-    record_line_ = line_;
-    if (input_.peek() == std::istream::traits_type::eof()) return {};
-    std::vector<std::string> fields(1);
-    for (int c = input_.get(); c != std::istream::traits_type::eof() && c != '\n'; c = input_.get()) {
-        std::string& field = fields.back();
-        if (c == '"' && field.empty()) {
-            if (!quoted_field(field)) fail("a quoted field is not closed");
-            const int after = input_.peek();
-            if (after != ',' && after != '\n' && after != '\r' && after != std::istream::traits_type::eof())
-                fail("text follows a closing quote");
-        } else if (c == ',') {
-            if (fields.size() == max_fields) fail("has more than 1024 fields");
-            fields.emplace_back();
-        } else if (c == '\r' && (input_.peek() == '\n' || input_.peek() == std::istream::traits_type::eof())) {
-            continue;
-        } else if (c == '"') {
-            fail("a quote stands inside a field that is not quoted");
-        } else {
-            if (field.size() >= max_field_bytes) fail("a field is longer than 16 MB");
-            field += static_cast<char>(c);
-        }
-    }
-    ++line_;
-    return fields;
-}
 
 std::string csv_field(const std::string& text) {
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -358,6 +317,11 @@ void export_csv(const Dataset& dataset, std::ostream& output, bool with_blocks) 
         write_measurement(output, row_cells(operation_columns(), row, "operation"), row, spread);
     for (const NetworkRow& row : dataset.networks({}, with_blocks))
         write_measurement(output, row_cells(network_columns(), row, "network"), row, spread);
+    for (const NetworkOperationRow& row : dataset.network_operations()) {
+        Cells cells = {{"schema", csv_schema}, {"kind", "network_operation"}};
+        write_cells(cells, network_operation_columns(), row);
+        write_record(output, cells);
+    }
 }
 
 CsvImport import_csv(Dataset& dataset, std::istream& input, const std::string& name) {
@@ -370,9 +334,19 @@ CsvImport import_csv(Dataset& dataset, std::istream& input, const std::string& n
     content.header(*header);
     while (const auto fields = reader.next()) content.record(*fields);
     if (input.bad()) throw Error("cannot read '" + name + "' to its end.");
-    const auto rows =
-        static_cast<std::int64_t>(content.operations.size() + content.networks.size() + content.references.size());
-    return {rows, dataset.insert_missing(content.devices, content.operations, content.networks, content.references)};
+    CsvImport counts;
+    Insertion insertion(dataset);
+    const auto add_all = [&](const auto& rows) {
+        for (const auto& row : rows) counts.added += insertion.add(row) ? 1 : 0;
+        counts.rows += static_cast<std::int64_t>(rows.size());
+    };
+    for (const Device& device : content.devices) insertion.add(device);
+    add_all(content.operations);
+    add_all(content.networks);
+    add_all(content.references);
+    add_all(content.network_operations);
+    insertion.commit();
+    return counts;
 }
 
 }  // namespace joulecast

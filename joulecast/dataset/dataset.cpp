@@ -5,228 +5,19 @@
 #include <utility>
 
 #include "joulecast/dataset/columns.h"
-#include "joulecast/dataset/schema.h"
+#include "joulecast/dataset/connection.h"
+#include "joulecast/dataset/insertion.h"
 #include "joulecast/dataset/sqlite.h"
-#include "joulecast/error.h"
 
 namespace joulecast {
 namespace {
-
-template <class Row>
-std::string names_of(const std::vector<StoredColumn<Row>>& columns, const std::string& prefix = "") {
-    std::string joined;
-    for (const auto& column : columns) joined += (joined.empty() ? "" : ", ") + prefix + column.name;
-    return joined;
-}
-
-std::string placeholders(std::size_t count) {
-    std::string joined = "?";
-    for (std::size_t i = 1; i < count; ++i) joined += ", ?";
-    return joined;
-}
-
-template <class Row>
-void bind_row(sqlite::Statement& statement, const std::vector<StoredColumn<Row>>& columns, const Row& row, int first) {
-    for (const auto& column : columns) statement.bind(first++, column.get(row));
-}
-
-template <class Row>
-void read_row(const sqlite::Statement& statement, const std::vector<StoredColumn<Row>>& columns, Row& row, int first) {
-    for (const auto& column : columns) {
-        try {
-            column.set(row, statement.field(first++));
-        } catch (const FormatError& error) {
-            throw FormatError("the database is damaged: " + column.name + " of row " +
-                              std::to_string(statement.integer(0)) + " " + error.what() + ".");
-        }
-    }
-}
-
-sqlite::Connection opened(const std::filesystem::path& path, Dataset::Access access) {
-    const bool reading = access == Dataset::Access::read_only;
-    std::error_code ignored;
-    if (reading && !std::filesystem::exists(path, ignored))
-        throw Error("there is no database '" + path.string() + "'. Write one with: joulecast profile MODEL --db " +
-                    path.string());
-    sqlite::Connection connection(
-        path, reading ? sqlite::Connection::Access::read_only : sqlite::Connection::Access::read_write);
-    if (reading) {
-        require_current(connection, dataset_migrations());
-        return connection;
-    }
-    // A row costs about a second to measure: the milliseconds of a sync are well spent.
-    connection.execute("PRAGMA synchronous = FULL");
-    migrate(connection, dataset_migrations());  // refuses a foreign file before anything is changed in it
-    connection.use_write_ahead_log();
-    return connection;
-}
 
 /// A clock or limit: NULL where none was asked for.
 Field clock_field(double value) {
     return std::isnan(value) ? Field{} : Field{value};
 }
 
-template <class Row>
-struct Table;
-
-template <>
-struct Table<OperationRow> {
-    static constexpr const char* name = "operations";
-    static constexpr const char* blocks = "operation_blocks";
-    static const auto& columns() { return operation_columns(); }
-};
-
-template <>
-struct Table<NetworkRow> {
-    static constexpr const char* name = "networks";
-    static constexpr const char* blocks = "network_blocks";
-    static const auto& columns() { return network_columns(); }
-};
-
-template <>
-struct Table<ReferenceRow> {
-    static constexpr const char* name = "reference_runs";
-    static const auto& columns() { return reference_columns(); }
-};
-
-const std::string& device_of(const auto& row) {
-    return row.measurement.asked.device;
-}
-const std::string& device_of(const ReferenceRow& row) {
-    return row.asked.device;
-}
-
-std::optional<std::string> impossible_row(const auto& row) {
-    return impossible(row.measurement);
-}
-std::optional<std::string> impossible_row(const ReferenceRow& row) {
-    return impossible(row);
-}
-
-/// References have no raw blocks.
-template <class Row>
-constexpr bool has_blocks = requires { Table<Row>::blocks; };
-
 }  // namespace
-
-class Dataset::Connection {
-  public:
-    Connection(const std::filesystem::path& path, Access access) : sql(opened(path, access)) {}
-
-    bool has_device(const std::string& device) const {
-        return sql.prepare("SELECT 1 FROM devices WHERE device = ?").bind(1, device).step();
-    }
-
-    void add_device(const Device& device) {
-        auto insert = sql.prepare("INSERT OR IGNORE INTO devices (" + names_of(device_columns()) + ") VALUES (" +
-                                  placeholders(device_columns().size()) + ")");
-        bind_row(insert, device_columns(), device, 1);
-        insert.run();
-    }
-
-    std::int64_t session_id(const Provenance& provenance) {
-        const auto& columns = session_columns();
-        auto insert = sql.prepare("INSERT OR IGNORE INTO sessions (" + names_of(columns) + ") VALUES (" +
-                                  placeholders(columns.size()) + ")");
-        bind_row(insert, columns, provenance, 1);
-        insert.run();
-        std::string same;
-        for (const auto& column : columns) same += (same.empty() ? "" : " AND ") + column.name + " = ?";
-        auto find = sql.prepare("SELECT id FROM sessions WHERE " + same);
-        bind_row(find, columns, provenance, 1);
-        find.step();
-        return find.integer(0);
-    }
-
-    /// The new row's id; 0 when its key is there already.
-    template <class Row>
-    std::int64_t add_row(const Row& row) {
-        const std::string& device = device_of(row);
-        if (!has_device(device))
-            throw Error("device '" + device + "' is not in database '" + sql.file().string() +
-                        "': store its facts before its measurements.");
-        if (const auto why = impossible_row(row)) throw Error("this is no measurement: " + *why + ".");
-        const auto& columns = Table<Row>::columns();
-        auto insert =
-            sql.prepare("INSERT INTO " + std::string(Table<Row>::name) + " (session_id, " + names_of(columns) +
-                        ") VALUES (" + placeholders(columns.size() + 1) + ") ON CONFLICT DO NOTHING");
-        insert.bind(1, session_id(row.provenance));
-        bind_row(insert, columns, row, 2);
-        insert.run();
-        if (sql.changes() == 0) return 0;
-        const std::int64_t id = sql.last_insert_id();
-        if constexpr (has_blocks<Row>) {
-            if (row.measurement.block_s.empty()) return id;
-            auto blocks = sql.prepare("INSERT INTO " + std::string(Table<Row>::blocks) + " VALUES (?, ?)");
-            blocks.bind(1, id).bind_doubles(2, row.measurement.block_s);
-            blocks.run();
-        }
-        return id;
-    }
-
-    /// In place of `row.id`.
-    template <class Row>
-    std::int64_t replace_row(const Row& row) {
-        sqlite::Transaction transaction(sql);
-        sql.prepare("DELETE FROM " + std::string(Table<Row>::name) + " WHERE id = ?").bind(1, row.id).run();
-        const std::int64_t id = add_row(row);
-        if (id == 0) throw Error("session " + row.provenance.session + " has stored this measurement already.");
-        transaction.commit();
-        return id;
-    }
-
-    void remark(const std::string& table, std::int64_t id, const std::string& remark) {
-        sql.prepare("UPDATE " + table + " SET message = message || iif(message = '', '', '; ') || ? WHERE id = ?")
-            .bind(1, remark)
-            .bind(2, id)
-            .run();
-    }
-
-    template <class Row>
-    std::int64_t insert_row(const Row& row) {
-        sqlite::Transaction transaction(sql);
-        const std::int64_t id = add_row(row);
-        if (id == 0) throw Error("session " + row.provenance.session + " has stored this measurement already.");
-        transaction.commit();
-        return id;
-    }
-
-    /// Calls `use(row)` for every row, ordered by id.
-    template <class Row, class Use>
-    void for_each(const std::optional<std::string>& device, [[maybe_unused]] bool with_blocks, Use use) const {
-        const auto& columns = Table<Row>::columns();
-        const auto& session = session_columns();
-        const std::string table = Table<Row>::name;
-        std::string query = "SELECT r.id, " + names_of(columns, "r.") + ", " + names_of(session, "s.");
-        if (with_blocks) query += ", b.block_s";
-        query += " FROM " + table + " r JOIN sessions s ON s.id = r.session_id";
-        if constexpr (has_blocks<Row>)
-            if (with_blocks) query += " LEFT JOIN " + std::string(Table<Row>::blocks) + " b ON b.id = r.id";
-        if (device) query += " WHERE r.device = ?";
-        auto select = sql.prepare(query + " ORDER BY r.id");
-        if (device) select.bind(1, *device);
-        const int first_of_session = 1 + static_cast<int>(columns.size());
-        while (select.step()) {
-            Row row;
-            row.id = select.integer(0);
-            read_row(select, columns, row, 1);
-            read_row(select, session, row.provenance, first_of_session);
-            if constexpr (has_blocks<Row>)
-                if (with_blocks)
-                    row.measurement.block_s = select.doubles(first_of_session + static_cast<int>(session.size()));
-            use(std::move(row));
-        }
-    }
-
-    template <class Row>
-    std::vector<Row> rows(const std::optional<std::string>& device, bool with_blocks) const {
-        std::vector<Row> all;
-        for_each<Row>(device, with_blocks, [&all](Row row) { all.push_back(std::move(row)); });
-        return all;
-    }
-
-    sqlite::Connection sql;
-};
 
 Dataset::Dataset(const std::filesystem::path& path, Access access)
     : connection_(std::make_unique<Connection>(path, access)) {}
@@ -241,11 +32,9 @@ void Dataset::insert(const Device& device) {
         updates += (updates.empty() ? "" : ", ") + column.name + " = ifnull(excluded." + column.name + ", " +
                    column.name + ")";
     }
-    auto& sql = connection_->sql;
-    auto insert =
-        sql.prepare("INSERT INTO devices (" + names_of(device_columns()) + ") VALUES (" +
-                    placeholders(device_columns().size()) + ") ON CONFLICT (device) DO UPDATE SET " + updates);
-    bind_row(insert, device_columns(), device, 1);
+    auto insert = connection_->sql.prepare(
+        stored::insert_into("devices", device_columns(), " ON CONFLICT (device) DO UPDATE SET " + updates));
+    stored::bind_row(insert, device_columns(), device, 1);
     insert.run();
 }
 
@@ -321,10 +110,10 @@ bool Dataset::contains(const NetworkMeasurement& like, Method method) const {
 }
 
 std::vector<Device> Dataset::devices() const {
-    auto select =
-        connection_->sql.prepare("SELECT rowid, " + names_of(device_columns()) + " FROM devices ORDER BY rowid");
+    auto select = connection_->sql.prepare("SELECT rowid, " + stored::names_of(device_columns()) +
+                                           " FROM devices ORDER BY rowid");
     std::vector<Device> all;
-    while (select.step()) read_row(select, device_columns(), all.emplace_back(), 1);
+    while (select.step()) stored::read_row(select, device_columns(), all.emplace_back(), 1);
     return all;
 }
 
@@ -367,29 +156,51 @@ std::int64_t Dataset::schema_version() const {
     return connection_->sql.integer("PRAGMA user_version");
 }
 
+std::vector<NetworkOperationRow> Dataset::network_operations() const {
+    return connection_->network_operations(nullptr);
+}
+
+std::optional<Graph> Dataset::listed_network(const NetworkMeasurement& network) const {
+    const auto lines = connection_->network_operations(&network);
+    if (lines.empty()) return {};
+    Graph graph;
+    graph.name = network.model;
+    graph.mode = network.mode;
+    graph.has_edges = false;
+    for (const auto& [symbol, value] : network.symbols) graph.symbols[symbol] = {value, value, value};
+    for (const NetworkOperationRow& line : lines) {
+        Node node;
+        node.operation = line.operation;
+        node.count = line.count;
+        graph.nodes.push_back(std::move(node));
+    }
+    return graph;
+}
+
 std::int64_t Dataset::insert_missing(const std::vector<Device>& devices, const std::vector<OperationRow>& operations,
                                      const std::vector<NetworkRow>& networks,
                                      const std::vector<ReferenceRow>& references) {
-    sqlite::Transaction transaction(connection_->sql);
+    Insertion insertion(*this);
     std::int64_t added = 0;
-    for (const Device& device : devices) connection_->add_device(device);
-    for (const OperationRow& row : operations) added += connection_->add_row(row) != 0 ? 1 : 0;
-    for (const NetworkRow& row : networks) added += connection_->add_row(row) != 0 ? 1 : 0;
-    for (const ReferenceRow& row : references) added += connection_->add_row(row) != 0 ? 1 : 0;
-    transaction.commit();
+    for (const Device& device : devices) insertion.add(device);
+    for (const OperationRow& row : operations) added += insertion.add(row) ? 1 : 0;
+    for (const NetworkRow& row : networks) added += insertion.add(row) ? 1 : 0;
+    for (const ReferenceRow& row : references) added += insertion.add(row) ? 1 : 0;
+    insertion.commit();
     return added;
 }
 
 std::int64_t Dataset::merge(const Dataset& other) {
-    sqlite::Transaction transaction(connection_->sql);
+    Insertion insertion(*this);
     std::int64_t added = 0;
-    for (const Device& device : other.devices()) connection_->add_device(device);
-    const auto add = [this, &added](const auto& row) { added += connection_->add_row(row) != 0 ? 1 : 0; };
+    for (const Device& device : other.devices()) insertion.add(device);
+    const auto add = [&](const auto& row) { added += insertion.add(row) ? 1 : 0; };
     // Row by row: raw blocks of a whole database may not fit into memory.
     other.connection_->for_each<OperationRow>({}, true, add);
     other.connection_->for_each<NetworkRow>({}, true, add);
     other.connection_->for_each<ReferenceRow>({}, false, add);
-    transaction.commit();
+    for (const NetworkOperationRow& row : other.network_operations()) add(row);
+    insertion.commit();
     return added;
 }
 

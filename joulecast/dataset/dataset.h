@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "joulecast/device/device.h"
+#include "joulecast/graph/graph.h"
 #include "joulecast/measure/measurement.h"
 
 namespace joulecast {
@@ -40,6 +42,19 @@ struct ReferenceRow {
     double temperature_c = std::numeric_limits<double>::quiet_NaN();
     bool drifted = false;  ///< too far from the first ones
     Provenance provenance;
+};
+
+/// One line of the list of a network's calls, for networks that no file describes: the operation is called `count`
+/// times. A network is the same where model, symbols, mode and precision are; its lines stand one for each operation.
+struct NetworkOperationRow {
+    std::int64_t id = 0;
+    std::string model;
+    std::map<std::string, std::int64_t> symbols;
+    Mode mode = Mode::inference;
+    std::string precision = "fp32";
+    Operation operation;  ///< with the types of that precision; in training with marks where gradients flow
+    std::int64_t count = 1;
+    std::string source = "own";  ///< as of Provenance
 };
 
 /// Identity of a measurement for resuming: what would be measured the same.
@@ -110,6 +125,12 @@ class Dataset {
 
     std::vector<ReferenceRow> references(const std::optional<std::string>& device = {}) const;
 
+    /// The lines of all lists of networks' calls. Ordered by id. Insertion writes them.
+    std::vector<NetworkOperationRow> network_operations() const;
+    /// The calls of the network that was measured, as a bag at its symbols, mode and precision; absent where the
+    /// database has no list of them.
+    std::optional<Graph> listed_network(const NetworkMeasurement& network) const;
+
     std::vector<RowGroup> row_groups() const;
     /// Seconds that measuring an operation took on average; absent without rows. Drives the plan's estimate.
     std::optional<double> mean_operation_wall_s(const std::string& device, Method method = Method::joulecast) const;
@@ -121,10 +142,12 @@ class Dataset {
                                 const std::vector<NetworkRow>& networks,
                                 const std::vector<ReferenceRow>& references = {});
 
-    /// Copies what `other` has and this one has not (same key, session and start); returns rows added.
+    /// Copies what `other` has and this one has not (same key, session and start); returns rows added. Where both have
+    /// a list of the same network, this one's stays.
     std::int64_t merge(const Dataset& other);
 
   private:
+    friend class Insertion;
     class Connection;
     std::unique_ptr<Connection> connection_;
 };

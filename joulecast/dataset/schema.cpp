@@ -270,6 +270,22 @@ ALTER TABLE devices ADD COLUMN process_nm REAL;
 ALTER TABLE devices ADD COLUMN release_year REAL;
 )sql";
 
+// What networks call that no file describes: a bag of operations with counts.
+constexpr const char* version_6 = R"sql(
+CREATE TABLE network_operations (
+    id INTEGER PRIMARY KEY,
+    model TEXT NOT NULL,
+    symbols TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    precision TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    source TEXT NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX network_operations_key ON network_operations (model, symbols, mode, precision, operation);
+)sql";
+
 /// Operations by which tensors are laid out otherwise than contiguously had `{t}`; now they have the strides that it
 /// stood for when they were measured (docs/decisions/0010-exact-strides.md). Two that turn out to be the same operation
 /// were measured twice in one session: the one that needs no rewriting stays.
@@ -291,6 +307,7 @@ constexpr Migration migrations_of_dataset[] = {
     {version_3},
     {version_4},
     {version_5},
+    {version_6},
 };
 
 /// The file's version; throws when it is another program's or newer than we know.

@@ -4,7 +4,6 @@
 #include <map>
 #include <tuple>
 
-#include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 
 namespace joulecast {
@@ -26,8 +25,8 @@ NetworkMeasurement middle(std::vector<const NetworkMeasurement*> repeats) {
 
 }  // namespace
 
-MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const OperatingPoint& setting, Device::Kind kind,
-                                   const OpenModel& open) {
+MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const OperatingPoint& setting,
+                                   const OpenMeasured& open) {
     std::map<std::tuple<std::string, std::map<std::string, std::int64_t>, Mode, std::string>,
              std::vector<const NetworkMeasurement*>>
         same;
@@ -39,9 +38,7 @@ MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const Opera
     for (const auto& [key, repeats] : same) {
         const NetworkMeasurement measurement = middle(repeats);
         try {
-            const Graph graph = open(measurement.model, measurement.symbols, measurement.mode);
-            const Precision precision = precision_named(measurement.precision);
-            found.networks.push_back({at_precision(graph, precision, measurement.mode, kind), measurement});
+            found.networks.push_back({open(measurement), measurement});
         } catch (const Error& error) {
             found.left_out.emplace_back(measurement.model, error.what());
         }

@@ -11,8 +11,8 @@
 
 namespace joulecast {
 
-/// Opens a model by the name a network was measured under, at those symbols, for that mode. May throw Error.
-using OpenModel = std::function<Graph(const std::string& model, const SymbolValues& symbols, Mode mode)>;
+/// The graph of a measured network: at its symbols, mode and precision. May throw Error.
+using OpenMeasured = std::function<Graph(const NetworkMeasurement& network)>;
 
 struct MeasuredNetworks {
     std::vector<TrainingNetwork> networks;
@@ -20,9 +20,9 @@ struct MeasuredNetworks {
     std::vector<std::pair<std::string, std::string>> left_out;
 };
 
-/// The usable rows at the setting (threads, math, host) of a device of that kind, each with its graph at the measured
-/// symbols, precision and mode. Repeated measurements of one network become one with the median of their times.
-MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const OperatingPoint& setting, Device::Kind kind,
-                                   const OpenModel& open);
+/// The usable rows at the setting (threads, math, host), each with its graph. Repeated measurements of one network
+/// become one with the median of their times.
+MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const OperatingPoint& setting,
+                                   const OpenMeasured& open);
 
 }  // namespace joulecast

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "dataset/samples.h"
+#include "joulecast/dataset/insertion.h"
 #include "joulecast/error.h"
 
 namespace joulecast {
@@ -84,6 +85,25 @@ TEST_F(CsvTest, WritesTheSpreadOfRepeatsBesideEachRowAndDoesNotTakeItBack) {
     std::istringstream input(replaced(text(dataset), "0.141421356237309", "0.5"));
     EXPECT_EQ(import_csv(copy, input, "x.csv").added, 3);
     EXPECT_EQ(text(copy), text(dataset));
+}
+
+TEST_F(CsvTest, CarriesListsOfNetworks) {
+    Dataset dataset(folder / "a.db");
+    Insertion insertion(dataset);
+    insertion.add(sample_line(relu(1), 3));
+    insertion.add(sample_line(relu(2), 1));
+    insertion.commit();
+    const std::string csv = text(dataset);
+    Dataset copy(folder / "copy.db");
+    std::istringstream input(csv);
+    EXPECT_EQ(import_csv(copy, input, "x.csv").added, 2);
+    EXPECT_EQ(text(copy), csv);
+    EXPECT_EQ(copy.network_operations().at(0).symbols, sample_line(relu(1), 3).symbols);
+    // line 1 header, then the two lines of the list
+    EXPECT_THAT(rejected(replaced(csv, ",3,,\r\n", ",0,,\r\n")), HasSubstr("x.csv:2: count is below 1"));
+    EXPECT_THAT(rejected(replaced(csv, "mynet", "")), HasSubstr("x.csv:2: model is empty"));
+    const std::size_t second = csv.find("\r\n") + 2;
+    EXPECT_THAT(rejected(csv + csv.substr(second)), HasSubstr("x.csv:4: this network_operation occurs twice"));
 }
 
 TEST_F(CsvTest, RefusesReferencesThatCannotBe) {

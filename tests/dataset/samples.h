@@ -155,6 +155,16 @@ inline NetworkMeasurement sample_network(const std::string& model, std::int64_t 
     return network;
 }
 
+inline NetworkOperationRow sample_line(const Operation& operation, std::int64_t count) {
+    NetworkOperationRow line;
+    line.model = "mynet";
+    line.symbols = {{"batch", 8}, {"seq", 128}};
+    line.operation = operation;
+    line.count = count;
+    line.source = "made up";
+    return line;
+}
+
 inline ReferenceRow sample_reference(const std::string& started_at, double time_s, const std::string& session = "s1") {
     ReferenceRow row;
     row.operation = signature(relu(64));

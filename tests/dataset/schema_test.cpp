@@ -109,7 +109,7 @@ TEST_F(SchemaTest, RefusesANewerVersionAndNamesBoth) {
             const Dataset dataset(file(), access);
             ADD_FAILURE() << "opened";
         } catch (const Error& error) {
-            EXPECT_THAT(error.what(), HasSubstr("has schema version 99, this joulecast knows versions up to 5"));
+            EXPECT_THAT(error.what(), HasSubstr("has schema version 99, this joulecast knows versions up to 6"));
         }
     }
 }
@@ -141,6 +141,7 @@ TEST_F(SchemaTest, HasExactlyTheListedColumnsInEveryTable) {
     expect_columns(connection, "sessions", session_columns());
     expect_columns(connection, "devices", device_columns());
     expect_columns(connection, "reference_runs", reference_columns());
+    expect_columns(connection, "network_operations", network_operation_columns());
 }
 
 TEST_F(SchemaTest, SaysThatThereIsNoSpaceWhenTheDatabaseMayNotGrow) {

@@ -1,0 +1,102 @@
+#include "joulecast/dataset/connection.h"
+
+#include "joulecast/dataset/schema.h"
+
+namespace joulecast {
+namespace {
+
+sqlite::Connection opened(const std::filesystem::path& path, Dataset::Access access) {
+    const bool reading = access == Dataset::Access::read_only;
+    std::error_code ignored;
+    if (reading && !std::filesystem::exists(path, ignored))
+        throw Error("there is no database '" + path.string() + "'. Write one with: joulecast profile MODEL --db " +
+                    path.string());
+    sqlite::Connection connection(
+        path, reading ? sqlite::Connection::Access::read_only : sqlite::Connection::Access::read_write);
+    if (reading) {
+        require_current(connection, dataset_migrations());
+        return connection;
+    }
+    // A row costs about a second to measure: the milliseconds of a sync are well spent.
+    connection.execute("PRAGMA synchronous = FULL");
+    migrate(connection, dataset_migrations());  // refuses a foreign file before anything is changed in it
+    connection.use_write_ahead_log();
+    return connection;
+}
+
+/// What makes a network the same, as the index over the lists has it.
+constexpr const char* same_network = " WHERE model = ? AND symbols = ? AND mode = ? AND precision = ?";
+
+template <class Network>
+void bind_network(sqlite::Statement& statement, const Network& network) {
+    statement.bind(1, network.model)
+        .bind(2, symbols_text(network.symbols))
+        .bind(3, std::string(name(network.mode)))
+        .bind(4, network.precision);
+}
+
+}  // namespace
+
+Dataset::Connection::Connection(const std::filesystem::path& path, Access access) : sql(opened(path, access)) {}
+
+sqlite::Statement& Dataset::Connection::prepared(const std::string& text) {
+    const auto found = statements_.find(text);
+    return found != statements_.end() ? found->second : statements_.emplace(text, sql.prepare(text)).first->second;
+}
+
+void Dataset::Connection::require_device(const std::string& device) {
+    if (devices_.contains(device)) return;
+    if (!sql.prepare("SELECT 1 FROM devices WHERE device = ?").bind(1, device).step())
+        throw Error("device '" + device + "' is not in database '" + sql.file().string() +
+                    "': store its facts before its measurements.");
+    devices_.insert(device);
+}
+
+std::int64_t Dataset::Connection::session_id(const Provenance& provenance) {
+    const auto& columns = session_columns();
+    std::string key;
+    for (const auto& column : columns) key += std::get<std::string>(column.get(provenance)) + '\x1f';
+    if (const auto known = sessions_.find(key); known != sessions_.end()) return known->second;
+    auto insert = sql.prepare(stored::insert_into("sessions", columns, " ON CONFLICT DO NOTHING"));
+    stored::bind_row(insert, columns, provenance, 1);
+    insert.run();
+    std::string same;
+    for (const auto& column : columns) same += (same.empty() ? "" : " AND ") + column.name + " = ?";
+    auto find = sql.prepare("SELECT id FROM sessions WHERE " + same);
+    stored::bind_row(find, columns, provenance, 1);
+    find.step();
+    return sessions_[key] = find.integer(0);
+}
+
+bool Dataset::Connection::add_row(const NetworkOperationRow& row) {
+    if (const auto why = impossible(row)) throw Error("this is no part of a network: " + *why + ".");
+    const std::string network =
+        row.model + '\x1f' + symbols_text(row.symbols) + '\x1f' + std::string(name(row.mode)) + '\x1f' + row.precision;
+    const auto [place, is_new] = lists_.try_emplace(network, true);
+    if (is_new) {
+        auto find = sql.prepare("SELECT 1 FROM network_operations" + std::string(same_network));
+        bind_network(find, row);
+        place->second = !find.step();
+    }
+    if (!place->second) return false;
+    const auto& columns = network_operation_columns();
+    auto& insert = prepared(stored::insert_into("network_operations", columns, " ON CONFLICT DO NOTHING"));
+    stored::bind_row(insert, columns, row, 1);
+    insert.run();
+    return sql.changes() > 0;
+}
+
+std::vector<NetworkOperationRow> Dataset::Connection::network_operations(const NetworkMeasurement* network) const {
+    const auto& columns = network_operation_columns();
+    auto select = sql.prepare("SELECT id, " + stored::names_of(columns) + " FROM network_operations" +
+                              (network != nullptr ? same_network : "") + " ORDER BY id");
+    if (network != nullptr) bind_network(select, *network);
+    std::vector<NetworkOperationRow> all;
+    while (select.step()) {
+        all.emplace_back().id = select.integer(0);
+        stored::read_row(select, columns, all.back(), 1);
+    }
+    return all;
+}
+
+}  // namespace joulecast
