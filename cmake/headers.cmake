@@ -64,13 +64,20 @@ set(joulecast_headers
     joulecast/graph/tensor_type.h
     joulecast/graph/term.h
     joulecast/learn/binned_columns.h
+    joulecast/learn/boosted_trees.h
     joulecast/learn/column_order.h
     joulecast/learn/conformal.h
     joulecast/learn/folds.h
     joulecast/learn/forest.h
     joulecast/learn/learner.h
+    joulecast/learn/model.h
+    joulecast/learn/neighbours.h
+    joulecast/learn/perceptron.h
+    joulecast/learn/polynomial.h
     joulecast/learn/random.h
     joulecast/learn/samples.h
+    joulecast/learn/standardisation.h
+    joulecast/learn/support_vectors.h
     joulecast/learn/tree_grower.h
     joulecast/measure/block_timer.h
     joulecast/measure/blocks.h

@@ -20,11 +20,10 @@ void require_two(std::size_t folds) {
     if (folds < 2) throw Error("cross-validation needs at least two folds, not " + std::to_string(folds));
 }
 
-}  // namespace
-
-std::vector<std::size_t> group_folds(std::span<const std::string> groups, std::size_t folds, std::uint64_t seed) {
+template <class Group>
+std::vector<std::size_t> deal_groups(std::span<const Group> groups, std::size_t folds, std::uint64_t seed) {
     require_two(folds);
-    std::map<std::string, std::vector<std::size_t>> rows_of;
+    std::map<Group, std::vector<std::size_t>> rows_of;
     for (std::size_t row = 0; row < groups.size(); ++row) rows_of[groups[row]].push_back(row);
     std::vector<const std::vector<std::size_t>*> order;
     order.reserve(rows_of.size());
@@ -40,6 +39,16 @@ std::vector<std::size_t> group_folds(std::span<const std::string> groups, std::s
         for (const std::size_t row : *rows) fold_of[row] = fold;
     }
     return fold_of;
+}
+
+}  // namespace
+
+std::vector<std::size_t> group_folds(std::span<const std::string> groups, std::size_t folds, std::uint64_t seed) {
+    return deal_groups(groups, folds, seed);
+}
+
+std::vector<std::size_t> group_folds(std::span<const std::size_t> groups, std::size_t folds, std::uint64_t seed) {
+    return deal_groups(groups, folds, seed);
 }
 
 std::vector<std::size_t> random_folds(std::size_t rows, std::size_t folds, std::uint64_t seed) {

@@ -1,6 +1,7 @@
 #include "joulecast/learn/learner.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <exception>
@@ -41,6 +42,13 @@ void append(Forest& forest, const std::vector<ForestNode>& tree) {
 
 }  // namespace
 
+std::span<const Learner> all_learners() {
+    static constexpr std::array all{
+        Learner::extra_trees, Learner::random_forest, Learner::decision_tree, Learner::xgboost, Learner::knn,
+        Learner::linear,      Learner::ridge,         Learner::polynomial,    Learner::mlp,     Learner::svr};
+    return all;
+}
+
 std::string_view name(Learner learner) {
     switch (learner) {
         case Learner::extra_trees:
@@ -49,12 +57,26 @@ std::string_view name(Learner learner) {
             return "random_forest";
         case Learner::decision_tree:
             return "decision_tree";
+        case Learner::xgboost:
+            return "xgboost";
+        case Learner::knn:
+            return "knn";
+        case Learner::linear:
+            return "linear";
+        case Learner::ridge:
+            return "ridge";
+        case Learner::polynomial:
+            return "polynomial";
+        case Learner::mlp:
+            return "mlp";
+        case Learner::svr:
+            return "svr";
     }
     return "";
 }
 
 std::optional<Learner> parse_learner(std::string_view text) {
-    for (const Learner learner : {Learner::extra_trees, Learner::random_forest, Learner::decision_tree}) {
+    for (const Learner learner : all_learners()) {
         if (text == name(learner)) return learner;
     }
     return std::nullopt;
@@ -70,7 +92,7 @@ TreeSettings settings(Learner learner, std::size_t trees, std::uint64_t seed) {
     chosen.trees = trees;
     chosen.features_per_split = 0.5;
     chosen.bootstrap = learner == Learner::random_forest;
-    chosen.random_thresholds = learner == Learner::extra_trees;
+    chosen.random_thresholds = learner != Learner::random_forest;
     return chosen;
 }
 

@@ -11,8 +11,10 @@
 
 namespace joulecast {
 
-enum class Learner { extra_trees, random_forest, decision_tree };
+/// Every way to learn that models may be trained with; the door to them is fit_model() in model.h.
+enum class Learner { extra_trees, random_forest, decision_tree, xgboost, knn, linear, ridge, polynomial, mlp, svr };
 
+std::span<const Learner> all_learners();
 std::string_view name(Learner learner);
 std::optional<Learner> parse_learner(std::string_view text);
 
@@ -32,7 +34,7 @@ struct TreeSettings {
 };
 
 /// Settings for log-relative targets, found by grouped cross-validation: half of the features per split, leaves of one
-/// row.
+/// row. For learners that grow no trees of their own: those of extra trees.
 TreeSettings settings(Learner learner, std::size_t trees, std::uint64_t seed);
 
 /// Regression trees on squared error (Breiman 1984, 2001; Geurts 2006). Deterministic by seed. Beside the samples

@@ -1,32 +1,62 @@
-// Oracle's helper: reads "extra_trees|random_forest|decision_tree TREES SHARE DEPTH SEED", then training rows
-// "x,...,y", an empty line and test rows "x,...", all on standard input; prints one forecast a line.
+// Oracle's helper: reads "LEARNER WORD=NUMBER ...", then training rows "x,...,y", an empty line and test rows "x,...",
+// all on standard input; prints one forecast a line. "nan" is a missing value.
+#include <cstdlib>
+#include <functional>
 #include <iomanip>
 #include <iostream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "joulecast/learn/learner.h"
+#include "joulecast/learn/model.h"
 
 namespace {
 
 std::vector<double> numbers(const std::string& line) {
     std::vector<double> values;
     std::stringstream in(line);
-    for (std::string item; std::getline(in, item, ',');) values.push_back(std::stod(item));
+    for (std::string item; std::getline(in, item, ',');) values.push_back(std::strtod(item.c_str(), nullptr));
     return values;
+}
+
+joulecast::LearnerSettings settings_from(std::istream& words, joulecast::Learner learner) {
+    using joulecast::LearnerSettings;
+    const auto count = [](double value) { return static_cast<std::size_t>(value); };
+    const std::map<std::string, std::function<void(LearnerSettings&, double)>> known = {
+        {"trees", [=](auto& s, double v) { s.trees.trees = count(v); }},
+        {"share", [](auto& s, double v) { s.trees.features_per_split = v; }},
+        {"depth", [=](auto& s, double v) { s.trees.max_depth = s.boost.max_depth = count(v); }},
+        {"leaf", [=](auto& s, double v) { s.trees.min_leaf = count(v); }},
+        {"seed", [=](auto& s, double v) { s.seed = count(v); }},
+        {"rounds", [=](auto& s, double v) { s.boost.rounds = count(v); }},
+        {"rate", [](auto& s, double v) { s.boost.learning_rate = v; }},
+        {"leaves", [=](auto& s, double v) { s.boost.max_leaves = count(v); }},
+        {"k", [=](auto& s, double v) { s.neighbours.k = count(v); }},
+        {"by_distance", [](auto& s, double v) { s.neighbours.by_distance = v != 0; }},
+        {"alpha", [](auto& s, double v) { s.linear.alpha = v; }},
+        {"C", [](auto& s, double v) { s.vectors.C = v; }},
+        {"epsilon", [](auto& s, double v) { s.vectors.epsilon = v; }},
+        {"tolerance", [](auto& s, double v) { s.vectors.tolerance = v; }},
+    };
+    LearnerSettings settings = joulecast::learner_settings(learner, 100, 1);
+    for (std::string word; words >> word;) {
+        const std::size_t equals = word.find('=');
+        known.at(word.substr(0, equals))(settings, std::stod(word.substr(equals + 1)));
+    }
+    return settings;
 }
 
 }  // namespace
 
 int main() {
-    std::string learner;
-    joulecast::TreeSettings settings;
-    std::cin >> learner >> settings.trees >> settings.features_per_split >> settings.max_depth >> settings.seed;
-    settings.bootstrap = learner == "random_forest";
-    settings.random_thresholds = learner == "extra_trees";
     std::string line;
     std::getline(std::cin, line);
+    std::stringstream words(line);
+    std::string learner_name;
+    words >> learner_name;
+    const auto learner = joulecast::parse_learner(learner_name).value();
+    const auto settings = settings_from(words, learner);
     std::vector<std::vector<double>> rows;
     while (std::getline(std::cin, line) && !line.empty()) rows.push_back(numbers(line));
     const std::size_t columns = rows.at(0).size() - 1;
@@ -36,11 +66,11 @@ int main() {
         for (std::size_t c = 0; c < columns; ++c) samples.set(i, c, static_cast<float>(rows[i][c]));
         targets.push_back(rows[i][columns]);
     }
-    const auto forest = joulecast::fit_forest(samples, targets, settings);
+    const auto model = joulecast::fit_model(learner, samples, targets, settings);
     std::cout << std::setprecision(17);
     while (std::getline(std::cin, line)) {
         std::vector<float> row;
         for (const double value : numbers(line)) row.push_back(static_cast<float>(value));
-        std::cout << joulecast::predict(forest, row) << '\n';
+        std::cout << joulecast::predict(model, row) << '\n';
     }
 }

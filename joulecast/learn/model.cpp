@@ -1,0 +1,113 @@
+#include "joulecast/learn/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "joulecast/error.h"
+
+namespace joulecast {
+namespace {
+
+void require_rows(const Samples& samples, std::span<const double> targets, const LearnerSettings& settings) {
+    if (samples.rows() == 0 || samples.columns() == 0) throw Error("cannot learn from no rows or no features");
+    if (targets.size() != samples.rows()) throw Error("cannot learn: rows and targets differ in number");
+    if (!settings.groups.empty() && settings.groups.size() != samples.rows())
+        throw Error("cannot learn: rows and groups differ in number");
+    if (!std::all_of(targets.begin(), targets.end(), [](double y) { return std::isfinite(y); }))
+        throw Error("cannot learn: a target is not a finite number");
+}
+
+Forest fit_trees(const Samples& samples, std::span<const double> targets, const LearnerSettings& settings) {
+    TreeSettings trees = settings.trees;
+    trees.seed = settings.seed;
+    trees.threads = settings.threads;
+    return fit_forest(samples, targets, trees);
+}
+
+BoostedTrees boost(const Samples& samples, std::span<const double> targets, const LearnerSettings& settings) {
+    BoostSettings chosen = settings.boost;
+    chosen.seed = settings.seed;
+    return fit_boosted(samples, targets, chosen);
+}
+
+Polynomial fit_linear(const Samples& samples, std::span<const double> targets, const LearnerSettings& settings,
+                      Learner learner) {
+    LinearSettings chosen = settings.linear;
+    if (learner == Learner::linear) chosen.alpha = 0;
+    chosen.factors = learner == Learner::polynomial ? settings.factors : 0;
+    chosen.groups = settings.groups;
+    chosen.seed = settings.seed;
+    return fit_polynomial(samples, targets, chosen);
+}
+
+Perceptron fit_units(const Samples& samples, std::span<const double> targets, const LearnerSettings& settings) {
+    PerceptronSettings chosen = settings.perceptron;
+    chosen.groups = settings.groups;
+    chosen.seed = settings.seed;
+    return fit_perceptron(samples, targets, chosen);
+}
+
+}  // namespace
+
+LearnerSettings learner_settings(Learner learner, std::size_t trees, std::uint64_t seed) {
+    LearnerSettings chosen;
+    chosen.trees = settings(learner, trees, seed);
+    chosen.seed = seed;
+    return chosen;
+}
+
+Model fit_model(Learner learner, const Samples& samples, std::span<const double> targets,
+                const LearnerSettings& settings) {
+    require_rows(samples, targets, settings);
+    switch (learner) {
+        case Learner::extra_trees:
+        case Learner::random_forest:
+        case Learner::decision_tree:
+            return fit_trees(samples, targets, settings);
+        case Learner::xgboost:
+            return boost(samples, targets, settings);
+        case Learner::knn:
+            return fit_neighbours(samples, targets, settings.neighbours);
+        case Learner::linear:
+        case Learner::ridge:
+        case Learner::polynomial:
+            return fit_linear(samples, targets, settings, learner);
+        case Learner::mlp:
+            return fit_units(samples, targets, settings);
+        case Learner::svr:
+            return fit_support_vectors(samples, targets, settings.vectors);
+    }
+    throw Error("this learner is not known");
+}
+
+double predict(const Model& model, std::span<const float> row) {
+    return std::visit([&](const auto& one) { return predict(one, row); }, model);
+}
+
+MemberSums member_sums(const Model& model, std::span<const float> row) {
+    MemberSums sums;
+    const auto add = [&](double value) {
+        sums.count += 1;
+        sums.sum += value;
+        sums.squares += value * value;
+    };
+    if (const auto* forest = std::get_if<Forest>(&model)) {
+        for (std::size_t tree = 0; tree < forest->roots.size(); ++tree) add(predict_tree(*forest, tree, row));
+    } else {
+        add(predict(model, row));
+    }
+    return sums;
+}
+
+std::size_t tree_count(const Model& model) {
+    if (const auto* forest = std::get_if<Forest>(&model)) return forest->roots.size();
+    if (const auto* boosted = std::get_if<BoostedTrees>(&model)) return boosted->forest.roots.size();
+    return 0;
+}
+
+void check(const Model& model, std::size_t columns) {
+    std::visit([&](const auto& one) { check(one, columns); }, model);
+}
+
+}  // namespace joulecast

@@ -1,0 +1,200 @@
+#include <xgboost/c_api.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "joulecast/error.h"
+#include "joulecast/learn/boosted_trees.h"
+
+namespace joulecast {
+namespace {
+
+using nlohmann::json;
+
+/// Above every feature, and still finite when XGBoost doubles it to end its last bin.
+constexpr float above_all = 1e30F;
+
+void require(int status) {
+    if (status != 0) throw Error(std::string("XGBoost failed: ") + XGBGetLastError());
+}
+
+struct FreeMatrix {
+    void operator()(void* handle) const { XGDMatrixFree(handle); }
+};
+struct FreeBooster {
+    void operator()(void* handle) const { XGBoosterFree(handle); }
+};
+using Matrix = std::unique_ptr<void, FreeMatrix>;
+using Booster = std::unique_ptr<void, FreeBooster>;
+
+Matrix make_matrix(const Samples& samples, const std::vector<float>& labels) {
+    std::vector<float> rows(samples.rows() * samples.columns());
+    for (std::size_t column = 0; column < samples.columns(); ++column) {
+        const auto values = samples.column(column);
+        for (std::size_t row = 0; row < samples.rows(); ++row) {
+            rows[row * samples.columns() + column] = std::isfinite(values[row]) ? values[row] : above_all;
+        }
+    }
+    DMatrixHandle handle = nullptr;
+    require(XGDMatrixCreateFromMat(rows.data(), samples.rows(), samples.columns(),
+                                   std::numeric_limits<float>::quiet_NaN(), &handle));
+    Matrix matrix(handle);
+    require(XGDMatrixSetFloatInfo(handle, "label", labels.data(), labels.size()));
+    return matrix;
+}
+
+std::string text(double value) {
+    std::array<char, 40> buffer{};
+    const int length = std::snprintf(buffer.data(), buffer.size(), "%.17g", value);
+    return {buffer.data(), static_cast<std::size_t>(length)};
+}
+
+std::string text(const std::vector<int>& monotone) {
+    std::string list = "(";
+    for (const int direction : monotone) list += (list.size() > 1 ? "," : "") + std::to_string(direction);
+    return list + ")";
+}
+
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+
+Parameters parameters(const BoostSettings& settings) {
+    Parameters all = {{"objective", "reg:squarederror"},
+                      {"base_score", "0"},
+                      {"booster", "gbtree"},
+                      {"verbosity", "0"},
+                      {"validate_parameters", "1"},
+                      {"tree_method", settings.exact ? "exact" : "hist"},
+                      {"learning_rate", text(settings.learning_rate)},
+                      {"max_depth", std::to_string(settings.max_depth)},
+                      {"min_child_weight", text(settings.min_child_weight)},
+                      {"subsample", text(settings.subsample)},
+                      {"colsample_bytree", text(settings.colsample_bytree)},
+                      {"colsample_bynode", text(settings.colsample_bynode)},
+                      {"reg_lambda", text(settings.reg_lambda)},
+                      {"gamma", text(settings.gamma)},
+                      {"seed", std::to_string(settings.seed % (1U << 31U))},
+                      {"nthread", std::to_string(std::max(1U, settings.threads))}};
+    if (!settings.exact) all.emplace_back("max_bin", std::to_string(settings.max_bin));
+    if (settings.max_leaves > 0) {
+        all.emplace_back("grow_policy", "lossguide");
+        all.emplace_back("max_leaves", std::to_string(settings.max_leaves));
+    }
+    if (!settings.monotone.empty()) all.emplace_back("monotone_constraints", text(settings.monotone));
+    return all;
+}
+
+std::span<const std::byte> saved(void* booster) {
+    bst_ulong size = 0;
+    const char* data = nullptr;
+    require(XGBoosterSaveModelToBuffer(booster, R"({"format":"ubj"})", &size, &data));
+    return std::as_bytes(std::span(data, size));
+}
+
+/// One tree of XGBoost, whose nodes lie in any order, into our preorder.
+class TreeReader {
+  public:
+    explicit TreeReader(const json& tree)
+        : left_(tree.at("left_children").get<std::vector<std::int32_t>>()),
+          right_(tree.at("right_children").get<std::vector<std::int32_t>>()),
+          columns_(tree.at("split_indices").get<std::vector<std::int32_t>>()),
+          values_(tree.at("split_conditions").get<std::vector<float>>()) {
+        if (right_.size() != left_.size() || columns_.size() != left_.size() || values_.size() != left_.size())
+            throw FormatError("an XGBoost tree has lists of different lengths");
+    }
+
+    void append_to(Forest& forest) const {
+        struct Open {
+            std::int32_t node;
+            std::int32_t parent;  ///< whose right child this is, or -1
+        };
+        forest.roots.push_back(static_cast<std::int32_t>(forest.nodes.size()));
+        std::vector<Open> open{{0, -1}};
+        for (std::size_t seen = 0; !open.empty(); ++seen) {
+            const auto [node, parent] = open.back();
+            open.pop_back();
+            const auto at = static_cast<std::size_t>(node);
+            // More visits than nodes: they form a circle.
+            if (node < 0 || at >= left_.size() || seen >= left_.size())
+                throw FormatError("an XGBoost tree has children that are not there");
+            const auto place = static_cast<std::int32_t>(forest.nodes.size());
+            if (parent >= 0) forest.nodes[static_cast<std::size_t>(parent)].right = place;
+            if (left_[at] < 0) {
+                forest.nodes.push_back({-1, values_[at], 0});
+                continue;
+            }
+            const float below = std::nextafter(values_[at], -std::numeric_limits<float>::infinity());
+            forest.nodes.push_back({columns_[at], below, 0});
+            open.push_back({right_[at], place});
+            open.push_back({left_[at], -1});
+        }
+    }
+
+  private:
+    std::vector<std::int32_t> left_;
+    std::vector<std::int32_t> right_;
+    std::vector<std::int32_t> columns_;
+    std::vector<float> values_;  ///< threshold, or the leaf's value
+};
+
+/// XGBoost writes numbers of its parameters as text: "5E-1".
+double number(const json& value) {
+    const auto written = value.get<std::string>();
+    std::size_t end = 0;
+    const double parsed = std::stod(written, &end);
+    if (end != written.size()) throw FormatError("an XGBoost model has the base score \"" + written + "\"");
+    return parsed;
+}
+
+}  // namespace
+
+BoostedTrees fit_boosted(const Samples& samples, std::span<const double> targets, const BoostSettings& settings) {
+    if (!settings.monotone.empty() && settings.monotone.size() != samples.columns()) {
+        throw Error("there are " + std::to_string(settings.monotone.size()) + " monotone constraints for " +
+                    std::to_string(samples.columns()) + " columns");
+    }
+    double mean = 0;
+    for (const double target : targets) mean += target / static_cast<double>(targets.size());
+    std::vector<float> labels;
+    labels.reserve(targets.size());
+    for (const double target : targets) labels.push_back(static_cast<float>(target - mean));
+    const Matrix matrix = make_matrix(samples, labels);
+    DMatrixHandle matrices[] = {matrix.get()};
+    BoosterHandle handle = nullptr;
+    require(XGBoosterCreate(matrices, 1, &handle));
+    const Booster booster(handle);
+    for (const auto& [key, value] : parameters(settings))
+        require(XGBoosterSetParam(handle, key.c_str(), value.c_str()));
+    for (std::size_t round = 0; round < settings.rounds; ++round) {
+        require(XGBoosterUpdateOneIter(handle, static_cast<int>(round), matrix.get()));
+    }
+    BoostedTrees model = from_xgboost(saved(handle));
+    model.base += mean;
+    check(model, samples.columns());
+    return model;
+}
+
+BoostedTrees from_xgboost(std::span<const std::byte> ubj) {
+    const auto* data = reinterpret_cast<const std::uint8_t*>(ubj.data());
+    BoostedTrees model;
+    try {
+        const json whole = json::from_ubjson(data, data + ubj.size());
+        const json& learner = whole.at("learner");
+        const auto objective = learner.at("objective").at("name").get<std::string>();
+        if (objective != "reg:squarederror") throw FormatError("an XGBoost model has the objective " + objective);
+        model.base = number(learner.at("learner_model_param").at("base_score"));
+        for (const json& tree : learner.at("gradient_booster").at("model").at("trees"))
+            TreeReader(tree).append_to(model.forest);
+    } catch (const json::exception& failure) {
+        throw FormatError(std::string("this is no XGBoost model of trees: ") + failure.what());
+    }
+    return model;
+}
+
+}  // namespace joulecast

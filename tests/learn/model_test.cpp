@@ -1,0 +1,141 @@
+#include "joulecast/learn/model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "joulecast/error.h"
+#include "joulecast/learn/random.h"
+
+namespace joulecast {
+namespace {
+
+constexpr float missing = std::numeric_limits<float>::quiet_NaN();
+
+struct Table {
+    Samples samples{300, 3};
+    std::vector<double> targets;
+};
+
+/// y = 2 a - b, and 3 more where c is missing, which it is in every third row.
+Table table() {
+    Table result;
+    Random random(8);
+    for (std::size_t i = 0; i < 300; ++i) {
+        const auto a = static_cast<float>(random.uniform());
+        const auto b = static_cast<float>(random.uniform());
+        result.samples.set_row(i, std::vector{a, b, i % 3 == 0 ? missing : static_cast<float>(random.uniform())});
+        result.targets.push_back(2 * static_cast<double>(a) - static_cast<double>(b) + (i % 3 == 0 ? 3 : 0));
+    }
+    return result;
+}
+
+/// Quick ones: what is tested is the door.
+LearnerSettings quick(Learner learner) {
+    LearnerSettings settings = learner_settings(learner, 20, 1);
+    settings.boost.rounds = 60;
+    settings.perceptron.hidden = {16};
+    settings.perceptron.learning_rate = 1e-2;
+    settings.perceptron.batch = 30;
+    return settings;
+}
+
+class EveryLearner : public ::testing::TestWithParam<Learner> {};
+
+TEST_P(EveryLearner, FindsTheSignalAndTakesMissingValues) {
+    const Table t = table();
+    const Model model = fit_model(GetParam(), t.samples, t.targets, quick(GetParam()));
+    EXPECT_NO_THROW(check(model, 3));
+    for (const float a : {0.3F, 0.7F}) {
+        // The targets' standard deviation is 1.6.
+        EXPECT_NEAR(predict(model, std::vector{a, 0.5F, 0.5F}), 2 * static_cast<double>(a) - 0.5, 0.5);
+        EXPECT_NEAR(predict(model, std::vector{a, 0.5F, missing}), 2 * static_cast<double>(a) + 2.5, 0.5);
+    }
+}
+
+TEST_P(EveryLearner, GivesTheSameModelFromTheSameSeed) {
+    const Table t = table();
+    LearnerSettings one = quick(GetParam());
+    one.threads = 1;
+    LearnerSettings three = one;
+    three.threads = 3;
+    EXPECT_EQ(fit_model(GetParam(), t.samples, t.targets, one), fit_model(GetParam(), t.samples, t.targets, three));
+}
+
+TEST_P(EveryLearner, RefusesWhatCannotBeLearnedFrom) {
+    const Table t = table();
+    const auto settings = quick(GetParam());
+    EXPECT_THROW(fit_model(GetParam(), Samples(0, 3), {}, settings), Error);
+    EXPECT_THROW(fit_model(GetParam(), t.samples, std::vector<double>{1}, settings), Error);
+    auto bad = t.targets;
+    bad[7] = std::nan("");
+    EXPECT_THROW(fit_model(GetParam(), t.samples, bad, settings), Error);
+    auto grouped = settings;
+    grouped.groups = {1, 2};
+    EXPECT_THROW(fit_model(GetParam(), t.samples, t.targets, grouped), Error);
+}
+
+TEST_P(EveryLearner, LearnsFromOneRow) {
+    Samples one(1, 2);
+    one.set_row(0, std::vector{1.0F, 2.0F});
+    const Model model = fit_model(GetParam(), one, std::vector<double>{5}, quick(GetParam()));
+    EXPECT_NO_THROW(check(model, 2));
+    EXPECT_NEAR(predict(model, std::vector{1.0F, 2.0F}), 5, 0.5);
+}
+
+TEST_P(EveryLearner, IsFoundByItsName) {
+    EXPECT_EQ(parse_learner(name(GetParam())), GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryLearner,
+                         ::testing::ValuesIn(std::vector<Learner>(all_learners().begin(), all_learners().end())),
+                         [](const auto& tested) { return std::string(name(tested.param)); });
+
+TEST(ParseLearner, KnowsNoOthers) {
+    EXPECT_EQ(parse_learner("oracle"), std::nullopt);
+    EXPECT_EQ(all_learners().size(), 10U);
+}
+
+TEST(MemberSums, AreOfTreesOrOfTheModelAsAWhole) {
+    // Two trees that say 10 and 40; boosted they say 1 + 10 + 40 together.
+    const Forest two{{{-1, 10, 0}, {-1, 40, 0}}, {0, 1}};
+    const auto apart = member_sums(two, std::vector{0.0F});
+    EXPECT_EQ(apart.count, 2);
+    EXPECT_EQ(apart.sum, 50);
+    EXPECT_EQ(apart.squares, 1700);
+    EXPECT_EQ(tree_count(two), 2U);
+    const Model together = BoostedTrees{1, two};
+    EXPECT_EQ(predict(together, std::vector{0.0F}), 51);
+    EXPECT_EQ(member_sums(together, std::vector{0.0F}).count, 1);
+    EXPECT_EQ(member_sums(together, std::vector{0.0F}).sum, 51);
+    EXPECT_EQ(tree_count(together), 2U);
+    EXPECT_EQ(tree_count(Model(Polynomial())), 0U);
+}
+
+TEST(FitModel, KeepsGroupsTogetherWhereItHoldsOut) {
+    // Twenty rows of noise, each four times. Folds of rows find every held-out row among the trained ones, so that the
+    // smallest penalty looks best; folds of groups see that nothing is known, and take a large one.
+    Samples samples(80, 20);
+    std::vector<double> targets;
+    LearnerSettings settings = learner_settings(Learner::ridge, 1, 1);
+    Random random(4);
+    for (std::size_t i = 0; i < 80; ++i) {
+        for (std::size_t c = 0; c < 20; ++c) {
+            samples.set(i, c, i % 4 == 0 ? static_cast<float>(random.uniform()) : samples.at(i - 1, c));
+        }
+        targets.push_back(i % 4 == 0 ? random.uniform() : targets.back());
+    }
+    const auto size = [&](const Model& model) {
+        double sum = 0;
+        for (const double weight : std::get<Polynomial>(model).weights) sum += std::abs(weight);
+        return sum;
+    };
+    const double alone = size(fit_model(Learner::ridge, samples, targets, settings));
+    for (std::size_t i = 0; i < 80; ++i) settings.groups.push_back(i / 4);
+    EXPECT_LT(size(fit_model(Learner::ridge, samples, targets, settings)), 0.5 * alone);
+}
+
+}  // namespace
+}  // namespace joulecast
