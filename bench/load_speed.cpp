@@ -18,7 +18,9 @@ double milliseconds(const char* file, std::size_t& nodes) {
     nodes = 0;
     for (const auto& device : predictor.devices) {
         for (const auto& model : device.models) {
-            for (const auto& forest : model.forests) nodes += forest.nodes.size();
+            for (const auto& part : model.parts) {
+                if (const auto* forest = std::get_if<joulecast::Forest>(&part.model)) nodes += forest->nodes.size();
+            }
         }
     }
     return 1e3 * static_cast<double>(elapsed) / CLOCKS_PER_SEC;

@@ -6,10 +6,12 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/settings.h"
 #include "cli/verb.h"
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/dataset/repeat_spread.h"
@@ -106,7 +108,8 @@ std::string joined(const std::vector<std::string>& texts) {
 
 struct DevicePart {
     const DeviceModel* model = nullptr;
-    std::int64_t forests = 0;
+    std::vector<std::string> learners;
+    std::int64_t trees = 0;
 };
 
 Description describe_predictor(const std::string& file) {
@@ -132,14 +135,20 @@ Description describe_predictor(const std::string& file) {
          [](const DevicePart& p) { return static_cast<std::int64_t>(p.model->laws.size()); }},
         {"models", "models", Show::count,
          [](const DevicePart& p) { return static_cast<std::int64_t>(p.model->models.size()); }},
-        {"forests", "forests", Show::count, [](const DevicePart& p) { return p.forests; }},
+        {"learners", "learners", Show::text, [](const DevicePart& p) { return joined(p.learners); }},
+        {"trees", "trees", Show::count, [](const DevicePart& p) { return p.trees; }},
         {"networks", "networks", Show::count, [](const DevicePart& p) { return p.model->networks; }},
     };
     std::vector<DevicePart> parts;
     for (const DeviceModel& model : predictor.devices) {
-        parts.push_back({&model, 0});
-        for (const FamilyModel& family : model.models)
-            parts.back().forests += static_cast<std::int64_t>(family.forests.size());
+        parts.push_back({&model, {}, 0});
+        std::set<std::string_view> learners;
+        for (const FamilyModel& family : model.models) {
+            learners.insert(name(family.learner));
+            for (const ModelPart& part : family.parts)
+                parts.back().trees += static_cast<std::int64_t>(tree_count(part.model));
+        }
+        parts.back().learners.assign(learners.begin(), learners.end());
     }
     description.parts = fill(columns, parts);
     return description;

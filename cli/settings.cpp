@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "joulecast/error.h"
+#include "joulecast/learn/learner.h"
 
 namespace joulecast::cli {
 
@@ -58,6 +59,12 @@ std::string joined(const std::vector<std::string>& texts, const std::string& sep
     std::string all;
     for (const std::string& text : texts) all += (all.empty() ? "" : separator) + text;
     return all;
+}
+
+std::vector<std::string> learner_words() {
+    std::vector<std::string> words{"auto"};
+    for (const Learner learner : all_learners()) words.emplace_back(name(learner));
+    return words;
 }
 
 }  // namespace joulecast::cli

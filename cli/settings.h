@@ -14,4 +14,7 @@ std::vector<SymbolValues> parse_settings(const std::vector<std::string>& texts);
 /// "name, name" for messages and tables.
 std::string joined(const std::vector<std::string>& texts, const std::string& separator = ", ");
 
+/// Words that --learner takes: "auto" and every learner's name.
+std::vector<std::string> learner_words();
+
 }  // namespace joulecast::cli

@@ -120,7 +120,7 @@ Run declare_train(CLI::App& command) {
     command.add_option("-o,--predictor", options->predictor, "file to write, NAME.jcp")->required();
     command.add_option("--device", options->devices, "device ids; without, every device of the database");
     command.add_option("--learner", options->learner, "auto compares by grouped cross-validation, per family")
-        ->check(CLI::IsMember({"auto", "extra_trees", "random_forest", "decision_tree"}))
+        ->check(CLI::IsMember(learner_words()))
         ->capture_default_str();
     command.add_option("--format", options->output.format, "table, json or csv")
         ->check(CLI::IsMember({"table", "json", "csv"}))

@@ -237,7 +237,7 @@ void cross_validate(const Options& options, const MeasuredRows& rows, Validated&
     settings.folds = options.folds;
     settings.grouped = options.split != "random";
     for (const std::string& learner : options.learners) {
-        if (learner != "auto") settings.learners.push_back(parse_learner(learner).value());
+        settings.learners.push_back(parse_learner(learner));  // none: auto
     }
     if (options.baselines) settings.baselines = all_baselines();
     settings.progress = [](std::size_t done, std::size_t all) {
@@ -297,7 +297,7 @@ Run declare_validate(CLI::App& command) {
         ->capture_default_str()
         ->excludes(predictor);
     command.add_option("--learner", options->learners, "learners to compare: auto, extra_trees, ...")
-        ->check(CLI::IsMember({"auto", "extra_trees", "random_forest", "decision_tree"}))
+        ->check(CLI::IsMember(learner_words()))
         ->excludes(predictor);
     command.add_flag("--baselines", options->baselines, "add roofline, paleo and the thesis' forest")
         ->excludes(predictor);

@@ -139,6 +139,7 @@ set(joulecast_headers
     joulecast/predict/forecast_operation.h
     joulecast/predict/forest_bytes.h
     joulecast/predict/jcp.h
+    joulecast/predict/jcp_model.h
     joulecast/predict/measured_networks.h
     joulecast/predict/model.h
     joulecast/predict/predictor.h

@@ -19,7 +19,8 @@ struct Variant {
 
 std::vector<Variant> variants(const ValidationSettings& settings) {
     std::vector<Variant> all;
-    for (const Learner learner : settings.learners) all.push_back({std::string(name(learner)), learner});
+    for (const auto& learner : settings.learners)
+        all.push_back({learner ? std::string(name(*learner)) : "joulecast", learner});
     if (all.empty()) all.push_back({"joulecast", std::nullopt});
     return all;
 }

@@ -20,8 +20,9 @@ using Progress = std::function<void(std::size_t, std::size_t)>;
 
 struct ValidationSettings {
     std::size_t folds = 5;
-    bool grouped = true;            ///< false: rows at random, which leaks
-    std::vector<Learner> learners;  ///< empty: joulecast's own choice, called "joulecast"
+    bool grouped = true;  ///< false: rows at random, which leaks
+    /// Absent, or an empty list: joulecast's own choice, called "joulecast".
+    std::vector<std::optional<Learner>> learners;
     std::vector<Baseline> baselines;
     TrainSettings training;
     Progress progress;

@@ -1,15 +1,16 @@
 #include "joulecast/learn/boosted_trees.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "joulecast/error.h"
 
 namespace joulecast {
 
 double predict(const BoostedTrees& model, std::span<const float> row) {
-    double sum = model.base;
-    for (std::size_t tree = 0; tree < model.forest.roots.size(); ++tree) sum += predict_tree(model.forest, tree, row);
-    return sum;
+    std::vector<double> said(model.forest.roots.size());
+    predict_trees(model.forest, row, said);
+    return std::accumulate(said.begin(), said.end(), model.base);
 }
 
 void check(const BoostedTrees& model, std::size_t columns) {

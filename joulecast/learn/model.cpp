@@ -93,7 +93,9 @@ MemberSums member_sums(const Model& model, std::span<const float> row) {
         sums.squares += value * value;
     };
     if (const auto* forest = std::get_if<Forest>(&model)) {
-        for (std::size_t tree = 0; tree < forest->roots.size(); ++tree) add(predict_tree(*forest, tree, row));
+        std::vector<double> said(forest->roots.size());
+        predict_trees(*forest, row, said);
+        for (const double value : said) add(value);
     } else {
         add(predict(model, row));
     }

@@ -159,6 +159,7 @@ BoostedTrees fit_boosted(const Samples& samples, std::span<const double> targets
         throw Error("there are " + std::to_string(settings.monotone.size()) + " monotone constraints for " +
                     std::to_string(samples.columns()) + " columns");
     }
+    if (settings.rounds == 0) throw Error("boosting takes at least one round");
     double mean = 0;
     for (const double target : targets) mean += target / static_cast<double>(targets.size());
     std::vector<float> labels;

@@ -41,7 +41,8 @@ NetworkResidual residual(const DeviceModel& device, std::span<const Feature* con
     const NetworkMeasurement& m = network.measurement;
     std::vector<OperationForecast> operations;
     for (const CountedOperation& counted : count_operations(network.graph)) {
-        auto operation = forecast_operation(device, columns, prepare(counted.operation, device.device, device.point.math), times);
+        auto operation =
+            forecast_operation(device, columns, prepare(counted.operation, device.device, device.point.math), times);
         operation.count = counted.count;
         operations.push_back(std::move(operation));
     }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "joulecast/learn/conformal.h"
 
@@ -71,12 +72,35 @@ std::vector<TrainedRange> ranges_of(const Samples& samples) {
     return ranges;
 }
 
-TreeSettings tree_settings(Learner learner, Metric metric, const TrainSettings& training) {
+/// Numbers in place of the rows' groups.
+std::vector<std::size_t> numbered_groups(std::span<const TrainingRow* const> rows) {
+    std::map<std::string_view, std::size_t> numbers;
+    std::vector<std::size_t> groups;
+    for (const TrainingRow* row : rows) groups.push_back(numbers.try_emplace(row->group, numbers.size()).first->second);
+    return groups;
+}
+
+LearnerSettings settings_of(Learner learner, Metric metric, std::span<const TrainingRow* const> rows,
+                            const TrainSettings& training) {
     // Memory is nearly exact from the shapes: a quarter of the trees keeps the file small.
-    const std::size_t trees = metric == Metric::time ? training.trees : std::max<std::size_t>(1, training.trees / 4);
-    TreeSettings chosen = settings(learner, trees, training.seed);
+    const std::size_t part = metric == Metric::time ? 1 : 4;
+    LearnerSettings chosen = learner_settings(learner, std::max<std::size_t>(1, training.trees / part), training.seed);
+    chosen.boost.rounds /= part;
     chosen.threads = training.threads;
+    chosen.groups = numbered_groups(rows);
     return chosen;
+}
+
+/// The model with its bounds.
+ModelPart fit_part(const Samples& samples, const std::vector<double>& residuals, Learner learner,
+                   const LearnerSettings& settings) {
+    ModelPart part;
+    part.model = fit_model(learner, samples, residuals, settings);
+    const auto [low, high] = std::minmax_element(residuals.begin(), residuals.end());
+    const double slack = (*high - *low) / 2;
+    part.low = *low - slack;
+    part.high = *high + slack;
+    return part;
 }
 
 FamilyModel fit_family(const DeviceModel& device, std::span<const TrainingRow* const> rows, Family family,
@@ -95,13 +119,14 @@ FamilyModel fit_family(const DeviceModel& device, std::span<const TrainingRow* c
         samples.set_row(i, feature_row(device, model, columns, rows[i]->operation));
     }
     model.ranges = ranges_of(samples);
+    const LearnerSettings settings = settings_of(learner, metric, rows, training);
     for (const Base base : bases(metric)) {
         std::vector<double> residuals;
         for (const TrainingRow* row : rows) {
             residuals.push_back(log_metric(*row, metric) - log_base(base, device, row->operation).value());
         }
-        model.bases.push_back(base);
-        model.forests.push_back(fit_forest(samples, residuals, tree_settings(learner, metric, training)));
+        model.parts.push_back(fit_part(samples, residuals, learner, settings));
+        model.parts.back().base = base;
     }
     return model;
 }

@@ -27,7 +27,7 @@ std::vector<Learner> candidates(const TrainSettings& settings);
 /// The one with the smallest mean |log error|; the first of equals.
 const CandidateScore& best_candidate(std::span<const CandidateScore> scores);
 
-/// Laws and forests of every family by one learner, on top of `frame` (device and point). No intervals yet.
+/// Laws and models of every family by one learner, on top of `frame` (device and point). No intervals yet.
 DeviceModel fit_models(const DeviceModel& frame, std::span<const TrainingRow* const> rows, Learner learner,
                        const TrainSettings& settings);
 

@@ -115,7 +115,8 @@ NetworkForecast forecast_network(const Graph& graph, const std::string& precisio
     forecast.precision = precision;
     for (const auto& [symbol, value] : graph.symbols) forecast.symbols[symbol] = value.value;
     for (const CountedOperation& counted : count_operations(graph)) {
-        auto operation = forecast_operation(device, columns, prepare(counted.operation, device.device, device.point.math), measured);
+        auto operation =
+            forecast_operation(device, columns, prepare(counted.operation, device.device, device.point.math), measured);
         operation.count = counted.count;
         forecast.operations.push_back(std::move(operation));
     }

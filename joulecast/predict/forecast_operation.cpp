@@ -7,7 +7,8 @@
 namespace joulecast {
 namespace {
 
-/// Tree spread that even unanimous trees are given : with less, 90 % intervals held too few of the held-out rows.
+/// Spread that even unanimous members are given, and models without members: with less, 90 % intervals held too few of
+/// the held-out rows.
 constexpr double least_spread = 0.01;
 /// Without any measurement of its kind a forecast is off by up to about this factor (roofline against measured
 /// families on CPUs: 1.2 to 10 times, so the value is put at 3 times the roofline).
@@ -105,26 +106,19 @@ std::optional<LogForecast> forecast_log(const DeviceModel& device, std::span<con
     if (!model) return std::nullopt;
     const auto row = feature_row(device, *model, columns, operation);
     double sum = 0;
-    double squares = 0;
-    double members = 0;
-    double value = 0;
-    for (std::size_t f = 0; f < model->forests.size(); ++f) {
-        const auto base = log_base(model->bases[f], device, operation);
+    double squares = 0;  // of the members about zero
+    for (const ModelPart& part : model->parts) {
+        const auto base = log_base(part.base, device, operation);
         if (!base) return std::nullopt;
-        const Forest& forest = model->forests[f];
-        double forest_sum = 0;
-        for (std::size_t tree = 0; tree < forest.roots.size(); ++tree) {
-            const double member = *base + predict_tree(forest, tree, row);
-            forest_sum += member;
-            squares += member * member;
-        }
-        sum += forest_sum;
-        members += static_cast<double>(forest.roots.size());
-        value += forest_sum / static_cast<double>(forest.roots.size());
+        const MemberSums members = member_sums(part.model, row);
+        const double mean = members.sum / members.count;
+        const double value = *base + std::clamp(mean, part.low, part.high);
+        sum += value;
+        squares += value * value + std::max(0.0, members.squares / members.count - mean * mean);
     }
-    value /= static_cast<double>(model->forests.size());
-    const double mean = sum / members;
-    const double spread = std::sqrt(std::max(0.0, squares / members - mean * mean));
+    const auto parts = static_cast<double>(model->parts.size());
+    const double value = sum / parts;
+    const double spread = std::sqrt(std::max(0.0, squares / parts - value * value));
     const bool is_inside = inside(*model, columns, row);
     const double half_width = model->score_90 * (spread + least_spread) * (is_inside ? 1 : beyond_range);
     return LogForecast{value, std::clamp(half_width, least_half_width, largest_half_width), spread + least_spread,

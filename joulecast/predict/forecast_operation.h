@@ -24,11 +24,11 @@ struct PreparedOperation {
 
 PreparedOperation prepare(const Operation& operation, const Device& device, Math math = Math::ieee);
 
-/// A forecast of log(metric) by trees.
+/// A forecast of log(metric) by a learned model.
 struct LogForecast {
     double log_value = 0;
     double half_width = 0;  ///< of the 90 % interval, in log
-    double scale = 0;       ///< spread of the trees + 0.01: what held-out errors are measured in
+    double scale = 0;       ///< spread of the members + 0.01: what held-out errors are measured in
     bool inside = false;    ///< target and main sizes lie within what was trained
 };
 
@@ -36,11 +36,11 @@ struct LogForecast {
 std::optional<LogForecast> forecast_log(const DeviceModel& device, std::span<const Feature* const> columns,
                                         const PreparedOperation& operation, Metric metric);
 
-/// The row that the forests of this device compare.
+/// The row that the models of this device are asked with.
 std::vector<float> feature_row(const DeviceModel& device, const FamilyModel& model,
                                std::span<const Feature* const> columns, const PreparedOperation& operation);
 
-/// The base that a forest's logarithm is relative to, in log; absent without a law.
+/// The base that a model's logarithm is relative to, in log; absent without a law.
 std::optional<double> log_base(Base base, const DeviceModel& device, const PreparedOperation& operation);
 
 /// Peak memory is learned relative to the bytes written, both raised by a page: many operations need nothing.

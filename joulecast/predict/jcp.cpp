@@ -11,6 +11,7 @@
 #include "joulecast/error.h"
 #include "joulecast/predict/bytes.h"
 #include "joulecast/predict/forest_bytes.h"
+#include "joulecast/predict/jcp_model.h"
 
 namespace joulecast {
 namespace {
@@ -176,14 +177,33 @@ void put(ByteWriter& out, const FamilyModel& model) {
         out.real(range.low);
         out.real(range.high);
     }
-    out.number(static_cast<std::uint32_t>(model.forests.size()));
-    for (std::size_t i = 0; i < model.forests.size(); ++i) {
-        out.number(static_cast<std::uint8_t>(model.bases[i]));
-        put(out, model.forests[i]);
+    out.number(static_cast<std::uint32_t>(model.parts.size()));
+    for (const ModelPart& part : model.parts) {
+        out.number(static_cast<std::uint8_t>(part.base));
+        out.real(part.low);
+        out.real(part.high);
+        put(out, part.model);
     }
 }
 
-FamilyModel take_model(ByteReader& in, std::size_t columns) {
+/// One part; in version 1 it was a base and a forest.
+ModelPart take_part(ByteReader& in, std::size_t columns, std::uint32_t version) {
+    ModelPart part;
+    const auto base = in.number<std::uint8_t>();
+    if (base > static_cast<std::uint8_t>(Base::output_bytes)) in.fail("a model has an unknown base");
+    part.base = static_cast<Base>(base);
+    if (version == 1) {
+        part.model = take_forest(in, columns);
+        return part;
+    }
+    part.low = take_finite(in);
+    part.high = take_finite(in);
+    if (part.low > part.high) in.fail("a model has bounds the wrong way round");
+    part.model = take_model(in, columns);
+    return part;
+}
+
+FamilyModel take_family_model(ByteReader& in, std::size_t columns, std::uint32_t version) {
     FamilyModel model;
     model.family = take_name(in, parse_family, "family");
     model.metric = take_name(in, parse_metric, "metric");
@@ -197,14 +217,9 @@ FamilyModel take_model(ByteReader& in, std::size_t columns) {
         range.low = in.short_real();
         range.high = in.short_real();
     }
-    const std::size_t forests = in.count(9);
-    if (forests == 0) in.fail("a model has no forest");
-    for (std::size_t i = 0; i < forests; ++i) {
-        const auto base = in.number<std::uint8_t>();
-        if (base > static_cast<std::uint8_t>(Base::output_bytes)) in.fail("a forest has an unknown base");
-        model.bases.push_back(static_cast<Base>(base));
-        model.forests.push_back(take_forest(in, columns));
-    }
+    const std::size_t parts = in.count(9);
+    if (parts == 0) in.fail("a model has no part");
+    for (std::size_t i = 0; i < parts; ++i) model.parts.push_back(take_part(in, columns, version));
     return model;
 }
 
@@ -266,7 +281,7 @@ DeviceModel& current(Predictor& predictor, const ByteReader& in) {
     return predictor.devices.back();
 }
 
-void take_section(Predictor& predictor, std::string_view tag, ByteReader& in) {
+void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, std::uint32_t version) {
     if (tag == "ORIG") {
         predictor.origin = take_origin(in);
     } else if (tag == "FEAT") {
@@ -282,7 +297,7 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in) {
     } else if (tag == "LAWS") {
         take_laws(in, current(predictor, in));
     } else if (tag == "MODL") {
-        current(predictor, in).models.push_back(take_model(in, predictor.features.size()));
+        current(predictor, in).models.push_back(take_family_model(in, predictor.features.size(), version));
     } else if (tag == "CALI") {
         take_calibration(in, current(predictor, in));
     } else {
@@ -334,7 +349,7 @@ Predictor from_jcp(std::span<const std::byte> bytes, const std::string& name) {
         const auto payload = in.take(length);
         if (crc32(payload) != crc) in.fail("the checksum of a section does not match");
         ByteReader section(payload, "predictor " + name);
-        take_section(predictor, {reinterpret_cast<const char*>(tag.data()), 4}, section);
+        take_section(predictor, {reinterpret_cast<const char*>(tag.data()), 4}, section, version);
     }
     if (!in.at_end()) in.fail("bytes follow the last section");
     if (predictor.devices.empty()) in.fail("it covers no device");

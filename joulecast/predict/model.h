@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,8 +10,8 @@
 #include "joulecast/device/device.h"
 #include "joulecast/features/feature.h"
 #include "joulecast/graph/record.h"
-#include "joulecast/learn/forest.h"
 #include "joulecast/learn/learner.h"
+#include "joulecast/learn/model.h"
 #include "joulecast/physics/law.h"
 
 namespace joulecast {
@@ -22,7 +23,7 @@ enum class Metric { time, peak_memory };
 std::string_view name(Metric metric);
 std::optional<Metric> parse_metric(std::string_view text);
 
-/// What the logarithm that a forest returns is taken relative to.
+/// What the logarithm that a model returns is taken relative to.
 enum class Base { law, roofline, output_bytes };
 
 struct TrainedRange {
@@ -31,16 +32,26 @@ struct TrainedRange {
     friend bool operator==(const TrainedRange&, const TrainedRange&) = default;
 };
 
-/// The learned part for one family and metric: log(metric / base), the mean over its forests.
+/// One model of log(metric / base).
+struct ModelPart {
+    Base base = Base::law;
+    /// What it says is held within these: the trained values and half of their range to either side. Trees never leave
+    /// them; models that compute would, for rows far from the trained ones.
+    double low = std::numeric_limits<double>::lowest();
+    double high = std::numeric_limits<double>::max();
+    Model model;
+    friend bool operator==(const ModelPart&, const ModelPart&) = default;
+};
+
+/// The learned part for one family and metric: log(metric), the mean over its parts.
 struct FamilyModel {
     Family family = Family::other;
     Metric metric = Metric::time;
     Learner learner = Learner::extra_trees;
     std::vector<std::string> targets;  ///< trained, sorted; their places are the feature "target"
     std::vector<TrainedRange> ranges;  ///< per feature, of the finite trained values; low > high where there were none
-    std::vector<Base> bases;           ///< one per forest
-    std::vector<Forest> forests;
-    double score_90 = 0;  ///< 90 % of held-out |log error| lie below score_90 * (spread of the trees + 0.01)
+    std::vector<ModelPart> parts;
+    double score_90 = 0;  ///< 90 % of held-out |log error| lie below score_90 * (spread of the members + 0.01)
     std::int64_t rows = 0;
 };
 
@@ -87,10 +98,10 @@ struct Origin {
     std::uint64_t seed = 0;
 };
 
-/// Laws, forests and calibration, ready to forecast. Written to and read from .jcp files (jcp.h).
+/// Laws, models and calibration, ready to forecast. Written to and read from .jcp files (jcp.h).
 struct Predictor {
     Origin origin;
-    std::vector<std::string> features;  ///< the columns of all forests, by name
+    std::vector<std::string> features;  ///< the columns of all models, by name
     std::vector<DeviceModel> devices;
 };
 

@@ -17,7 +17,7 @@ namespace joulecast {
 
 struct TrainSettings {
     std::optional<Learner> learner;  ///< absent: per family the one with the smallest held-out error
-    std::size_t trees = 40;          ///< per forest; a family's time has two
+    std::size_t trees = 40;          ///< per forest of trees that stand alone; a family's time has two
     std::size_t folds = 5;           ///< grouped, for intervals and choices
     std::uint64_t seed = 1;
     unsigned threads = 0;
@@ -51,7 +51,7 @@ struct HeldOutTime {
     double half_width = 0;                                        ///< of the 90 % interval, in log
 };
 
-/// Laws, forests, intervals; networks (may be empty) calibrate the correction from operations to networks.
+/// Laws, models, intervals; networks (may be empty) calibrate the correction from operations to networks.
 DeviceModel train_device(const Device& device, const OperatingPoint& setting, std::span<const TrainingRow> rows,
                          std::span<const TrainingNetwork> networks, const TrainSettings& settings);
 

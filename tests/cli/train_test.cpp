@@ -41,6 +41,20 @@ TEST(Train, AnswersInJson) {
     EXPECT_EQ(answer["devices"][0]["threads"], 2);
 }
 
+TEST(Train, TakesEveryLearnerAndItsFileForecasts) {
+    const TemporaryFolder folder;
+    const std::string database = small_database(folder);
+    for (const Learner learner : all_learners()) {
+        const std::string file = folder.file(std::string(name(learner)) + ".jcp");
+        const auto ran = run_joulecast("train --db " + database + " -o " + file + " --learner " +
+                                       std::string(name(learner)) + " --format json");
+        ASSERT_EQ(ran.status, 0) << ran.err;
+        for (const auto& model : nlohmann::json::parse(ran.out)["models"]) EXPECT_EQ(model["learner"], name(learner));
+        EXPECT_EQ(run_joulecast("validate --db " + database + " --predictor " + file).status, 0) << name(learner);
+    }
+    EXPECT_EQ(run_joulecast("train --db " + database + " -o " + folder.file("p.jcp") + " --learner oracle").status, 2);
+}
+
 TEST(Train, SaysWhichDevicesThereAre) {
     const TemporaryFolder folder;
     const auto ran =

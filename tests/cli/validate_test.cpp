@@ -39,6 +39,14 @@ class Validate : public ::testing::Test {
     static inline TemporaryFolder* folder_ = nullptr;
 };
 
+TEST_F(Validate, ComparesLearnersWithJoulecastsOwnChoice) {
+    const auto ran = validate("--learner auto linear knn --folds 2 --format json");
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    std::set<std::string> models;
+    for (const auto& line : nlohmann::json::parse(ran.out)["operations"]) models.insert(line["model"].get<std::string>());
+    EXPECT_THAT(models, ::testing::UnorderedElementsAre("joulecast", "linear", "knn"));
+}
+
 TEST_F(Validate, HasTheKeysOfTheContract) {
     const auto ran = validate("--baselines --folds 3 --format json --predictions " + file("rows.csv"));
     ASSERT_EQ(ran.status, 0) << ran.err;

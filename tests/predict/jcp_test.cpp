@@ -30,6 +30,7 @@ const Predictor& sample() {
         for (const Feature* feature : all_columns()) p.features.emplace_back(feature->name);
         TrainSettings settings;
         settings.trees = 3;
+        settings.learner = Learner::extra_trees;
         p.devices.push_back(train_device(testing::synthetic_cpu(), setting, training, networks, settings));
         p.origin = origin_of(rows, "joulecast test", "2026-01-01T00:00:00Z");
         return p;
@@ -57,7 +58,7 @@ TEST(Jcp, ComesBackAsItWasWritten) {
     EXPECT_EQ(device.corrections, sample().devices[0].corrections);
     ASSERT_FALSE(device.models.empty());
     for (std::size_t i = 0; i < device.models.size(); ++i) {
-        EXPECT_EQ(device.models[i].forests, sample().devices[0].models[i].forests);
+        EXPECT_EQ(device.models[i].parts, sample().devices[0].models[i].parts);
         EXPECT_EQ(device.models[i].targets, sample().devices[0].models[i].targets);
         EXPECT_EQ(device.models[i].score_90, sample().devices[0].models[i].score_90);
     }
@@ -129,7 +130,7 @@ TEST(Jcp, RefusesEveryFlippedBitOfAPayload) {
 /// The sample with one forest changed, written with checksums that are right.
 std::vector<std::byte> with_forest(const std::function<void(Forest&)>& change) {
     Predictor p = sample();
-    change(p.devices[0].models[0].forests[0]);
+    change(std::get<Forest>(p.devices[0].models[0].parts[0].model));
     return to_jcp(p);
 }
 
@@ -157,13 +158,13 @@ TEST(Jcp, ReadsTreesOfAnyDepth) {
     for (std::int32_t i = 0; i < 3001; ++i) chain.nodes.push_back({-1, static_cast<float>(i), 0});
     ASSERT_NO_THROW(check(chain, 1));
     const Predictor back = from_jcp(with_forest([&](Forest& forest) { forest = chain; }), "deep.jcp");
-    EXPECT_EQ(back.devices[0].models[0].forests[0], chain);
+    EXPECT_EQ(std::get<Forest>(back.devices[0].models[0].parts[0].model), chain);
 }
 
 TEST(Jcp, ReadsForestsThatPassTheCheckOfTheWalker) {
     const Predictor back = from_jcp(to_jcp(sample()), "sample.jcp");
     for (const FamilyModel& model : back.devices[0].models) {
-        for (const Forest& forest : model.forests) EXPECT_NO_THROW(check(forest, back.features.size()));
+        for (const ModelPart& part : model.parts) EXPECT_NO_THROW(check(part.model, back.features.size()));
     }
 }
 
