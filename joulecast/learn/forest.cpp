@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "joulecast/error.h"
@@ -37,8 +38,11 @@ std::size_t check_tree(const std::vector<ForestNode>& nodes, std::size_t root, s
 
 /// Walks under way at once: enough to hide the latency of a load from the second-level cache behind the others'.
 constexpr std::size_t lanes = 8;
-/// Rows that go through a tree before the next tree is loaded: 256 rows of 60 columns fill the first-level cache.
-constexpr std::size_t rows_per_block = 256;
+/// Rows that go through a tree before the next tree is loaded. Many, since loading a tree is what costs; no more, so
+/// that the rows of a block stay in the last-level cache.
+constexpr std::size_t rows_per_block = 8192;
+/// Packing the nodes of a forest takes about as long as walking with so many rows.
+constexpr std::size_t fewest_rows_to_pack = 64;
 
 /// Where a walk stands, and the row it compares.
 struct Lanes {
@@ -69,22 +73,77 @@ inline void walk(const ForestNode* nodes, Lanes& walks) {
     }
 }
 
-/// Adds what one tree says of `count` rows to their sums.
-void add_tree(const Forest& forest, std::int32_t root, const FeatureRows& rows, std::span<double> sums) {
-    const ForestNode* nodes = forest.nodes.data();
-    for (std::size_t first = 0; first < sums.size(); first += lanes) {
-        const std::size_t filled = std::min(lanes, sums.size() - first);
-        Lanes walks;
-        walks.at.fill(root);
-        // Lanes beyond the end walk with the last row.
+/// A node in 8 bytes, so that a whole tree stays in the second-level cache while a batch goes through it. A leaf
+/// compares column 0 with no number, which sends every row to the right: to itself. So a walk needs no test for leaves.
+class PackedNode {
+  public:
+    static constexpr std::size_t most_columns = 256;
+    static constexpr std::size_t most_nodes = std::size_t{1} << 23U;
+
+    PackedNode() = default;
+    /// `index` is the node's own place in the forest.
+    PackedNode(const ForestNode& node, std::int32_t index) {
+        const bool is_leaf = node.feature < 0;
+        const std::int32_t right = is_leaf ? 0 : node.right - index;
+        threshold_ = is_leaf ? std::numeric_limits<float>::quiet_NaN() : node.value;
+        rest_ = static_cast<std::uint32_t>(right - 1) << 8U | static_cast<std::uint32_t>(is_leaf ? 0 : node.feature);
+    }
+
+    /// How far the next node of a row lies behind this one: 1 to the left, 0 at a leaf. Written with a mask, since
+    /// compilers make a branch of a choice, and one in two would be guessed wrongly.
+    std::int32_t step(const float* row) const {
+        const std::int32_t to_the_right = static_cast<std::int32_t>(row[rest_ & 0xFFU] <= threshold_) - 1;
+        return 1 + ((static_cast<std::int32_t>(rest_) >> 8) & to_the_right);
+    }
+
+  private:
+    float threshold_ = 0;
+    std::uint32_t rest_ = 0;  ///< below the column, above it the distance to the right child less one, signed
+};
+
+/// Walks a group of rows down one tree, and says where they arrive.
+inline void walk(const PackedNode* nodes, const float* rows, std::size_t columns, std::array<std::int32_t, lanes>& at) {
+    at.fill(0);
+    std::int32_t moved = 1;
+    while (moved != 0) {
+        moved = 0;
         for (std::size_t lane = 0; lane < lanes; ++lane) {
-            walks.row[lane] = rows.values.data() + (first + std::min(lane, filled - 1)) * rows.columns;
-        }
-        walk(nodes, walks);
-        for (std::size_t lane = 0; lane < filled; ++lane) {
-            sums[first + lane] += static_cast<double>(nodes[walks.at[lane]].value);
+            at[lane] += nodes[at[lane]].step(rows + lane * columns);
+            const std::int32_t further = nodes[at[lane]].step(rows + lane * columns);
+            at[lane] += further;
+            moved |= further;
         }
     }
+}
+
+/// Adds what one tree says of each row to its sum; whole groups of rows only. `packed` is scratch.
+void add_tree(std::span<const ForestNode> tree, std::int32_t root, const FeatureRows& rows, std::span<double> sums,
+              std::vector<PackedNode>& packed) {
+    packed.clear();
+    for (const ForestNode& node : tree) packed.emplace_back(node, root + static_cast<std::int32_t>(packed.size()));
+    std::array<std::int32_t, lanes> at;
+    for (std::size_t row = 0; row < sums.size(); row += lanes) {
+        walk(packed.data(), rows.values.data() + row * rows.columns, rows.columns, at);
+        for (std::size_t lane = 0; lane < lanes; ++lane)
+            sums[row + lane] += static_cast<double>(tree[static_cast<std::size_t>(at[lane])].value);
+    }
+}
+
+/// The nodes of a tree: trees lie one behind the other.
+std::span<const ForestNode> nodes_of_tree(const Forest& forest, std::size_t tree) {
+    const auto begin = static_cast<std::size_t>(forest.roots[tree]);
+    const bool is_last = tree + 1 == forest.roots.size();
+    const std::size_t end = is_last ? forest.nodes.size() : static_cast<std::size_t>(forest.roots[tree + 1]);
+    return std::span(forest.nodes).subspan(begin, end - begin);
+}
+
+/// Whether packing pays and the forest can be packed.
+bool is_packed(const Forest& forest, const FeatureRows& rows) {
+    if (rows.rows() < fewest_rows_to_pack || rows.columns > PackedNode::most_columns) return false;
+    for (std::size_t tree = 0; tree < forest.roots.size(); ++tree) {
+        if (nodes_of_tree(forest, tree).size() > PackedNode::most_nodes) return false;
+    }
+    return true;
 }
 
 }  // namespace
@@ -138,14 +197,23 @@ void predict(const Forest& forest, const FeatureRows& rows, std::span<double> me
         throw Error("cannot predict " + std::to_string(means.size()) + " rows of " + std::to_string(rows.columns) +
                     " columns from " + std::to_string(rows.values.size()) + " values");
     }
-    const auto trees = static_cast<double>(forest.roots.size());
-    for (std::size_t first = 0; first < means.size(); first += rows_per_block) {
-        const std::size_t count = std::min(rows_per_block, means.size() - first);
-        const FeatureRows block{rows.values.subspan(first * rows.columns, count * rows.columns), rows.columns};
-        const auto sums = means.subspan(first, count);
-        std::fill(sums.begin(), sums.end(), 0.0);
-        for (const std::int32_t root : forest.roots) add_tree(forest, root, block, sums);
-        for (double& sum : sums) sum /= trees;
+    std::size_t first = 0;
+    if (is_packed(forest, rows)) {
+        std::vector<PackedNode> packed;
+        while (means.size() - first >= lanes) {
+            const std::size_t count = std::min(rows_per_block, (means.size() - first) / lanes * lanes);
+            const FeatureRows block{rows.values.subspan(first * rows.columns, count * rows.columns), rows.columns};
+            const auto sums = means.subspan(first, count);
+            std::fill(sums.begin(), sums.end(), 0.0);
+            for (std::size_t tree = 0; tree < forest.roots.size(); ++tree) {
+                add_tree(nodes_of_tree(forest, tree), forest.roots[tree], block, sums, packed);
+            }
+            for (double& sum : sums) sum /= static_cast<double>(forest.roots.size());
+            first += count;
+        }
+    }
+    for (; first < means.size(); ++first) {
+        means[first] = predict(forest, rows.values.subspan(first * rows.columns, rows.columns));
     }
 }
 
