@@ -1,29 +1,97 @@
+#include <cstdint>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/settings.h"
 #include "cli/verb.h"
 #include "joulecast/dataset/csv.h"
 #include "joulecast/dataset/dataset.h"
+#include "joulecast/dataset/import.h"
+#include "joulecast/dataset/import_neusight.h"
+#include "joulecast/dataset/import_vidur.h"
 #include "joulecast/error.h"
 
 namespace joulecast::cli {
 namespace {
 
+/// To add a source: one line here, its section in docs/data.md.
+struct Source {
+    const char* name;
+    const char* what;
+    Import (*read)(Dataset& dataset, std::istream& input, const std::string& name);
+};
+
+Import import_own(Dataset& dataset, std::istream& input, const std::string& name) {
+    const CsvImport counts = import_csv(dataset, input, name);
+    Import all;
+    all.rows = all.used = counts.rows;
+    all.added = counts.added;
+    return all;
+}
+
+constexpr Source sources[] = {
+    {"csv", "what export writes", &import_own},
+    {"neusight", "tables of NeuSight", &import_neusight},
+    {"vidur", "profiles of Vidur", &import_vidur},
+};
+
+const Source& source_named(const std::string& name) {
+    for (const Source& source : sources)
+        if (name == source.name) return source;
+    throw UsageError("'" + name + "' is no source");
+}
+
 struct Imported {
     std::string file;
-    CsvImport counts;
+    Import counts;
 };
+
+std::string text_of(const std::map<std::string, std::int64_t>& reasons) {
+    std::string text;
+    for (const auto& [why, rows] : reasons) text += (text.empty() ? "" : "; ") + why + ": " + std::to_string(rows);
+    return text;
+}
+
+std::int64_t total(const std::map<std::string, std::int64_t>& reasons) {
+    std::int64_t rows = 0;
+    for (const auto& [why, count] : reasons) rows += count;
+    return rows;
+}
 
 const std::vector<Column<Imported>>& columns() {
     static const std::vector<Column<Imported>> list = {
         {"file", "file", Show::text, [](const Imported& i) { return i.file; }},
         {"rows", "rows", Show::count, [](const Imported& i) { return i.counts.rows; }},
+        {"used", "used", Show::count, [](const Imported& i) { return i.counts.used; }},
         {"added", "added", Show::count, [](const Imported& i) { return i.counts.added; }},
+        {"dropped", "dropped", Show::count, [](const Imported& i) { return total(i.counts.dropped); }},
+        {"dropped_reasons", "", Show::text, [](const Imported& i) { return text_of(i.counts.dropped); }},
+        {"dropped_columns", "", Show::text, [](const Imported& i) { return joined(i.counts.dropped_columns); }},
+        {"unknown_columns", "", Show::text, [](const Imported& i) { return joined(i.counts.unknown_columns); }},
     };
     return list;
+}
+
+/// The table for people: numbers, then a line for each reason.
+std::string to_text(const std::vector<Imported>& all) {
+    std::vector<Column<Imported>> numbers(columns().begin(), columns().begin() + 5);
+    std::string text = joulecast::to_text(fill(numbers, all));
+    for (const Imported& one : all) {
+        if (one.counts.dropped.empty()) continue;
+        text += "\ndropped of " + one.file + ":\n";
+        for (const auto& [why, rows] : one.counts.dropped) text += "  " + std::to_string(rows) + "  " + why + "\n";
+    }
+    return text;
+}
+
+void warn_of_columns(const Imported& one) {
+    if (one.counts.unknown_columns.empty()) return;
+    std::cerr << "joulecast: " << one.file
+              << " has columns that are not known and not read: " << joined(one.counts.unknown_columns) << '\n';
 }
 
 }  // namespace
@@ -36,23 +104,30 @@ Run declare_import(CLI::App& command) {
         Output output;
     };
     const auto options = std::make_shared<Options>();
-    command.add_option("SOURCE", options->source, "format of the files: csv (what export writes)")
-        ->required()
-        ->check(CLI::IsMember({"csv"}));
+    std::vector<std::string> names;
+    std::string described;
+    for (const Source& source : sources) {
+        names.emplace_back(source.name);
+        described += (described.empty() ? "" : ", ") + std::string(source.name) + " (" + source.what + ")";
+    }
+    command.add_option("SOURCE", options->source, "whose files: " + described)->required()->check(CLI::IsMember(names));
     command.add_option("FILE", options->files, "files to read")->required();
     command.add_option("--db", options->database, "database to add to; made if missing")->required();
     options->output.declare(command);
     return [options] {
+        const Source& source = source_named(options->source);
         Dataset dataset(options->database);
         std::vector<Imported> all;
         for (const std::string& file : options->files) {
             std::ifstream input(file, std::ios::binary);
             if (!input) throw Error("cannot read '" + file + "'. Check the path and its permissions.");
-            all.push_back({file, import_csv(dataset, input, file)});
+            all.push_back({file, source.read(dataset, input, file)});
+            warn_of_columns(all.back());
         }
-        const Table table = fill(columns(), all);
         const std::string& format = options->output.format;
-        options->output.write(format == "csv" ? to_csv(table) : format == "json" ? to_json(table) : to_text(table));
+        options->output.write(format == "csv"    ? to_csv(fill(columns(), all))
+                              : format == "json" ? to_json(fill(columns(), all))
+                                                 : to_text(all));
         return static_cast<int>(done);
     };
 }

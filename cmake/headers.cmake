@@ -5,9 +5,13 @@ set(joulecast_headers
     joulecast/dataset/csv.h
     joulecast/dataset/csv_reader.h
     joulecast/dataset/dataset.h
+    joulecast/dataset/fx_node.h
     joulecast/dataset/import.h
+    joulecast/dataset/import_neusight.h
+    joulecast/dataset/import_vidur.h
     joulecast/dataset/insertion.h
     joulecast/dataset/measuring_lock.h
+    joulecast/dataset/published_rows.h
     joulecast/dataset/repeat_spread.h
     joulecast/dataset/schema.h
     joulecast/dataset/sqlite.h

@@ -302,12 +302,7 @@ void write_strides(sqlite::Connection& connection) {
 }
 
 constexpr Migration migrations_of_dataset[] = {
-    {version_1},
-    {"", &write_strides},
-    {version_3},
-    {version_4},
-    {version_5},
-    {version_6},
+    {version_1}, {"", &write_strides}, {version_3}, {version_4}, {version_5}, {version_6},
 };
 
 /// The file's version; throws when it is another program's or newer than we know.

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "joulecast/dataset/dataset.h"
+#include "joulecast/dataset/import.h"
+#include "joulecast/dataset/insertion.h"
+#include "joulecast/dataset/table_reader.h"
+
+namespace joulecast {
+
+/// The columns of a published table: those that its importer reads, and those that it knows and leaves.
+struct PublishedColumns {
+    std::vector<std::string_view> used;
+    std::vector<std::string_view> dropped;
+};
+
+/// What a published table tells of a measurement; the rest is not known.
+struct PublishedTime {
+    std::string_view device;  ///< any name of a data sheet
+    double time_s = 0;        ///< the table's one number: stands for mean and median
+    /// Training: forward alone. NaN: not told.
+    double forward_s = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// The measurements of one published file on their way into the database, in one transaction, with the count of what
+/// became of them. Memory grows with the distinct measurements by 16 bytes or so, not with the rows.
+class PublishedRows {
+  public:
+    explicit PublishedRows(Dataset& dataset) : insertion_(dataset) {}
+
+    /// Throws FormatError for a used column that the file lacks; notes the others.
+    void account_for(const TableReader& table, const PublishedColumns& columns);
+
+    /// One more measured number that is of no use, and why.
+    void drop(const std::string& why);
+    /// One more that told something else than a measurement.
+    void use();
+    /// One more that is an operation's time. Sizes that cannot be are dropped, and devices that no data sheet tells of.
+    /// What the file has measured before is a repeat: it gets a session of its own, "NAME repeat 2", so that the
+    /// database keeps both.
+    void add(const Operation& operation, const PublishedTime& time, Provenance provenance);
+    /// One more that is a network's time. model, symbols, mode and precision are read from `network`.
+    void add(NetworkMeasurement network, const PublishedTime& time, Provenance provenance);
+    /// A line of a network's list.
+    void add(const NetworkOperationRow& line) { counts_.added += insertion_.add(line) ? 1 : 0; }
+
+    /// Stores everything.
+    Import commit();
+
+  private:
+    /// Absent for a device without a data sheet.
+    std::optional<OperatingPoint> point(std::string_view device);
+    std::string session(const std::string& base, const std::string& key);
+
+    Insertion insertion_;
+    std::unordered_map<std::string, std::string> devices_;   ///< name -> id; empty without a data sheet
+    std::unordered_map<std::size_t, std::int64_t> repeats_;  ///< hash of a measurement's key -> times seen
+    Import counts_;
+};
+
+}  // namespace joulecast
