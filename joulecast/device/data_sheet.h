@@ -21,7 +21,7 @@ struct DataSheet {
 };
 
 /// Largest file read as a data sheet; ours have 3 KB.
-inline constexpr std::size_t largest_data_sheet_bytes = 256 * 1024;
+inline constexpr std::size_t largest_data_sheet_bytes = std::size_t{256} * 1024;
 
 /// `name` is for messages. Throws FormatError, naming the key, for anything but a sound data sheet: unknown keys,
 /// figures out of bounds or without a source, ids that are none.
