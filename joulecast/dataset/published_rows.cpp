@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "joulecast/dataset/columns.h"
 #include "joulecast/device/device_table.h"
@@ -23,10 +24,13 @@ TimeSummary summary(double seconds) {
     return time;
 }
 
-std::string no_sheet(std::string_view device) {
-    std::string shown;
-    for (const char c : device.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
-    return "device '" + shown + "' has no data sheet (joulecast help devices tells how to add one)";
+/// What of the asked point makes two measurements the same.
+std::string point_key(const OperatingPoint& asked) {
+    std::string key =
+        '\x1f' + asked.device + '\x1f' + std::string(name(asked.host)) + '\x1f' + std::string(name(asked.math));
+    for (const double value : {asked.sm_clock_mhz, asked.memory_clock_mhz, asked.power_limit_w})
+        key += '\x1f' + std::to_string(value);
+    return key;
 }
 
 constexpr const char* no_power = "the table has no power";
@@ -43,28 +47,43 @@ void PublishedRows::account_for(const TableReader& table, const PublishedColumns
     }
 }
 
-void PublishedRows::drop(const std::string& why) {
-    ++counts_.rows;
-    const bool is_counted = counts_.dropped.contains(why) || counts_.dropped.size() < most_reasons;
-    ++counts_.dropped[is_counted ? why : "further reasons"];
+std::string PublishedRows::no_sheet(std::string_view name) {
+    std::string shown;
+    for (const char c : name.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
+    return "device '" + shown + "' has no data sheet (joulecast help devices tells how to add one)";
 }
 
-void PublishedRows::use() {
-    ++counts_.rows;
-    ++counts_.used;
-}
-
-std::optional<OperatingPoint> PublishedRows::point(std::string_view device) {
-    const auto [place, is_new] = devices_.try_emplace(std::string(device));
+const Device* PublishedRows::device(std::string_view name) {
+    const auto [place, is_new] = devices_.try_emplace(std::string(name));
+    std::optional<Device>& known = place->second;
     if (is_new) {
-        if (const DataSheet* sheet = known_devices().find(device)) {
-            insertion_.add(sheet->device);
-            place->second = sheet->device.id;
-        }
+        if (const DataSheet* sheet = known_devices().find(name))
+            known = sheet->device;
+        else
+            for (Device& stored : dataset_.devices())
+                if (stored.id == name) known = std::move(stored);
+        if (known) insertion_.add(*known);
     }
-    if (place->second.empty()) return {};
+    return known ? &*known : nullptr;
+}
+
+void PublishedRows::drop(const std::string& why, std::int64_t rows) {
+    if (rows == 0) return;
+    counts_.rows += rows;
+    const bool is_counted = counts_.dropped.contains(why) || counts_.dropped.size() < most_reasons;
+    counts_.dropped[is_counted ? why : "further reasons"] += rows;
+}
+
+void PublishedRows::use(std::int64_t rows) {
+    counts_.rows += rows;
+    counts_.used += rows;
+}
+
+std::optional<OperatingPoint> PublishedRows::point(std::string_view name) {
+    const Device* known = device(name);
+    if (known == nullptr) return {};
     OperatingPoint point;
-    point.device = place->second;
+    point.device = known->id;
     point.host = Host::python;
     return point;
 }
@@ -90,11 +109,8 @@ void PublishedRows::add(const Operation& operation, const PublishedTime& time, P
     row.measurement.time = summary(time.time_s);
     if (row.mode == Mode::training && time.forward_s > 0) row.measurement.forward = summary(time.forward_s);
     row.measurement.energy_missing_reason = no_power;
-    const std::string key = row.measurement.asked.device + '\x1f' + signature(row.measurement.operation);
-    provenance.session = session(provenance.session, key);
     row.provenance = std::move(provenance);
-    use();
-    counts_.added += insertion_.add(row) ? 1 : 0;
+    add(std::move(row));
 }
 
 void PublishedRows::add(NetworkMeasurement network, const PublishedTime& time, Provenance provenance) {
@@ -107,13 +123,27 @@ void PublishedRows::add(NetworkMeasurement network, const PublishedTime& time, P
     row.measurement.time = summary(time.time_s);
     if (row.measurement.mode == Mode::training && time.forward_s > 0) row.measurement.forward = summary(time.forward_s);
     row.measurement.energy_missing_reason = no_power;
-    const NetworkMeasurement& m = row.measurement;
-    const std::string key = m.asked.device + '\x1f' + m.model + '\x1f' + symbols_text(m.symbols) + '\x1f' +
-                            std::string(name(m.mode)) + '\x1f' + m.precision;
-    provenance.session = session(provenance.session, key);
     row.provenance = std::move(provenance);
+    add(std::move(row));
+}
+
+template <class Row>
+void PublishedRows::store(const std::string& key, Row row) {
+    row.provenance.session = session(row.provenance.session, key + point_key(row.measurement.asked));
     use();
     counts_.added += insertion_.add(row) ? 1 : 0;
+}
+
+void PublishedRows::add(OperationRow row) {
+    const std::string key = signature(row.measurement.operation);
+    store(key, std::move(row));
+}
+
+void PublishedRows::add(NetworkRow row) {
+    const NetworkMeasurement& m = row.measurement;
+    const std::string key = m.model + '\x1f' + symbols_text(m.symbols) + '\x1f' + std::string(name(m.mode)) + '\x1f' +
+                            m.precision + '\x1f' + std::string(name(m.optimizer));
+    store(key, std::move(row));
 }
 
 Import PublishedRows::commit() {

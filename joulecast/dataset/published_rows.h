@@ -34,15 +34,26 @@ struct PublishedTime {
 /// became of them. Memory grows with the distinct measurements by 16 bytes or so, not with the rows.
 class PublishedRows {
   public:
-    explicit PublishedRows(Dataset& dataset) : insertion_(dataset) {}
+    explicit PublishedRows(Dataset& dataset) : dataset_(dataset), insertion_(dataset) {}
 
     /// Throws FormatError for a used column that the file lacks; notes the others.
     void account_for(const TableReader& table, const PublishedColumns& columns);
 
-    /// One more measured number that is of no use, and why.
-    void drop(const std::string& why);
-    /// One more that told something else than a measurement.
-    void use();
+    /// The device that a table calls so: of the data sheets, else the database's of that id. Its facts are stored from
+    /// now on. nullptr: nobody knows it, and no_sheet() says so.
+    const Device* device(std::string_view name);
+    static std::string no_sheet(std::string_view name);
+    /// Facts of a device in the place of those that the database has, in the same transaction.
+    void replace(const Device& device) { dataset_.insert(device); }
+
+    /// So many more measured numbers that are of no use, and why.
+    void drop(const std::string& why, std::int64_t rows = 1);
+    /// So many more that told something else than a measurement, or a part of one.
+    void use(std::int64_t rows = 1);
+    /// One more, of which the table tells more than the time: its operation canonical, its device one of device(). A
+    /// repeat (at the same asked point) gets a session of its own, as below.
+    void add(OperationRow row);
+    void add(NetworkRow row);
     /// One more that is an operation's time. Sizes that cannot be are dropped, and devices that no data sheet tells of.
     /// What the file has measured before is a repeat: it gets a session of its own, "NAME repeat 2", so that the
     /// database keeps both.
@@ -59,10 +70,13 @@ class PublishedRows {
     /// Absent for a device without a data sheet.
     std::optional<OperatingPoint> point(std::string_view device);
     std::string session(const std::string& base, const std::string& key);
+    template <class Row>
+    void store(const std::string& key, Row row);
 
+    Dataset& dataset_;
     Insertion insertion_;
-    std::unordered_map<std::string, std::string> devices_;   ///< name -> id; empty without a data sheet
-    std::unordered_map<std::size_t, std::int64_t> repeats_;  ///< hash of a measurement's key -> times seen
+    std::unordered_map<std::string, std::optional<Device>> devices_;  ///< by the table's name
+    std::unordered_map<std::size_t, std::int64_t> repeats_;           ///< hash of a measurement's key -> times seen
     Import counts_;
 };
 
