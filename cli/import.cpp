@@ -11,6 +11,7 @@
 #include "joulecast/dataset/csv.h"
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/dataset/import.h"
+#include "joulecast/dataset/import_aiconfigurator.h"
 #include "joulecast/dataset/import_neusight.h"
 #include "joulecast/dataset/import_vidur.h"
 #include "joulecast/error.h"
@@ -37,6 +38,7 @@ constexpr Source sources[] = {
     {"csv", "what export writes", &import_own},
     {"neusight", "tables of NeuSight", &import_neusight},
     {"vidur", "profiles of Vidur", &import_vidur},
+    {"aiconfigurator", "tables of NVIDIA AIConfigurator", &import_aiconfigurator},
 };
 
 const Source& source_named(const std::string& name) {

@@ -7,6 +7,7 @@ set(joulecast_headers
     joulecast/dataset/dataset.h
     joulecast/dataset/fx_node.h
     joulecast/dataset/import.h
+    joulecast/dataset/import_aiconfigurator.h
     joulecast/dataset/import_neusight.h
     joulecast/dataset/import_vidur.h
     joulecast/dataset/insertion.h
@@ -15,6 +16,7 @@ set(joulecast_headers
     joulecast/dataset/repeat_spread.h
     joulecast/dataset/schema.h
     joulecast/dataset/sqlite.h
+    joulecast/dataset/table_operation.h
     joulecast/dataset/table_reader.h
     joulecast/dataset/unpack.h
     joulecast/device/cost.h

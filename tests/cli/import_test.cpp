@@ -64,6 +64,17 @@ TEST(Import, NamesTheWrongLineAndImportsNothingOfTheFile) {
     EXPECT_EQ(info.at("operations"), 0);
 }
 
+TEST(Import, WhatATableHasNoFormForIsCountedByReason) {
+    const TemporaryFolder folder;
+    write_file(folder.file("gemm.csv"),
+               "gpu,backend,version,dtype,m,n,k,latency_ms\nB200,vllm,1,bfloat16,7,64,32,0.5\n"
+               "B200,vllm,1,nvfp4,7,64,32,0.5\n");
+    const auto told =
+        run_joulecast("import aiconfigurator " + folder.file("gemm.csv") + " --db " + folder.file("a.db"));
+    EXPECT_EQ(told.status, 0) << told.err;
+    EXPECT_THAT(told.out, HasSubstr("1  dtype nvfp4: no tensor type of ours"));
+}
+
 TEST(Import, RefusesSourcesItDoesNotKnowAndFilesThatAreNotThere) {
     const TemporaryFolder folder;
     EXPECT_EQ(run_joulecast("import xml a.xml --db " + folder.file("a.db")).status, 2);
