@@ -12,6 +12,7 @@
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/dataset/import.h"
 #include "joulecast/dataset/import_aiconfigurator.h"
+#include "joulecast/dataset/import_energaizer.h"
 #include "joulecast/dataset/import_neusight.h"
 #include "joulecast/dataset/import_vidur.h"
 #include "joulecast/error.h"
@@ -39,6 +40,7 @@ constexpr Source sources[] = {
     {"neusight", "tables of NeuSight", &import_neusight},
     {"vidur", "profiles of Vidur", &import_vidur},
     {"aiconfigurator", "tables of NVIDIA AIConfigurator", &import_aiconfigurator},
+    {"energaizer", "tables of EnergAIzer", &import_energaizer},
 };
 
 const Source& source_named(const std::string& name) {

@@ -5,9 +5,11 @@ set(joulecast_headers
     joulecast/dataset/csv.h
     joulecast/dataset/csv_reader.h
     joulecast/dataset/dataset.h
+    joulecast/dataset/energaizer_kernel.h
     joulecast/dataset/fx_node.h
     joulecast/dataset/import.h
     joulecast/dataset/import_aiconfigurator.h
+    joulecast/dataset/import_energaizer.h
     joulecast/dataset/import_neusight.h
     joulecast/dataset/import_vidur.h
     joulecast/dataset/insertion.h
