@@ -14,6 +14,7 @@
 #include "joulecast/dataset/import_aiconfigurator.h"
 #include "joulecast/dataset/import_energaizer.h"
 #include "joulecast/dataset/import_neusight.h"
+#include "joulecast/dataset/import_sweep.h"
 #include "joulecast/dataset/import_vidur.h"
 #include "joulecast/error.h"
 
@@ -41,6 +42,7 @@ constexpr Source sources[] = {
     {"vidur", "profiles of Vidur", &import_vidur},
     {"aiconfigurator", "tables of NVIDIA AIConfigurator", &import_aiconfigurator},
     {"energaizer", "tables of EnergAIzer", &import_energaizer},
+    {"sweep", "anybody's table of workloads over clocks", &import_sweep},
 };
 
 const Source& source_named(const std::string& name) {

@@ -75,6 +75,22 @@ TEST(Import, WhatATableHasNoFormForIsCountedByReason) {
     EXPECT_THAT(told.out, HasSubstr("1  dtype nvfp4: no tensor type of ours"));
 }
 
+TEST(Import, ASweepOfClocksIsInTheDatabaseWithItsModelsName) {
+    const TemporaryFolder folder;
+    write_file(folder.file("mine.csv"),
+               "device,workload,sm_mhz,mem_mhz,power_limit_w,time_s,power_w,energy_j\n"
+               "a30,resnet50,900,1215,165,0.02,110,2.2\na30,resnet50,1000,1215,165,0.019,118,\n");
+    const std::string db = " --db " + folder.file("a.db");
+    const auto told =
+        nlohmann::json::parse(run_joulecast("import sweep " + folder.file("mine.csv") + db + " --format json").out);
+    EXPECT_EQ(told.at(0).at("rows"), 2);
+    EXPECT_EQ(told.at(0).at("used"), 2);
+    EXPECT_EQ(told.at(0).at("added"), 2);
+    const std::string written = run_joulecast("export" + db).out;
+    EXPECT_THAT(written, HasSubstr("resnet50"));
+    EXPECT_THAT(written, HasSubstr(",sweep"));
+}
+
 TEST(Import, RefusesSourcesItDoesNotKnowAndFilesThatAreNotThere) {
     const TemporaryFolder folder;
     EXPECT_EQ(run_joulecast("import xml a.xml --db " + folder.file("a.db")).status, 2);
