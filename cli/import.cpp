@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/logged_run.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
 #include "joulecast/dataset/csv.h"
@@ -14,6 +15,7 @@
 #include "joulecast/dataset/import_aiconfigurator.h"
 #include "joulecast/dataset/import_energaizer.h"
 #include "joulecast/dataset/import_neusight.h"
+#include "joulecast/dataset/import_smi_log.h"
 #include "joulecast/dataset/import_sweep.h"
 #include "joulecast/dataset/import_vidur.h"
 #include "joulecast/error.h"
@@ -25,6 +27,7 @@ namespace {
 struct Source {
     const char* name;
     const char* what;
+    /// nullptr for logs, which take options as well.
     Import (*read)(Dataset& dataset, std::istream& input, const std::string& name);
 };
 
@@ -43,6 +46,7 @@ constexpr Source sources[] = {
     {"aiconfigurator", "tables of NVIDIA AIConfigurator", &import_aiconfigurator},
     {"energaizer", "tables of EnergAIzer", &import_energaizer},
     {"sweep", "anybody's table of workloads over clocks", &import_sweep},
+    {"smi-log", "what nvidia-smi logged beside a run", nullptr},
 };
 
 const Source& source_named(const std::string& name) {
@@ -107,6 +111,7 @@ Run declare_import(CLI::App& command) {
         std::string source;
         std::vector<std::string> files;
         std::string database;
+        LoggedRunOptions logged;
         Output output;
     };
     const auto options = std::make_shared<Options>();
@@ -119,15 +124,20 @@ Run declare_import(CLI::App& command) {
     command.add_option("SOURCE", options->source, "whose files: " + described)->required()->check(CLI::IsMember(names));
     command.add_option("FILE", options->files, "files to read")->required();
     command.add_option("--db", options->database, "database to add to; made if missing")->required();
+    options->logged.declare(command);
     options->output.declare(command);
     return [options] {
         const Source& source = source_named(options->source);
+        const bool is_log = source.read == nullptr;
+        if (!is_log) options->logged.refuse_all(source.name);
+        const LoggedRun run = is_log ? options->logged.run() : LoggedRun();
         Dataset dataset(options->database);
         std::vector<Imported> all;
         for (const std::string& file : options->files) {
             std::ifstream input(file, std::ios::binary);
             if (!input) throw Error("cannot read '" + file + "'. Check the path and its permissions.");
-            all.push_back({file, source.read(dataset, input, file)});
+            all.push_back(
+                {file, is_log ? import_smi_log(dataset, input, file, run) : source.read(dataset, input, file)});
             warn_of_columns(all.back());
         }
         const std::string& format = options->output.format;

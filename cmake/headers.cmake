@@ -11,6 +11,7 @@ set(joulecast_headers
     joulecast/dataset/import_aiconfigurator.h
     joulecast/dataset/import_energaizer.h
     joulecast/dataset/import_neusight.h
+    joulecast/dataset/import_smi_log.h
     joulecast/dataset/import_sweep.h
     joulecast/dataset/import_vidur.h
     joulecast/dataset/insertion.h

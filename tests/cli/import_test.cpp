@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_command.h"
@@ -89,6 +90,33 @@ TEST(Import, ASweepOfClocksIsInTheDatabaseWithItsModelsName) {
     const std::string written = run_joulecast("export" + db).out;
     EXPECT_THAT(written, HasSubstr("resnet50"));
     EXPECT_THAT(written, HasSubstr(",sweep"));
+}
+
+TEST(Import, ALogOfNvidiaSmiNeedsToBeToldWhatRan) {
+    const TemporaryFolder folder;
+    write_file(folder.file("power.csv"),
+               "timestamp, utilization.gpu [%], power.draw [W]\n2024/02/29 12:34:10.000, 90 %, 100 W\n"
+               "2024/02/29 12:34:11.000, 90 %, 120 W\n");
+    const std::string command = "import smi-log " + folder.file("power.csv") + " --db " + folder.file("a.db");
+    const auto untold = run_joulecast(command);
+    EXPECT_EQ(untold.status, 2);
+    EXPECT_THAT(untold.err, HasSubstr("needs --device, --model and --calls"));
+    EXPECT_EQ(run_joulecast(command + " --device a30 --model resnet50 --calls 0").status, 2);
+    EXPECT_EQ(run_joulecast(command + " --device a30 --model resnet50 --calls 4 --mode both").status, 2);
+    EXPECT_EQ(run_joulecast(command + " --device a30 --model resnet50 --calls 4 --set batch=1,2").status, 2);
+    EXPECT_FALSE(std::filesystem::exists(folder.file("a.db")));
+    const auto told = run_joulecast(command + " --device a30 --model resnet50 --set batch=8 --calls 4 --sm-mhz 900");
+    EXPECT_EQ(told.status, 0) << told.err;
+    const std::string written = run_joulecast("export --db " + folder.file("a.db")).out;
+    EXPECT_THAT(written, HasSubstr("resnet50"));
+    EXPECT_THAT(written, HasSubstr("batch=8"));
+}
+
+TEST(Import, OptionsOfALogAreRefusedForTables) {
+    const TemporaryFolder folder;
+    const auto ran = run_joulecast("import sweep a.csv --model resnet50 --db " + folder.file("a.db"));
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_THAT(ran.err, HasSubstr("--model belongs to import smi-log"));
 }
 
 TEST(Import, RefusesSourcesItDoesNotKnowAndFilesThatAreNotThere) {
