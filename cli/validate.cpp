@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "cli/baseline_output.h"
 #include "cli/measured_rows.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
@@ -24,7 +25,8 @@ struct Options {
     std::string split = "operation";
     std::size_t folds = 5;
     std::vector<std::string> learners;
-    bool baselines = false;
+    CLI::Option* baselines_given = nullptr;
+    std::vector<std::string> baselines;  ///< by name; none named: all
     std::string predictions;
     Output output;
 };
@@ -33,6 +35,7 @@ struct Validated {
     std::string split;
     std::vector<OutOfFoldRow> rows;
     std::vector<NetworkAccuracy> networks;
+    std::vector<BaselineNetwork> baselines;
 };
 
 Cell known(double value) {
@@ -46,6 +49,7 @@ const std::vector<Column<Accuracy>>& accuracy_columns() {
         {"family", "family", Show::text, [](const Accuracy& a) { return a.family; }},
         {"device", "device", Show::text, [](const Accuracy& a) { return a.device; }},
         {"rows", "rows", Show::count, [](const Accuracy& a) { return a.rows; }},
+        {"rows_without_forecast", "none", Show::count, [](const Accuracy& a) { return a.rows_without_forecast; }},
         {"groups", "groups", Show::count, [](const Accuracy& a) { return a.groups; }},
         {"r2", "R²", Show::number, [](const Accuracy& a) { return known(a.r2); }},
         {"r2_fold_mean", "R² folds", Show::number, [](const Accuracy& a) { return known(a.r2_fold_mean); }},
@@ -171,10 +175,11 @@ std::string to_text(const Validated& v) {
     if (v.split == "none") text += "  (the predictor as it is; it may have been trained on these rows)";
     text += "\n\n";
     if (!v.rows.empty()) {
-        text += joulecast::to_text(
-            fill(only(accuracy_columns(), {"model", "metric", "family", "rows", "groups", "r2", "r2_fold_mean",
-                                           "r2_log", "mape", "median_ape", "interval_coverage", "interval_width"}),
-                 accuracies(v.rows)));
+        text += joulecast::to_text(fill(only(accuracy_columns(), {"model", "metric", "family", "rows", "groups", "r2",
+                                                                  "r2_fold_mean", "r2_fold_std", "r2_log", "mape",
+                                                                  "median_ape", "interval_coverage", "interval_width"}),
+                                        accuracies(v.rows)));
+        text += gaps_text(v.rows);
     }
     if (v.networks.empty()) return text;
     text += "\n" + joulecast::to_text(
@@ -183,6 +188,7 @@ std::string to_text(const Validated& v) {
                                                      "measured_peak_bytes", "predicted_peak_bytes", "inside_interval"}),
                             v.networks));
     text += "\n" + joulecast::to_text(fill(summary_columns(), summaries(v.networks)));
+    text += baseline_networks_text(v.baselines);
     return text;
 }
 
@@ -190,6 +196,7 @@ std::string to_json(const Validated& v) {
     using Json = nlohmann::ordered_json;
     Json answer{{"schema", "joulecast.validation/1"}, {"split", v.split}, {"leaks", v.split == "random"}};
     answer["operations"] = Json::parse(joulecast::to_json(fill(accuracy_columns(), accuracies(v.rows))));
+    answer["without_forecast"] = Json::parse(gaps_json(v.rows));
     answer["networks"] = Json::parse(joulecast::to_json(fill(network_columns(), v.networks)));
     Json mape{{"time", nullptr}, {"energy", nullptr}};
     if (!v.networks.empty()) {
@@ -197,6 +204,7 @@ std::string to_json(const Validated& v) {
         answer["network_summary"] = Json::parse(joulecast::to_json(fill(summary_columns(), summaries(v.networks))));
     }
     answer["network_mape"] = mape;
+    answer["network_baselines"] = Json::parse(baseline_networks_json(v.baselines));
     return answer.dump(2) + '\n';
 }
 
@@ -239,7 +247,7 @@ void cross_validate(const Options& options, const MeasuredRows& rows, Validated&
     for (const std::string& learner : options.learners) {
         settings.learners.push_back(parse_learner(learner));  // none: auto
     }
-    if (options.baselines) settings.baselines = all_baselines();
+    if (!options.baselines_given->empty()) choose_baselines(options.baselines, settings);
     settings.progress = [](std::size_t done, std::size_t all) {
         std::cerr << "validated " << done << " of " << all << " parts\n";
     };
@@ -255,6 +263,7 @@ void cross_validate(const Options& options, const MeasuredRows& rows, Validated&
         validate_networks(rows.device, rows.setting, rows.operations, rows.networks, rows.measured, settings);
     append(v.rows, std::move(validation.operations));
     append(v.networks, std::move(validation.networks));
+    append(v.baselines, std::move(validation.baselines));
 }
 
 int run(const Options& options) {
@@ -299,8 +308,9 @@ Run declare_validate(CLI::App& command) {
     command.add_option("--learner", options->learners, "learners to compare: auto, extra_trees, ...")
         ->check(CLI::IsMember(learner_words()))
         ->excludes(predictor);
-    command.add_flag("--baselines", options->baselines, "add roofline, paleo and the thesis' forest")
-        ->excludes(predictor);
+    options->baselines_given =
+        command.add_option("--baselines", options->baselines, "add published methods, all or those named");
+    options->baselines_given->expected(0, -1)->delimiter(',')->excludes(predictor);
     command.add_option("--predictions", options->predictions, "write every held-out forecast to this CSV file");
     options->output.declare(command);
     return [options] { return run(*options); };

@@ -33,7 +33,14 @@ set(joulecast_headers
     joulecast/error.h
     joulecast/evaluate/accuracy.h
     joulecast/evaluate/agreement.h
-    joulecast/evaluate/baselines.h
+    joulecast/evaluate/baseline_networks.h
+    joulecast/evaluate/baseline_rows.h
+    joulecast/evaluate/baselines/attributes.h
+    joulecast/evaluate/baselines/baseline.h
+    joulecast/evaluate/baselines/fits.h
+    joulecast/evaluate/baselines/lattuada.h
+    joulecast/evaluate/baselines/layer_regression.h
+    joulecast/evaluate/baselines/sparse_polynomial.h
     joulecast/evaluate/cross_validate.h
     joulecast/features/dimensions.h
     joulecast/features/feature.h

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -51,7 +52,7 @@ void set_errors(Accuracy& accuracy, const Rows& rows) {
     accuracy.mape = mean(relative);
     accuracy.median_ape = median(relative);
     accuracy.mae = mean(absolute);
-    accuracy.max_error = *std::max_element(absolute.begin(), absolute.end());
+    if (!absolute.empty()) accuracy.max_error = *std::max_element(absolute.begin(), absolute.end());
     accuracy.medae = median(absolute);
 }
 
@@ -67,12 +68,19 @@ void set_intervals(Accuracy& accuracy, const Rows& rows) {
     accuracy.interval_width = mean(width);
 }
 
-Accuracy accuracy(const Rows& rows, const std::string& family) {
+bool has_forecast(const OutOfFoldRow* row) {
+    return std::isfinite(row->predicted);
+}
+
+Accuracy accuracy(const Rows& all, const std::string& family) {
     Accuracy result;
-    result.model = rows.front()->model;
-    result.metric = rows.front()->metric;
-    result.device = rows.front()->device;
+    result.model = all.front()->model;
+    result.metric = all.front()->metric;
+    result.device = all.front()->device;
     result.family = family;
+    Rows rows;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(rows), has_forecast);
+    result.rows_without_forecast = static_cast<std::int64_t>(all.size() - rows.size());
     result.rows = static_cast<std::int64_t>(rows.size());
     std::set<std::string> groups;
     for (const OutOfFoldRow* row : rows) groups.insert(row->group);
@@ -112,7 +120,11 @@ std::vector<Accuracy> accuracies(std::span<const OutOfFoldRow> rows) {
     std::vector<Accuracy> all;
     for (const auto& key : order) {
         all.push_back(accuracy(whole[key], "all"));
-        for (const auto& [family, of_family] : parts[key]) all.push_back(accuracy(of_family, family));
+        for (const auto& [family, of_family] : parts[key]) {
+            if (std::any_of(of_family.begin(), of_family.end(), has_forecast)) {
+                all.push_back(accuracy(of_family, family));
+            }
+        }
     }
     return all;
 }

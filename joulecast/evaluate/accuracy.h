@@ -11,14 +11,14 @@ namespace joulecast {
 
 /// One held-out row: what --predictions writes, and all that accuracies are computed from.
 struct OutOfFoldRow {
-    std::string model;   ///< "joulecast", "thesis_forest", "roofline", "paleo", or a learner
-    std::string metric;  ///< "time_s", "peak_memory_bytes"
+    std::string model;   ///< "joulecast", a baseline ("thesis_forest", ...) or a learner
+    std::string metric;  ///< "time_s", "peak_memory_bytes", ...
     std::string family;
     std::string device;
     std::size_t fold = 0;
     std::string group;
     double measured = 0;
-    double predicted = 0;
+    double predicted = 0;                                   ///< NaN where the model has no forecast
     double low = std::numeric_limits<double>::quiet_NaN();  ///< NaN where the model gives no interval
     double high = std::numeric_limits<double>::quiet_NaN();
 };
@@ -29,8 +29,9 @@ struct Accuracy {
     std::string metric;
     std::string family;  ///< "all" or one
     std::string device;
-    std::int64_t rows = 0;
+    std::int64_t rows = 0;  ///< with a forecast: all below is of them
     std::int64_t groups = 0;
+    std::int64_t rows_without_forecast = 0;
     double r2 = std::numeric_limits<double>::quiet_NaN();
     double r2_fold_mean = std::numeric_limits<double>::quiet_NaN();
     double r2_fold_std = std::numeric_limits<double>::quiet_NaN();  ///< of the folds, n in the denominator
@@ -44,7 +45,7 @@ struct Accuracy {
     double interval_width = std::numeric_limits<double>::quiet_NaN();  ///< mean of (high - low) / predicted
 };
 
-/// One line per (model, metric, device) and family, "all" first.
+/// One line per (model, metric, device), "all", then one per family that has a forecast.
 std::vector<Accuracy> accuracies(std::span<const OutOfFoldRow> rows);
 
 /// 1 - residual / total sum of squares; NaN for fewer than two rows or no variance.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "joulecast/error.h"
+#include "joulecast/evaluate/baseline_rows.h"
 #include "joulecast/learn/folds.h"
 #include "joulecast/predict/forecast_network.h"
 
@@ -61,9 +62,25 @@ struct Parts {
     std::vector<const TrainingRow*> test;
 };
 
-/// Adds the forecasts of every variant and baseline, and returns the first variant's model.
-DeviceModel validate_part(const DeviceModel& frame, const Parts& parts, std::span<const TrainingNetwork> networks,
-                          std::size_t fold, const ValidationSettings& settings, std::vector<OutOfFoldRow>& out) {
+RowOnDevice on_device(const TrainingRow& row, const DeviceModel& frame) {
+    return {&row, &frame.device, frame.point.sm_clock_mhz};
+}
+
+FittedBaselines fit_baselines(const DeviceModel& frame, const Parts& parts, const ValidationSettings& settings) {
+    std::vector<RowOnDevice> training;
+    for (const TrainingRow& row : parts.training) training.push_back(on_device(row, frame));
+    return {settings.baselines, training, settings.training.seed, settings.training.threads};
+}
+
+/// The first variant's model, and the published methods.
+struct Trained {
+    DeviceModel model;
+    FittedBaselines published;
+};
+
+/// Adds the forecasts of every variant and baseline.
+Trained validate_part(const DeviceModel& frame, const Parts& parts, std::span<const TrainingNetwork> networks,
+                      std::size_t fold, const ValidationSettings& settings, std::vector<OutOfFoldRow>& out) {
     const auto columns = all_columns();
     std::optional<DeviceModel> first;
     for (const Variant& variant : variants(settings)) {
@@ -73,17 +90,9 @@ DeviceModel validate_part(const DeviceModel& frame, const Parts& parts, std::spa
         for (const TrainingRow* row : parts.test) forecast_row(model, columns, *row, variant.name, fold, out);
         if (!first) first = std::move(model);
     }
-    std::vector<const TrainingRow*> training_rows;
-    for (const TrainingRow& row : parts.training) training_rows.push_back(&row);
-    for (const Baseline baseline : settings.baselines) {
-        const FittedBaseline fitted(baseline, training_rows, settings.training.seed);
-        for (const TrainingRow* row : parts.test) {
-            OutOfFoldRow result = blank(*row, frame.device.id, std::string(name(baseline)), fold);
-            result.predicted = fitted.predict(row->operation);
-            if (std::isfinite(result.predicted)) out.push_back(result);
-        }
-    }
-    return std::move(*first);
+    FittedBaselines published = fit_baselines(frame, parts, settings);
+    for (const TrainingRow* row : parts.test) published.append_forecasts(on_device(*row, frame), fold, out);
+    return {std::move(*first), std::move(published)};
 }
 
 /// Groups of all that a network calls.
@@ -200,9 +209,13 @@ NetworkValidation validate_networks(const Device& device, const OperatingPoint& 
         }
         const auto trained =
             validate_part(frame_of(device, setting), parts, others, fold, settings, validation.operations);
+        std::optional<Lattuada> lattuada;
+        if (settings.lattuada) lattuada = fit_lattuada(others, device);
         for (const TrainingNetwork& network : networks) {
             if (network.measurement.model != model) continue;
-            validation.networks.push_back(compare(trained, columns, network, measured));
+            validation.networks.push_back(compare(trained.model, columns, network, measured));
+            append_networks(trained.published, network, device, setting.sm_clock_mhz, validation.baselines);
+            if (lattuada) validation.baselines.push_back(forecast_network(*lattuada, network, device));
         }
         ++fold;
         if (settings.progress) settings.progress(fold, groups.size());

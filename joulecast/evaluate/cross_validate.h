@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "joulecast/evaluate/accuracy.h"
-#include "joulecast/evaluate/baselines.h"
+#include "joulecast/evaluate/baseline_networks.h"
 #include "joulecast/predict/train.h"
 
 namespace joulecast {
@@ -23,7 +23,8 @@ struct ValidationSettings {
     bool grouped = true;  ///< false: rows at random, which leaks
     /// Absent, or an empty list: joulecast's own choice, called "joulecast".
     std::vector<std::optional<Learner>> learners;
-    std::vector<Baseline> baselines;
+    std::vector<const Baseline*> baselines;
+    bool lattuada = false;  ///< the published method that sees whole networks, too
     TrainSettings training;
     Progress progress;
 };
@@ -55,6 +56,7 @@ struct NetworkAccuracy {
 struct NetworkValidation {
     std::vector<NetworkAccuracy> networks;
     std::vector<OutOfFoldRow> operations;  ///< of each network while it was out
+    std::vector<BaselineNetwork> baselines;
 };
 
 /// Each network in turn, at all its batches, modes and precisions: no row in the group of any of its operations is

@@ -54,5 +54,23 @@ TEST(Accuracies, ComeForAllAndEachFamilyOfEachModel) {
     EXPECT_EQ(all[3].model, "roofline");
 }
 
+TEST(Accuracies, CountRowsWithoutAForecastAndLeaveThemOut) {
+    std::vector rows{row(0, 1, 2, 0, 3), row(0, 1, NAN, NAN, NAN), row(0, 1, NAN, NAN, NAN, "copy")};
+    const auto all = accuracies(rows);
+    ASSERT_EQ(all.size(), 2U);  // all and matmul; nothing is known of copies
+    EXPECT_EQ(all[0].rows, 1);
+    EXPECT_EQ(all[0].rows_without_forecast, 2);
+    EXPECT_DOUBLE_EQ(all[0].mape, 1);
+    EXPECT_EQ(all[1].rows_without_forecast, 1);
+}
+
+TEST(Accuracies, NameAModelThatForecastsNothing) {
+    const auto all = accuracies(std::vector{row(0, 1, NAN, NAN, NAN)});
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0].rows, 0);
+    EXPECT_TRUE(std::isnan(all[0].mape));
+    EXPECT_TRUE(std::isnan(all[0].max_error));
+}
+
 }  // namespace
 }  // namespace joulecast

@@ -71,6 +71,13 @@ def main():
     for line in answer["operations"]:
         mine = [r for r in rows if r["model"] == line["model"] and r["metric"] == line["metric"]
                 and line["family"] in ("all", r["family"])]
+        without = sum(1 for r in mine if not r["predicted"])
+        compared += 1
+        if line["rows_without_forecast"] != without:
+            wrong.append(f"{line['model']} {line['metric']}: {line['rows_without_forecast']} is {without}")
+        mine = [r for r in mine if r["predicted"]]
+        if not mine:
+            continue
         for key, value in expected(mine).items():
             compared += 1
             if line[key] is None or not math.isclose(line[key], value, rel_tol=1e-9, abs_tol=1e-12):

@@ -1,0 +1,97 @@
+#include "joulecast/evaluate/baseline_networks.h"
+
+#include <cmath>
+#include <utility>
+
+namespace joulecast {
+namespace {
+
+BaselineNetwork blank(std::string_view model, const TrainingNetwork& network, const Device& device) {
+    const NetworkMeasurement& m = network.measurement;
+    BaselineNetwork result;
+    result.model = model;
+    result.network = m.model;
+    result.device = device.id;
+    result.symbols = m.symbols;
+    result.mode = m.mode;
+    result.precision = m.precision;
+    result.measured_time_s = m.time.median_s;
+    if (m.energy) result.measured_energy_j = m.energy->energy_j;
+    return result;
+}
+
+/// One regression is fitted to what is alike in this.
+std::string kind_of(const TrainingNetwork& network, const Device& device) {
+    const NetworkMeasurement& m = network.measurement;
+    return device.id + "|" + std::string(name(m.mode)) + "|" + m.precision;
+}
+
+struct Call {
+    PreparedOperation operation;
+    std::int64_t count = 1;
+};
+
+std::vector<Call> calls_of(const Graph& graph, const Device& device) {
+    std::vector<Call> calls;
+    for (const CountedOperation& counted : count_operations(graph)) {
+        PreparedOperation prepared = prepare(counted.operation, device);
+        if (prepared.family() == Family::view || prepared.family() == Family::symbolic) continue;
+        calls.push_back({std::move(prepared), counted.count});
+    }
+    return calls;
+}
+
+/// Sums over what has a forecast; NaN where nothing has.
+BaselineNetwork summed(const FittedBaselines& published, std::size_t which, const std::vector<Call>& calls,
+                       BaselineNetwork result, const Device& device, double clock_mhz) {
+    double time = 0, energy = 0;
+    bool any_energy = false;
+    for (const Call& call : calls) {
+        const Subject subject{&call.operation, &device, clock_mhz};
+        const auto times = static_cast<double>(call.count);
+        result.calls += call.count;
+        const double one = published.forecast(which, BaselineMetric::time, subject);
+        if (!std::isfinite(one)) {
+            result.calls_without_forecast += call.count;
+            continue;
+        }
+        time += times * one;
+        const double joules = published.forecast(which, BaselineMetric::energy, subject);
+        if (!std::isfinite(joules)) continue;
+        any_energy = true;
+        energy += times * joules;
+    }
+    if (result.calls_without_forecast < result.calls) result.predicted_time_s = time;
+    if (any_energy) result.predicted_energy_j = energy;
+    if (result.calls_without_forecast > 0) result.reason = published.baselines()[which]->gaps;
+    return result;
+}
+
+}  // namespace
+
+void append_networks(const FittedBaselines& published, const TrainingNetwork& network, const Device& device,
+                     double clock_mhz, std::vector<BaselineNetwork>& out) {
+    if (published.baselines().empty()) return;
+    const auto calls = calls_of(network.graph, device);
+    for (std::size_t which = 0; which < published.baselines().size(); ++which) {
+        const auto start = blank(published.baselines()[which]->name, network, device);
+        out.push_back(summed(published, which, calls, start, device, clock_mhz));
+    }
+}
+
+Lattuada fit_lattuada(std::span<const TrainingNetwork> networks, const Device& device) {
+    std::vector<NetworkObservation> rows;
+    for (const TrainingNetwork& network : networks) {
+        rows.push_back({network_features(network.graph), kind_of(network, device), network.measurement.time.median_s});
+    }
+    return Lattuada(rows);
+}
+
+BaselineNetwork forecast_network(const Lattuada& fitted, const TrainingNetwork& network, const Device& device) {
+    BaselineNetwork result = blank(Lattuada::name, network, device);
+    result.predicted_time_s = fitted.forecast(network_features(network.graph), kind_of(network, device));
+    if (!std::isfinite(result.predicted_time_s)) result.reason = Lattuada::gaps;
+    return result;
+}
+
+}  // namespace joulecast

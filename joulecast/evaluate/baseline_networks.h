@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "joulecast/evaluate/baseline_rows.h"
+#include "joulecast/evaluate/baselines/lattuada.h"
+
+namespace joulecast {
+
+/// A measured network against what one published method says of it.
+struct BaselineNetwork {
+    std::string model;  ///< the method
+    std::string network;
+    std::string device;
+    std::map<std::string, std::int64_t> symbols;
+    Mode mode = Mode::inference;
+    std::string precision;
+    double measured_time_s = 0;
+    double predicted_time_s = std::numeric_limits<double>::quiet_NaN();
+    double measured_energy_j = std::numeric_limits<double>::quiet_NaN();
+    double predicted_energy_j = std::numeric_limits<double>::quiet_NaN();
+    std::int64_t calls = 0;                   ///< of operations that cost something
+    std::int64_t calls_without_forecast = 0;  ///< not in the sum, which is then too small; all: no forecast
+    std::string reason;                       ///< for those
+};
+
+/// By each method: the sum of its forecasts over the calls, views left out, as the layer-wise papers do it
+/// (Nicolai 2025, section 4.3; Sponner et al. 2022, eq. 1 and 2).
+void append_networks(const FittedBaselines& published, const TrainingNetwork& network, const Device& device,
+                     double clock_mhz, std::vector<BaselineNetwork>& out);
+
+/// By the method that sees whole networks.
+Lattuada fit_lattuada(std::span<const TrainingNetwork> networks, const Device& device);
+BaselineNetwork forecast_network(const Lattuada& fitted, const TrainingNetwork& network, const Device& device);
+
+}  // namespace joulecast

@@ -1,0 +1,117 @@
+#include "joulecast/evaluate/baseline_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace joulecast {
+namespace {
+
+constexpr std::array metrics{BaselineMetric::time, BaselineMetric::power, BaselineMetric::energy};
+
+double measured(const TrainingRow& row, BaselineMetric metric) {
+    return metric == BaselineMetric::time ? row.time_s : std::numeric_limits<double>::quiet_NaN();
+}
+
+Subject subject_of(const RowOnDevice& on) {
+    return {&on.row->operation, on.device, on.clock_mhz};
+}
+
+std::unique_ptr<FittedBaseline> fit(const Baseline& baseline, std::span<const RowOnDevice> training,
+                                    const BaselineSettings& settings) {
+    std::vector<Observation> rows;
+    for (const RowOnDevice& on : training) {
+        const double value = measured(*on.row, settings.metric);
+        if (std::isfinite(value)) rows.push_back({subject_of(on), on.row->group, value});
+    }
+    return baseline.fit(rows, settings);
+}
+
+std::string reason(const Baseline& baseline, const std::string& metric) {
+    const auto known = std::find_if(metrics.begin(), metrics.end(),
+                                    [&](BaselineMetric m) { return name(m) == metric && forecasts(baseline, m); });
+    if (known == metrics.end()) return "the paper forecasts no such thing";
+    return std::string(baseline.gaps);
+}
+
+}  // namespace
+
+bool forecasts(const Baseline& baseline, BaselineMetric metric) {
+    switch (metric) {
+        case BaselineMetric::time:
+            return true;
+        case BaselineMetric::power:
+            return baseline.power;
+        case BaselineMetric::energy:
+            return baseline.energy != Baseline::Energy::none;
+    }
+    return false;
+}
+
+FittedBaselines::FittedBaselines(std::span<const Baseline* const> baselines, std::span<const RowOnDevice> training,
+                                 std::uint64_t seed, unsigned threads)
+    : baselines_(baselines.begin(), baselines.end()) {
+    for (const Baseline* baseline : baselines_) {
+        Models& models = models_.emplace_back();
+        const auto settings = [&](BaselineMetric metric) { return BaselineSettings{metric, seed, threads}; };
+        models.time = fit(*baseline, training, settings(BaselineMetric::time));
+        if (baseline->power) models.power = fit(*baseline, training, settings(BaselineMetric::power));
+        if (baseline->energy == Baseline::Energy::fitted) {
+            models.energy = fit(*baseline, training, settings(BaselineMetric::energy));
+        }
+    }
+}
+
+double FittedBaselines::forecast(std::size_t baseline, BaselineMetric metric, const Subject& subject) const {
+    if (!forecasts(*baselines_[baseline], metric)) return std::numeric_limits<double>::quiet_NaN();
+    const Models& models = models_[baseline];
+    const auto of = [&](const std::unique_ptr<FittedBaseline>& model) {
+        return model ? model->forecast(subject) : std::numeric_limits<double>::quiet_NaN();
+    };
+    if (metric == BaselineMetric::time) return of(models.time);
+    if (metric == BaselineMetric::power) return of(models.power);
+    const bool product = baselines_[baseline]->energy == Baseline::Energy::time_times_power;
+    return product ? of(models.time) * of(models.power) : of(models.energy);
+}
+
+void FittedBaselines::append_forecasts(const RowOnDevice& test, std::size_t fold,
+                                       std::vector<OutOfFoldRow>& out) const {
+    for (std::size_t i = 0; i < baselines_.size(); ++i) {
+        for (const BaselineMetric metric : metrics) {
+            const double value = measured(*test.row, metric);
+            if (!std::isfinite(value)) continue;
+            OutOfFoldRow row;
+            row.model = baselines_[i]->name;
+            row.metric = name(metric);
+            row.family = name(test.row->operation.family());
+            row.device = test.device->id;
+            row.fold = fold;
+            row.group = test.row->group;
+            row.measured = value;
+            row.predicted = forecast(i, metric, subject_of(test));
+            out.push_back(std::move(row));
+        }
+    }
+}
+
+std::vector<BaselineGap> baseline_gaps(std::span<const OutOfFoldRow> rows) {
+    std::vector<BaselineGap> all;
+    std::map<std::tuple<std::string, std::string, std::string>, std::size_t> place;
+    for (const OutOfFoldRow& row : rows) {
+        const Baseline* baseline = find_baseline(row.model);
+        if (!baseline) continue;
+        const auto [at, fresh] = place.try_emplace({row.model, row.metric, row.device}, all.size());
+        if (fresh) all.push_back({row.model, row.metric, row.device, 0, 0, reason(*baseline, row.metric)});
+        BaselineGap& gap = all[at->second];
+        ++gap.rows_in_all;
+        if (!std::isfinite(row.predicted)) ++gap.rows;
+    }
+    std::erase_if(all, [](const BaselineGap& gap) { return gap.rows == 0; });
+    return all;
+}
+
+}  // namespace joulecast
