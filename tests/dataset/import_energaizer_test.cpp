@@ -11,6 +11,7 @@
 #include "joulecast/dataset/energaizer_kernel.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/record.h"
+#include "tests/dataset/imports.h"
 #include "tests/dataset/samples.h"
 
 namespace joulecast {
@@ -219,31 +220,14 @@ TEST(EnergaizerKernel, SizesThatDoNotFitAreRefusedAtTheirLine) {
     }
 }
 
-/// The real tables.
-class ImportEnergaizerData : public ImportEnergaizer {
-  protected:
-    void SetUp() override {
-        ImportEnergaizer::SetUp();
-        const char* data = std::getenv("JOULECAST_DATA");
-        if (data == nullptr) GTEST_SKIP() << "JOULECAST_DATA is not set: no published tables";
-        tables = std::filesystem::path(data) / "energaizer_dvfs_networks";
-        if (!std::filesystem::exists(tables)) GTEST_SKIP() << tables << " is not there";
-    }
-    Import import_table(const std::string& table) {
-        std::ifstream input(tables / table, std::ios::binary);
-        return import_energaizer(*dataset, input, table);
-    }
-
-    std::filesystem::path tables;
-};
-
-TEST_F(ImportEnergaizerData, EveryRowIsUsedOrDroppedByNameAndPowerTimesTimeIsEnergy) {
+TEST_F(ImportEnergaizer, EveryRowOfTheRealTablesIsUsedOrDroppedByNameAndPowerTimesTimeIsEnergy) {
     for (const char* table : {"networks_measured.csv", "workload_ops.csv", "idle_power_and_voltage.csv"}) {
-        const Import counts = import_table(table);
+        const auto path = testing::published_table(std::string("energaizer_dvfs_networks/") + table);
+        if (path.empty()) GTEST_SKIP() << "JOULECAST_DATA is unset or has no table " << table;
+        std::ifstream input(path, std::ios::binary);
+        const Import counts = import_energaizer(*dataset, input, table);
         EXPECT_GT(counts.rows, 0) << table;
-        std::int64_t dropped = 0;
-        for (const auto& [why, rows] : counts.dropped) dropped += rows;
-        EXPECT_EQ(counts.used + dropped, counts.rows) << table;
+        EXPECT_EQ(counts.used + testing::dropped(counts), counts.rows) << table;
         EXPECT_TRUE(counts.unknown_columns.empty()) << table;
     }
     std::int64_t listed = 0;
