@@ -121,7 +121,7 @@ Run declare_predict(CLI::App& command) {
                        "a .jcp file; without, the shipped one that covers the device");
     command.add_option("--db", options->database, "database whose operations count as measured");
     command.add_option("--set", options->set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
-    command.add_option("--mode", options->modes, "inference, training or both: inference,training")
+    command.add_option("--mode", options->modes, "inference, training, or inference,training")
         ->delimiter(',')
         ->check(CLI::IsMember({"inference", "training"}))
         ->capture_default_str();

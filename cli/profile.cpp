@@ -60,12 +60,9 @@ struct Options {
     std::string worker;
     std::optional<std::string> mode, precision, budget, augment;
     std::vector<std::string> set;
-    std::optional<std::string> host;
+    std::optional<std::string> host, method, optimizer, meter;
     std::string clocks = "current";
     std::string power_limits;
-    std::string method = "joulecast";
-    std::string meter = "auto";
-    std::string optimizer = "none";
     std::string power_log;
     std::string shard = "1/1";
     bool networks = false;
@@ -107,7 +104,20 @@ struct Wish {
     std::optional<double> whole_budget_s;  ///< of plan files: for all that they name
     std::int64_t augment = 0;              ///< variants in all
     bool probe = false;
+    HowToMeasure how;
+
+    Host host() const { return how.host.value_or(Host::cpp); }
+    std::string meter() const { return how.meter.value_or("auto"); }
 };
+
+/// What the command line says replaces what plan files say.
+HowToMeasure how_to_measure(HowToMeasure how, const Options& options) {
+    if (options.host) how.host = parse_host(*options.host);
+    if (options.method) how.method = parse_method(*options.method);
+    if (options.optimizer) how.optimizer = parse_optimizer(*options.optimizer);
+    if (options.meter) how.meter = options.meter;
+    return how;
+}
 
 /// The models of the command line are one request, each plan file is another.
 Wish wish(const Options& options) {
@@ -133,7 +143,9 @@ Wish wish(const Options& options) {
         all.probe = all.probe || request.probe;
         limited = limited && request.budget_s.has_value();
         budget_s += request.budget_s.value_or(0);
+        all.how = together(all.how, request.how);
     }
+    all.how = how_to_measure(all.how, options);
     if (options.augment) all.augment = parse_augment(*options.augment);
     if (limited) all.whole_budget_s = budget_s;
     if (options.budget) all.budget_s = parse_duration(*options.budget);
@@ -169,8 +181,9 @@ void require(const protocol::Capabilities& worker, const Wish& wish, const Optio
         throw Error("the worker tells of " + worker.device.id +
                     " where cpu was asked for. Install joulecast and the "
                     "worker from the same release.");
-    if (options.host && lacks(worker.hosts, *parse_host(*options.host)))
-        throw Error("the worker does not issue from host " + *options.host + ". Choose another --host or --worker.");
+    if (wish.how.host && lacks(worker.hosts, *wish.how.host))
+        throw Error("the worker does not issue from host " + std::string(name(*wish.how.host)) +
+                    ". Choose another --host or --worker.");
     for (const Variation& variation : wish.variations) {
         if (lacks(worker.modes, variation.mode))
             throw Error("the worker does not measure " + std::string(name(variation.mode)) +
@@ -187,15 +200,13 @@ PlanSettings plan_settings(const Options& options, const Wish& wish, const proto
     PlanSettings settings;
     settings.device = worker.device;
     settings.point.device = worker.device.id;
-    settings.point.host = options.host           ? *parse_host(*options.host)
-                          : worker.hosts.empty() ? Host::cpp
-                                                 : worker.hosts.front();
+    settings.point.host = wish.how.host.value_or(worker.hosts.empty() ? Host::cpp : worker.hosts.front());
     settings.point.threads = options.threads;
     // A GPU's host needs no more than one thread to issue: the worker chooses.
     if (options.threads == 0 && worker.device.kind == Device::Kind::cpu) settings.point.threads = worker.device.units;
     settings.clocks = clock_settings(parse_clock_wish(options.clocks, options.power_limits), worker);
-    settings.method = *parse_method(options.method);
-    settings.optimizer = *parse_optimizer(options.optimizer);
+    settings.method = wish.how.method.value_or(Method::joulecast);
+    settings.optimizer = wish.how.optimizer.value_or(Optimizer::none);
     settings.budget_s = wish.budget_s;
     settings.whole_budget_s = wish.whole_budget_s;
     settings.seed = options.seed;
@@ -207,12 +218,12 @@ PlanSettings plan_settings(const Options& options, const Wish& wish, const proto
     return settings;
 }
 
-SweepSettings sweep_settings(const Options& options, const PlanSettings& planned) {
+SweepSettings sweep_settings(const Options& options, const Wish& wish, const PlanSettings& planned) {
     SweepSettings how;
     how.point = planned.point;
     how.measure.method = planned.method;
-    how.measure.meter = options.meter;
-    how.measure.measure_energy = options.meter != "none";
+    how.measure.meter = wish.meter();
+    how.measure.measure_energy = wish.meter() != "none";
     how.measure.threads = planned.point.threads;
     how.measure.measure_hot = !options.no_hot;
     how.measure.seed = how.order_seed = options.seed;
@@ -232,7 +243,7 @@ int dry_run(const Options& options, const Wish& wish) {
     if (supervisor) require(supervisor->capabilities(), wish, options);
     protocol::Capabilities assumed;
     assumed.device = this_cpu();
-    if (options.host) assumed.hosts = {*parse_host(*options.host)};
+    if (wish.how.host) assumed.hosts = {*wish.how.host};
     const protocol::Capabilities worker = supervisor ? supervisor->capabilities() : assumed;
     const Device device = worker.device;
     std::optional<Dataset> dataset;
@@ -242,20 +253,19 @@ int dry_run(const Options& options, const Wish& wish) {
 }
 
 int profile(const Options& options) {
-    check_meter_name(options.meter);
+    if (options.meter) check_meter_name(*options.meter);
     if (options.models.empty() && !options.probe) throw UsageError("name a model or a plan, or ask for --probe");
     const Wish wanted = wish(options);
     if (options.dry_run) return dry_run(options, wanted);
     listen_for_stop();
-    const Host host = options.host ? *parse_host(*options.host) : Host::cpp;
-    Supervisor supervisor({.command = options.worker.empty() ? default_worker(host) : options.worker,
+    Supervisor supervisor({.command = options.worker.empty() ? default_worker(wanted.host()) : options.worker,
                            // A job queue may let us wait for a node.
                            .hello_timeout = std::chrono::minutes(10),
                            .device = options.device});
     const protocol::Capabilities worker = supervisor.capabilities();
     require(worker, wanted, options);
     const PlanSettings settings = plan_settings(options, wanted, worker);
-    if (options.meter != "none" && !worker.measures_energy)
+    if (wanted.meter() != "none" && !worker.measures_energy)
         std::cerr << "energy is not measured: " << worker.energy_missing_reason << '\n';
     Dataset dataset(options.database);
     const MeasuringLock lock(
@@ -268,11 +278,12 @@ int profile(const Options& options) {
     if (!lock.held()) return interrupted;
     const Plan plan = make_plan(wanted.variations, &dataset, settings);
     announce(plan, worker.device);
-    SweepSettings how = sweep_settings(options, settings);
+    SweepSettings how = sweep_settings(options, wanted, settings);
     how.budget_s = plan.limit_s;
     Progress progress(std::cerr, ::isatty(STDERR_FILENO) == 1, now_s);
-    const auto log =
-        options.power_log.empty() ? nullptr : start_power_log(options.power_log, options.meter, options.device, worker);
+    const auto log = options.power_log.empty()
+                         ? nullptr
+                         : start_power_log(options.power_log, wanted.meter(), options.device, worker);
     const SweepResult result = sweep(plan, supervisor, dataset, how, progress);
     if (log) log->stop();
     if (log && !log->failure().empty()) std::cerr << log->failure() << '\n';
@@ -289,22 +300,19 @@ Run declare_profile(CLI::App& command) {
     command.add_option(
         "--worker", options->worker,
         "command that starts the worker (default: joulecast-torch; with --host python joulecast-python)");
-    command.add_option("--mode", options->mode, "inference, training or both (default: inference)");
+    command.add_option("--mode", options->mode, "inference, training, or inference,training (default: inference)");
     command.add_option("--precision", options->precision, precision_words() + " (default: fp32)");
     command.add_option("--host", options->host, "who issues the operations (default: as the worker does)")
         ->check(CLI::IsMember({"python", "cpp", "graph"}));
     command.add_option("--clocks", options->clocks, "in MHz: current, all, 900,1200 or 600:1440:120")
         ->capture_default_str();
     command.add_option("--power-limits", options->power_limits, "in W: 150,165 (default: as it is)");
-    command.add_option("--method", options->method, "how to measure")
-        ->check(CLI::IsMember({"joulecast", "thesis", "sponner"}))
-        ->capture_default_str();
-    command.add_option("--meter", options->meter, "what measures energy: auto, none, or a meter's name")
-        ->capture_default_str();
+    command.add_option("--method", options->method, "how to measure (default: joulecast)")
+        ->check(CLI::IsMember({"joulecast", "thesis", "sponner"}));
+    command.add_option("--meter", options->meter, "what measures energy: none or a meter's name (default: auto)");
     command.add_option("--power-log", options->power_log, "append power, clocks and temperature all along to this CSV");
-    command.add_option("--optimizer", options->optimizer, "of networks in training")
-        ->check(CLI::IsMember({"none", "sgd", "momentum", "adam", "adamw"}))
-        ->capture_default_str();
+    command.add_option("--optimizer", options->optimizer, "of networks in training (default: none)")
+        ->check(CLI::IsMember({"none", "sgd", "momentum", "adam", "adamw"}));
     command.add_option("--set", options->set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
     command.add_flag("--networks", options->networks, "also measure the models as a whole");
     command.add_flag("--no-operations", options->no_operations, "with --networks: measure nothing else");

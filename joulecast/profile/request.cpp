@@ -10,6 +10,7 @@
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/meter/open_meter.h"
 
 namespace joulecast {
 namespace {
@@ -31,10 +32,33 @@ std::vector<std::string> split(const std::string& text, char separator) {
     return parts;
 }
 
+template <class Value>
+Value named(std::optional<Value> parsed, const std::string& value, const char* what, const char* words) {
+    if (!parsed) throw UsageError("unknown " + std::string(what) + " '" + value + "'. There are: " + words);
+    return *parsed;
+}
+
 bool parse_switch(const std::string& text) {
     if (text == "yes") return true;
     if (text == "no") return false;
     throw UsageError("'" + text + "' is neither yes nor no");
+}
+
+/// Whether the line is about how to measure.
+bool apply(HowToMeasure& how, const std::string& key, const std::string& value) {
+    if (key == "host") {
+        how.host = named(parse_host(value), value, "host", "python, cpp, graph");
+    } else if (key == "method") {
+        how.method = named(parse_method(value), value, "method", "joulecast, thesis, sponner");
+    } else if (key == "optimizer") {
+        how.optimizer = named(parse_optimizer(value), value, "optimizer", "none, sgd, momentum, adam, adamw");
+    } else if (key == "meter") {
+        check_meter_name(value);
+        how.meter = value;
+    } else {
+        return false;
+    }
+    return true;
 }
 
 /// One line of a plan file. What may stand on the left is listed here and in docs/guide/profile.md.
@@ -58,9 +82,12 @@ void apply(ProfileRequest& request, const std::string& key, const std::string& v
         request.probe = parse_switch(value);
     } else if (key == "budget") {
         request.budget_s = parse_duration(value);
-    } else {
+    } else if (key == "clocks" || key == "power-limits") {
+        throw UsageError("a plan file changes no device. Say --" + key + " on the command line");
+    } else if (!apply(request.how, key, value)) {
         throw UsageError("unknown setting '" + key +
-                         "'. There are: models, set, mode, precision, operations, networks, augment, probe, budget");
+                         "'. There are: models, set, mode, precision, operations, networks, augment, probe, budget, "
+                         "host, method, optimizer, meter");
     }
 }
 
@@ -137,6 +164,15 @@ double parse_duration(const std::string& text) {
     if (read.ec != std::errc() || !(value > 0) || !std::isfinite(value) || factor == 0)
         throw UsageError("'" + text + "' is no duration, as in 150s, 10m or 2h");
     return value * factor;
+}
+
+HowToMeasure together(const HowToMeasure& one, const HowToMeasure& other) {
+    const auto either = [](const auto& a, const auto& b, const char* what) {
+        if (a && b && *a != *b) throw UsageError(std::string("the plans contradict each other in ") + what);
+        return a ? a : b;
+    };
+    return {either(one.host, other.host, "host"), either(one.method, other.method, "method"),
+            either(one.optimizer, other.optimizer, "optimizer"), either(one.meter, other.meter, "meter")};
 }
 
 ProfileRequest read_plan(std::istream& input, const std::string& name) {

@@ -10,8 +10,21 @@
 
 #include "joulecast/device/device.h"
 #include "joulecast/graph/graph.h"
+#include "joulecast/measure/measurement.h"
 
 namespace joulecast {
+
+/// How all of a sweep is measured, as far as plan files say it; absent: they do not. Clocks and power limits are not
+/// among it: a device is changed only for who asks on the command line.
+struct HowToMeasure {
+    std::optional<Host> host;
+    std::optional<Method> method;
+    std::optional<Optimizer> optimizer;  ///< of networks in training
+    std::optional<std::string> meter;    ///< "auto", "none", or a name that check_meter_name takes
+};
+
+/// What both say; throws UsageError where they contradict each other, since a sweep has one of each.
+HowToMeasure together(const HowToMeasure& one, const HowToMeasure& other);
 
 /// Which measurements somebody wants: every model at every combination of the rest.
 struct ProfileRequest {
@@ -24,6 +37,7 @@ struct ProfileRequest {
     std::int64_t augment = 0;        ///< variants of the models' operations besides (augment.h)
     bool probe = false;              ///< and the operations that tell what a device is like (probe.h)
     std::optional<double> budget_s;  ///< for measuring all of this, in however many runs
+    HowToMeasure how;
 };
 
 /// The texts of the command line and of plan files; each throws UsageError naming what it does not understand.

@@ -65,7 +65,11 @@ TEST(PlanFile, ReadsEverySetting) {
         "precision = bf16\n"
         "operations = no\n"
         "networks = yes\n"
-        "budget = 150s\n");
+        "budget = 150s\n"
+        "host = python\n"
+        "method = thesis\n"
+        "optimizer = adamw\n"
+        "meter = none\n");
     EXPECT_THAT(request.models, ElementsAre("alexnet", "resnet50", "gpt2"));
     EXPECT_THAT(request.set.at("batch"), ElementsAre(1, 8));
     EXPECT_THAT(request.modes, ElementsAre(Mode::inference, Mode::training));
@@ -73,6 +77,35 @@ TEST(PlanFile, ReadsEverySetting) {
     EXPECT_FALSE(request.operations);
     EXPECT_TRUE(request.networks);
     EXPECT_DOUBLE_EQ(*request.budget_s, 150);
+    EXPECT_EQ(request.how.host, Host::python);
+    EXPECT_EQ(request.how.method, Method::thesis);
+    EXPECT_EQ(request.how.optimizer, Optimizer::adamw);
+    EXPECT_EQ(request.how.meter, "none");
+}
+
+TEST(PlanFile, ChangesNoDevice) {
+    EXPECT_THAT(plan_error("models = a\nclocks = all\n"), HasSubstr("x.plan:2: a plan file changes no device"));
+    EXPECT_THAT(plan_error("models = a\npower-limits = 100\n"), HasSubstr("Say --power-limits"));
+}
+
+TEST(PlanFile, RefusesWordsThatAreNone) {
+    EXPECT_THAT(plan_error("host = rust\n"), HasSubstr("unknown host 'rust'. There are: python, cpp, graph"));
+    EXPECT_THAT(plan_error("method = guess\n"), HasSubstr("unknown method 'guess'"));
+    EXPECT_THAT(plan_error("optimizer = lion\n"), HasSubstr("unknown optimizer 'lion'"));
+    EXPECT_THAT(plan_error("meter = sundial\n"), HasSubstr("x.plan:1:"));
+}
+
+TEST(HowToMeasure, OfSeveralPlansIsOneUnlessTheyContradict) {
+    HowToMeasure one, other;
+    one.host = Host::cpp;
+    other.optimizer = Optimizer::adam;
+    EXPECT_EQ(together(one, other).host, Host::cpp);
+    EXPECT_EQ(together(one, other).optimizer, Optimizer::adam);
+    EXPECT_FALSE(together(one, other).method.has_value());
+    other.host = Host::cpp;
+    EXPECT_EQ(together(one, other).host, Host::cpp);
+    other.host = Host::graph;
+    EXPECT_THROW(together(one, other), UsageError);
 }
 
 TEST(PlanFile, NamesFileAndLineOfWhatIsWrong) {
