@@ -71,6 +71,7 @@ class TrainingWorkload final : public Workload {
     Ready ready(std::size_t set, const std::vector<at::Tensor>& tensors) const;
     void run_group(const std::vector<Ready>& from, std::size_t first, std::int64_t size, bool hot);
     void keep(std::vector<at::Tensor> results);
+    void fill_kept();
     void probe(TensorMaker& maker);
 
     const OperationSets& sets_;

@@ -17,7 +17,8 @@ void limit_memory_growth();
 /// measurement can hit. docs/decisions/0009 has the numbers. Same for operations and whole networks.
 void keep_freed_memory();
 
-/// Gives all that is free back to the system: between measurements, so that the next one finds it available.
+/// Gives what is free back to the system where that is much: between measurements, so that the next one finds it
+/// available to others too, yet need not fault everything in again.
 void return_freed_memory();
 
 }  // namespace joulecast::torch_worker
