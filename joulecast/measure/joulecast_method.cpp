@@ -69,10 +69,12 @@ void take_energy(const Driven& driven, const Instruments& instruments, const Mea
 Readings joulecast_readings(const Calls& calls, const Instruments& instruments, const MeasureSettings& settings) {
     std::mt19937_64 random(settings.seed);
     const TimingRule rule = timing_rule(settings);
+    TimingRule whole_rule = rule;
     Readings readings;
     if (calls.forward.workload != nullptr) {
         const Driven forward = classify(calls.forward, instruments, secondary(rule), random);
         readings.forward = time(forward, instruments, secondary(rule), false, random).summary;
+        whole_rule.budget_s *= 1 - secondary_share;  // both share one budget: training takes no longer than inference
     }
     const Driven whole = classify(calls.whole, instruments, rule, random);
     readings.issue = whole.issue;
@@ -81,7 +83,7 @@ Readings joulecast_readings(const Calls& calls, const Instruments& instruments, 
     // Last, so that the load is on and the meter has settled when the energy window begins.
     readings.before = state_now(instruments);
     const double start_s = instruments.clock.now_s();
-    Timing timing = time(whole, instruments, rule, false, random);
+    Timing timing = time(whole, instruments, whole_rule, false, random);
     readings.time = timing.summary;
     readings.block_s = std::move(timing.block_s);
     take_energy(whole, instruments, settings, instruments.clock.now_s() - start_s, readings);
