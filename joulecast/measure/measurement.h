@@ -61,7 +61,7 @@ struct EnergySummary {
     double gain_error = std::numeric_limits<double>::quiet_NaN();  ///< systematic share: cancels in ratios on one card
     double window_s = std::numeric_limits<double>::quiet_NaN();    ///< between the edges
     std::int64_t ticks = 0;  ///< renewals of the meter's value in the window; its independent samples
-    std::int64_t calls = 0;  ///< in the window
+    std::int64_t calls = 0;  ///< while the load was on: before, in and after the window
     double drift_per_s = std::numeric_limits<double>::quiet_NaN();  ///< slope of power over the window / its mean
     std::string meter;                                              ///< MeterFacts::name
     bool suspect = false;  ///< calibration found the meter's energy and its integrated power more than 3 % apart
@@ -87,7 +87,7 @@ struct Conditions {
 struct MeasureSettings {
     Method method = Method::joulecast;
     double warm_up_s = 0.05;
-    double time_budget_s = 0.25;  ///< timing of one phase, at most
+    double time_budget_s = 0.25;  ///< of timing, at most; in training forward has 40 % of it
     double min_block_s = 1e-3;    ///< length of a block (0.5e-3 on a GPU)
     double relative_half_width = 0.005;
     double working_set_bytes = 0;  ///< rotate over at least this much; 0: three times the last-level cache
