@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* clocks_reason =
     "the operating system sets a CPU's clocks. Choose a governor (cpupower frequency-set) and ask for the current "
-    "clock.";
+    "clock";
 
 class CpuDevice final : public TorchDevice {
   public:
@@ -62,15 +62,15 @@ class CpuDevice final : public TorchDevice {
 };
 
 [[noreturn]] void refuse(const std::string& what, const std::string& why) {
-    throw Error("cannot measure " + what + " on cpu: " + why);
+    throw Error("cannot measure " + what + " on cpu: " + why + ".");
 }
 
 OperatingPoint CpuDevice::prepare(const OperatingPoint& asked, int threads) {
     if (!std::isnan(asked.sm_clock_mhz) || !std::isnan(asked.memory_clock_mhz) || !std::isnan(asked.power_limit_w)) {
         refuse("at a given clock or power limit", clocks_reason);
     }
-    if (asked.math == Math::tf32) refuse("with tf32", "only GPUs have it. Ask for ieee.");
-    if (asked.host == Host::graph) refuse("with host graph", "graphs are captured on CUDA GPUs only. Ask for cpp.");
+    if (asked.math == Math::tf32) refuse("with tf32", "only GPUs have it. Ask for ieee");
+    if (asked.host == Host::graph) refuse("with host graph", "graphs are captured on CUDA GPUs only. Ask for cpp");
     OperatingPoint point;
     point.device = facts_.id;
     point.host_cpu = facts_.id;
