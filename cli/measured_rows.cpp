@@ -4,6 +4,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "cli/device_argument.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
 #include "joulecast/device/precision.h"
@@ -64,8 +65,16 @@ std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vecto
         return all;
     }
     for (const std::string& asked : devices) {
+        const auto named = [&](const std::string& id) {
+            return std::find_if(known.begin(), known.end(), [&](const Device& d) { return d.id == id; });
+        };
         const std::string id = asked == "cpu" ? this_cpu().id : asked;
-        const auto device = std::find_if(known.begin(), known.end(), [&](const Device& d) { return d.id == id; });
+        auto device = named(id);
+        // Not called so in the database: another name of one that it has?
+        if (const DataSheet* sheet = device == known.end() ? known_devices().find(id) : nullptr) {
+            device = named(sheet->device.id);
+            if (device != known.end()) std::cerr << "joulecast: " << meant_by(id, sheet->device) << '\n';
+        }
         if (device == known.end()) {
             throw Error("the database has nothing measured on " + id + ". It has: " + joined(ids) + ".");
         }

@@ -51,6 +51,15 @@ TEST_F(ThisCpu, TradeMarksAndClockDoNotEnterTheId) {
     EXPECT_EQ(device().id, "cpu-intel-xeon-gold-6230-1c");
 }
 
+TEST_F(ThisCpu, VendorIsTheOneThatTheProcessorNames) {
+    write("proc/cpuinfo", "vendor_id\t: AuthenticAMD\n" + processor(0, "X", 0, "avx2"));
+    EXPECT_EQ(device().vendor, "amd");
+    EXPECT_DOUBLE_EQ(device().vector_flop_per_s_fp32, device().peak_flop_per_s_fp32);
+    EXPECT_DOUBLE_EQ(device().fp32_lanes_per_unit, 16);  // two units of eight lanes
+    write("proc/cpuinfo", "vendor_id\t: Unheard Of\n");
+    EXPECT_EQ(device().vendor, "");
+}
+
 TEST_F(ThisCpu, HyperThreadsOfACoreCountOnce) {
     write("proc/cpuinfo",
           processor(0, "X", 0, "") + processor(1, "X", 0, "") + processor(2, "X", 1, "") + processor(3, "X", 1, ""));
