@@ -55,6 +55,24 @@ TEST(Train, TakesEveryLearnerAndItsFileForecasts) {
     EXPECT_EQ(run_joulecast("train --db " + database + " -o " + folder.file("p.jcp") + " --learner oracle").status, 2);
 }
 
+TEST(Train, TakesADeviceByAnyOfItsNamesAndSaysWhichItIs) {
+    const TemporaryFolder folder;
+    const std::string csv = folder.file("small.csv");
+    const std::string database = folder.file("a30.db");
+    const auto renamed =
+        run_shell("\"$JOULECAST\" export --db " + small_database(folder) + " | sed s/cpu-synthetic/a30/g > " + csv +
+                  " && \"$JOULECAST\" import csv " + csv + " --db " + database);
+    ASSERT_EQ(renamed.status, 0) << renamed.err;
+    const auto ran = run_joulecast("train --db " + database + " --device 'NVIDIA A30' --learner decision_tree -o " +
+                                   folder.file("p.jcp"));
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("NVIDIA A30 is a30"));
+    const auto forecast =
+        run_joulecast("predict resnet18 --set batch=2 --device A30 --predictor " + folder.file("p.jcp"));
+    EXPECT_EQ(forecast.status, 0) << forecast.err;
+    EXPECT_THAT(forecast.err + forecast.out, HasSubstr("A30 is a30"));
+}
+
 TEST(Train, SaysWhichDevicesThereAre) {
     const TemporaryFolder folder;
     const auto ran =
