@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "cli/settings.h"
@@ -72,6 +73,14 @@ std::string interval_text(const Dataset& dataset) {
     return "± " + show(median(shares), Show::percent) + " (95 %, median; sigma between included)";
 }
 
+/// Networks that the database has the calls of.
+std::int64_t listed_networks(const Dataset& dataset) {
+    std::set<std::tuple<std::string, std::map<std::string, std::int64_t>, Mode, std::string>> networks;
+    for (const NetworkOperationRow& line : dataset.network_operations())
+        networks.emplace(line.model, line.symbols, line.mode, line.precision);
+    return static_cast<std::int64_t>(networks.size());
+}
+
 Description describe_database(const std::string& file) {
     const Dataset dataset(file, Dataset::Access::read_only);
     const auto groups = dataset.row_groups();
@@ -83,6 +92,7 @@ Description describe_database(const std::string& file) {
     description.facts.emplace_back("devices", devices);
     description.facts.emplace_back("operations", rows["operation"]);
     description.facts.emplace_back("networks", rows["network"]);
+    description.facts.emplace_back("listed_networks", listed_networks(dataset));
     description.facts.emplace_back("sigma_between", sigma_text(dataset));
     description.facts.emplace_back("intervals", interval_text(dataset));
     static const std::vector<Column<RowGroup>> columns = {

@@ -14,12 +14,21 @@
 namespace joulecast::cli {
 namespace {
 
+/// The model of the network's name; where none opens, the message is cut down to its first sentence.
+Graph open_by_name(const NetworkMeasurement& network) {
+    try {
+        return open_model(network.model, shipped_folder("zoo"), network.symbols, network.mode);
+    } catch (const Error& error) {
+        const std::string why = error.what();
+        throw Error("the database has no list of its calls, and " + why.substr(0, why.find(". ")));
+    }
+}
+
 /// The database's own list of the network's calls, if it has one: that is what was measured under the name. Else the
 /// model of that name.
 Graph open_measured(const Dataset& dataset, Device::Kind kind, const NetworkMeasurement& network) {
     if (auto listed = dataset.listed_network(network)) return *std::move(listed);
-    const Graph graph = open_model(network.model, shipped_folder("zoo"), network.symbols, network.mode);
-    return at_precision(graph, precision_named(network.precision), network.mode, kind);
+    return at_precision(open_by_name(network), precision_named(network.precision), network.mode, kind);
 }
 
 MeasuredRows rows_of(const Dataset& dataset, const Device& device, const SettingOf& setting_of) {

@@ -114,6 +114,18 @@ TEST_F(ImportNeusight, CountsWhatItCannotUse) {
                          1)));
 }
 
+TEST_F(ImportNeusight, KnowsTheCardsOfItsAuthors) {
+    std::string text = vector_header;
+    for (const char* card : {"P4", "P100", "V100", "T4", "A100-40G-PCIE", "A100-40G-SXM", "A100-80G-PCIE", "L4", "H100",
+                             "MI100", "MI210", "MI250"})
+        text += "train,add," + std::string(card) + ",0.1,3,5,,\n";
+    EXPECT_EQ(take(text).added, 12);
+    std::vector<std::string> ids;
+    for (const Device& device : stored().devices()) ids.push_back(device.id);
+    EXPECT_THAT(ids, ElementsAre("p4", "p100", "v100-32g-pcie", "t4", "a100-40g-pcie", "a100-40g-sxm", "a100-80g-pcie",
+                                 "l4", "h100-sxm", "mi100", "mi210", "mi250"));
+}
+
 TEST_F(ImportNeusight, BoundsTheReasonsThatAFileCanMakeUp) {
     std::string text = vector_header;
     for (int i = 0; i < 300; ++i) text += "train,op" + std::to_string(i) + ",T4,0.1,3,5,,\n";
