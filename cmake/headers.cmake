@@ -157,6 +157,7 @@ set(joulecast_headers
     joulecast/predict/forest_bytes.h
     joulecast/predict/jcp.h
     joulecast/predict/jcp_model.h
+    joulecast/predict/mapped_file.h
     joulecast/predict/measured_networks.h
     joulecast/predict/model.h
     joulecast/predict/predictor.h

@@ -36,25 +36,27 @@ NodeFaults read_nodes(std::span<const std::byte> bytes, std::size_t columns, For
     std::vector<std::uint32_t> open(64);
     std::size_t depth = 0;
     bool at_root = true;
-    unsigned odd = 0;
+    std::uint32_t odd = 0;
     for (std::size_t i = 0; i < count; ++i) {
         const std::byte* from = bytes.data() + i * node_bytes;
         const auto column = static_cast<std::uint8_t>(from[0]);
         const std::uint32_t bits = little_endian(from + 1);
-        const bool is_leaf = column == leaf;
-        odd |= static_cast<unsigned>(!is_leaf) & static_cast<unsigned>(column >= columns);
-        odd |= static_cast<unsigned>((bits & exponent_bits) == exponent_bits);
-        nodes[i] = {is_leaf ? -1 : static_cast<std::int32_t>(column), std::bit_cast<float>(bits), 0};
+        const auto is_leaf = static_cast<std::uint32_t>(column == leaf);
+        const std::uint32_t leaf_mask = 0U - is_leaf;
+        odd |= ~leaf_mask & static_cast<std::uint32_t>(column >= columns);
+        odd |= static_cast<std::uint32_t>((bits & exponent_bits) == exponent_bits);
+        nodes[i] = {static_cast<std::int32_t>(column | leaf_mask), std::bit_cast<float>(bits), 0};
         if (at_root) forest.roots.push_back(static_cast<std::int32_t>(i));
         if (depth + 2 > open.size()) open.resize(2 * open.size());
-        at_root = is_leaf && depth == 0;
+        at_root = is_leaf != 0 && depth == 0;
         if (at_root) continue;
         // A leaf ends the left subtree of the innermost open node. An inner node writes into itself here, and the leaf
-        // that ends its left subtree writes over that.
+        // that ends its left subtree writes over that. Masks, since compilers make branches of choices.
         const auto here = static_cast<std::uint32_t>(i);
-        nodes[is_leaf ? open[depth] : here].right = static_cast<std::int32_t>(i + 1);
-        depth = is_leaf ? depth - 1 : depth + 1;
-        open[depth] = is_leaf ? open[depth] : here;
+        const std::uint32_t ended = (open[depth] & leaf_mask) | (here & ~leaf_mask);
+        nodes[ended].right = static_cast<std::int32_t>(i + 1);
+        depth = depth + 1 - 2 * std::size_t{is_leaf};
+        open[depth] = (open[depth] & leaf_mask) | (here & ~leaf_mask);
     }
     return {odd != 0, !at_root};
 }

@@ -12,13 +12,14 @@
 #include "joulecast/predict/bytes.h"
 #include "joulecast/predict/forest_bytes.h"
 #include "joulecast/predict/jcp_model.h"
+#include "joulecast/predict/mapped_file.h"
 
 namespace joulecast {
 namespace {
 
 // As in PNG: a byte above 127, a name, and line ends that a text transfer would spoil.
 constexpr std::array<unsigned char, 8> magic{0x89, 'J', 'C', 'P', '\r', '\n', 0x1A, '\n'};
-constexpr std::uintmax_t largest_file = 1ULL << 30U;
+constexpr std::size_t largest_file = std::size_t{1} << 30U;
 
 void put(ByteWriter& out, const std::vector<std::string>& texts) {
     out.number(static_cast<std::uint32_t>(texts.size()));
@@ -374,15 +375,8 @@ void write_jcp(const Predictor& predictor, const std::filesystem::path& path) {
 }
 
 Predictor read_jcp(const std::filesystem::path& path) {
-    std::error_code failure;
-    const auto size = std::filesystem::file_size(path, failure);
-    if (failure) throw Error("cannot read predictor " + path.string() + ": " + failure.message() + ".");
-    if (size > largest_file) throw FormatError("predictor " + path.string() + " is larger than 1 GiB.");
-    std::vector<std::byte> bytes(static_cast<std::size_t>(size));
-    std::ifstream in(path, std::ios::binary);
-    in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    if (!in) throw Error("cannot read predictor " + path.string() + ": reading stopped early.");
-    return from_jcp(bytes, path.string());
+    const MappedFile file(path, "predictor", largest_file);
+    return from_jcp(file.bytes(), path.string());
 }
 
 }  // namespace joulecast
