@@ -16,12 +16,14 @@ set(joulecast_headers
     joulecast/dataset/import_vidur.h
     joulecast/dataset/insertion.h
     joulecast/dataset/measuring_lock.h
+    joulecast/dataset/nicolai.h
     joulecast/dataset/published_rows.h
     joulecast/dataset/repeat_spread.h
     joulecast/dataset/schema.h
     joulecast/dataset/sqlite.h
     joulecast/dataset/table_operation.h
     joulecast/dataset/table_reader.h
+    joulecast/dataset/torch_layer.h
     joulecast/dataset/unpack.h
     joulecast/device/cost.h
     joulecast/device/data_sheet.h
