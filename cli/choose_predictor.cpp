@@ -40,6 +40,13 @@ std::optional<std::size_t> find_any_cpu(const Predictor& predictor) {
 
 }  // namespace
 
+const DeviceModel* ChosenPredictor::model_with(Math math) const {
+    for (const DeviceModel& one : predictor.devices) {
+        if (one.device.id == model().device.id && one.point.math == math) return &one;
+    }
+    return nullptr;
+}
+
 ChosenPredictor choose_predictor(const std::string& device, const std::string& file) {
     const bool this_machine = device == "cpu";
     const std::string id = this_machine ? this_cpu().id : device;

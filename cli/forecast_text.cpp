@@ -38,6 +38,9 @@ std::string evidence_text(const NetworkForecast& network) {
 std::string interval_text(const Estimate<Seconds>& time) {
     return show(time.low.value(), Show::seconds) + " – " + show(time.high.value(), Show::seconds);
 }
+std::string interval_text(const Estimate<Joules>& energy) {
+    return show(energy.low.value(), Show::joules) + " – " + show(energy.high.value(), Show::joules);
+}
 
 double total_memory(const NetworkForecast& n) {
     return n.resident_bytes + n.cost.peak_memory.value.value();
@@ -57,6 +60,11 @@ const NetworkColumns& table_columns() {
          }},
         {"interval", "90 % interval", Show::text, [](const Forecast& f) { return interval_text(f.network.time); }},
         {"energy_j", "energy", Show::joules, [](const Forecast& f) { return known(f.network.energy.value.value()); }},
+        {"energy_interval", "90 % interval", Show::text,
+         [](const Forecast& f) {
+             return f.network.energy.known() ? interval_text(f.network.energy) : std::string("–");
+         }},
+        {"power_w", "power", Show::watts, [](const Forecast& f) { return known(f.network.power.value.value()); }},
         {"memory", "memory", Show::bytes, [](const Forecast& f) { return known(total_memory(f.network)); }},
         {"evidence", "times are", Show::text, [](const Forecast& f) { return evidence_text(f.network); }},
     };
@@ -74,6 +82,13 @@ const NetworkColumns& csv_columns() {
         {"time_low_s", "", Show::seconds, [](const Forecast& f) { return known(f.network.time.low.value()); }},
         {"time_high_s", "", Show::seconds, [](const Forecast& f) { return known(f.network.time.high.value()); }},
         {"energy_j", "", Show::joules, [](const Forecast& f) { return known(f.network.energy.value.value()); }},
+        {"energy_low_j", "", Show::joules, [](const Forecast& f) { return known(f.network.energy.low.value()); }},
+        {"energy_high_j", "", Show::joules, [](const Forecast& f) { return known(f.network.energy.high.value()); }},
+        {"idle_energy_j", "", Show::joules, [](const Forecast& f) { return known(f.network.idle_energy_j); }},
+        {"dynamic_energy_j", "", Show::joules, [](const Forecast& f) { return known(f.network.dynamic_energy_j); }},
+        {"power_w", "", Show::watts, [](const Forecast& f) { return known(f.network.power.value.value()); }},
+        {"power_low_w", "", Show::watts, [](const Forecast& f) { return known(f.network.power.low.value()); }},
+        {"power_high_w", "", Show::watts, [](const Forecast& f) { return known(f.network.power.high.value()); }},
         {"peak_memory_bytes", "", Show::bytes,
          [](const Forecast& f) { return known(f.network.cost.peak_memory.value.value()); }},
         {"resident_bytes", "", Show::bytes, [](const Forecast& f) { return known(f.network.resident_bytes); }},
@@ -149,6 +164,8 @@ const std::vector<Column<OperationLine>>& operation_csv_columns() {
          [](const OperationLine& l) { return known(l.forecast.cost.device_time.low.value()); }},
         {"time_high_s", "", Show::seconds,
          [](const OperationLine& l) { return known(l.forecast.cost.device_time.high.value()); }},
+        {"energy_j", "", Show::joules, [](const OperationLine& l) { return known(l.forecast.energy.value.value()); }},
+        {"power_w", "", Show::watts, [](const OperationLine& l) { return known(l.forecast.power.value.value()); }},
         {"evidence", "", Show::text, [](const OperationLine& l) { return std::string(name(l.forecast.evidence)); }},
     };
     return list;
@@ -197,7 +214,8 @@ Json operations_json(const NetworkForecast& network) {
                           {"signature", signature(operation.operation)},
                           {"count", operation.count},
                           {"time_s", estimate(operation.cost.device_time)},
-                          {"energy_j", nullptr},
+                          {"energy_j", estimate(operation.energy)},
+                          {"power_w", estimate(operation.power)},
                           {"evidence", name(operation.evidence)}});
     }
     return answer;
@@ -221,9 +239,9 @@ Json to_json(const Forecast& forecast) {
             {"device_time_s", estimate(n.cost.device_time)},
             {"host_time_s", estimate(n.cost.host_time)},
             {"energy_j", estimate(n.energy)},
-            {"idle_energy_j", nullptr},
-            {"dynamic_energy_j", nullptr},
-            {"power_w", {{"value", nullptr}, {"low", nullptr}, {"high", nullptr}}},
+            {"idle_energy_j", number(n.idle_energy_j)},
+            {"dynamic_energy_j", number(n.dynamic_energy_j)},
+            {"power_w", estimate(n.power)},
             {"energy_missing_reason", n.energy_missing_reason},
             {"peak_memory_bytes", estimate(n.cost.peak_memory)},
             {"memory_missing_reason", n.memory_missing_reason},

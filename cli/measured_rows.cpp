@@ -31,44 +31,62 @@ Graph open_measured(const Dataset& dataset, Device::Kind kind, const NetworkMeas
     return at_precision(open_by_name(network), precision_named(network.precision), network.mode, kind);
 }
 
-MeasuredRows rows_of(const Dataset& dataset, const Device& device, const SettingOf& setting_of) {
+MeasuredRows rows_at(const Dataset& dataset, const Device& device, const std::vector<OperationRow>& all,
+                     const OperatingPoint& setting) {
     MeasuredRows found;
     found.device = device;
-    found.rows = dataset.operations(device.id);
-    if (found.rows.empty() && setting_of) {
-        found.setting = setting_of(device.id);
-    } else {
-        found.operations = training_rows(found.rows, device, found.setting);
-    }
+    found.setting = setting;
+    // Only what was measured at the setting; the rest would compare other threads or other arithmetic.
+    std::copy_if(all.begin(), all.end(), std::back_inserter(found.rows),
+                 [&](const OperationRow& row) { return same_setting(row.measurement.real, setting); });
+    found.operations = training_rows_at(found.rows, device, setting);
     const auto open = [&](const NetworkMeasurement& network) { return open_measured(dataset, device.kind, network); };
-    const auto networks = measured_networks(dataset.networks(device.id), found.setting, open);
+    const auto networks = measured_networks(dataset.networks(device.id), setting, open);
     found.networks = networks.networks;
     for (const auto& [model, why] : networks.left_out) {
         std::cerr << "joulecast: measured network " << model << " is left out: " << why << '\n';
     }
-    // Only what was measured at the setting; the rest would compare other threads.
-    std::vector<OperationRow> at_setting;
-    std::copy_if(found.rows.begin(), found.rows.end(), std::back_inserter(at_setting), [&](const OperationRow& row) {
-        return row.measurement.real.threads == found.setting.threads &&
-               row.measurement.real.math == found.setting.math && row.measurement.real.host == found.setting.host;
-    });
-    found.measured = measured_operations(at_setting);
+    found.measured = measured_operations(found.rows);
     return found;
+}
+
+std::string describe(const OperatingPoint& setting) {
+    return std::string(name(setting.math)) + " math, host " + std::string(name(setting.host)) + ", " +
+           std::to_string(setting.threads) + " threads";
+}
+
+/// Of every setting that is worth a model.
+void add_rows(const Dataset& dataset, const Device& device, const SettingsOf& settings_of_models,
+              std::vector<MeasuredRows>& all) {
+    const auto rows = dataset.operations(device.id);
+    const auto settings = settings_of_models ? settings_of_models(device.id) : settings_of(rows);
+    if (settings.empty()) throw Error("the database has no usable operation measured on " + device.id + ".");
+    for (const OperatingPoint& setting : settings) {
+        MeasuredRows found = rows_at(dataset, device, rows, setting);
+        const bool is_main = &setting == &settings.front();
+        if (!settings_of_models && !is_main && found.operations.size() < least_rows_of_setting) {
+            std::cerr << "joulecast: left out " << found.operations.size() << " operations of " << device.id
+                      << " measured with " << describe(setting) << ": too few for a model of their own\n";
+            continue;
+        }
+        if (found.operations.empty() && found.networks.empty()) continue;
+        all.push_back(std::move(found));
+    }
 }
 
 }  // namespace
 
 std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vector<std::string>& devices,
-                                        const SettingOf& setting_of) {
+                                        const SettingsOf& settings_of) {
     const auto known = dataset.devices();
     std::vector<std::string> ids;
     for (const Device& device : known) ids.push_back(device.id);
     std::vector<MeasuredRows> all;
     if (devices.empty()) {
         for (const Device& device : known) {
-            const bool networks_will_do = setting_of && !dataset.networks(device.id).empty();
+            const bool networks_will_do = settings_of && !dataset.networks(device.id).empty();
             if (!networks_will_do && dataset.operations(device.id).empty()) continue;
-            all.push_back(rows_of(dataset, device, setting_of));
+            add_rows(dataset, device, settings_of, all);
         }
         if (all.empty()) throw Error("the database has no measured operations. Measure some: joulecast profile --help");
         return all;
@@ -87,7 +105,7 @@ std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vecto
         if (device == known.end()) {
             throw Error("the database has nothing measured on " + id + ". It has: " + joined(ids) + ".");
         }
-        all.push_back(rows_of(dataset, *device, setting_of));
+        add_rows(dataset, *device, settings_of, all);
     }
     return all;
 }

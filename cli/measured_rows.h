@@ -10,7 +10,7 @@
 
 namespace joulecast::cli {
 
-/// What a database holds of one device, ready for training and validation.
+/// What a database holds of one device at one setting (threads, math, host), ready for training and validation.
 struct MeasuredRows {
     Device device;
     OperatingPoint setting;
@@ -20,13 +20,17 @@ struct MeasuredRows {
     MeasuredOperations measured;
 };
 
-/// The setting of a device's model, by device id.
-using SettingOf = std::function<OperatingPoint(const std::string&)>;
+/// The settings of a device's models, by device id.
+using SettingsOf = std::function<std::vector<OperatingPoint>(const std::string&)>;
 
-/// The devices asked for, or all that have operations ("cpu" is this machine). Networks whose graph is not found are
-/// named on standard error. Throws Error for a device without usable rows. With `setting_of`, a device of which only
-/// whole networks were measured will do too: the function then names the setting at which they count.
+/// Fewer usable operations at a setting are no model of their own; they are left out and counted on standard error.
+inline constexpr std::size_t least_rows_of_setting = 30;
+
+/// The devices asked for, or all that have operations ("cpu" is this machine); of each device every setting with enough
+/// rows, the one with most rows first. Networks whose graph is not found are named on standard error. Throws Error for
+/// a device without usable rows. With `settings_of`, those settings alone, and a device of which only whole networks
+/// were measured will do too.
 std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vector<std::string>& devices,
-                                        const SettingOf& setting_of = nullptr);
+                                        const SettingsOf& settings_of = nullptr);
 
 }  // namespace joulecast::cli

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -48,30 +49,39 @@ MeasuredOperations measured_at(const std::string& database, const DeviceModel& m
     return measured_operations(rows);
 }
 
-/// Throws where the predictor's device cannot compute so, or was measured with other matrix products.
-Precision wanted_precision(const std::string& word, const ChosenPredictor& chosen) {
+/// A precision with the model that learnt how the device computes it.
+struct Wanted {
+    Precision precision = Precision::fp32;
+    const DeviceModel* model = nullptr;
+};
+
+/// Throws where the predictor's device cannot compute so, or was measured with other matrix products alone.
+Wanted wanted(const std::string& word, const ChosenPredictor& chosen) {
     const Precision precision = precision_named(word);
-    const OperatingPoint& point = chosen.model().point;
     if (const auto why = refusal(precision, chosen.model().device.kind)) throw UsageError(*why);
-    if (math_of(precision) != point.math)
+    const DeviceModel* model = chosen.model_with(math_of(precision));
+    if (!model)
         throw UsageError("precision " + word + " multiplies matrices of f32 in " +
                          std::string(name(math_of(precision))) + ", but " +
                          std::filesystem::path(chosen.path).filename().string() + " learnt " +
-                         chosen.model().device.id + " with " + std::string(name(point.math)) +
+                         chosen.model().device.id + " with " + std::string(name(chosen.model().point.math)) +
                          ". Measure it with joulecast profile --precision " + word + " and train on that");
-    return precision;
+    return {precision, model};
 }
 
 void forecast_on(const std::string& device, const Options& options, std::vector<Forecast>& forecasts) {
     const ChosenPredictor chosen = choose_predictor(device, options.predictor);
     if (!chosen.note.empty()) std::cerr << "joulecast: " << chosen.note << '\n';
     const auto features = columns(chosen.predictor);
-    const auto measured = measured_at(options.database, chosen.model());
+    std::map<const DeviceModel*, MeasuredOperations> measured;
     const auto combinations = parse_settings(options.set);
     const auto add = [&](const Graph& graph, Mode mode, const std::string& precision) {
-        const Graph ready = at_precision(graph, wanted_precision(precision, chosen), mode, chosen.model().device.kind);
+        const auto [precision_of_graph, model] = wanted(precision, chosen);
+        const auto [known, is_new] = measured.try_emplace(model);
+        if (is_new) known->second = measured_at(options.database, *model);
+        const Graph ready = at_precision(graph, precision_of_graph, mode, model->device.kind);
         Forecast one;
-        one.network = forecast_network(ready, precision, chosen.model(), features, measured);
+        one.network = forecast_network(ready, precision, *model, features, known->second);
         one.network.predictor = std::filesystem::path(chosen.path).filename().string();
         one.device_name = chosen.model().device.display_name;
         one.origin = chosen.predictor.origin;

@@ -17,12 +17,14 @@ namespace {
 /// One learned model, as a line of the table.
 struct TrainedModel {
     std::string device;
+    std::string math;
     const FamilyModel* model = nullptr;
 };
 
 const std::vector<Column<TrainedModel>>& columns() {
     static const std::vector<Column<TrainedModel>> list = {
         {"device", "device", Show::text, [](const TrainedModel& t) { return t.device; }},
+        {"math", "math", Show::text, [](const TrainedModel& t) { return t.math; }},
         {"family", "family", Show::text, [](const TrainedModel& t) { return std::string(name(t.model->family)); }},
         {"metric", "metric", Show::text, [](const TrainedModel& t) { return std::string(name(t.model->metric)); }},
         {"rows", "rows", Show::count, [](const TrainedModel& t) { return t.model->rows; }},
@@ -36,7 +38,8 @@ const std::vector<Column<TrainedModel>>& columns() {
 std::vector<TrainedModel> models(const Predictor& predictor) {
     std::vector<TrainedModel> all;
     for (const DeviceModel& device : predictor.devices) {
-        for (const FamilyModel& model : device.models) all.push_back({device.device.id, &model});
+        for (const FamilyModel& model : device.models)
+            all.push_back({device.device.id, std::string(name(device.point.math)), &model});
     }
     return all;
 }
@@ -46,15 +49,16 @@ nlohmann::ordered_json to_json(const Predictor& predictor, const std::string& pa
     answer["models"] = nlohmann::ordered_json::parse(joulecast::to_json(fill(columns(), models(predictor))));
     answer["devices"] = nlohmann::ordered_json::array();
     for (const DeviceModel& device : predictor.devices) {
-        nlohmann::ordered_json one{{"device", device.device.id},
-                                   {"threads", device.point.threads},
-                                   {"laws", device.laws.size()},
-                                   {"networks", device.networks},
-                                   {"sigma_network", device.sigma_network}};
+        nlohmann::ordered_json one{{"device", device.device.id},      {"math", name(device.point.math)},
+                                   {"threads", device.point.threads}, {"laws", device.laws.size()},
+                                   {"networks", device.networks},     {"sigma_network", device.sigma_network}};
         one["network_factors"] = nlohmann::ordered_json::object();
         for (const NetworkCorrection& correction : device.corrections) {
             one["network_factors"][correction.key] = correction.factor;
+            one["network_host_factors"][correction.key] = correction.host_factor;
+            one["network_energy_factors"][correction.key] = correction.energy_factor;
         }
+        if (device.power.known()) one["idle_power_w"] = device.power.idle_w;
         answer["devices"].push_back(one);
     }
     return answer;
@@ -65,7 +69,8 @@ std::string to_text(const Predictor& predictor, const std::string& path, std::ui
                        std::to_string(predictor.origin.rows) + " rows\n\n" +
                        joulecast::to_text(fill(columns(), models(predictor)));
     for (const DeviceModel& device : predictor.devices) {
-        text += "\n" + device.device.id + " (" + std::to_string(device.point.threads) + " threads): ";
+        text += "\n" + device.device.id + " (" + std::string(name(device.point.math)) + ", " +
+                std::to_string(device.point.threads) + " threads): ";
         text += device.networks == 0 ? "no measured networks, so their times get no correction"
                                      : std::to_string(device.networks) + " measured networks";
         for (const NetworkCorrection& correction : device.corrections) {
@@ -93,8 +98,8 @@ int run(const Options& options) {
     std::vector<OperationRow> sources;
     for (const Feature* feature : all_columns()) predictor.features.emplace_back(feature->name);
     for (MeasuredRows& rows : measured_rows(dataset, options.devices)) {
-        std::cerr << "training for " << rows.device.id << ": " << rows.operations.size() << " operations, "
-                  << rows.networks.size() << " networks\n";
+        std::cerr << "training for " << rows.device.id << " (" << name(rows.setting.math)
+                  << "): " << rows.operations.size() << " operations, " << rows.networks.size() << " networks\n";
         predictor.devices.push_back(train_device(rows.device, rows.setting, rows.operations, rows.networks, settings));
         std::move(rows.rows.begin(), rows.rows.end(), std::back_inserter(sources));
     }

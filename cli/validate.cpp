@@ -1,9 +1,12 @@
 #include <cmath>
 #include <iostream>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "cli/baseline_output.h"
@@ -48,6 +51,8 @@ const std::vector<Column<Accuracy>>& accuracy_columns() {
         {"metric", "metric", Show::text, [](const Accuracy& a) { return a.metric; }},
         {"family", "family", Show::text, [](const Accuracy& a) { return a.family; }},
         {"device", "device", Show::text, [](const Accuracy& a) { return a.device; }},
+        {"mode", "mode", Show::text, [](const Accuracy& a) { return a.mode; }},
+        {"math", "math", Show::text, [](const Accuracy& a) { return a.math; }},
         {"rows", "rows", Show::count, [](const Accuracy& a) { return a.rows; }},
         {"rows_without_forecast", "none", Show::count, [](const Accuracy& a) { return a.rows_without_forecast; }},
         {"groups", "groups", Show::count, [](const Accuracy& a) { return a.groups; }},
@@ -98,12 +103,21 @@ const std::vector<Column<NetworkAccuracy>>& network_columns() {
         {"summed_error", "Σ error", Show::percent,
          [](const N& n) { return known(n.summed_time_s / n.measured_time_s - 1); }},
         {"summed_measured_share", "Σ covers", Show::percent, [](const N& n) { return n.measured_share; }},
-        {"measured_energy_j", "", Show::joules, [](const N&) { return Cell(); }},
-        {"predicted_energy_j", "", Show::joules, [](const N&) { return Cell(); }},
-        {"summed_energy_j", "", Show::joules, [](const N&) { return Cell(); }},
+        {"measured_energy_j", "energy", Show::joules, [](const N& n) { return known(n.measured_energy_j); }},
+        {"predicted_energy_j", "forecast", Show::joules,
+         [](const N& n) { return known(n.predicted_energy.value.value()); }},
+        {"predicted_energy_low_j", "low", Show::joules,
+         [](const N& n) { return known(n.predicted_energy.low.value()); }},
+        {"predicted_energy_high_j", "high", Show::joules,
+         [](const N& n) { return known(n.predicted_energy.high.value()); }},
+        {"energy_error", "error", Show::percent,
+         [](const N& n) { return known(n.predicted_energy.value.value() / n.measured_energy_j - 1); }},
+        {"summed_energy_j", "Σ measured", Show::joules, [](const N& n) { return known(n.summed_energy_j); }},
         {"measured_peak_bytes", "memory", Show::bytes, [](const N& n) { return known(n.measured_peak_bytes); }},
         {"predicted_peak_bytes", "forecast", Show::bytes, [](const N& n) { return known(n.predicted_peak_bytes); }},
         {"inside_interval", "in 90 %", Show::text, [](const N& n) { return n.inside_interval; }},
+        {"energy_inside_interval", "energy in 90 %", Show::text,
+         [](const N& n) { return n.energy_inside_interval ? Cell(*n.energy_inside_interval) : Cell(); }},
     };
     return list;
 }
@@ -122,29 +136,45 @@ std::vector<Column<Row>> only(const std::vector<Column<Row>>& columns, std::init
 /// How far forecasts and sums of measured operations are off, over the networks of one mode or of all.
 struct NetworkSummary {
     std::string mode;
-    std::vector<double> forecast, summed, memory;
+    std::string precision;
+    std::vector<double> forecast, summed, memory, energy, summed_energy;
     double inside = 0;
+    double energy_inside = std::numeric_limits<double>::quiet_NaN();
 };
 
-NetworkSummary summary(const std::string& mode, const std::vector<NetworkAccuracy>& networks) {
+NetworkSummary summary(const std::string& mode, const std::string& precision,
+                       const std::vector<NetworkAccuracy>& networks) {
     NetworkSummary s;
     s.mode = mode;
+    s.precision = precision;
+    std::vector<double> energy_inside;
     for (const NetworkAccuracy& n : networks) {
-        if (mode != "all" && mode != name(n.mode)) continue;
+        if (mode != "all" && (mode != name(n.mode) || precision != n.precision)) continue;
         s.forecast.push_back(relative_error(n.predicted_time.value.value(), n.measured_time_s));
         if (std::isfinite(n.summed_time_s)) s.summed.push_back(relative_error(n.summed_time_s, n.measured_time_s));
         const double memory = relative_error(n.predicted_peak_bytes, n.measured_peak_bytes);
         if (std::isfinite(memory)) s.memory.push_back(memory);
         if (n.inside_interval) s.inside += 1;
+        const double energy = relative_error(n.predicted_energy.value.value(), n.measured_energy_j);
+        if (std::isfinite(energy)) s.energy.push_back(energy);
+        const double summed_energy = relative_error(n.summed_energy_j, n.measured_energy_j);
+        if (std::isfinite(summed_energy)) s.summed_energy.push_back(summed_energy);
+        if (n.energy_inside_interval) energy_inside.push_back(*n.energy_inside_interval ? 1 : 0);
     }
+    s.energy_inside = mean(energy_inside);
     s.inside /= static_cast<double>(s.forecast.size());
     return s;
 }
 
 std::vector<NetworkSummary> summaries(const std::vector<NetworkAccuracy>& networks) {
-    std::vector<NetworkSummary> all{summary("inference", networks), summary("training", networks)};
+    std::vector<NetworkSummary> all;
+    std::set<std::string> precisions;
+    for (const NetworkAccuracy& n : networks) precisions.insert(n.precision);
+    for (const char* mode : {"inference", "training"}) {
+        for (const std::string& precision : precisions) all.push_back(summary(mode, precision, networks));
+    }
     std::erase_if(all, [](const NetworkSummary& s) { return s.forecast.empty(); });
-    if (all.size() > 1) all.push_back(summary("all", networks));
+    if (all.size() > 1) all.push_back(summary("all", "all", networks));
     return all;
 }
 
@@ -156,16 +186,34 @@ const std::vector<Column<NetworkSummary>>& summary_columns() {
     using S = NetworkSummary;
     static const std::vector<Column<S>> list = {
         {"mode", "mode", Show::text, [](const S& s) { return s.mode; }},
+        {"precision", "precision", Show::text, [](const S& s) { return s.precision; }},
         {"networks", "networks", Show::count, [](const S& s) { return static_cast<std::int64_t>(s.forecast.size()); }},
         {"time_mape", "forecast MAPE", Show::percent, [](const S& s) { return of(mean, s.forecast); }},
         {"time_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.forecast); }},
         {"interval_coverage", "in 90 %", Show::percent, [](const S& s) { return known(s.inside); }},
         {"summed_time_mape", "Σ measured MAPE", Show::percent, [](const S& s) { return of(mean, s.summed); }},
         {"summed_time_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.summed); }},
+        {"energy_mape", "energy MAPE", Show::percent, [](const S& s) { return of(mean, s.energy); }},
+        {"energy_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.energy); }},
+        {"energy_interval_coverage", "in 90 %", Show::percent, [](const S& s) { return known(s.energy_inside); }},
+        {"summed_energy_mape", "Σ measured MAPE", Show::percent, [](const S& s) { return of(mean, s.summed_energy); }},
         {"memory_mape", "memory MAPE", Show::percent, [](const S& s) { return of(mean, s.memory); }},
         {"memory_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.memory); }},
     };
     return list;
+}
+
+/// Families of both modes together, and of each mode the sum alone: the rest is in JSON and CSV.
+std::vector<Accuracy> lines_of_text(const std::vector<OutOfFoldRow>& rows) {
+    auto lines = accuracies(rows);
+    std::set<std::tuple<std::string, std::string, std::string, std::string>> with_both;
+    for (const Accuracy& a : lines) {
+        if (a.mode == "all") with_both.emplace(a.model, a.metric, a.device, a.math);
+    }
+    std::erase_if(lines, [&](const Accuracy& a) {
+        return a.mode != "all" && a.family != "all" && with_both.contains({a.model, a.metric, a.device, a.math});
+    });
+    return lines;
 }
 
 std::string to_text(const Validated& v) {
@@ -175,17 +223,19 @@ std::string to_text(const Validated& v) {
     if (v.split == "none") text += "  (the predictor as it is; it may have been trained on these rows)";
     text += "\n\n";
     if (!v.rows.empty()) {
-        text += joulecast::to_text(fill(only(accuracy_columns(), {"model", "metric", "family", "rows", "groups", "r2",
-                                                                  "r2_fold_mean", "r2_fold_std", "r2_log", "mape",
-                                                                  "median_ape", "interval_coverage", "interval_width"}),
-                                        accuracies(v.rows)));
+        text += joulecast::to_text(
+            fill(only(accuracy_columns(), {"model", "metric", "family", "mode", "math", "rows", "groups", "r2",
+                                           "r2_fold_mean", "r2_fold_std", "r2_log", "mape", "median_ape",
+                                           "interval_coverage", "interval_width"}),
+                 lines_of_text(v.rows)));
         text += gaps_text(v.rows);
     }
     if (v.networks.empty()) return text;
     text += "\n" + joulecast::to_text(
-                       fill(only(network_columns(), {"network", "symbols", "mode", "precision", "measured_time_s",
-                                                     "predicted_time_s", "error", "summed_time_s", "summed_error",
-                                                     "measured_peak_bytes", "predicted_peak_bytes", "inside_interval"}),
+                       fill(only(network_columns(),
+                                 {"network", "symbols", "mode", "precision", "measured_time_s", "predicted_time_s",
+                                  "error", "summed_time_s", "summed_error", "measured_energy_j", "predicted_energy_j",
+                                  "energy_error", "measured_peak_bytes", "predicted_peak_bytes", "inside_interval"}),
                             v.networks));
     text += "\n" + joulecast::to_text(fill(summary_columns(), summaries(v.networks)));
     text += baseline_networks_text(v.baselines);
@@ -200,7 +250,9 @@ std::string to_json(const Validated& v) {
     answer["networks"] = Json::parse(joulecast::to_json(fill(network_columns(), v.networks)));
     Json mape{{"time", nullptr}, {"energy", nullptr}};
     if (!v.networks.empty()) {
-        mape["time"] = mean(summary("all", v.networks).forecast);
+        const NetworkSummary all = summary("all", "all", v.networks);
+        mape["time"] = mean(all.forecast);
+        if (!all.energy.empty()) mape["energy"] = mean(all.energy);
         answer["network_summary"] = Json::parse(joulecast::to_json(fill(summary_columns(), summaries(v.networks))));
     }
     answer["network_mape"] = mape;
@@ -221,6 +273,8 @@ void write_predictions(const std::string& path, const std::vector<OutOfFoldRow>&
         {"low", "", Show::number, [](const R& r) { return known(r.low); }},
         {"high", "", Show::number, [](const R& r) { return known(r.high); }},
         {"device", "", Show::text, [](const R& r) { return r.device; }},
+        {"mode", "", Show::text, [](const R& r) { return r.mode; }},
+        {"math", "", Show::text, [](const R& r) { return r.math; }},
     };
     Output file;
     file.file = path;
@@ -235,7 +289,7 @@ void append(std::vector<T>& to, std::vector<T> from) {
 /// Scores a predictor file as it is, on everything measured on its devices.
 void score(const Predictor& predictor, const MeasuredRows& rows, Validated& v) {
     const auto features = columns(predictor);
-    const DeviceModel& model = device_model(predictor, rows.device.id);
+    const DeviceModel& model = device_model(predictor, rows.device.id, rows.setting);
     append(v.rows, score_predictor(model, features, rows.operations));
     append(v.networks, score_networks(model, features, rows.networks, rows.measured).networks);
 }
@@ -274,8 +328,9 @@ int run(const Options& options) {
         for (const MeasuredRows& rows : measured_rows(dataset, options.devices)) cross_validate(options, rows, v);
     } else {
         const Predictor predictor = read_jcp(options.predictor);
-        const auto setting_of = [&](const std::string& device) { return device_model(predictor, device).point; };
-        for (const MeasuredRows& rows : measured_rows(dataset, options.devices, setting_of)) score(predictor, rows, v);
+        const auto known_settings = [&](const std::string& device) { return settings_of(predictor, device); };
+        for (const MeasuredRows& rows : measured_rows(dataset, options.devices, known_settings))
+            score(predictor, rows, v);
     }
     if (!options.predictions.empty()) write_predictions(options.predictions, v.rows);
     if (options.output.format == "json") {

@@ -152,6 +152,7 @@ set(joulecast_headers
     joulecast/physics/timeline.h
     joulecast/predict/bytes.h
     joulecast/predict/calibrate_networks.h
+    joulecast/predict/compose.h
     joulecast/predict/fit_models.h
     joulecast/predict/forecast_cache.h
     joulecast/predict/forecast_network.h

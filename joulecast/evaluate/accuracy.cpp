@@ -77,6 +77,7 @@ Accuracy accuracy(const Rows& all, const std::string& family) {
     result.model = all.front()->model;
     result.metric = all.front()->metric;
     result.device = all.front()->device;
+    result.math = all.front()->math;
     result.family = family;
     Rows rows;
     std::copy_if(all.begin(), all.end(), std::back_inserter(rows), has_forecast);
@@ -91,6 +92,18 @@ Accuracy accuracy(const Rows& all, const std::string& family) {
     set_errors(result, rows);
     set_intervals(result, rows);
     return result;
+}
+
+/// The line of all rows, then one for each family.
+void add_families(const Rows& rows, const std::string& mode, std::vector<Accuracy>& all) {
+    std::map<std::string, Rows> parts;
+    for (const OutOfFoldRow* row : rows) parts[row->family].push_back(row);
+    const std::size_t first = all.size();
+    all.push_back(accuracy(rows, "all"));
+    for (const auto& [family, of_family] : parts) {
+        if (std::any_of(of_family.begin(), of_family.end(), has_forecast)) all.push_back(accuracy(of_family, family));
+    }
+    for (std::size_t i = first; i < all.size(); ++i) all[i].mode = mode;
 }
 
 }  // namespace
@@ -108,23 +121,24 @@ double r_squared(std::span<const double> measured, std::span<const double> predi
 }
 
 std::vector<Accuracy> accuracies(std::span<const OutOfFoldRow> rows) {
-    std::map<std::tuple<std::string, std::string, std::string>, Rows> whole;
-    std::map<std::tuple<std::string, std::string, std::string>, std::map<std::string, Rows>> parts;
-    std::vector<std::tuple<std::string, std::string, std::string>> order;
+    using Key = std::tuple<std::string, std::string, std::string, std::string>;
+    std::map<Key, Rows> whole;
+    std::vector<Key> order;
     for (const OutOfFoldRow& row : rows) {
-        const std::tuple key(row.model, row.metric, row.device);
+        const Key key(row.model, row.metric, row.device, row.math);
         if (!whole.contains(key)) order.push_back(key);
         whole[key].push_back(&row);
-        parts[key][row.family].push_back(&row);
     }
     std::vector<Accuracy> all;
-    for (const auto& key : order) {
-        all.push_back(accuracy(whole[key], "all"));
-        for (const auto& [family, of_family] : parts[key]) {
-            if (std::any_of(of_family.begin(), of_family.end(), has_forecast)) {
-                all.push_back(accuracy(of_family, family));
-            }
+    for (const Key& key : order) {
+        std::map<std::string, Rows> by_mode;
+        for (const OutOfFoldRow* row : whole[key]) by_mode[row->mode].push_back(row);
+        if (by_mode.size() == 1) {
+            add_families(whole[key], by_mode.begin()->first, all);
+            continue;
         }
+        add_families(whole[key], "all", all);
+        for (const auto& [mode, of_mode] : by_mode) add_families(of_mode, mode, all);
     }
     return all;
 }

@@ -12,9 +12,11 @@ namespace joulecast {
 /// One held-out row: what --predictions writes, and all that accuracies are computed from.
 struct OutOfFoldRow {
     std::string model;   ///< "joulecast", a baseline ("thesis_forest", ...) or a learner
-    std::string metric;  ///< "time_s", "peak_memory_bytes", ...
+    std::string metric;  ///< "time_s", "power_w", "energy_j", "peak_memory_bytes"
     std::string family;
     std::string device;
+    std::string mode;  ///< "inference", "training"
+    std::string math;  ///< "ieee", "tf32"
     std::size_t fold = 0;
     std::string group;
     double measured = 0;
@@ -29,6 +31,8 @@ struct Accuracy {
     std::string metric;
     std::string family;  ///< "all" or one
     std::string device;
+    std::string mode;  ///< "all" or one
+    std::string math;
     std::int64_t rows = 0;  ///< with a forecast: all below is of them
     std::int64_t groups = 0;
     std::int64_t rows_without_forecast = 0;
@@ -45,7 +49,8 @@ struct Accuracy {
     double interval_width = std::numeric_limits<double>::quiet_NaN();  ///< mean of (high - low) / predicted
 };
 
-/// One line per (model, metric, device), "all", then one per family that has a forecast.
+/// One line per (model, metric, device, math), "all", then one per family that has a forecast; where both modes occur
+/// then the same of each.
 std::vector<Accuracy> accuracies(std::span<const OutOfFoldRow> rows);
 
 /// 1 - residual / total sum of squares; NaN for fewer than two rows or no variance.

@@ -13,6 +13,9 @@
 namespace joulecast {
 namespace {
 
+/// Not learned by itself: power times time.
+constexpr const char* energy_metric = "energy_j";
+
 struct Variant {
     std::string name;
     std::optional<Learner> learner;
@@ -26,35 +29,46 @@ std::vector<Variant> variants(const ValidationSettings& settings) {
     return all;
 }
 
-OutOfFoldRow blank(const TrainingRow& row, const std::string& device, std::string model, std::size_t fold) {
+void set_setting(OutOfFoldRow& result, const TrainingRow& row, const DeviceModel& device) {
+    result.mode = name(mode(row.operation.operation));
+    result.math = name(device.point.math);
+}
+
+OutOfFoldRow blank(const TrainingRow& row, const DeviceModel& device, std::string model, std::size_t fold) {
     OutOfFoldRow result;
     result.model = std::move(model);
     result.metric = name(Metric::time);
     result.family = name(row.operation.family());
-    result.device = device;
+    result.device = device.device.id;
+    set_setting(result, row, device);
     result.fold = fold;
     result.group = row.group;
     result.measured = row.time_s;
     return result;
 }
 
-/// Forecasts of one row: its time, and its memory where that was measured and learned.
+template <class Unit>
+void fill(OutOfFoldRow& row, Metric metric, double measured, const Estimate<Unit>& forecast) {
+    row.metric = name(metric);
+    row.measured = measured;
+    row.predicted = forecast.value.value();
+    row.low = forecast.low.value();
+    row.high = forecast.high.value();
+}
+
+/// Forecasts of one row: its time, and its power, energy and memory where those were measured and learned.
 void forecast_row(const DeviceModel& device, std::span<const Feature* const> columns, const TrainingRow& row,
                   const std::string& model, std::size_t fold, std::vector<OutOfFoldRow>& out) {
     const auto forecast = forecast_operation(device, columns, row.operation, {});
-    OutOfFoldRow time = blank(row, device.device.id, model, fold);
-    time.predicted = forecast.cost.device_time.value.value();
-    time.low = forecast.cost.device_time.low.value();
-    time.high = forecast.cost.device_time.high.value();
-    out.push_back(time);
-    if (!std::isfinite(row.peak_memory_bytes) || !forecast.cost.peak_memory.known()) return;
-    OutOfFoldRow memory = blank(row, device.device.id, model, fold);
-    memory.metric = name(Metric::peak_memory);
-    memory.measured = row.peak_memory_bytes;
-    memory.predicted = forecast.cost.peak_memory.value.value();
-    memory.low = forecast.cost.peak_memory.low.value();
-    memory.high = forecast.cost.peak_memory.high.value();
-    out.push_back(memory);
+    const OutOfFoldRow empty = blank(row, device, model, fold);
+    fill(out.emplace_back(empty), Metric::time, row.time_s, forecast.cost.device_time);
+    if (row.power_w > 0 && forecast.power.known()) {
+        fill(out.emplace_back(empty), Metric::power, row.power_w, forecast.power);
+        fill(out.emplace_back(empty), Metric::power, row.power_w * row.time_s, forecast.energy);
+        out.back().metric = energy_metric;
+    }
+    if (std::isfinite(row.peak_memory_bytes) && forecast.cost.peak_memory.known())
+        fill(out.emplace_back(empty), Metric::peak_memory, row.peak_memory_bytes, forecast.cost.peak_memory);
 }
 
 struct Parts {
@@ -91,7 +105,11 @@ Trained validate_part(const DeviceModel& frame, const Parts& parts, std::span<co
         if (!first) first = std::move(model);
     }
     FittedBaselines published = fit_baselines(frame, parts, settings);
-    for (const TrainingRow* row : parts.test) published.append_forecasts(on_device(*row, frame), fold, out);
+    for (const TrainingRow* row : parts.test) {
+        const std::size_t first_of_row = out.size();
+        published.append_forecasts(on_device(*row, frame), fold, out);
+        for (std::size_t i = first_of_row; i < out.size(); ++i) set_setting(out[i], *row, frame);
+    }
     return {std::move(*first), std::move(published)};
 }
 
@@ -102,19 +120,28 @@ std::set<std::string> groups_of(const Graph& graph) {
     return groups;
 }
 
+struct Summed {
+    double time_s = 0;
+    double energy_j = 0;  ///< NaN where a power is not known
+    double measured_share = 0;
+};
+
 /// Sum over the measured operations; what was not measured counts only if it is a view, at its overhead.
-std::pair<double, double> summed_time(const Graph& graph, const DeviceModel& device,
-                                      const MeasuredOperations& measured) {
-    double sum = 0;
+Summed summed(const Graph& graph, const DeviceModel& device, const MeasuredOperations& measured) {
+    Summed sum;
     double of_measured = 0;
     const auto columns = all_columns();
     for (const CountedOperation& counted : count_operations(graph)) {
-        const auto forecast = forecast_operation(device, columns, prepare(counted.operation, device.device, device.point.math), measured);
-        const double time = forecast.cost.device_time.value.value() * static_cast<double>(counted.count);
-        sum += time;
+        const auto forecast =
+            forecast_operation(device, columns, prepare(counted.operation, device.device, device.point.math), measured);
+        const auto count = static_cast<double>(counted.count);
+        const double time = forecast.cost.device_time.value.value() * count;
+        sum.time_s += time;
+        sum.energy_j += forecast.energy.value.value() * count;
         if (forecast.evidence == Evidence::measured) of_measured += time;
     }
-    return {sum, sum > 0 ? of_measured / sum : 0};
+    sum.measured_share = sum.time_s > 0 ? of_measured / sum.time_s : 0;
+    return sum;
 }
 
 /// Below this share of measured time a sum says nothing about composing measured operations.
@@ -136,9 +163,18 @@ NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* cons
     result.predicted_peak_bytes = forecast.cost.peak_memory.value.value();
     result.inside_interval =
         forecast.time.low.value() <= m.time.median_s && m.time.median_s <= forecast.time.high.value();
-    const auto [sum, share] = summed_time(network.graph, device, measured);
-    result.measured_share = share;
-    if (share >= least_measured_share) result.summed_time_s = sum;
+    result.measured_energy_j = measured_joules(m);
+    result.predicted_energy = forecast.energy;
+    if (std::isfinite(result.measured_energy_j) && forecast.energy.known()) {
+        result.energy_inside_interval = forecast.energy.low.value() <= result.measured_energy_j &&
+                                        result.measured_energy_j <= forecast.energy.high.value();
+    }
+    const Summed sum = summed(network.graph, device, measured);
+    result.measured_share = sum.measured_share;
+    if (sum.measured_share >= least_measured_share) {
+        result.summed_time_s = sum.time_s;
+        result.summed_energy_j = sum.energy_j;
+    }
     return result;
 }
 

@@ -47,10 +47,14 @@ struct NetworkAccuracy {
     double measured_time_s = 0;
     Estimate<Seconds> predicted_time;
     double summed_time_s = std::numeric_limits<double>::quiet_NaN();  ///< of measured operations; NaN: too few were
+    double measured_energy_j = std::numeric_limits<double>::quiet_NaN();
+    Estimate<Joules> predicted_energy;
+    double summed_energy_j = std::numeric_limits<double>::quiet_NaN();
     double measured_share = 0;  ///< of summed time that was measured, the rest being calls of views
     double measured_peak_bytes = std::numeric_limits<double>::quiet_NaN();
     double predicted_peak_bytes = std::numeric_limits<double>::quiet_NaN();
-    bool inside_interval = false;
+    bool inside_interval = false;                ///< of time
+    std::optional<bool> energy_inside_interval;  ///< absent without a measured or a forecast energy
 };
 
 struct NetworkValidation {

@@ -15,12 +15,6 @@ namespace {
 constexpr double overlap_power = 8;
 constexpr double pull_to_data_sheet = 0.003;
 
-double overlap(double a, double b) {
-    const double larger = std::max(a, b);
-    if (!(larger > 0)) return 0;
-    return larger * std::pow(1 + std::pow(std::min(a, b) / larger, overlap_power), 1 / overlap_power);
-}
-
 Law from_logs(std::span<const double> logs) {
     return {std::exp(logs[0]), std::exp(logs[1]), std::exp(logs[2])};
 }
@@ -41,8 +35,19 @@ double work_seconds(const Law& law, const Roofline& roofline) {
     return std::max(law.flop_factor * roofline.flop_s, law.byte_factor * roofline.byte_s);
 }
 
+double overlapped(double a, double b) {
+    const double larger = std::max(a, b);
+    if (!(larger > 0)) return 0;
+    return larger * std::pow(1 + std::pow(std::min(a, b) / larger, overlap_power), 1 / overlap_power);
+}
+
+double beyond_floor(double whole, double floor) {
+    if (!(whole > floor)) return 0;
+    return whole * std::pow(1 - std::pow(floor / whole, overlap_power), 1 / overlap_power);
+}
+
 double seconds(const Law& law, const Roofline& roofline) {
-    return overlap(law.floor_s, work_seconds(law, roofline));
+    return overlapped(law.floor_s, work_seconds(law, roofline));
 }
 
 Law fit_law(std::span<const LawSample> samples) {

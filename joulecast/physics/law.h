@@ -22,6 +22,11 @@ struct Law {
 double work_seconds(const Law& law, const Roofline& roofline);
 double seconds(const Law& law, const Roofline& roofline);
 
+/// (a^8 + b^8)^(1/8): two timelines of which the slower one decides.
+double overlapped(double a, double b);
+/// The other way round: the part that, overlapped with `floor`, gives `whole`; 0 where the floor explains all of it.
+double beyond_floor(double whole, double floor);
+
 struct LawSample {
     Roofline roofline;
     double time_s = 0;

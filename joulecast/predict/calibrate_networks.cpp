@@ -1,12 +1,13 @@
 #include "joulecast/predict/calibrate_networks.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
-#include <string>
 
 #include "joulecast/learn/conformal.h"
+#include "joulecast/physics/nelder_mead.h"
 #include "joulecast/predict/forecast_network.h"
 
 namespace joulecast {
@@ -19,14 +20,23 @@ constexpr double default_sigma = 0.12;
 constexpr double default_memory_half_width = 0.3;
 constexpr std::size_t least_models = 3;
 constexpr double weight_of_one = 2;  ///< models' worth of belief that no correction is needed
+/// A loop of one call issues it slower than a network does, by how much depends on how the loop was written: the data
+/// may say.
+constexpr double weight_of_one_for_host = 0.2;
 
-MeasuredOperations held_out_times(std::span<const TrainingRow> rows, std::span<const HeldOutTime> held_out) {
+MeasuredOperations held_out_operations(std::span<const TrainingRow> rows, std::span<const HeldOutTime> held_out) {
     MeasuredOperations times;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const auto [log_value, half] = held_out[i];
-        if (std::isnan(log_value)) continue;
-        times[rows[i].operation.signature] = {Seconds(std::exp(log_value)), Seconds(std::exp(log_value - half)),
-                                              Seconds(std::exp(log_value + half))};
+        const HeldOutTime& held = held_out[i];
+        if (std::isnan(held.log_value)) continue;
+        const double half = held.half_width;
+        MeasuredOperation& one = times[rows[i].operation.signature];
+        one.time = {Seconds(std::exp(held.log_value)), Seconds(std::exp(held.log_value - half)),
+                    Seconds(std::exp(held.log_value + half))};
+        if (std::isnan(held.log_watts)) continue;
+        const double watts_half = held.watts_half_width;
+        one.power = {Watts(std::exp(held.log_watts)), Watts(std::exp(held.log_watts - watts_half)),
+                     Watts(std::exp(held.log_watts + watts_half))};
     }
     return times;
 }
@@ -36,8 +46,8 @@ bool is_measured(const NetworkMeasurement& measurement) {
            measurement.time.median_s > 0;
 }
 
-NetworkResidual residual(const DeviceModel& device, std::span<const Feature* const> columns,
-                         const MeasuredOperations& times, const TrainingNetwork& network) {
+NetworkSample sample(const DeviceModel& device, std::span<const Feature* const> columns,
+                     const MeasuredOperations& times, const TrainingNetwork& network) {
     const NetworkMeasurement& m = network.measurement;
     std::vector<OperationForecast> operations;
     for (const CountedOperation& counted : count_operations(network.graph)) {
@@ -46,43 +56,123 @@ NetworkResidual residual(const DeviceModel& device, std::span<const Feature* con
         operation.count = counted.count;
         operations.push_back(std::move(operation));
     }
-    const auto composed = compose_time(operations, 1, 0);
-    return {m.model, correction_key(m.mode, m.precision), std::log(m.time.median_s / composed.value.value()),
-            std::log(composed.high.value() / composed.value.value()) / normal_90};
+    NetworkSample found{m.model, correction_key(m.mode, m.precision), parts_of(operations), m.time.median_s};
+    found.measured_j = measured_joules(m);
+    return found;
 }
 
-std::size_t models_in(std::span<const NetworkResidual> residuals) {
-    std::set<std::string> models;
-    for (const NetworkResidual& r : residuals) models.insert(r.model);
-    return models.size();
-}
-
-}  // namespace
-
-double correction_factor(std::span<const NetworkResidual> residuals) {
+/// Mean over models of the mean squared error of their samples, times the number of models.
+template <class Error>
+double squared_errors(std::span<const NetworkSample> samples, Error error) {
     std::map<std::string, std::pair<double, double>> by_model;
-    for (const NetworkResidual& r : residuals) {
-        by_model[r.model].first += r.log_ratio;
-        by_model[r.model].second += 1;
+    for (const NetworkSample& s : samples) {
+        const double one = error(s);
+        if (std::isnan(one)) continue;
+        by_model[s.model].first += one * one;
+        by_model[s.model].second += 1;
+    }
+    double sum = 0;
+    for (const auto& [model, total] : by_model) sum += total.first / total.second;
+    return sum;
+}
+
+double time_error(const NetworkSample& s, const NetworkCorrection& correction) {
+    return std::log(s.measured_s / composed_seconds(s.parts, correction));
+}
+
+double energy_error(const NetworkSample& s, const NetworkCorrection& correction, const PowerFacts& power) {
+    const double seconds = composed_seconds(s.parts, correction);
+    return std::log(s.measured_j / composed_joules(s.parts, correction, power, seconds));
+}
+
+std::set<std::string> models_in(std::span<const NetworkSample> samples) {
+    std::set<std::string> models;
+    for (const NetworkSample& s : samples) models.insert(s.model);
+    return models;
+}
+
+/// exp of the models' mean log ratio, with two more that say 1.
+double mean_factor(std::span<const NetworkSample> samples) {
+    std::map<std::string, std::pair<double, double>> by_model;
+    for (const NetworkSample& s : samples) {
+        by_model[s.model].first += std::log(s.measured_s / s.parts.device_s);
+        by_model[s.model].second += 1;
     }
     double sum = 0;
     for (const auto& [model, total] : by_model) sum += total.first / total.second;
     return std::exp(sum / (static_cast<double>(by_model.size()) + weight_of_one));
 }
 
-double systematic_sigma(std::span<const NetworkResidual> residuals) {
-    if (models_in(residuals) < least_models) return default_sigma;
-    std::vector<std::pair<double, double>> errors;  // |log error|, own sigma
-    for (const NetworkResidual& r : residuals) {
-        std::vector<NetworkResidual> others;
-        for (const NetworkResidual& other : residuals) {
-            if (other.model != r.model && other.key == r.key) others.push_back(other);
+/// Errors of all samples by corrections from the other models of their key.
+struct LeftOut {
+    std::vector<NetworkError> time, energy, power;
+};
+
+LeftOut left_out_errors(std::span<const NetworkSample> samples, const PowerFacts& power) {
+    LeftOut errors;
+    for (const std::string& model : models_in(samples)) {
+        std::map<std::string, std::vector<NetworkSample>> others;
+        for (const NetworkSample& s : samples) {
+            if (s.model != model) others[s.key].push_back(s);
         }
-        errors.emplace_back(std::abs(r.log_ratio - std::log(correction_factor(others))), r.own_sigma);
+        std::map<std::string, NetworkCorrection> corrections;
+        for (const NetworkSample& s : samples) {
+            if (s.model != model) continue;
+            const auto [found, is_new] = corrections.try_emplace(s.key);
+            if (is_new) found->second = fit_correction(others[s.key], power);
+            const double time = time_error(s, found->second);
+            errors.time.push_back({time, s.parts.sigma_time});
+            const double energy = energy_error(s, found->second, power);
+            if (std::isnan(energy)) continue;
+            errors.energy.push_back({energy, s.parts.sigma_energy});
+            errors.power.push_back({energy - time, s.parts.sigma_power});
+        }
     }
+    return errors;
+}
+
+double sigma_or_default(std::span<const NetworkError> errors, std::size_t models) {
+    return models < least_models || errors.empty() ? default_sigma : systematic_sigma(errors);
+}
+
+}  // namespace
+
+NetworkCorrection fit_correction(std::span<const NetworkSample> samples, const PowerFacts& power) {
+    NetworkCorrection best;
+    if (samples.empty()) return best;
+    best.key = samples.front().key;
+    best.networks = static_cast<std::int64_t>(models_in(samples).size());
+    const bool has_host =
+        std::any_of(samples.begin(), samples.end(), [](const NetworkSample& s) { return s.parts.host_s > 0; });
+    if (has_host) {
+        const auto misfit = [&](std::span<const double> logs) {
+            NetworkCorrection tried = best;
+            tried.factor = std::exp(logs[0]);
+            tried.host_factor = std::exp(logs[1]);
+            return squared_errors(samples, [&](const NetworkSample& s) { return time_error(s, tried); }) +
+                   weight_of_one * logs[0] * logs[0] + weight_of_one_for_host * logs[1] * logs[1];
+        };
+        const auto logs = nelder_mead(misfit, nelder_mead(misfit, {0, 0}, 0.3, 200), 0.1, 200);
+        best.factor = std::exp(logs[0]);
+        best.host_factor = std::exp(logs[1]);
+    } else {
+        best.factor = mean_factor(samples);
+    }
+    const auto energy_misfit = [&](std::span<const double> logs) {
+        NetworkCorrection tried = best;
+        tried.energy_factor = std::exp(logs[0]);
+        return squared_errors(samples, [&](const NetworkSample& s) { return energy_error(s, tried, power); }) +
+               weight_of_one * logs[0] * logs[0];
+    };
+    best.energy_factor = std::exp(nelder_mead(energy_misfit, {0}, 0.2, 200)[0]);
+    return best;
+}
+
+double systematic_sigma(std::span<const NetworkError> errors) {
     const auto covers = [&](double sigma) {
         std::vector<double> scores;
-        for (const auto& [error, own] : errors) scores.push_back(error / std::max(1e-12, std::hypot(own, sigma)));
+        for (const NetworkError& e : errors)
+            scores.push_back(std::abs(e.log_error) / std::max(1e-12, std::hypot(e.own_sigma, sigma)));
         return conformal_quantile(std::move(scores), 0.9) <= normal_90;
     };
     double low = 0;
@@ -95,24 +185,25 @@ double systematic_sigma(std::span<const NetworkResidual> residuals) {
 void calibrate_networks(DeviceModel& device, std::span<const TrainingRow> rows, std::span<const HeldOutTime> held_out,
                         std::span<const TrainingNetwork> networks) {
     const auto columns = all_columns();
-    const auto times = held_out_times(rows, held_out);
-    std::map<std::string, std::vector<NetworkResidual>> by_key;
-    std::vector<NetworkResidual> all;
+    const auto times = held_out_operations(rows, held_out);
+    std::map<std::string, std::vector<NetworkSample>> by_key;
+    std::vector<NetworkSample> all;
     std::vector<double> memory_errors;
     for (const TrainingNetwork& network : networks) {
         if (!is_measured(network.measurement)) continue;
-        all.push_back(residual(device, columns, times, network));
+        all.push_back(sample(device, columns, times, network));
         by_key[all.back().key].push_back(all.back());
         const auto plan = plan_memory(network.graph, device, columns);
         const double peak = network.measurement.peak_memory_bytes;
         if (plan && plan->peak_bytes > 0 && peak > 0)
             memory_errors.push_back(std::abs(std::log(peak / plan->peak_bytes)));
     }
-    for (const auto& [key, residuals] : by_key) {
-        device.corrections.push_back(
-            {key, correction_factor(residuals), static_cast<std::int64_t>(models_in(residuals))});
-    }
-    device.sigma_network = systematic_sigma(all);
+    for (const auto& [key, samples] : by_key) device.corrections.push_back(fit_correction(samples, device.power));
+    const LeftOut errors = left_out_errors(all, device.power);
+    const std::size_t models = models_in(all).size();
+    device.sigma_network = sigma_or_default(errors.time, models);
+    device.power.sigma_energy = sigma_or_default(errors.energy, models);
+    device.power.sigma_power = sigma_or_default(errors.power, models);
     device.memory_half_width =
         memory_errors.size() < least_models ? default_memory_half_width : conformal_quantile(memory_errors, 0.9);
     device.networks = static_cast<std::int64_t>(all.size());

@@ -1,31 +1,41 @@
 #pragma once
 
+#include <limits>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "joulecast/predict/compose.h"
 #include "joulecast/predict/train.h"
 
 namespace joulecast {
 
-/// Sets corrections, sigma_network and memory_half_width of `device` from measured networks. Their operations count as
-/// forecast while held out, so that the correction is the one a new network needs. Without networks: no correction,
-/// and wide default widths.
+/// Sets corrections, the systematic sigmas and memory_half_width of `device` from measured networks. Their operations
+/// count as forecast while held out, so that the correction is the one a new network needs. Without networks: no
+/// correction, and wide default widths.
 void calibrate_networks(DeviceModel& device, std::span<const TrainingRow> rows, std::span<const HeldOutTime> held_out,
                         std::span<const TrainingNetwork> networks);
 
-/// log(measured / composed) of one network, and the part of its error that its operations' intervals explain.
-struct NetworkResidual {
+/// A measured network beside what its calls add up to.
+struct NetworkSample {
     std::string model;
-    std::string key;
-    double log_ratio = 0;
-    double own_sigma = 0;
+    std::string key;  ///< of its correction
+    NetworkParts parts;
+    double measured_s = 0;
+    double measured_j = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// exp of the models' mean log ratio, with the weight of two more models that say 1. Batches of one model are one.
-double correction_factor(std::span<const NetworkResidual> residuals);
+/// Factors that bring the composed times and energies nearest to the measured ones in squared log, pulled towards 1 as
+/// if two more models said so (the host's factor: a fifth of one). Batches of one model count as one. Where the host
+/// takes no time the factor is exp of the models' mean log ratio, with those two among them.
+NetworkCorrection fit_correction(std::span<const NetworkSample> samples, const PowerFacts& power);
 
-/// Smallest systematic sigma with which the 90 % intervals hold 90 % of the residuals, each judged by the correction
-/// from the other models. `residuals` may mix keys.
-double systematic_sigma(std::span<const NetworkResidual> residuals);
+/// Smallest systematic sigma with which the 90 % intervals hold 90 % of the log errors, each with the standard
+/// deviation that its operations explain.
+struct NetworkError {
+    double log_error = 0;
+    double own_sigma = 0;
+};
+double systematic_sigma(std::span<const NetworkError> errors);
 
 }  // namespace joulecast

@@ -46,15 +46,25 @@ double smallest_floor(const std::vector<TrainedLaw>& laws) {
 }
 
 std::vector<Base> bases(Metric metric) {
-    if (metric == Metric::time) return {Base::law, Base::roofline};
+    switch (metric) {
+        case Metric::time:
+            return {Base::law, Base::roofline};
+        case Metric::power:
+            return {Base::watt};
+        case Metric::peak_memory:
+            break;
+    }
     return {Base::output_bytes};
 }
 
 double log_metric(const TrainingRow& row, Metric metric) {
-    return metric == Metric::time ? std::log(row.time_s) : std::log(row.peak_memory_bytes + memory_offset_bytes);
+    if (metric == Metric::time) return std::log(row.time_s);
+    if (metric == Metric::power) return std::log(row.power_w);
+    return std::log(row.peak_memory_bytes + memory_offset_bytes);
 }
 
 bool has_metric(const TrainingRow& row, Metric metric) {
+    if (metric == Metric::power) return std::isfinite(row.power_w) && row.power_w > 0;
     return metric == Metric::time || (std::isfinite(row.peak_memory_bytes) && row.peak_memory_bytes >= 0);
 }
 
@@ -83,7 +93,7 @@ std::vector<std::size_t> numbered_groups(std::span<const TrainingRow* const> row
 LearnerSettings settings_of(Learner learner, Metric metric, std::span<const TrainingRow* const> rows,
                             const TrainSettings& training) {
     // Memory is nearly exact from the shapes: a quarter of the trees keeps the file small.
-    const std::size_t part = metric == Metric::time ? 1 : 4;
+    const std::size_t part = metric == Metric::peak_memory ? 4 : 1;
     LearnerSettings chosen = learner_settings(learner, std::max<std::size_t>(1, training.trees / part), training.seed);
     chosen.boost.rounds /= part;
     chosen.threads = training.threads;
@@ -140,7 +150,7 @@ DeviceModel fit(const DeviceModel& frame, std::span<const TrainingRow* const> ro
     device.call_overhead_s = smallest_floor(device.laws);
     std::map<std::pair<Family, Metric>, std::vector<const TrainingRow*>> parts;
     for (const TrainingRow* row : rows) {
-        for (const Metric metric : {Metric::time, Metric::peak_memory}) {
+        for (const Metric metric : all_metrics) {
             if (has_metric(*row, metric)) parts[{row->operation.family(), metric}].push_back(row);
         }
     }
@@ -197,7 +207,7 @@ void score_rows(const DeviceModel& model, std::span<const TrainingRow> rows, std
                 Learner learner, CandidateScores& scores, std::vector<HeldOutByLearner>& log_time) {
     const auto columns = all_columns();
     for (const std::size_t i : outside) {
-        for (const Metric metric : {Metric::time, Metric::peak_memory}) {
+        for (const Metric metric : all_metrics) {
             if (!has_metric(rows[i], metric)) continue;
             const auto forecast = forecast_log(model, columns, rows[i].operation, metric);
             if (!forecast) continue;
@@ -208,7 +218,14 @@ void score_rows(const DeviceModel& model, std::span<const TrainingRow> rows, std
             if (found == of_part.end()) found = of_part.insert(of_part.end(), CandidateScore{learner, {}, {}});
             found->absolute_log_error.push_back(error);
             found->score.push_back(error / forecast->scale);
-            if (metric == Metric::time) log_time[i][learner] = {forecast->log_value, forecast->scale};
+            HeldOutTime& held = log_time[i][learner];
+            if (metric == Metric::time) {
+                held.log_value = forecast->log_value;
+                held.half_width = forecast->scale;
+            } else if (metric == Metric::power) {
+                held.log_watts = forecast->log_value;
+                held.watts_half_width = forecast->scale;
+            }
         }
     }
 }

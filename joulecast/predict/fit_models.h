@@ -17,7 +17,8 @@ struct CandidateScore {
     std::vector<double> score;  ///< |log error| / (spread + 0.01)
 };
 
-/// half_width is here still the scale of the score (spread + 0.01): the calibration that turns it into one comes later.
+/// Half widths are here still the scale of the score (spread + 0.01): the calibration that turns it into one comes
+/// later.
 using HeldOutByLearner = std::map<Learner, HeldOutTime>;
 using CandidateScores = std::map<std::pair<Family, Metric>, std::vector<CandidateScore>>;
 

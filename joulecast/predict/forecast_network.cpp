@@ -6,21 +6,10 @@
 #include <set>
 
 #include "joulecast/error.h"
-#include "joulecast/physics/timeline.h"
+#include "joulecast/predict/compose.h"
 
 namespace joulecast {
 namespace {
-
-constexpr double normal_90 = 1.645;  // half width of a normal's 90 % interval in standard deviations
-
-/// Standard deviation of log(time) that an interval stands for.
-double log_sigma(const Estimate<Seconds>& time) {
-    const double value = time.value.value();
-    if (!(value > 0)) return 0;
-    const double up = std::log(time.high.value() / value);
-    const double down = time.low.value() > 0 ? std::log(value / time.low.value()) : up;
-    return std::max(0.0, (up + down) / 2 / normal_90);
-}
 
 /// What a plan holds for a single call anyway: outputs, and in training the gradients of its inputs.
 double planned_bytes(const PreparedOperation& operation) {
@@ -52,15 +41,45 @@ void share_evidence(NetworkForecast& forecast) {
     for (auto& [evidence, share] : forecast.evidence_share) share = total > 0 ? share / total : 0;
 }
 
-/// Time of the nodes in order on the two timelines. A CPU computes where it issues, so here host times are zero.
-double composed_seconds(std::span<const OperationForecast> operations) {
-    std::vector<Step> steps;
-    for (const OperationForecast& operation : operations) {
-        const auto count = static_cast<double>(operation.count);
-        steps.push_back(
-            {operation.cost.host_time.value.value() * count, operation.cost.device_time.value.value() * count, false});
+template <class Unit>
+Estimate<Unit> with_sigma(double value, double sigma) {
+    return {Unit(value), Unit(value / spread_90(sigma)), Unit(value * spread_90(sigma))};
+}
+
+/// Which operations' power nobody can tell.
+std::string operations_without_power(const NetworkForecast& forecast) {
+    std::set<std::string> names;
+    for (const OperationForecast& operation : forecast.operations) {
+        if (!operation.power.known()) names.insert(operation.operation.target);
     }
-    return compose(steps).total_s;
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+void set_energy(NetworkForecast& forecast, const DeviceModel& device, const NetworkParts& parts,
+                const NetworkCorrection& correction) {
+    if (!device.power.known()) {
+        forecast.energy_missing_reason = "no power measured on this device";
+        return;
+    }
+    const double time = forecast.time.value.value();
+    const double energy = composed_joules(parts, correction, device.power, time);
+    if (!std::isfinite(energy)) {
+        forecast.energy_missing_reason = "no power known of " + operations_without_power(forecast);
+        return;
+    }
+    forecast.idle_energy_j = std::min(energy, device.power.idle_w * time);
+    forecast.dynamic_energy_j = energy - forecast.idle_energy_j;
+    // Idle power is known; only what is above it has the operations' errors.
+    const double dynamic_share = energy > 0 ? forecast.dynamic_energy_j / energy : 0;
+    forecast.energy =
+        with_sigma<Joules>(energy, std::hypot(dynamic_share * parts.sigma_energy, device.power.sigma_energy));
+    if (time > 0) {
+        forecast.power =
+            with_sigma<Watts>(energy / time, std::hypot(dynamic_share * parts.sigma_power, device.power.sigma_power));
+    }
+    forecast.cost.dynamic_energy = with_sigma<Joules>(forecast.dynamic_energy_j, parts.sigma_energy);
 }
 
 Estimate<Bytes> memory_estimate(const std::optional<MemoryPlan>& plan, double half_width) {
@@ -73,20 +92,6 @@ Estimate<Bytes> memory_estimate(const std::optional<MemoryPlan>& plan, double ha
 
 std::string correction_key(Mode mode, const std::string& precision) {
     return std::string(name(mode)) + "|" + precision;
-}
-
-Estimate<Seconds> compose_time(std::span<const OperationForecast> operations, double factor, double sigma_system) {
-    const double total = composed_seconds(operations);
-    double variance = 0;
-    for (const OperationForecast& operation : operations) {
-        const double all_calls = operation.cost.device_time.value.value() * static_cast<double>(operation.count);
-        const double deviation = all_calls * log_sigma(operation.cost.device_time);
-        variance += deviation * deviation;
-    }
-    const double own = total > 0 ? std::sqrt(variance) / total : 0;
-    const double spread = std::exp(normal_90 * std::hypot(own, sigma_system));
-    const double time = factor * total;
-    return {Seconds(time), Seconds(time / spread), Seconds(time * spread)};
 }
 
 std::optional<MemoryPlan> plan_memory(const Graph& graph, const DeviceModel& device,
@@ -122,10 +127,13 @@ NetworkForecast forecast_network(const Graph& graph, const std::string& precisio
     }
     note_unknown(forecast);
     share_evidence(forecast);
-    const double factor = network_factor(device, correction_key(graph.mode, precision));
-    forecast.time = compose_time(forecast.operations, factor, device.sigma_network);
-    forecast.cost.device_time = forecast.time;
-    forecast.cost.host_time = {Seconds(0), Seconds(0), Seconds(0)};
+    const NetworkCorrection correction = network_correction(device, correction_key(graph.mode, precision));
+    const NetworkParts parts = parts_of(forecast.operations);
+    const double sigma = std::hypot(parts.sigma_time, device.sigma_network);
+    forecast.time = with_sigma<Seconds>(composed_seconds(parts, correction), sigma);
+    forecast.cost.device_time = with_sigma<Seconds>(correction.factor * parts.device_s, sigma);
+    forecast.cost.host_time = with_sigma<Seconds>(correction.host_factor * parts.host_s, sigma);
+    set_energy(forecast, device, parts, correction);
     const auto plan = plan_memory(graph, device, columns);
     forecast.cost.peak_memory = memory_estimate(plan, device.memory_half_width);
     if (plan) {
@@ -134,7 +142,6 @@ NetworkForecast forecast_network(const Graph& graph, const std::string& precisio
         forecast.memory_missing_reason =
             "a bag of operations has no edges, so nobody knows which tensors live together";
     }
-    forecast.energy_missing_reason = "no power measured on this device";
     const auto dearest = [](const OperationForecast& a, const OperationForecast& b) {
         return a.cost.device_time.value.value() * static_cast<double>(a.count) >
                b.cost.device_time.value.value() * static_cast<double>(b.count);

@@ -16,10 +16,6 @@ namespace joulecast {
 /// Key of a NetworkCorrection: "training|bf16".
 std::string correction_key(Mode mode, const std::string& precision);
 
-/// Sum of the calls' times with its interval. Calls of one operation share one error (it adds linearly), different
-/// operations err independently, and sigma_system is common to all.
-Estimate<Seconds> compose_time(std::span<const OperationForecast> operations, double factor, double sigma_system);
-
 /// Peak memory above parameters and inputs; workspaces are the measured or forecast peaks of the operations beyond
 /// what the plan holds for them anyway. Absent for a graph without edges.
 std::optional<MemoryPlan> plan_memory(const Graph& graph, const DeviceModel& device,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace joulecast {
 namespace {
@@ -24,6 +25,11 @@ constexpr double beyond_range = 1.5;
 constexpr double least_half_width = 0.01;
 /// A factor of ten: where the trees know as little as that, the roofline would do.
 constexpr double largest_half_width = 2.3;
+
+/// Between idle and busy, what an operation of a family that was never metered draws above idle is known no better.
+constexpr double analytic_power_factor = 1.5;
+/// Half widths of measurements are those of 95 % intervals; 1.645/1.960 of them are those of 90 % ones.
+constexpr double from_95_to_90 = 0.8393;
 
 Estimate<Seconds> within_factor(double value, double factor) {
     return {Seconds(value), Seconds(value / factor), Seconds(value * factor)};
@@ -69,6 +75,87 @@ Estimate<Seconds> analytic_time(const DeviceModel& device, const PreparedOperati
     return within_factor(std::max(work, device.call_overhead_s), analytic_factor);
 }
 
+void forecast_time(const DeviceModel& device, std::span<const Feature* const> columns,
+                   const PreparedOperation& operation, OperationForecast& forecast) {
+    auto& time = forecast.cost.device_time;
+    if (const auto log = forecast_log(device, columns, operation, Metric::time)) {
+        time = {Seconds(std::exp(log->log_value)), Seconds(std::exp(log->log_value - log->half_width)),
+                Seconds(std::exp(log->log_value + log->half_width))};
+        forecast.evidence = log->inside ? Evidence::interpolated : Evidence::extrapolated;
+    } else if (!find_record(operation.operation.target)) {
+        time = analytic_time(device, operation);
+        forecast.evidence = Evidence::unknown;
+    } else if (operation.family() == Family::view) {
+        time = within_factor(device.call_overhead_s, overhead_factor);
+        forecast.evidence = Evidence::analytic;
+    } else {
+        time = analytic_time(device, operation);
+        forecast.evidence = Evidence::analytic;
+    }
+}
+
+/// What the host spends on issuing a call that took `call_s`: the fitted floor of its kind, and all of it for a view.
+double issue_seconds(const DeviceModel& device, const PreparedOperation& operation, double call_s) {
+    if (operation.family() == Family::view || operation.family() == Family::symbolic) return call_s;
+    const Law* law = find_law(device, operation.operation);
+    return std::min(call_s, law ? law->floor_s : device.call_overhead_s);
+}
+
+Estimate<Watts> forecast_power(const DeviceModel& device, std::span<const Feature* const> columns,
+                               const PreparedOperation& operation, const OperationForecast& forecast) {
+    const PowerFacts& power = device.power;
+    if (!power.known()) return {};
+    const double most = std::isnan(power.cap_w) ? std::numeric_limits<double>::infinity() : power.cap_w;
+    const auto within = [&](double watts) {
+        return Watts(std::clamp(watts, power.idle_w, std::max(most, power.idle_w)));
+    };
+    const double time = forecast.cost.device_time.value.value();
+    if (operation.family() == Family::view || operation.family() == Family::symbolic || !(time > 0))
+        return {Watts(power.idle_w), Watts(power.idle_w), within(power.busy_w)};
+    if (const auto log = forecast_log(device, columns, operation, Metric::power)) {
+        const double watts = std::exp(log->log_value);
+        return {within(watts), within(watts * std::exp(-log->half_width)), within(watts * std::exp(log->half_width))};
+    }
+    // Nothing of its family was metered. What draws power is work: the share of the call beyond its launch.
+    const double busy = beyond_floor(time, forecast.cost.host_time.value.value()) / time;
+    const double above_idle = busy * (power.busy_w - power.idle_w);
+    return {within(power.idle_w + above_idle), within(power.idle_w + above_idle / analytic_power_factor),
+            within(power.idle_w + above_idle * analytic_power_factor)};
+}
+
+/// Half of the 90 % interval in log; 0 for a value of zero.
+template <class Unit>
+double log_half_width(const Estimate<Unit>& estimate) {
+    if (!(estimate.low.value() > 0)) return 0;
+    return std::log(estimate.high.value() / estimate.low.value()) / 2;
+}
+
+Estimate<Joules> within_log(double value, double half_width) {
+    return {Joules(value), Joules(value * std::exp(-half_width)), Joules(value * std::exp(half_width))};
+}
+
+/// Energy is power times time; their errors are taken as independent.
+void set_energy(const DeviceModel& device, OperationForecast& forecast) {
+    if (!forecast.power.known()) return;
+    const double watts = forecast.power.value.value();
+    const double time = forecast.cost.device_time.value.value();
+    const double time_half = log_half_width(forecast.cost.device_time);
+    const double power_half = log_half_width(forecast.power);
+    forecast.energy = within_log(watts * time, std::hypot(time_half, power_half));
+    const double idle = std::isnan(device.power.idle_w) ? 0 : device.power.idle_w;
+    const double above = std::max(0.0, watts - idle);
+    // A share of the whole power is a larger share of what is above idle; at idle it is all of it.
+    const double above_half = above > 0 ? std::min(largest_half_width, power_half * watts / above) : 0;
+    forecast.cost.dynamic_energy = within_log(above * time, std::hypot(time_half, above_half));
+}
+
+template <class Unit>
+Estimate<Unit> middle(std::vector<double> values, double half_width) {
+    std::sort(values.begin(), values.end());
+    const double value = (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+    return {Unit(value), Unit(std::max(0.0, values.front() - half_width)), Unit(values.back() + half_width)};
+}
+
 }  // namespace
 
 PreparedOperation prepare(const Operation& operation, const Device& device, Math math) {
@@ -79,6 +166,7 @@ PreparedOperation prepare(const Operation& operation, const Device& device, Math
 }
 
 std::optional<double> log_base(Base base, const DeviceModel& device, const PreparedOperation& operation) {
+    if (base == Base::watt) return 0;
     if (base == Base::output_bytes) return std::log(operation.dimensions.output_bytes + memory_offset_bytes);
     const Law* law = find_law(device, operation.operation);
     if (!law) return std::nullopt;
@@ -135,6 +223,20 @@ bool is_usable(const Measurement& measurement) {
     return measured && time > 0 && std::isfinite(time);
 }
 
+double measured_watts(const Measurement& measurement) {
+    if (!measurement.energy) return std::numeric_limits<double>::quiet_NaN();
+    const EnergySummary& energy = *measurement.energy;
+    if (energy.power_w > 0) return energy.power_w;
+    return energy.energy_j > 0 ? energy.energy_j / measured_seconds(measurement)
+                               : std::numeric_limits<double>::quiet_NaN();
+}
+
+double measured_joules(const NetworkMeasurement& measurement) {
+    if (!measurement.energy) return std::numeric_limits<double>::quiet_NaN();
+    const EnergySummary& energy = *measurement.energy;
+    return energy.energy_j > 0 ? energy.energy_j : std::numeric_limits<double>::quiet_NaN();
+}
+
 MeasuredOperations measured_operations(std::span<const OperationRow> rows) {
     std::map<std::string, std::vector<const Measurement*>> by_signature;
     for (const OperationRow& row : rows) {
@@ -145,16 +247,19 @@ MeasuredOperations measured_operations(std::span<const OperationRow> rows) {
     MeasuredOperations measured;
     for (auto& [text, all] : by_signature) {
         std::vector<double> times;
+        std::vector<double> watts;
         double half_width = 0;
+        double watts_half_width = 0;
         for (const Measurement* one : all) {
             times.push_back(measured_seconds(*one));
-            // The half width is that of a 95 % interval; 1.645/1.960 of it is that of a 90 % one.
-            if (one->time.half_width_s > 0) half_width = std::max(half_width, one->time.half_width_s * 0.8393);
+            if (one->time.half_width_s > 0) half_width = std::max(half_width, one->time.half_width_s * from_95_to_90);
+            if (!(measured_watts(*one) > 0)) continue;
+            watts.push_back(measured_watts(*one));
+            const double of_energy = one->energy->half_width_j / one->energy->energy_j;
+            if (of_energy > 0) watts_half_width = std::max(watts_half_width, of_energy * watts.back() * from_95_to_90);
         }
-        std::sort(times.begin(), times.end());
-        const double middle = (times[(times.size() - 1) / 2] + times[times.size() / 2]) / 2;
-        measured[text] = {Seconds(middle), Seconds(std::max(0.0, times.front() - half_width)),
-                          Seconds(times.back() + half_width)};
+        measured[text].time = middle<Seconds>(times, half_width);
+        if (!watts.empty()) measured[text].power = middle<Watts>(watts, watts_half_width);
     }
     return measured;
 }
@@ -164,28 +269,28 @@ OperationForecast forecast_operation(const DeviceModel& device, std::span<const 
     OperationForecast forecast;
     forecast.operation = operation.operation;
     forecast.cost.host_time = {Seconds(0), Seconds(0), Seconds(0)};
-    auto& time = forecast.cost.device_time;
-    if (const auto found = measured.find(operation.signature); found != measured.end()) {
-        time = found->second;
+    const auto found = measured.find(operation.signature);
+    const bool is_measured = found != measured.end();
+    if (is_measured) {
+        forecast.cost.device_time = found->second.time;
         forecast.evidence = Evidence::measured;
     } else if (operation.family() == Family::symbolic) {
-        time = {Seconds(0), Seconds(0), Seconds(0)};
-        forecast.evidence = Evidence::analytic;
-        return forecast;
-    } else if (const auto log = forecast_log(device, columns, operation, Metric::time)) {
-        time = {Seconds(std::exp(log->log_value)), Seconds(std::exp(log->log_value - log->half_width)),
-                Seconds(std::exp(log->log_value + log->half_width))};
-        forecast.evidence = log->inside ? Evidence::interpolated : Evidence::extrapolated;
-    } else if (!find_record(operation.operation.target)) {
-        time = analytic_time(device, operation);
-        forecast.evidence = Evidence::unknown;
-    } else if (operation.family() == Family::view) {
-        time = within_factor(device.call_overhead_s, overhead_factor);
+        forecast.cost.device_time = {Seconds(0), Seconds(0), Seconds(0)};
         forecast.evidence = Evidence::analytic;
     } else {
-        time = analytic_time(device, operation);
-        forecast.evidence = Evidence::analytic;
+        forecast_time(device, columns, operation, forecast);
     }
+    if (device.device.kind == Device::Kind::gpu) {
+        const double floor = issue_seconds(device, operation, forecast.cost.device_time.value.value());
+        forecast.cost.host_time = {Seconds(floor), Seconds(floor), Seconds(floor)};
+    }
+    if (is_measured && found->second.power.known()) {
+        forecast.power = found->second.power;
+    } else {
+        forecast.power = forecast_power(device, columns, operation, forecast);
+    }
+    set_energy(device, forecast);
+    if (operation.family() == Family::symbolic && !is_measured) return forecast;
     forecast.cost.peak_memory = forecast_memory(device, columns, operation);
     return forecast;
 }

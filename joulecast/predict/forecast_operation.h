@@ -51,14 +51,27 @@ double measured_seconds(const Measurement& measurement);
 /// Whether a row can be learned from: ok or unstable, with a positive time.
 bool is_usable(const Measurement& measurement);
 
-/// Times measured on one device and setting, by signature: operations found here need no forecast.
-using MeasuredOperations = std::map<std::string, Estimate<Seconds>>;
+/// What was measured of one operation; power unknown() where there was no meter.
+struct MeasuredOperation {
+    Estimate<Seconds> time;
+    Estimate<Watts> power;
+};
+
+/// Measured on one device and setting, by signature: operations found here need no forecast.
+using MeasuredOperations = std::map<std::string, MeasuredOperation>;
+
+/// Watts while the operation ran again and again; NaN where there was no meter.
+double measured_watts(const Measurement& measurement);
+/// Joules of a run of the network; NaN where there was no meter.
+double measured_joules(const NetworkMeasurement& measurement);
 
 /// Several rows of one operation: their median; the interval covers their spread and the widest of their own.
 MeasuredOperations measured_operations(std::span<const OperationRow> rows);
 
 /// Cost of one call: measured, else the family's model, else the roofline with a wide interval, and never zero for
 /// what is not known (Evidence::unknown then, and the value is the bytes' time). Symbolic nodes cost nothing in C++.
+/// Power: measured, else the family's model, else by how busy the call keeps the device, with a wide interval; unknown
+/// where none was ever measured on the device.
 OperationForecast forecast_operation(const DeviceModel& device, std::span<const Feature* const> columns,
                                      const PreparedOperation& operation, const MeasuredOperations& measured);
 

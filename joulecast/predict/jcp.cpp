@@ -191,7 +191,7 @@ void put(ByteWriter& out, const FamilyModel& model) {
 ModelPart take_part(ByteReader& in, std::size_t columns, std::uint32_t version) {
     ModelPart part;
     const auto base = in.number<std::uint8_t>();
-    if (base > static_cast<std::uint8_t>(Base::output_bytes)) in.fail("a model has an unknown base");
+    if (base > static_cast<std::uint8_t>(Base::watt)) in.fail("a model has an unknown base");
     part.base = static_cast<Base>(base);
     if (version == 1) {
         part.model = take_forest(in, columns);
@@ -250,6 +250,37 @@ void take_calibration(ByteReader& in, DeviceModel& device) {
     }
 }
 
+/// What a network draws: facts of the device, and the factors of its corrections in their order.
+void put_power(ByteWriter& out, const DeviceModel& device) {
+    const PowerFacts& power = device.power;
+    for (const double value : {power.idle_w, power.cap_w, power.busy_w, power.sigma_power, power.sigma_energy})
+        out.real(value);
+    out.number(static_cast<std::uint32_t>(device.corrections.size()));
+    for (const NetworkCorrection& correction : device.corrections) {
+        out.real(correction.host_factor);
+        out.real(correction.energy_factor);
+    }
+}
+
+void take_power(ByteReader& in, DeviceModel& device) {
+    PowerFacts& power = device.power;
+    for (double* value : {&power.idle_w, &power.cap_w, &power.busy_w}) {
+        *value = in.real();  // NaN: not known
+        if (*value < 0) in.fail("it has a negative power");
+    }
+    for (double* value : {&power.sigma_power, &power.sigma_energy}) {
+        *value = take_finite(in);
+        if (*value < 0) in.fail("its calibration has a negative number");
+    }
+    if (in.count(16) != device.corrections.size()) in.fail("its corrections of power are not those of time");
+    for (NetworkCorrection& correction : device.corrections) {
+        for (double* factor : {&correction.host_factor, &correction.energy_factor}) {
+            *factor = take_finite(in);
+            if (!(*factor > 0)) in.fail("a network correction is not positive");
+        }
+    }
+}
+
 class SectionWriter {
   public:
     template <class Fill>
@@ -301,6 +332,8 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, st
         current(predictor, in).models.push_back(take_family_model(in, predictor.features.size(), version));
     } else if (tag == "CALI") {
         take_calibration(in, current(predictor, in));
+    } else if (tag == "POWR") {
+        take_power(in, current(predictor, in));
     } else {
         return;  // of a later program that kept the version: by the format's rule it may be passed over
     }
@@ -325,6 +358,7 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
             out.section("MODL", [&](ByteWriter& w) { put(w, model); });
         }
         out.section("CALI", [&](ByteWriter& w) { put_calibration(w, device); });
+        out.section("POWR", [&](ByteWriter& w) { put_power(w, device); });
     }
     return out.file();
 }

@@ -20,6 +20,10 @@ NetworkMeasurement middle(std::vector<const NetworkMeasurement*> repeats) {
     const std::size_t count = repeats.size();
     NetworkMeasurement chosen = *repeats[count / 2];
     chosen.time.median_s = (repeats[(count - 1) / 2]->time.median_s + repeats[count / 2]->time.median_s) / 2;
+    // The middle one may be one without a meter.
+    for (const NetworkMeasurement* repeat : repeats) {
+        if (!chosen.energy && repeat->energy) chosen.energy = repeat->energy;
+    }
     return chosen;
 }
 

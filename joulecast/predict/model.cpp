@@ -17,11 +17,19 @@ const Law* law_named(const DeviceModel& device, const std::string& key) {
 }  // namespace
 
 std::string_view name(Metric metric) {
-    return metric == Metric::time ? "time_s" : "peak_memory_bytes";
+    switch (metric) {
+        case Metric::time:
+            return "time_s";
+        case Metric::power:
+            return "power_w";
+        case Metric::peak_memory:
+            return "peak_memory_bytes";
+    }
+    return "";
 }
 
 std::optional<Metric> parse_metric(std::string_view text) {
-    for (const Metric metric : {Metric::time, Metric::peak_memory}) {
+    for (const Metric metric : all_metrics) {
         if (text == name(metric)) return metric;
     }
     return std::nullopt;
@@ -59,16 +67,36 @@ const DeviceModel& device_model(const Predictor& predictor, const std::string& d
     std::string known;
     for (const DeviceModel& model : predictor.devices) {
         if (model.device.id == device) return model;
-        known += (known.empty() ? "" : ", ") + model.device.id;
+        if (!known.ends_with(model.device.id)) known += (known.empty() ? "" : ", ") + model.device.id;
     }
     throw Error("the predictor does not cover device " + device + ". It covers: " + known + ".");
 }
 
-double network_factor(const DeviceModel& device, const std::string& key) {
-    for (const NetworkCorrection& correction : device.corrections) {
-        if (correction.key == key) return correction.factor;
+const DeviceModel& device_model(const Predictor& predictor, const std::string& device, const OperatingPoint& setting) {
+    for (const DeviceModel& model : predictor.devices) {
+        const OperatingPoint& point = model.point;
+        if (model.device.id == device && point.math == setting.math && point.host == setting.host &&
+            point.threads == setting.threads)
+            return model;
     }
-    return 1;
+    return device_model(predictor, device);
+}
+
+std::vector<OperatingPoint> settings_of(const Predictor& predictor, const std::string& device) {
+    std::vector<OperatingPoint> settings;
+    for (const DeviceModel& model : predictor.devices) {
+        if (model.device.id == device) settings.push_back(model.point);
+    }
+    return settings;
+}
+
+NetworkCorrection network_correction(const DeviceModel& device, const std::string& key) {
+    for (const NetworkCorrection& correction : device.corrections) {
+        if (correction.key == key) return correction;
+    }
+    NetworkCorrection none;
+    none.key = key;
+    return none;
 }
 
 std::vector<const Feature*> columns(const Predictor& predictor) {

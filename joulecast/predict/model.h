@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -17,14 +18,16 @@
 namespace joulecast {
 
 /// What a family model forecasts.
-enum class Metric { time, peak_memory };
+enum class Metric { time, power, peak_memory };
 
-/// "time_s", "peak_memory_bytes": key in files, JSON and tables.
+inline constexpr std::array all_metrics{Metric::time, Metric::power, Metric::peak_memory};
+
+/// "time_s", "power_w", "peak_memory_bytes": key in files, JSON and tables.
 std::string_view name(Metric metric);
 std::optional<Metric> parse_metric(std::string_view text);
 
 /// What the logarithm that a model returns is taken relative to.
-enum class Base { law, roofline, output_bytes };
+enum class Base { law, roofline, output_bytes, watt };
 
 struct TrainedRange {
     float low = 0;
@@ -65,9 +68,23 @@ struct TrainedLaw {
 /// From operations to networks: measured networks over the sum of their operations, forecast while held out.
 struct NetworkCorrection {
     std::string key;    ///< "inference|fp32"
-    double factor = 1;  ///< multiplies the composed time; pulled to 1 when few networks were measured
+    double factor = 1;  ///< multiplies the device's share of the time; pulled to 1 when few networks were measured
     std::int64_t networks = 0;
+    double host_factor =
+        1;  ///< multiplies the host's share: issuing in a network costs less than in a loop of one call
+    double energy_factor = 1;  ///< multiplies the energy above idle
     friend bool operator==(const NetworkCorrection&, const NetworkCorrection&) = default;
+};
+
+/// What is known of a device's power beyond that of single operations. NaN: nothing was measured.
+struct PowerFacts {
+    double idle_w = std::numeric_limits<double>::quiet_NaN();  ///< context alive, nothing running
+    double cap_w = std::numeric_limits<double>::quiet_NaN();   ///< what the device never exceeds for long
+    double busy_w = std::numeric_limits<double>::quiet_NaN();  ///< median of operations long enough to keep it busy
+    double sigma_power = 0;   ///< systematic log error of a network's power beyond its operations' own
+    double sigma_energy = 0;  ///< and of its energy
+
+    bool known() const { return idle_w == idle_w && busy_w == busy_w; }
 };
 
 /// Everything known of one device under one setting.
@@ -81,6 +98,7 @@ struct DeviceModel {
     double sigma_network = 0;      ///< systematic log error of a network's time beyond its operations' own
     double memory_half_width = 0;  ///< 90 % of |log(measured / planned peak memory)| of networks
     std::int64_t networks = 0;     ///< measured, that the two above and the corrections were calibrated on
+    PowerFacts power;
 };
 
 /// Where it comes from: printed with every forecast and kept in the file.
@@ -108,10 +126,14 @@ struct Predictor {
 /// The law for an operation: its own, else its family's; nullptr if neither was fitted.
 const Law* find_law(const DeviceModel& device, const Operation& operation);
 const FamilyModel* find_model(const DeviceModel& device, Family family, Metric metric);
-/// The model of that device; throws Error naming those there are.
+/// The first model of that device, whatever its setting; throws Error naming the devices there are.
 const DeviceModel& device_model(const Predictor& predictor, const std::string& device);
-/// Factor for a mode and type; 1 if nothing was calibrated.
-double network_factor(const DeviceModel& device, const std::string& key);
+/// The one at that setting (threads, math, host), else the first.
+const DeviceModel& device_model(const Predictor& predictor, const std::string& device, const OperatingPoint& setting);
+/// Settings of the models of that device, in order.
+std::vector<OperatingPoint> settings_of(const Predictor& predictor, const std::string& device);
+/// The correction for a mode and precision; one that changes nothing if nothing was calibrated.
+NetworkCorrection network_correction(const DeviceModel& device, const std::string& key);
 
 /// The columns by name; throws FormatError for one this program does not know.
 std::vector<const Feature*> columns(const Predictor& predictor);

@@ -19,7 +19,9 @@ std::string_view name(Evidence evidence);
 struct OperationForecast {
     Operation operation;
     std::int64_t count = 1;
-    Cost cost;  ///< of one call
+    Cost cost;                ///< of one call
+    Estimate<Watts> power;    ///< while it runs again and again; unknown() where no power was ever measured
+    Estimate<Joules> energy;  ///< of one call, idle power included
     Evidence evidence = Evidence::unknown;
 };
 
@@ -33,6 +35,9 @@ struct NetworkForecast {
     Cost cost;
     Estimate<Seconds> time;
     Estimate<Joules> energy;  ///< unknown() where no power was ever measured on the device, with the reason below
+    Estimate<Watts> power;    ///< energy over time
+    double idle_energy_j = std::numeric_limits<double>::quiet_NaN();     ///< what the idle device would have drawn
+    double dynamic_energy_j = std::numeric_limits<double>::quiet_NaN();  ///< the rest
     std::string energy_missing_reason;
     /// Empty where the peak memory is known.
     std::string memory_missing_reason;

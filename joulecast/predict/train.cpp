@@ -10,6 +10,7 @@
 #include "joulecast/learn/folds.h"
 #include "joulecast/predict/calibrate_networks.h"
 #include "joulecast/predict/fit_models.h"
+#include "joulecast/units/statistics.h"
 
 namespace joulecast {
 namespace {
@@ -27,6 +28,11 @@ using Setting = std::tuple<int, Math, Host>;
 Setting setting_of(const OperatingPoint& point) {
     return {point.threads, point.math, point.host};
 }
+
+/// A call that takes this many floors keeps the device busy: its launch is hidden behind its work.
+constexpr double times_of_floor_when_busy = 3;
+/// Where no idle power is known: calls that only launch draw a little more than an idle device.
+constexpr double share_of_least_power = 0.95;
 
 struct HeldOutRows {
     CandidateScores scores;
@@ -64,13 +70,42 @@ std::vector<HeldOutTime> times_of_chosen(const DeviceModel& trained, std::span<c
                                          const HeldOutRows& held_out) {
     std::vector<HeldOutTime> times(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const FamilyModel* model = find_model(trained, rows[i].operation.family(), Metric::time);
-        if (!model) continue;
-        const auto found = held_out.times[i].find(model->learner);
-        if (found == held_out.times[i].end()) continue;
-        times[i] = {found->second.log_value, found->second.half_width * model->score_90};
+        for (const Metric metric : {Metric::time, Metric::power}) {
+            const FamilyModel* model = find_model(trained, rows[i].operation.family(), metric);
+            if (!model) continue;
+            const auto found = held_out.times[i].find(model->learner);
+            if (found == held_out.times[i].end()) continue;
+            if (metric == Metric::time) {
+                times[i].log_value = found->second.log_value;
+                times[i].half_width = found->second.half_width * model->score_90;
+            } else {
+                times[i].log_watts = found->second.log_watts;
+                times[i].watts_half_width = found->second.watts_half_width * model->score_90;
+            }
+        }
     }
     return times;
+}
+
+/// Idle power as metered beside the rows, else the data sheet's, but never above what an operation drew.
+PowerFacts power_facts(const DeviceModel& device, std::span<const TrainingRow* const> rows) {
+    PowerFacts facts;
+    std::vector<double> all, idle, busy;
+    for (const TrainingRow* row : rows) {
+        if (row->idle_power_w > 0) idle.push_back(row->idle_power_w);
+        if (!(row->power_w > 0)) continue;
+        all.push_back(row->power_w);
+        const Law* law = find_law(device, row->operation.operation);
+        if (law && row->time_s > times_of_floor_when_busy * law->floor_s) busy.push_back(row->power_w);
+    }
+    if (all.empty()) return facts;
+    const double least = quantile(all, 0.01);
+    facts.idle_w = idle.empty() ? device.device.idle_w : median(idle);
+    if (!(facts.idle_w > 0)) facts.idle_w = share_of_least_power * least;
+    facts.idle_w = std::min(facts.idle_w, least);
+    facts.busy_w = busy.empty() ? quantile(all, 0.9) : median(busy);
+    facts.cap_w = device.point.power_limit_w > 0 ? device.point.power_limit_w : device.device.tdp_w;
+    return facts;
 }
 
 }  // namespace
@@ -79,25 +114,46 @@ std::string operation_group(const Operation& operation) {
     return signature(plain(operation));
 }
 
-std::vector<TrainingRow> training_rows(std::span<const OperationRow> rows, const Device& device,
-                                       OperatingPoint& setting) {
-    std::map<Setting, std::size_t> seen;
+bool same_setting(const OperatingPoint& a, const OperatingPoint& b) {
+    return setting_of(a) == setting_of(b);
+}
+
+std::vector<OperatingPoint> settings_of(std::span<const OperationRow> rows) {
+    std::map<Setting, std::pair<std::int64_t, OperatingPoint>> seen;
     for (const OperationRow& row : rows) {
-        if (is_usable(row.measurement)) ++seen[setting_of(row.measurement.real)];
+        if (!is_usable(row.measurement)) continue;
+        const OperatingPoint& real = row.measurement.real;
+        ++seen.try_emplace(setting_of(real), 0, real).first->second.first;
     }
-    if (seen.empty()) throw Error("the database has no usable operation measured on " + device.id + ".");
-    const auto most = std::max_element(seen.begin(), seen.end(), [](const auto& a, const auto& b) {
-                          return a.second < b.second;
-                      })->first;
+    std::vector<std::pair<std::int64_t, OperatingPoint>> counted;
+    for (const auto& [setting, found] : seen) counted.push_back(found);
+    std::stable_sort(counted.begin(), counted.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<OperatingPoint> settings;
+    for (auto& [count, point] : counted) settings.push_back(std::move(point));
+    return settings;
+}
+
+std::vector<TrainingRow> training_rows_at(std::span<const OperationRow> rows, const Device& device,
+                                          const OperatingPoint& setting) {
     std::vector<TrainingRow> usable;
     for (const OperationRow& row : rows) {
-        if (!is_usable(row.measurement) || setting_of(row.measurement.real) != most) continue;
-        if (usable.empty()) setting = row.measurement.real;
         const Measurement& m = row.measurement;
-        usable.push_back({prepare(m.operation, device, m.real.math), operation_group(m.operation), measured_seconds(m),
-                          m.peak_memory_bytes});
+        if (!is_usable(m) || !same_setting(m.real, setting)) continue;
+        TrainingRow ready{prepare(m.operation, device, setting.math), operation_group(m.operation), measured_seconds(m),
+                          m.peak_memory_bytes};
+        ready.power_w = measured_watts(m);
+        if (m.energy) ready.idle_power_w = m.energy->idle_power_w;
+        usable.push_back(std::move(ready));
     }
     return usable;
+}
+
+std::vector<TrainingRow> training_rows(std::span<const OperationRow> rows, const Device& device,
+                                       OperatingPoint& setting) {
+    const auto settings = settings_of(rows);
+    if (settings.empty()) throw Error("the database has no usable operation measured on " + device.id + ".");
+    setting = settings.front();
+    return training_rows_at(rows, device, setting);
 }
 
 std::vector<const Feature*> all_columns() {
@@ -116,6 +172,7 @@ DeviceModel train_device(const Device& device, const OperatingPoint& setting, st
     std::vector<const TrainingRow*> all;
     for (const TrainingRow& row : rows) all.push_back(&row);
     DeviceModel trained = fit_chosen_models(frame, all, held_out.scores, settings);
+    trained.power = power_facts(trained, all);
     calibrate_networks(trained, rows, times_of_chosen(trained, rows, held_out), networks);
     return trained;
 }

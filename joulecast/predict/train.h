@@ -29,6 +29,8 @@ struct TrainingRow {
     std::string group;  ///< operation_group(): rows that must not be split between training and test
     double time_s = 0;
     double peak_memory_bytes = std::numeric_limits<double>::quiet_NaN();
+    double power_w = std::numeric_limits<double>::quiet_NaN();
+    double idle_power_w = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// A measured network with its graph at the measured symbols, precision and mode.
@@ -41,14 +43,24 @@ struct TrainingNetwork {
 /// inference and training, in float32 and bfloat16, measured in several sessions, is one group.
 std::string operation_group(const Operation& operation);
 
-/// Usable rows of one device at its most frequent setting (threads, math, host), in order. `setting` receives it.
+/// Threads, math and host: what one model holds for, since each changes every time.
+bool same_setting(const OperatingPoint& a, const OperatingPoint& b);
+/// The settings of usable rows, the most frequent first: of each the point of its first row.
+std::vector<OperatingPoint> settings_of(std::span<const OperationRow> rows);
+
+/// Usable rows at that setting, in order.
+std::vector<TrainingRow> training_rows_at(std::span<const OperationRow> rows, const Device& device,
+                                          const OperatingPoint& setting);
+/// Those at the most frequent setting, which `setting` receives. Throws Error without any usable row.
 std::vector<TrainingRow> training_rows(std::span<const OperationRow> rows, const Device& device,
                                        OperatingPoint& setting);
 
-/// A row's time as forecast by models that saw no row of its group.
+/// A row's time and power as forecast by models that saw no row of its group.
 struct HeldOutTime {
     double log_value = std::numeric_limits<double>::quiet_NaN();  ///< NaN where no model could be fitted
     double half_width = 0;                                        ///< of the 90 % interval, in log
+    double log_watts = std::numeric_limits<double>::quiet_NaN();
+    double watts_half_width = 0;
 };
 
 /// Laws, models, intervals; networks (may be empty) calibrate the correction from operations to networks.

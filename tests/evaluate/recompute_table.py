@@ -70,7 +70,8 @@ def main():
     wrong = []
     for line in answer["operations"]:
         mine = [r for r in rows if r["model"] == line["model"] and r["metric"] == line["metric"]
-                and line["family"] in ("all", r["family"])]
+                and line["family"] in ("all", r["family"]) and line["mode"] in ("all", r["mode"])
+                and line["math"] == r["math"]]
         without = sum(1 for r in mine if not r["predicted"])
         compared += 1
         if line["rows_without_forecast"] != without:

@@ -47,8 +47,8 @@ TEST(ForecastNetwork, IsNearTheTruthForANetworkNeverSeen) {
 
 TEST(ForecastNetwork, LearnsWhatNetworksCostBeyondTheirOperations) {
     // Five networks at 1.1 times their sum, pulled to 1 by two: 1.1^(5/7) = 1.070; forecasts wobble it a little.
-    EXPECT_NEAR(network_factor(trained(), "inference|fp32"), std::pow(1.1, 5.0 / 7), 0.03);
-    EXPECT_EQ(network_factor(trained(), "training|fp32"), 1);
+    EXPECT_NEAR(network_correction(trained(), "inference|fp32").factor, std::pow(1.1, 5.0 / 7), 0.03);
+    EXPECT_EQ(network_correction(trained(), "training|fp32").factor, 1);
 }
 
 TEST(ForecastNetwork, SharesSumToOneAndOperationsToTheTotal) {
@@ -58,7 +58,7 @@ TEST(ForecastNetwork, SharesSumToOneAndOperationsToTheTotal) {
     EXPECT_NEAR(shares, 1, 1e-9);
     double sum = 0;
     for (const auto& o : result.operations) sum += o.cost.device_time.value.value() * static_cast<double>(o.count);
-    EXPECT_NEAR(result.time.value.value(), sum * network_factor(trained(), "inference|fp32"), 1e-9);
+    EXPECT_NEAR(result.time.value.value(), sum * network_correction(trained(), "inference|fp32").factor, 1e-9);
 }
 
 TEST(ForecastNetwork, TakesMeasuredOperationsAsTheyAre) {
@@ -105,24 +105,6 @@ TEST(ForecastNetwork, SaysWhenSizesLieBeyondWhatWasTrained) {
     EXPECT_EQ(evidence("aten::embedding(weight=f32[30522,768], indices=i64[2,128])"), Evidence::analytic);
 }
 
-TEST(ComposeTime, AddsEqualCallsLinearlyAndDifferentOnesInSquares) {
-    const auto operation = [](std::int64_t count) {
-        OperationForecast o;
-        o.count = count;
-        const double up = std::exp(1.645 * 0.1);  // sigma 0.1
-        o.cost.device_time = {Seconds(1), Seconds(1 / up), Seconds(up)};
-        o.cost.host_time = {Seconds(0), Seconds(0), Seconds(0)};
-        return o;
-    };
-    const auto sigma = [](const Estimate<Seconds>& t) { return std::log(t.high.value() / t.value.value()) / 1.645; };
-    // Four calls of one operation: sigma stays 0.1. Four operations: 0.1 / 2.
-    EXPECT_NEAR(sigma(compose_time(std::vector{operation(4)}, 1, 0)), 0.1, 1e-9);
-    const std::vector four{operation(1), operation(1), operation(1), operation(1)};
-    EXPECT_NEAR(sigma(compose_time(four, 1, 0)), 0.05, 1e-9);
-    EXPECT_NEAR(sigma(compose_time(four, 1, 0.12)), 0.13, 1e-9);  // 0.05^2 + 0.12^2 = 0.13^2
-    EXPECT_NEAR(compose_time(four, 1.5, 0).value.value(), 6, 1e-12);
-}
-
 TEST(AtPrecision, KnowsItsPrecisions) {
     EXPECT_THROW(synthetic_graph("alexnet", 2, Mode::inference, "int4"), UsageError);
     const Graph graph = synthetic_graph("alexnet", 2, Mode::training, "bf16");
@@ -137,10 +119,20 @@ TEST(MeasuredOperations, TakeTheMiddleAndCoverTheRest) {
         rows[i].measurement.time.median_s = 1.0 + static_cast<double>(i);
         rows[i].measurement.time.half_width_s = 0;
     }
-    const auto time = measured_operations(rows).at(signature(relu));
+    const auto time = measured_operations(rows).at(signature(relu)).time;
     EXPECT_EQ(time.value.value(), 2);
     EXPECT_EQ(time.low.value(), 1);
     EXPECT_EQ(time.high.value(), 3);
+}
+
+TEST(MeasuredOperations, KnowThePowerOfTheRowsThatHadAMeter) {
+    const Operation relu = parse_operation("aten::relu(self=f32[8])");
+    std::vector<OperationRow> rows(2, testing::synthetic_row(relu));
+    EXPECT_FALSE(measured_operations(rows).at(signature(relu)).power.known());
+    rows[1].measurement.energy.emplace();
+    rows[1].measurement.energy->power_w = 40;
+    rows[1].measurement.energy->energy_j = 40 * rows[1].measurement.time.median_s;
+    EXPECT_EQ(measured_operations(rows).at(signature(relu)).power.value.value(), 40);
 }
 
 }  // namespace

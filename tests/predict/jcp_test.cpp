@@ -170,11 +170,11 @@ TEST(Jcp, ReadsForestsThatPassTheCheckOfTheWalker) {
 
 TEST(Jcp, PassesOverSectionsItDoesNotKnow) {
     auto bytes = to_jcp(sample());
-    const std::size_t last = sections(bytes).back();  // CALI
-    ASSERT_EQ(bytes[last], std::byte{'C'});
+    const std::size_t last = sections(bytes).back();  // POWR
+    ASSERT_EQ(bytes[last], std::byte{'P'});
     bytes[last] = std::byte{'X'};
     const Predictor back = from_jcp(bytes, "later.jcp");
-    EXPECT_TRUE(back.devices[0].corrections.empty());
+    EXPECT_FALSE(back.devices[0].power.known());
     EXPECT_EQ(back.devices[0].laws, sample().devices[0].laws);
 }
 

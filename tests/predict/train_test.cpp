@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "joulecast/error.h"
-#include "joulecast/predict/calibrate_networks.h"
 #include "joulecast/predict/jcp.h"
 #include "tests/predict/synthetic.h"
 
@@ -56,40 +55,6 @@ TEST(Train, FindsTheLawBehindTheTimes) {
     const Law* law = find_law(device, parse_operation("aten::conv2d(input=f32[1,8,9,9], weight=f32[4,8,3,3])"));
     ASSERT_NE(law, nullptr);
     EXPECT_NEAR(law->flop_factor, 2.0, 0.15);  // synthetic_seconds: twice the data sheet's arithmetic time
-}
-
-NetworkResidual residual(const std::string& model, double log_ratio, double own = 0) {
-    return {model, "inference|fp32", log_ratio, own};
-}
-
-TEST(CorrectionFactor, IsPulledToOneByTheWeightOfTwoModels) {
-    EXPECT_DOUBLE_EQ(correction_factor({}), 1);
-    // Two models that say log 0.2: sum 0.4 over 2 + 2.
-    const std::vector<NetworkResidual> two{residual("a", 0.2), residual("b", 0.2)};
-    EXPECT_DOUBLE_EQ(correction_factor(two), std::exp(0.1));
-    // Batches of one model are one voice: a's mean is 0.2, still 0.4 / 4.
-    const std::vector<NetworkResidual> batches{residual("a", 0.1), residual("a", 0.3), residual("b", 0.2)};
-    EXPECT_NEAR(correction_factor(batches), std::exp(0.1), 1e-12);
-}
-
-TEST(SystematicSigma, CoversTheErrorsOfHeldOutNetworks) {
-    std::vector<NetworkResidual> residuals;
-    for (int i = 0; i < 10; ++i) residuals.push_back(residual(std::to_string(i), i % 2 == 0 ? 0.3 : -0.3));
-    // The others' correction is near 1 (nine models of +-0.3, pulled to 1), so |error| is 0.3 to 0.33; the 10th of 10
-    // scores must be at most 1.645: sigma = 0.327 / 1.645.
-    const double others = 0.3 / 11;  // five against four of 0.3 over 9 + 2 models
-    EXPECT_NEAR(systematic_sigma(residuals), (0.3 + others) / 1.645, 1e-6);
-}
-
-TEST(SystematicSigma, IsCautiousBeforeNetworksWereMeasured) {
-    EXPECT_EQ(systematic_sigma({}), 0.12);
-    EXPECT_EQ(systematic_sigma(std::vector{residual("a", 0), residual("b", 0)}), 0.12);
-}
-
-TEST(SystematicSigma, AddsNothingToIntervalsThatAreWideEnough) {
-    std::vector<NetworkResidual> residuals;
-    for (int i = 0; i < 10; ++i) residuals.push_back(residual(std::to_string(i), 0.01, 0.5));
-    EXPECT_EQ(systematic_sigma(residuals), 0);
 }
 
 }  // namespace
