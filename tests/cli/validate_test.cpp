@@ -43,7 +43,9 @@ TEST_F(Validate, ComparesLearnersWithJoulecastsOwnChoice) {
     const auto ran = validate("--learner auto linear knn --folds 2 --format json");
     ASSERT_EQ(ran.status, 0) << ran.err;
     std::set<std::string> models;
-    for (const auto& line : nlohmann::json::parse(ran.out)["operations"]) models.insert(line["model"].get<std::string>());
+    const auto answer =
+        nlohmann::json::parse(ran.out);  // of a temporary, a reference would not outlive the loop's head
+    for (const auto& line : answer["operations"]) models.insert(line["model"].get<std::string>());
     EXPECT_THAT(models, ::testing::UnorderedElementsAre("joulecast", "linear", "knn"));
 }
 
@@ -62,7 +64,7 @@ TEST_F(Validate, HasTheKeysOfTheContract) {
             EXPECT_TRUE(line.contains(key)) << key;
         }
     }
-    EXPECT_THAT(models, ::testing::UnorderedElementsAre("joulecast", "roofline", "paleo", "thesis_forest"));
+    EXPECT_THAT(models, ::testing::IsSupersetOf({"joulecast", "roofline", "paleo", "thesis_forest", "sponner_best"}));
     EXPECT_THAT(read_file(file("rows.csv")),
                 ::testing::StartsWith("model,metric,family,fold,group,measured,predicted,low,high"));
 }
