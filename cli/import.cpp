@@ -131,7 +131,8 @@ std::string to_text(const std::vector<Imported>& all) {
     return text;
 }
 
-void warn_of_columns(const Imported& one) {
+void warn(const Imported& one) {
+    for (const std::string& note : one.counts.notes) std::cerr << "joulecast: " << one.file << ": " << note << '\n';
     if (one.counts.unknown_columns.empty()) return;
     std::cerr << "joulecast: " << one.file
               << " has columns that are not known and not read: " << joined(one.counts.unknown_columns) << '\n';
@@ -171,7 +172,7 @@ Run declare_import(CLI::App& command) {
             if (!input) throw Error("cannot read '" + file + "'. Check the path and its permissions.");
             all.push_back(
                 {file, is_log ? import_smi_log(dataset, input, file, run) : source.read(dataset, input, file)});
-            warn_of_columns(all.back());
+            warn(all.back());
         }
         const std::string& format = options->output.format;
         options->output.write(format == "csv"    ? to_csv(fill(columns(), all))

@@ -16,6 +16,7 @@ struct Import {
     std::int64_t added = 0;                       ///< rows that are new to the database
     std::vector<std::string> dropped_columns;     ///< that the importer knows and leaves
     std::vector<std::string> unknown_columns;     ///< that it has never heard of
+    std::vector<std::string> notes;               ///< what else a user should know, a sentence each
 };
 
 }  // namespace joulecast

@@ -314,12 +314,20 @@ class NodeTable {
                   provenance(session, network_.device));
     }
 
-    /// Devices that ran the same network ran the same calls: its list is stored once.
+    /// Devices that ran the same network should have run the same calls: its list is stored once, as of the first one.
     void store(std::map<std::string, NetworkOperationRow>& lines) {
+        if (lines.empty()) return;
         NetworkName anywhere = network_;
         anywhere.device.clear();
-        if (lines.empty() || !listed_.insert(anywhere).second) return;
-        for (auto& [text, line] : lines) {
+        std::string text;
+        for (const auto& [operation, line] : lines) text += operation + std::to_string(line.count) + '\n';
+        const std::size_t calls = std::hash<std::string>{}(text);
+        const auto [place, is_new] = listed_.try_emplace(std::move(anywhere), calls);
+        if (!is_new) {
+            if (place->second != calls) rows_.note(other_calls());
+            return;
+        }
+        for (auto& [operation, line] : lines) {
             line.symbols = network_.symbols;
             line.mode = network_.mode;
             line.source = "neusight";
@@ -327,11 +335,17 @@ class NodeTable {
         }
     }
 
+    std::string other_calls() const {
+        return network_.model.substr(0, 40) + " (" + std::string(name(network_.mode)) + ", " +
+               symbols_text(network_.symbols) + ") makes other calls on " + network_.device.substr(0, 40) +
+               " than on the device before, whose list is kept";
+    }
+
     PublishedRows& rows_;
     NetworkName network_;
     std::vector<MeasuredNode> nodes_;
     std::set<NetworkName> seen_;
-    std::set<NetworkName> listed_;
+    std::map<NetworkName, std::size_t> listed_;  ///< without device -> hash of the calls
 };
 
 // --- the tables

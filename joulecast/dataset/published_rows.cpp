@@ -12,6 +12,13 @@
 namespace joulecast {
 namespace {
 
+/// What a stranger wrote, fit for a terminal.
+std::string printable(std::string_view text) {
+    std::string shown;
+    for (const char c : text) shown += c >= ' ' && c <= '~' ? c : '?';
+    return shown;
+}
+
 /// Of a file whose every row has a reason of its own, the rest is counted together.
 constexpr std::size_t most_reasons = 100;
 /// A year: what takes longer was not measured.
@@ -43,14 +50,13 @@ void PublishedRows::account_for(const TableReader& table, const PublishedColumns
     for (const std::string& column : table.columns()) {
         const auto is_in = [&](const auto& list) { return std::ranges::find(list, column) != list.end(); };
         if (is_in(columns.used)) continue;
-        (is_in(columns.dropped) ? counts_.dropped_columns : counts_.unknown_columns).push_back(column);
+        (is_in(columns.dropped) ? counts_.dropped_columns : counts_.unknown_columns).push_back(printable(column));
     }
 }
 
 std::string PublishedRows::no_sheet(std::string_view name) {
-    std::string shown;
-    for (const char c : name.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
-    return "device '" + shown + "' has no data sheet (joulecast help devices tells how to add one)";
+    return "device '" + printable(name.substr(0, 40)) +
+           "' has no data sheet (joulecast help devices tells how to add one)";
 }
 
 const Device* PublishedRows::device(std::string_view name) {
@@ -70,8 +76,9 @@ const Device* PublishedRows::device(std::string_view name) {
 void PublishedRows::drop(const std::string& why, std::int64_t rows) {
     if (rows == 0) return;
     counts_.rows += rows;
-    const bool is_counted = counts_.dropped.contains(why) || counts_.dropped.size() < most_reasons;
-    counts_.dropped[is_counted ? why : "further reasons"] += rows;
+    const std::string shown = printable(why);
+    const bool is_counted = counts_.dropped.contains(shown) || counts_.dropped.size() < most_reasons;
+    counts_.dropped[is_counted ? shown : "further reasons"] += rows;
 }
 
 void PublishedRows::use(std::int64_t rows) {
@@ -144,6 +151,10 @@ void PublishedRows::add(NetworkRow row) {
     const std::string key = m.model + '\x1f' + symbols_text(m.symbols) + '\x1f' + std::string(name(m.mode)) + '\x1f' +
                             m.precision + '\x1f' + std::string(name(m.optimizer));
     store(key, std::move(row));
+}
+
+void PublishedRows::note(const std::string& sentence) {
+    if (counts_.notes.size() < most_reasons) counts_.notes.push_back(printable(sentence));
 }
 
 Import PublishedRows::commit() {

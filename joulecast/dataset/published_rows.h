@@ -60,6 +60,8 @@ class PublishedRows {
     void add(const Operation& operation, const PublishedTime& time, Provenance provenance);
     /// One more that is a network's time. model, symbols, mode and precision are read from `network`.
     void add(NetworkMeasurement network, const PublishedTime& time, Provenance provenance);
+    /// What else a user should know; at most 100 of them are kept.
+    void note(const std::string& sentence);
     /// A line of a network's list.
     void add(const NetworkOperationRow& line) { counts_.added += insertion_.add(line) ? 1 : 0; }
 

@@ -234,8 +234,20 @@ TEST_F(ImportNeusight, StoresOneListForANetworkOnTwoDevices) {
         both += "T4" + nodes.substr(line + 4, end - line - 4);
         line = end;
     }
-    EXPECT_EQ(take(both).added, 4 + 4 + 4);
+    const Import counts = take(both);
+    EXPECT_EQ(counts.added, 4 + 4 + 4);
+    EXPECT_TRUE(counts.notes.empty());
     EXPECT_EQ(stored().network_operations().size(), 4U);
+}
+
+TEST_F(ImportNeusight, SaysWhereADeviceRanOtherCallsUnderTheSameName) {
+    const std::size_t first = nodes.find('\n') + 1;
+    const std::string row = nodes.substr(first, nodes.find('\n', first) + 1 - first);
+    std::string other = "T4" + row.substr(4);
+    other.replace(other.find("(2, 8, 16)"), 10, "(2, 8, 24)");
+    const Import counts = take(node_header + row + other);
+    EXPECT_THAT(counts.notes, ElementsAre(HasSubstr("net (training, batch=2;sequence=8) makes other calls on T4")));
+    EXPECT_EQ(stored().network_operations().size(), 1U);
 }
 
 TEST_F(ImportNeusight, RefusesNodesThatDoNotStandTogetherAndHostileShapes) {
