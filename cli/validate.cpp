@@ -224,9 +224,9 @@ std::string to_text(const Validated& v) {
     text += "\n\n";
     if (!v.rows.empty()) {
         text += joulecast::to_text(
-            fill(only(accuracy_columns(), {"model", "metric", "family", "mode", "math", "rows", "groups", "r2",
-                                           "r2_fold_mean", "r2_fold_std", "r2_log", "mape", "median_ape",
-                                           "interval_coverage", "interval_width"}),
+            fill(only(accuracy_columns(),
+                      {"model", "metric", "family", "mode", "math", "rows", "groups", "r2", "r2_fold_mean",
+                       "r2_fold_std", "r2_log", "mape", "median_ape", "interval_coverage", "interval_width"}),
                  lines_of_text(v.rows)));
         text += gaps_text(v.rows);
     }

@@ -16,7 +16,7 @@ BaselineNetwork blank(std::string_view model, const TrainingNetwork& network, co
     result.mode = m.mode;
     result.precision = m.precision;
     result.measured_time_s = m.time.median_s;
-    if (m.energy) result.measured_energy_j = m.energy->energy_j;
+    result.measured_energy_j = measured_joules(m);
     return result;
 }
 
@@ -31,10 +31,10 @@ struct Call {
     std::int64_t count = 1;
 };
 
-std::vector<Call> calls_of(const Graph& graph, const Device& device) {
+std::vector<Call> calls_of(const Graph& graph, const Device& device, Math math) {
     std::vector<Call> calls;
     for (const CountedOperation& counted : count_operations(graph)) {
-        PreparedOperation prepared = prepare(counted.operation, device);
+        PreparedOperation prepared = prepare(counted.operation, device, math);
         if (prepared.family() == Family::view || prepared.family() == Family::symbolic) continue;
         calls.push_back({std::move(prepared), counted.count});
     }
@@ -43,11 +43,11 @@ std::vector<Call> calls_of(const Graph& graph, const Device& device) {
 
 /// Sums over what has a forecast; NaN where nothing has.
 BaselineNetwork summed(const FittedBaselines& published, std::size_t which, const std::vector<Call>& calls,
-                       BaselineNetwork result, const Device& device, double clock_mhz) {
+                       BaselineNetwork result, const Device& device, const OperatingPoint& point) {
     double time = 0, energy = 0;
     bool any_energy = false;
     for (const Call& call : calls) {
-        const Subject subject{&call.operation, &device, clock_mhz};
+        const Subject subject{&call.operation, &device, point.sm_clock_mhz, point.math};
         const auto times = static_cast<double>(call.count);
         result.calls += call.count;
         const double one = published.forecast(which, BaselineMetric::time, subject);
@@ -70,12 +70,12 @@ BaselineNetwork summed(const FittedBaselines& published, std::size_t which, cons
 }  // namespace
 
 void append_networks(const FittedBaselines& published, const TrainingNetwork& network, const Device& device,
-                     double clock_mhz, std::vector<BaselineNetwork>& out) {
+                     const OperatingPoint& point, std::vector<BaselineNetwork>& out) {
     if (published.baselines().empty()) return;
-    const auto calls = calls_of(network.graph, device);
+    const auto calls = calls_of(network.graph, device, point.math);
     for (std::size_t which = 0; which < published.baselines().size(); ++which) {
         const auto start = blank(published.baselines()[which]->name, network, device);
-        out.push_back(summed(published, which, calls, start, device, clock_mhz));
+        out.push_back(summed(published, which, calls, start, device, point));
     }
 }
 

@@ -32,7 +32,7 @@ struct BaselineNetwork {
 /// By each method: the sum of its forecasts over the calls, views left out, as the layer-wise papers do it
 /// (Nicolai 2025, section 4.3; Sponner et al. 2022, eq. 1 and 2).
 void append_networks(const FittedBaselines& published, const TrainingNetwork& network, const Device& device,
-                     double clock_mhz, std::vector<BaselineNetwork>& out);
+                     const OperatingPoint& point, std::vector<BaselineNetwork>& out);
 
 /// By the method that sees whole networks.
 Lattuada fit_lattuada(std::span<const TrainingNetwork> networks, const Device& device);

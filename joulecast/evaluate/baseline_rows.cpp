@@ -14,11 +14,19 @@ namespace {
 constexpr std::array metrics{BaselineMetric::time, BaselineMetric::power, BaselineMetric::energy};
 
 double measured(const TrainingRow& row, BaselineMetric metric) {
-    return metric == BaselineMetric::time ? row.time_s : std::numeric_limits<double>::quiet_NaN();
+    switch (metric) {
+        case BaselineMetric::time:
+            return row.time_s;
+        case BaselineMetric::power:
+            return row.power_w;
+        case BaselineMetric::energy:
+            return row.power_w * row.time_s;
+    }
+    return std::numeric_limits<double>::quiet_NaN();
 }
 
 Subject subject_of(const RowOnDevice& on) {
-    return {&on.row->operation, on.device, on.clock_mhz};
+    return {&on.row->operation, on.device, on.point->sm_clock_mhz, on.point->math};
 }
 
 std::unique_ptr<FittedBaseline> fit(const Baseline& baseline, std::span<const RowOnDevice> training,
@@ -89,6 +97,8 @@ void FittedBaselines::append_forecasts(const RowOnDevice& test, std::size_t fold
             row.metric = name(metric);
             row.family = name(test.row->operation.family());
             row.device = test.device->id;
+            row.mode = joulecast::name(mode(test.row->operation.operation));
+            row.math = joulecast::name(test.point->math);
             row.fold = fold;
             row.group = test.row->group;
             row.measured = value;

@@ -11,11 +11,11 @@
 
 namespace joulecast {
 
-/// A training row on its device.
+/// A training row, the device it was measured on and how.
 struct RowOnDevice {
     const TrainingRow* row = nullptr;
     const Device* device = nullptr;
-    double clock_mhz = std::numeric_limits<double>::quiet_NaN();
+    const OperatingPoint* point = nullptr;
 };
 
 /// Published methods fitted to the training rows of one fold: one model per metric that the method forecasts.

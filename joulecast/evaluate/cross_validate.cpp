@@ -77,7 +77,7 @@ struct Parts {
 };
 
 RowOnDevice on_device(const TrainingRow& row, const DeviceModel& frame) {
-    return {&row, &frame.device, frame.point.sm_clock_mhz};
+    return {&row, &frame.device, &frame.point};
 }
 
 FittedBaselines fit_baselines(const DeviceModel& frame, const Parts& parts, const ValidationSettings& settings) {
@@ -250,7 +250,7 @@ NetworkValidation validate_networks(const Device& device, const OperatingPoint& 
         for (const TrainingNetwork& network : networks) {
             if (network.measurement.model != model) continue;
             validation.networks.push_back(compare(trained.model, columns, network, measured));
-            append_networks(trained.published, network, device, setting.sm_clock_mhz, validation.baselines);
+            append_networks(trained.published, network, device, setting, validation.baselines);
             if (lattuada) validation.baselines.push_back(forecast_network(*lattuada, network, device));
         }
         ++fold;

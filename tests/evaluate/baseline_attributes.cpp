@@ -25,25 +25,30 @@ void make(const std::string& path) {
     for (const OperationRow& row : testing::synthetic_rows(graphs)) dataset.insert(row.measurement, row.provenance);
 }
 
+void dump(const Device& device, const OperatingPoint& setting, const std::vector<OperationRow>& rows) {
+    const auto training = training_rows_at(rows, device, setting);
+    std::set<std::string> names;
+    for (const TrainingRow& row : training) names.insert(layer_name(row.operation.operation));
+    for (const TrainingRow& row : training) {
+        const Subject subject{&row.operation, &device, setting.sm_clock_mhz, setting.math};
+        nlohmann::json line{{"device", device.id}, {"group", row.group}, {"time_s", row.time_s}};
+        if (std::isfinite(row.power_w)) line["power_w"] = row.power_w;
+        line["math"] = name(setting.math);
+        line["set"] = std::string(name(mode(row.operation.operation))) + "|" +
+                      std::string(name(compute_dtype(row.operation.operation)));
+        line["type"] = layer_type_on_device(subject);
+        line["thesis"] = thesis_row(subject, {names.begin(), names.end()});
+        line["sponner"] = sponner_row(subject);
+        std::cout << line.dump() << '\n';
+    }
+}
+
 void dump(const std::string& path) {
     const Dataset dataset(path, Dataset::Access::read_only);
     for (const Device& device : dataset.devices()) {
         const auto rows = dataset.operations(device.id);
         if (rows.empty()) continue;
-        OperatingPoint setting;
-        const auto training = training_rows(rows, device, setting);
-        std::set<std::string> names;
-        for (const TrainingRow& row : training) names.insert(layer_name(row.operation.operation));
-        for (const TrainingRow& row : training) {
-            const Subject subject{&row.operation, &device, setting.sm_clock_mhz};
-            nlohmann::json line{{"device", device.id}, {"group", row.group}, {"time_s", row.time_s}};
-            line["set"] = std::string(name(mode(row.operation.operation))) + "|" +
-                          std::string(name(compute_dtype(row.operation.operation)));
-            line["type"] = layer_type_on_device(subject);
-            line["thesis"] = thesis_row(subject, {names.begin(), names.end()});
-            line["sponner"] = sponner_row(subject);
-            std::cout << line.dump() << '\n';
-        }
+        for (const OperatingPoint& setting : settings_of(rows)) dump(device, setting, rows);
     }
 }
 

@@ -59,11 +59,11 @@ def forecasts(rows, fold_of, columns, shared, least, model):
         kinds = defaultdict(list)
         for i, row in enumerate(rows):
             if fold_of[i] != fold:
-                kinds[row["device"], row[shared]].append(i)
+                kinds[row["math"], row[shared]].append(i)
         tests = defaultdict(list)
         for i, row in enumerate(rows):
             if fold_of[i] == fold:
-                tests[row["device"], row[shared]].append(i)
+                tests[row["math"], row[shared]].append(i)
         for kind, test in tests.items():
             train = kinds[kind]
             if len(train) < least:

@@ -47,7 +47,7 @@ class Rows {
     void add(const std::string& signature, const Device& device, const LawOf& law, double clock_mhz = NAN) {
         operations_.push_back(prepare(parse_operation(signature), device));
         groups_.push_back(signature);
-        const Subject subject{&operations_.back(), &device, clock_mhz};
+        const Subject subject{&operations_.back(), &device, clock_mhz, Math::ieee};
         rows_.push_back({subject, groups_.back(), law(subject)});
     }
     Observations get() const { return rows_; }
@@ -164,10 +164,10 @@ TEST(Habitat, ScalesATimeByBandwidthUnitsAndClock) {
     // gamma = 1 - 0.5 (1/8) / 20 = 0.996875. Bandwidth 1/2, units 1/4, clocks 2/3.
     const double expected = std::pow(0.5, 0.996875) * std::pow(0.25 / 1.5, 1 - 0.996875) * 1e-4;
     const auto method = fitted("habitat", rows);
-    EXPECT_NEAR(method->forecast({&there, &to, NAN}) / expected, 1, 1e-12);
+    EXPECT_NEAR(method->forecast({&there, &to, NAN, Math::ieee}) / expected, 1, 1e-12);
     EXPECT_TRUE(std::isnan(method->forecast(rows.get().front().subject)));  // the origin itself
     const PreparedOperation other = prepare(parse_operation(relu(7)), to);
-    EXPECT_TRUE(std::isnan(method->forecast({&other, &to, NAN})));
+    EXPECT_TRUE(std::isnan(method->forecast({&other, &to, NAN, Math::ieee})));
 }
 
 TEST(Habitat, OfSeveralOriginsTakesThatOfTheMostSimilarBandwidth) {
@@ -178,14 +178,14 @@ TEST(Habitat, OfSeveralOriginsTakesThatOfTheMostSimilarBandwidth) {
     rows.add(relu(1 << 20), far, [](const Subject&) { return 1.0; });
     rows.add(relu(1 << 20), near, [](const Subject&) { return 1e-4; });
     const PreparedOperation there = prepare(parse_operation(relu(1 << 20)), to);
-    EXPECT_NEAR(fitted("habitat", rows)->forecast({&there, &to, NAN}), 0.95e-4, 1e-6);
+    EXPECT_NEAR(fitted("habitat", rows)->forecast({&there, &to, NAN, Math::ieee}), 0.95e-4, 1e-6);
 }
 
 TEST(ThesisRow, EncodesAsTheThesisSays) {
     // Section 4.2: (32, 128) is (32,1,128,1,-1,0,-1,0); (32,16,256,256) is (32,1,16,1,256,1,256,1).
     const auto sizes = [](const std::string& signature) {
         const PreparedOperation operation = prepare(parse_operation(signature), first_device());
-        auto row = thesis_row({&operation, &first_device(), 900}, {"conv2d", "linear"});
+        auto row = thesis_row({&operation, &first_device(), 900, Math::ieee}, {"conv2d", "linear"});
         EXPECT_EQ(row.back(), 900);
         EXPECT_EQ(row[row.size() - 3] + row[row.size() - 2], 1);
         return std::vector(row.end() - 11, row.end() - 3);
@@ -256,10 +256,10 @@ TEST(SponnerKnn, IsTheMeanOfTheThreeNearest) {
         rows.add(relu(n), first_device(), [&](const Subject&) { return static_cast<double>(n); });
     }
     const PreparedOperation one = prepare(parse_operation(relu(1090)), first_device());
-    EXPECT_NEAR(fitted("sponner_knn", rows)->forecast({&one, &first_device(), NAN}), 1100, 1e-9);
-    EXPECT_NEAR(fitted("template_matching", rows)->forecast({&one, &first_device(), NAN}), 1100, 1e-9);
+    EXPECT_NEAR(fitted("sponner_knn", rows)->forecast({&one, &first_device(), NAN, Math::ieee}), 1100, 1e-9);
+    EXPECT_NEAR(fitted("template_matching", rows)->forecast({&one, &first_device(), NAN, Math::ieee}), 1100, 1e-9);
     const PreparedOperation big = prepare(parse_operation(relu(8000)), first_device());
-    EXPECT_NEAR(fitted("template_matching", rows)->forecast({&big, &first_device(), NAN}), 9000, 1e-9);
+    EXPECT_NEAR(fitted("template_matching", rows)->forecast({&big, &first_device(), NAN, Math::ieee}), 9000, 1e-9);
 }
 
 TEST(SponnerErt, RepeatsWhatItWasTrainedOn) {
@@ -300,10 +300,10 @@ TEST(Baselines, AreSilentWhereTheyHaveNothingToGoBy) {
         if (name == "roofline" || name == "paleo") continue;  // need no measured row of a kind
         const auto method = baseline.fit(rows.get(), {});
         if (name != "justus" && name != "li23" && name != "habitat") {
-            EXPECT_TRUE(std::isnan(method->forecast({&elsewhere, &other, NAN}))) << name;
+            EXPECT_TRUE(std::isnan(method->forecast({&elsewhere, &other, NAN, Math::ieee}))) << name;
         }
         if (!name.starts_with("thesis")) {
-            EXPECT_TRUE(std::isnan(method->forecast({&unknown, &first_device(), NAN}))) << name;
+            EXPECT_TRUE(std::isnan(method->forecast({&unknown, &first_device(), NAN, Math::ieee}))) << name;
         }
         EXPECT_FALSE(baseline.gaps.empty()) << name;
     }
@@ -352,12 +352,13 @@ TEST(BaselineNetworks, AreSumsOverCallsAndSayWhatTheyLack) {
     const Rows layers = linear_layers(30, first_device(), law);
     std::list<TrainingRow> training;
     std::vector<RowOnDevice> rows;
+    const OperatingPoint point;
     for (const Observation& row : layers.get()) {
         TrainingRow& one = training.emplace_back();
         one.operation = *row.subject.operation;
         one.group = row.group;
         one.time_s = row.value;
-        rows.push_back({&one, &first_device(), NAN});
+        rows.push_back({&one, &first_device(), &point});
     }
     const std::vector<const Baseline*> chosen{find_baseline("gianniti"), find_baseline("habitat")};
     const FittedBaselines published(chosen, rows, 1, 1);
@@ -367,7 +368,7 @@ TEST(BaselineNetworks, AreSumsOverCallsAndSayWhatTheyLack) {
     other.count = 2;
     all.graph.nodes.push_back(other);
     std::vector<BaselineNetwork> out;
-    append_networks(published, all, first_device(), NAN, out);
+    append_networks(published, all, first_device(), point, out);
     ASSERT_EQ(out.size(), 2U);
     // Three layers of 2 * 32 * 100 * 100 operations.
     EXPECT_NEAR(out[0].predicted_time_s, 3 * (3e-6 + 2e-12 * 640000), 1e-11);
@@ -376,6 +377,32 @@ TEST(BaselineNetworks, AreSumsOverCallsAndSayWhatTheyLack) {
     EXPECT_FALSE(out[0].reason.empty());
     EXPECT_TRUE(std::isnan(out[1].predicted_time_s));
     EXPECT_EQ(out[1].calls_without_forecast, 5);
+}
+
+TEST(FittedBaselines, ComposeEnergyAsThePaperDoes) {
+    const OperatingPoint point;
+    std::list<TrainingRow> training;
+    std::vector<RowOnDevice> rows;
+    for (std::int64_t n = 1; n <= 12; ++n) {
+        TrainingRow& one = training.emplace_back();
+        one.operation = prepare(parse_operation(relu(1000 * n)), first_device());
+        one.group = one.operation.signature;
+        one.time_s = 2e-6;
+        one.power_w = 50;
+        rows.push_back({&one, &first_device(), &point});
+    }
+    const std::vector<const Baseline*> chosen{find_baseline("sponner_knn"), find_baseline("velasco"),
+                                              find_baseline("gianniti")};
+    std::vector<OutOfFoldRow> out;
+    FittedBaselines(chosen, rows, 1, 1).append_forecasts(rows.front(), 0, out);
+    std::map<std::pair<std::string, std::string>, double> of;
+    for (const OutOfFoldRow& row : out) of[{row.model, row.metric}] = row.predicted;
+    EXPECT_EQ(of.size(), 9U);  // three metrics were measured
+    EXPECT_NEAR(of.at({"sponner_knn", "power_w"}), 50, 1e-9);
+    EXPECT_NEAR(of.at({"sponner_knn", "energy_j"}), 1e-4, 1e-12);  // time times power
+    EXPECT_NEAR(of.at({"velasco", "energy_j"}), 1e-4, 1e-12);      // fitted to energy
+    EXPECT_TRUE(std::isnan(of.at({"velasco", "power_w"})));
+    EXPECT_TRUE(std::isnan(of.at({"gianniti", "energy_j"})));
 }
 
 TEST(BaselineGaps, NameMethodMetricAndReason) {

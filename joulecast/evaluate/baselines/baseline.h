@@ -16,6 +16,7 @@ struct Subject {
     const PreparedOperation* operation = nullptr;
     const Device* device = nullptr;                               ///< its data sheet
     double clock_mhz = std::numeric_limits<double>::quiet_NaN();  ///< of the core; NaN: not known
+    Math math = Math::ieee;
 };
 
 struct Observation {

@@ -20,13 +20,13 @@ double clock_of(const Subject& subject) {
 }
 
 /// Eq. 3: how far a kernel is bound by memory, 1 (all) to 0, from its intensity over the destination's ridge point.
-double memory_share(const PreparedOperation& operation, const Device& destination) {
+double memory_share(const PreparedOperation& operation, const Device& destination, Math math) {
     const Counts counts = operation.dimensions.forward + operation.dimensions.backward;
     const double flop = static_cast<double>(counts.flop) + static_cast<double>(counts.other_flop);
     const double bytes = static_cast<double>(counts.bytes_read) + static_cast<double>(counts.bytes_written);
     if (flop <= 0 || bytes <= 0) return 1;
     const double ridge =
-        peak_flop_per_s(destination, compute_dtype(operation.operation)) / destination.bandwidth_bytes_per_s;
+        peak_flop_per_s(destination, compute_dtype(operation.operation), math) / destination.bandwidth_bytes_per_s;
     const double intensity = flop / bytes;
     return intensity < ridge ? 1 - 0.5 * intensity / ridge : 0.5 * ridge / intensity;
 }
@@ -47,7 +47,7 @@ class Habitat : public FittedBaseline {
         if (!origin) return std::numeric_limits<double>::quiet_NaN();
         const Device& from = *origin->device;
         const Device& to = *subject.device;
-        const double gamma = memory_share(*subject.operation, to);
+        const double gamma = memory_share(*subject.operation, to, subject.math);
         const double bandwidth = from.bandwidth_bytes_per_s / to.bandwidth_bytes_per_s;
         const double wave = static_cast<double>(from.units) / static_cast<double>(to.units);
         const double clock = origin->clock_mhz / clock_of(subject);

@@ -14,7 +14,7 @@ std::vector<float> features(const Subject& subject) {
     const Device& device = *subject.device;
     const double clock = std::isnan(subject.clock_mhz) ? device.max_clock_mhz : subject.clock_mhz;
     for (const double value : {device.bandwidth_bytes_per_s, static_cast<double>(device.units), clock,
-                               peak_flop_per_s(device, compute_dtype(subject.operation->operation))}) {
+                               peak_flop_per_s(device, compute_dtype(subject.operation->operation), subject.math)}) {
         row.push_back(std::isfinite(value) ? static_cast<float>(value) : 0.0F);
     }
     return row;
@@ -32,8 +32,13 @@ Regression fit_perceptron(LayerRows rows, const BaselineSettings& settings) {
     perceptron.perceptron.alpha = 1e-5;
     perceptron.perceptron.epochs = 300;
     const Regression fitted = fit_learner(Learner::mlp, rows, perceptron);
-    // The output unit of the paper is a ReLU: no negative times.
-    return [fitted](std::span<const float> row) { return std::max(0.0, std::expm1(fitted(row)) * unit_s); };
+    // The paper's output unit is a ReLU of the time itself, which grows in proportion outside of what was trained; an
+    // exponential of a logarithm explodes there (to R² below -10^6 on the thesis' rows), so it ends at the longest
+    // time.
+    const double longest = *std::max_element(rows.targets.begin(), rows.targets.end());
+    return [fitted, longest](std::span<const float> row) {
+        return std::expm1(std::clamp(fitted(row), 0.0, longest)) * unit_s;
+    };
 }
 
 }  // namespace
