@@ -73,7 +73,8 @@ double error_of_leaves(const Forest& forest, const Samples& samples, const std::
 
 TEST(TreeGrower, CutsWhereTryingEveryCutFindsTheLeastError) {
     const Samples samples = random_samples(120, 4, 24);
-    const auto targets = whole_targets(samples);
+    auto targets = whole_targets(samples);
+    targets[40] = 1e5;  // a leaf of its own would be best, where leaves may be that small
     std::vector<std::uint32_t> all(samples.rows());
     std::iota(all.begin(), all.end(), 0U);
     for (const std::size_t min_leaf : {1U, 7U}) {
@@ -165,6 +166,25 @@ TEST(TreeGrower, LeavesAloneWhatIsConstantInANode) {
             EXPECT_EQ(predict(forest, values), targets[row]);
         }
     }
+}
+
+TEST(TreeGrower, TakesValuesCloserThanItsBoundForEqual) {
+    // Floats lie 7e-9 apart near 0.1, so these differ; scikit-learn's bound of 1e-7 says they do not.
+    Samples samples(4, 1);
+    for (std::size_t row = 0; row < 4; ++row) samples.set(row, 0, row < 2 ? 0.1F : 0.1F + 5e-8F);
+    ASSERT_NE(samples.at(0, 0), samples.at(3, 0));
+    const std::vector<double> targets{0, 0, 1, 1};
+    for (const Learner learner : {Learner::decision_tree, Learner::extra_trees}) {
+        EXPECT_EQ(fit_forest(samples, targets, settings(learner, 1, 1)).nodes.size(), 1U) << name(learner);
+    }
+}
+
+TEST(TreeGrower, PartsNeighbouringFloatsByRandomThresholds) {
+    // Nothing lies between the two values: thresholds that round up to the larger must not put all rows on the left.
+    Samples samples(4, 1);
+    for (std::size_t row = 0; row < 4; ++row) samples.set(row, 0, row < 2 ? 4.0F : std::nextafter(4.0F, 5.0F));
+    const Forest forest = fit_forest(samples, std::vector<double>{0, 0, 1, 1}, settings(Learner::extra_trees, 20, 1));
+    EXPECT_EQ(forest.nodes.size(), 20U * 3U);
 }
 
 }  // namespace
