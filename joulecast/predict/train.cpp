@@ -136,12 +136,17 @@ std::vector<OperatingPoint> settings_of(std::span<const OperationRow> rows) {
 std::vector<TrainingRow> training_rows_at(std::span<const OperationRow> rows, const Device& device,
                                           const OperatingPoint& setting) {
     std::vector<TrainingRow> usable;
+    const auto is_taken = [&setting](const Measurement& m) { return is_usable(m) && same_setting(m.real, setting); };
+    // Energy that its meter or its table has doubts about counts where there is no other.
+    const bool has_trusted = std::any_of(rows.begin(), rows.end(), [&is_taken](const OperationRow& row) {
+        return row.measurement.energy && !row.measurement.energy->suspect && is_taken(row.measurement);
+    });
     for (const OperationRow& row : rows) {
         const Measurement& m = row.measurement;
-        if (!is_usable(m) || !same_setting(m.real, setting)) continue;
+        if (!is_taken(m)) continue;
         TrainingRow ready{prepare(m.operation, device, setting.math), operation_group(m.operation), measured_seconds(m),
                           m.peak_memory_bytes};
-        ready.power_w = measured_watts(m);
+        if (m.energy && !(m.energy->suspect && has_trusted)) ready.power_w = measured_watts(m);
         if (m.energy) ready.idle_power_w = m.energy->idle_power_w;
         usable.push_back(std::move(ready));
     }

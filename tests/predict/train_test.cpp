@@ -33,6 +33,24 @@ TEST(TrainingRows, TakeTheMostFrequentSettingAndUsableRowsOnly) {
     EXPECT_THROW(training_rows({}, testing::synthetic_cpu(), setting), Error);
 }
 
+TEST(TrainingRows, PowerThatSomebodyDoubtsCountsWhereThereIsNoOther) {
+    std::vector<OperationRow> rows = testing::synthetic_rows({synthetic_graph("alexnet", 2)});
+    for (OperationRow& row : rows) {
+        row.measurement.energy.emplace();
+        row.measurement.energy->power_w = 50;
+        row.measurement.energy->suspect = true;
+    }
+    OperatingPoint setting;
+    const auto powers = [&rows, &setting] {
+        std::int64_t count = 0;
+        for (const TrainingRow& row : training_rows(rows, testing::synthetic_cpu(), setting)) count += row.power_w > 0;
+        return count;
+    };
+    EXPECT_EQ(powers(), std::ssize(rows));
+    rows[3].measurement.energy->suspect = false;
+    EXPECT_EQ(powers(), 1);
+}
+
 TEST(Train, IsTheSameFileEveryTime) {
     const auto rows = testing::synthetic_training({synthetic_graph("resnet18", 2)});
     const auto file = [&](unsigned threads) {
