@@ -187,7 +187,7 @@ Device device_from(const Fields& fields) {
     device.vendor = fields.text_or("vendor", "");
     device.architecture = fields.text_or("architecture", "");
     device.units = static_cast<int>(fields.integer_or("units", 0, 0, 1'000'000));
-    for (const Figure& figure : figures()) device.*figure.value = fields.number(figure.name.data());
+    for (const Figure& figure : figures()) device.*figure.value = fields.number(std::string(figure.name).c_str());
     device.source = fields.text_or("source", "");
     return device;
 }
