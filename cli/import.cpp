@@ -45,7 +45,7 @@ Import import_own(Dataset& dataset, std::istream& input, const std::string& name
 
 /// The zoo's network for images of that size: its plain name where it takes such images, else with "@size".
 std::string zoo_network(const std::string& model, std::int64_t image_size) {
-    const std::string sized = model + "@" + std::to_string(image_size);
+    std::string sized = model + "@" + std::to_string(image_size);
     const std::string zoo = shipped_folder("zoo");
     const auto names = zoo_names(zoo);
     if (std::binary_search(names.begin(), names.end(), sized)) return sized;
