@@ -46,7 +46,7 @@ inline std::int64_t dropped(const Import& counts) {
 /// A prepared published table, or an empty path where $JOULECAST_DATA is unset or lacks it.
 inline std::filesystem::path published_table(const std::string& name) {
     const char* folder = std::getenv("JOULECAST_DATA");
-    if (folder == nullptr) return {};
+    if (folder == nullptr || *folder == 0) return {};
     const std::filesystem::path path = std::filesystem::path(folder) / name;
     return std::filesystem::exists(path) ? path : std::filesystem::path();
 }
