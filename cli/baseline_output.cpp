@@ -143,6 +143,10 @@ std::string gaps_json(const std::vector<OutOfFoldRow>& rows) {
     return to_json(fill(gap_columns(), baseline_gaps(rows)));
 }
 
+std::string lattuada_gap() {
+    return std::string(Lattuada::name) + " forecasts whole networks: only with --split network";
+}
+
 std::string baseline_networks_text(const std::vector<BaselineNetwork>& networks) {
     if (networks.empty()) return "";
     return "\n" + to_text(fill(summary_columns(), summaries(networks))) + reasons_text(networks);

@@ -15,6 +15,9 @@ void choose_baselines(const std::vector<std::string>& names, ValidationSettings&
 std::string gaps_text(const std::vector<OutOfFoldRow>& rows);
 std::string gaps_json(const std::vector<OutOfFoldRow>& rows);
 
+/// Why the method of whole networks has no forecast where the split has none.
+std::string lattuada_gap();
+
 /// Errors per method and mode over networks; as JSON every network of every method.
 std::string baseline_networks_text(const std::vector<BaselineNetwork>& networks);
 std::string baseline_networks_json(const std::vector<BaselineNetwork>& networks);

@@ -39,6 +39,7 @@ struct Validated {
     std::vector<OutOfFoldRow> rows;
     std::vector<NetworkAccuracy> networks;
     std::vector<BaselineNetwork> baselines;
+    bool lacks_lattuada = false;  ///< asked for, and the split has no networks
 };
 
 Cell known(double value) {
@@ -229,6 +230,7 @@ std::string to_text(const Validated& v) {
                        "r2_fold_std", "r2_log", "mape", "median_ape", "interval_coverage", "interval_width"}),
                  lines_of_text(v.rows)));
         text += gaps_text(v.rows);
+        if (v.lacks_lattuada) text += lattuada_gap() + "\n";
     }
     if (v.networks.empty()) return text;
     text += "\n" + joulecast::to_text(
@@ -247,6 +249,9 @@ std::string to_json(const Validated& v) {
     Json answer{{"schema", "joulecast.validation/1"}, {"split", v.split}, {"leaks", v.split == "random"}};
     answer["operations"] = Json::parse(joulecast::to_json(fill(accuracy_columns(), accuracies(v.rows))));
     answer["without_forecast"] = Json::parse(gaps_json(v.rows));
+    if (v.lacks_lattuada) {
+        answer["without_forecast"].push_back({{"model", std::string(Lattuada::name)}, {"reason", lattuada_gap()}});
+    }
     answer["networks"] = Json::parse(joulecast::to_json(fill(network_columns(), v.networks)));
     Json mape{{"time", nullptr}, {"energy", nullptr}};
     if (!v.networks.empty()) {
@@ -306,6 +311,7 @@ void cross_validate(const Options& options, const MeasuredRows& rows, Validated&
         std::cerr << "validated " << done << " of " << all << " parts\n";
     };
     if (options.split != "network") {
+        v.lacks_lattuada |= settings.lattuada;
         append(v.rows, validate_operations(rows.device, rows.setting, rows.operations, settings));
         return;
     }

@@ -34,8 +34,8 @@ constexpr Baseline list[] = {
     {"velasco", "Velasco-Montero et al. 2020", per_device, false, Energy::fitted, fit_velasco},
     {"li23", "Li et al. 2023", no_type, false, Energy::none, fit_li23},
     {"habitat", "Yu et al. 2021",
-     "scales a time measured on another device, of the same operation: only with --split device", false, Energy::none,
-     fit_habitat},
+     "scales the time of the same operation on another device: there is none among the training rows", false,
+     Energy::none, fit_habitat},
 };
 
 }  // namespace
