@@ -95,6 +95,14 @@ make_torch_venv() {
     torch_works || fail "torch was installed into $TORCH_VENV, but 'import torch' fails there"
 }
 
+# install_oracles : what tests compare with besides, into the same environment. XGBoost without CUDA, 7 MB to download.
+# Where it does not come, the test says that it did not compare with it.
+install_oracles() {
+    "$TORCH_VENV/bin/python" -c 'import xgboost' >/dev/null 2>&1 && return
+    "$TORCH_VENV/bin/pip" install --quiet --disable-pip-version-check --no-deps 'xgboost-cpu==3.2.*' ||
+        say "xgboost-cpu could not be fetched: learners are compared with libxgboost and scikit-learn alone."
+}
+
 # install_plotly : plotly.min.js, for pictures, out of the Python package (10 MB to download). Without it joulecast
 # does all but draw, and says so; hence no failure here stops anything.
 install_plotly() {

@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t least_rows_of_law = 5;
 /// Fewer rows than this are no family model; its operations keep law and roofline.
 constexpr std::size_t least_rows_of_model = 8;
+constexpr std::size_t least_rows_to_boost = 200;
 /// Held-out scores below this number say little of a 90 % quantile; the interval is then widened to this score.
 constexpr std::size_t least_scores = 20;
 constexpr double cautious_score = 10;
@@ -141,6 +142,13 @@ FamilyModel fit_family(const DeviceModel& device, std::span<const TrainingRow* c
     return model;
 }
 
+/// Boosting costs ten times as much as a forest of the same rows; where rows are few, or memory follows from the
+/// shapes, a choice among learners does without it.
+bool is_worth_it(Learner learner, Metric metric, std::size_t rows, const TrainSettings& training) {
+    if (training.learner || learner != Learner::xgboost) return true;
+    return metric != Metric::peak_memory && rows >= least_rows_to_boost;
+}
+
 using Choose = std::function<Learner(Family, Metric)>;
 
 DeviceModel fit(const DeviceModel& frame, std::span<const TrainingRow* const> rows, const Choose& choose,
@@ -157,7 +165,9 @@ DeviceModel fit(const DeviceModel& frame, std::span<const TrainingRow* const> ro
     for (const auto& [part, of_part] : parts) {
         if (of_part.size() < least_rows_of_model) continue;
         const auto [family, metric] = part;
-        device.models.push_back(fit_family(device, of_part, family, metric, choose(family, metric), training));
+        const Learner learner = choose(family, metric);
+        if (!is_worth_it(learner, metric, of_part.size(), training)) continue;
+        device.models.push_back(fit_family(device, of_part, family, metric, learner, training));
     }
     return device;
 }
@@ -166,7 +176,7 @@ DeviceModel fit(const DeviceModel& frame, std::span<const TrainingRow* const> ro
 
 std::vector<Learner> candidates(const TrainSettings& settings) {
     if (settings.learner) return {*settings.learner};
-    return {Learner::extra_trees, Learner::random_forest};
+    return {Learner::extra_trees, Learner::random_forest, Learner::xgboost};
 }
 
 const CandidateScore& best_candidate(std::span<const CandidateScore> scores) {
@@ -174,8 +184,10 @@ const CandidateScore& best_candidate(std::span<const CandidateScore> scores) {
         const auto& errors = candidate.absolute_log_error;
         return std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
     };
-    return *std::min_element(scores.begin(), scores.end(),
-                             [&](const auto& a, const auto& b) { return mean(a) < mean(b); });
+    const auto rows = [](const CandidateScore& candidate) { return candidate.absolute_log_error.size(); };
+    return *std::min_element(scores.begin(), scores.end(), [&](const auto& a, const auto& b) {
+        return rows(a) == rows(b) ? mean(a) < mean(b) : rows(a) > rows(b);
+    });
 }
 
 DeviceModel fit_models(const DeviceModel& frame, std::span<const TrainingRow* const> rows, Learner learner,

@@ -22,10 +22,11 @@ struct CandidateScore {
 using HeldOutByLearner = std::map<Learner, HeldOutTime>;
 using CandidateScores = std::map<std::pair<Family, Metric>, std::vector<CandidateScore>>;
 
-/// The learners to compare under these settings.
+/// The learners to compare under these settings. XGBoost is left out where it is compared with others and a family has
+/// few rows of the metric, or the metric is memory.
 std::vector<Learner> candidates(const TrainSettings& settings);
 
-/// The one with the smallest mean |log error|; the first of equals.
+/// The one with the smallest mean |log error| among those that forecast the most rows; the first of equals.
 const CandidateScore& best_candidate(std::span<const CandidateScore> scores);
 
 /// Laws and models of every family by one learner, on top of `frame` (device and point). No intervals yet.

@@ -92,7 +92,7 @@ def boosted_trees():
         folds_agree(f"xgboost {words}", x, y,
                     lambda seed, *parts: ours("xgboost", *parts, rounds=100, rate=0.1, **words),
                     lambda seed: xgboost.XGBRegressor(n_estimators=100, learning_rate=0.1, tree_method="hist",
-                                                      n_jobs=1, **theirs), seeds=[0])
+                                                      max_bin=64, n_jobs=1, **theirs), seeds=[0])
 
 
 def linear_models():
