@@ -4,6 +4,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "joulecast/physics/memory.h"
+
 namespace joulecast {
 namespace {
 
@@ -50,6 +52,10 @@ double winograd(const C& c) {
     const Dimensions& d = c.dimensions;
     if (std::isnan(d.groups)) return missing;
     return flag(d.kernel_h == 3 && d.kernel_w == 3 && d.stride == 1 && d.dilation == 1 && d.groups == 1);
+}
+/// Blocks of 1024 outputs over the units that work on them: small ones leave units without any.
+double waves(const C& c) {
+    return ratio(std::ceil(c.dimensions.elements_out / 1024), static_cast<double>(c.device.units));
 }
 double has_argument(const C& c, std::string_view name) {
     const Value* value = find_argument(c.operation, name);
@@ -130,6 +136,11 @@ constexpr Feature list[] = {
     {"gemm_k_mod_16", "1", [](const C& c) { return remainder_of(c.dimensions.gemm_k, 16); }},
     {"gemm_n_mod_16", "1", [](const C& c) { return remainder_of(c.dimensions.gemm_n, 16); }},
     {"reduced", "log2", [](const C& c) { return log2_or_missing(c.dimensions.reduced); }},
+    {"c_mod_64", "1", [](const C& c) { return remainder_of(c.dimensions.c, 64); }},
+    {"k_mod_64", "1", [](const C& c) { return remainder_of(c.dimensions.k, 64); }},
+    {"c_aligned_4", "flag", [](const C& c) { return multiple_of(c.dimensions.c, 4); }},
+    {"k_aligned_8", "flag", [](const C& c) { return multiple_of(c.dimensions.k, 8); }},
+    {"waves", "log2", waves},
     {"kernel_h", "1", [](const C& c) { return c.dimensions.kernel_h; }},
     {"kernel_w", "1", [](const C& c) { return c.dimensions.kernel_w; }},
     {"stride", "1", [](const C& c) { return c.dimensions.stride; }},
@@ -146,6 +157,7 @@ constexpr Feature list[] = {
      [](const C& c) { return ratio(c.dimensions.weight_bytes, c.device.last_level_cache_bytes); }},
     {"output_per_unit", "log2 byte",
      [](const C& c) { return ratio(c.dimensions.output_bytes, static_cast<double>(c.device.units)); }},
+    {"in_place", "flag", [](const C& c) { return flag(is_in_place(c.operation)); }},
     {"bias", "flag", [](const C& c) { return has_argument(c, "bias"); }},
     {"mask", "flag", [](const C& c) { return has_argument(c, "attn_mask"); }},
     {"broadcast", "flag", broadcast},

@@ -81,6 +81,15 @@ bool is_depthwise(const Operation& operation) {
     return count && *count > 1 && !all.empty() && all.front()->sizes.size() > 2 && all.front()->sizes[1] == *count;
 }
 
+std::string sibling_target(const std::string& target) {
+    const std::size_t name = target.rfind("::");
+    const std::size_t dot = target.find('.', name == std::string::npos ? 0 : name);
+    const std::size_t end = std::min(dot, target.size());
+    if (end == 0) return target;
+    const std::string base = target.substr(0, end);
+    return (base.back() == '_' ? base.substr(0, end - 1) : base + "_") + target.substr(end);
+}
+
 std::string law_key(const Operation& operation) {
     std::string key = operation.target;
     if (is_depthwise(operation)) key += "/depthwise";

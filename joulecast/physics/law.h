@@ -42,6 +42,9 @@ std::string law_key(const Operation& operation);
 /// The coarser name that stands in where too few were measured: "convolution|inference|f32".
 std::string family_law_key(const Operation& operation);
 
+/// "aten::relu_" for "aten::relu" and the other way round, overloads kept: the same arithmetic in place or not.
+std::string sibling_target(const std::string& target);
+
 /// Convolution with as many groups as input channels, and more than one.
 bool is_depthwise(const Operation& operation);
 

@@ -51,10 +51,17 @@ bool inside(const FamilyModel& model, std::span<const Feature* const> columns, c
     return true;
 }
 
-double target_index(const FamilyModel& model, const std::string& target) {
+std::optional<std::size_t> place_of(const FamilyModel& model, const std::string& target) {
     const auto found = std::lower_bound(model.targets.begin(), model.targets.end(), target);
-    if (found == model.targets.end() || *found != target) return std::numeric_limits<double>::quiet_NaN();
-    return static_cast<double>(found - model.targets.begin());
+    if (found == model.targets.end() || *found != target) return std::nullopt;
+    return static_cast<std::size_t>(found - model.targets.begin());
+}
+
+/// The target's place, else that of the same call in place or out of place.
+double target_index(const FamilyModel& model, const std::string& target) {
+    auto place = place_of(model, target);
+    if (!place) place = place_of(model, sibling_target(target));
+    return place ? static_cast<double>(*place) : std::numeric_limits<double>::quiet_NaN();
 }
 
 Estimate<Bytes> forecast_memory(const DeviceModel& device, std::span<const Feature* const> columns,

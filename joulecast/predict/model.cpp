@@ -53,7 +53,11 @@ std::string_view name(Evidence evidence) {
 
 const Law* find_law(const DeviceModel& device, const Operation& operation) {
     const Law* own = law_named(device, law_key(operation));
-    return own ? own : law_named(device, family_law_key(operation));
+    if (own) return own;
+    Operation other = operation;
+    other.target = sibling_target(operation.target);
+    const Law* siblings = law_named(device, law_key(other));
+    return siblings ? siblings : law_named(device, family_law_key(operation));
 }
 
 const FamilyModel* find_model(const DeviceModel& device, Family family, Metric metric) {

@@ -123,7 +123,8 @@ struct Predictor {
     std::vector<DeviceModel> devices;
 };
 
-/// The law for an operation: its own, else its family's; nullptr if neither was fitted.
+/// The law for an operation: its own, else that of the same call in place or out of place, else its family's; nullptr
+/// if none was fitted.
 const Law* find_law(const DeviceModel& device, const Operation& operation);
 const FamilyModel* find_model(const DeviceModel& device, Family family, Metric metric);
 /// The first model of that device, whatever its setting; throws Error naming the devices there are.

@@ -8,6 +8,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/learn/folds.h"
+#include "joulecast/physics/memory.h"
 #include "joulecast/predict/calibrate_networks.h"
 #include "joulecast/predict/fit_models.h"
 #include "joulecast/units/statistics.h"
@@ -15,8 +16,14 @@
 namespace joulecast {
 namespace {
 
-/// An operation at float32 without gradients.
+/// An operation at float32 without gradients, out of place, and without what changes no size: fractions (eps, momentum,
+/// probabilities) and the state of batch norm and dropout.
 Operation plain(Operation operation) {
+    if (is_in_place(operation)) operation.target = sibling_target(operation.target);
+    std::erase_if(operation.arguments, [](const Argument& argument) {
+        return std::holds_alternative<double>(argument.value) || argument.name == "training" ||
+               argument.name == "train";
+    });
     for (TensorType* tensor : tensors(operation)) {
         tensor->requires_grad = false;
         if (is_floating(tensor->dtype)) tensor->dtype = Dtype::f32;

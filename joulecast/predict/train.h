@@ -39,8 +39,9 @@ struct TrainingNetwork {
     NetworkMeasurement measurement;
 };
 
-/// What stays together in folds: the signature with gradients cleared and floating types as float32. So one shape in
-/// inference and training, in float32 and bfloat16, measured in several sessions, is one group.
+/// What stays together in folds: the signature with gradients cleared, floating types as float32, out of place, and
+/// without fractions (eps) and the state of batch norm and dropout. So one shape in inference and training, in float32
+/// and bfloat16, in place or not, measured in several sessions, is one group.
 std::string operation_group(const Operation& operation);
 
 /// Threads, math and host: what one model holds for, since each changes every time.

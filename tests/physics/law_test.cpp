@@ -57,6 +57,8 @@ TEST(LawKey, KeepsDepthwiseModeAndTypeApart) {
               "aten::conv2d/depthwise|inference|f32");
     EXPECT_EQ(key("aten::conv2d(input=f32[1,8,9,9], weight=f32[8,2,3,3], groups=4)"), "aten::conv2d|inference|f32");
     EXPECT_EQ(key("aten::relu(self=bf16[8]~)"), "aten::relu|training|bf16");
+    EXPECT_EQ(sibling_target("aten::relu"), "aten::relu_");
+    EXPECT_EQ(sibling_target("aten::add_.Tensor"), "aten::add.Tensor");
     EXPECT_EQ(family_law_key(parse_operation("aten::relu(self=bf16[8]~)")), "elementwise|training|bf16");
 }
 

@@ -17,6 +17,9 @@ TEST(OperationGroup, JoinsModesAndTypesOfOneShape) {
     const auto group = [](const char* text) { return operation_group(parse_operation(text)); };
     EXPECT_EQ(group("aten::relu(self=bf16[8]~)"), group("aten::relu(self=f32[8])"));
     EXPECT_NE(group("aten::relu(self=f32[8])"), group("aten::relu(self=f32[9])"));
+    EXPECT_EQ(group("aten::relu_(self=f32[8])"), group("aten::relu(self=f32[8])"));
+    EXPECT_EQ(group("aten::dropout(input=f32[8], p=0.5, train=true)"),
+              group("aten::dropout(input=f32[8], p=0.1, train=false)"));
     EXPECT_NE(group("aten::embedding(weight=f32[9,4], indices=i64[3])"),
               group("aten::embedding(weight=f32[9,4], indices=i32[3])"));
 }
