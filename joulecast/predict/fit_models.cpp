@@ -55,7 +55,7 @@ std::vector<Base> bases(Metric metric) {
         case Metric::peak_memory:
             break;
     }
-    return {Base::output_bytes};
+    return {Base::planned_bytes};
 }
 
 double log_metric(const TrainingRow& row, Metric metric) {

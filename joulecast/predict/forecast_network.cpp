@@ -11,15 +11,6 @@
 namespace joulecast {
 namespace {
 
-/// What a plan holds for a single call anyway: outputs, and in training the gradients of its inputs.
-double planned_bytes(const PreparedOperation& operation) {
-    double bytes = operation.dimensions.output_bytes;
-    for (const TensorType* tensor : tensors(operation.operation)) {
-        if (tensor->requires_grad) bytes += static_cast<double>(byte_count(*tensor));
-    }
-    return bytes;
-}
-
 void note_unknown(NetworkForecast& forecast) {
     std::set<std::string> names;
     for (const OperationForecast& operation : forecast.operations) {

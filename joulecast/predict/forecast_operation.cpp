@@ -173,9 +173,18 @@ PreparedOperation prepare(const Operation& operation, const Device& device, Math
     return prepared;
 }
 
+double planned_bytes(const PreparedOperation& operation) {
+    double bytes = operation.dimensions.output_bytes;
+    for (const TensorType* tensor : tensors(operation.operation)) {
+        if (tensor->requires_grad) bytes += static_cast<double>(byte_count(*tensor));
+    }
+    return bytes;
+}
+
 std::optional<double> log_base(Base base, const DeviceModel& device, const PreparedOperation& operation) {
     if (base == Base::watt) return 0;
     if (base == Base::output_bytes) return std::log(operation.dimensions.output_bytes + memory_offset_bytes);
+    if (base == Base::planned_bytes) return std::log(planned_bytes(operation) + memory_offset_bytes);
     const Law* law = find_law(device, operation.operation);
     if (!law) return std::nullopt;
     if (base == Base::law) return std::log(seconds(*law, operation.roofline));

@@ -43,7 +43,11 @@ std::vector<float> feature_row(const DeviceModel& device, const FamilyModel& mod
 /// The base that a model's logarithm is relative to, in log; absent without a law.
 std::optional<double> log_base(Base base, const DeviceModel& device, const PreparedOperation& operation);
 
-/// Peak memory is learned relative to the bytes written, both raised by a page: many operations need nothing.
+/// What a memory plan holds for a single call anyway: its outputs, and in training the gradients of its inputs.
+double planned_bytes(const PreparedOperation& operation);
+
+/// Peak memory is learned relative to the planned bytes (in predictors of version 1: to the bytes written), both raised
+/// by a page: many operations need nothing.
 inline constexpr double memory_offset_bytes = 4096;
 
 /// Seconds per call of a measurement, as forecasts count it.

@@ -191,7 +191,7 @@ void put(ByteWriter& out, const FamilyModel& model) {
 ModelPart take_part(ByteReader& in, std::size_t columns, std::uint32_t version) {
     ModelPart part;
     const auto base = in.number<std::uint8_t>();
-    if (base > static_cast<std::uint8_t>(Base::watt)) in.fail("a model has an unknown base");
+    if (base > static_cast<std::uint8_t>(Base::planned_bytes)) in.fail("a model has an unknown base");
     part.base = static_cast<Base>(base);
     if (version == 1) {
         part.model = take_forest(in, columns);

@@ -27,7 +27,7 @@ std::string_view name(Metric metric);
 std::optional<Metric> parse_metric(std::string_view text);
 
 /// What the logarithm that a model returns is taken relative to.
-enum class Base { law, roofline, output_bytes, watt };
+enum class Base { law, roofline, output_bytes, watt, planned_bytes };
 
 struct TrainedRange {
     float low = 0;
