@@ -127,10 +127,10 @@ struct Summed {
 };
 
 /// Sum over the measured operations; what was not measured counts only if it is a view, at its overhead.
-Summed summed(const Graph& graph, const DeviceModel& device, const MeasuredOperations& measured) {
+Summed summed(const Graph& graph, const DeviceModel& device, std::span<const Feature* const> columns,
+              const MeasuredOperations& measured) {
     Summed sum;
     double of_measured = 0;
-    const auto columns = all_columns();
     for (const CountedOperation& counted : count_operations(graph)) {
         const auto forecast =
             forecast_operation(device, columns, prepare(counted.operation, device.device, device.point.math), measured);
@@ -169,7 +169,7 @@ NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* cons
         result.energy_inside_interval = forecast.energy.low.value() <= result.measured_energy_j &&
                                         result.measured_energy_j <= forecast.energy.high.value();
     }
-    const Summed sum = summed(network.graph, device, measured);
+    const Summed sum = summed(network.graph, device, columns, measured);
     result.measured_share = sum.measured_share;
     if (sum.measured_share >= least_measured_share) {
         result.summed_time_s = sum.time_s;
