@@ -49,7 +49,9 @@ TEST(Train, TakesEveryLearnerAndItsFileForecasts) {
         const auto ran = run_joulecast("train --db " + database + " -o " + file + " --learner " +
                                        std::string(name(learner)) + " --format json");
         ASSERT_EQ(ran.status, 0) << ran.err;
-        for (const auto& model : nlohmann::json::parse(ran.out)["models"]) EXPECT_EQ(model["learner"], name(learner));
+        const auto answer = nlohmann::json::parse(ran.out);
+        ASSERT_FALSE(answer.at("models").empty());
+        for (const auto& model : answer.at("models")) EXPECT_EQ(model.at("learner"), name(learner));
         EXPECT_EQ(run_joulecast("validate --db " + database + " --predictor " + file).status, 0) << name(learner);
     }
     EXPECT_EQ(run_joulecast("train --db " + database + " -o " + folder.file("p.jcp") + " --learner oracle").status, 2);
