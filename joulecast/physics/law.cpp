@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "joulecast/error.h"
@@ -12,8 +13,50 @@
 namespace joulecast {
 namespace {
 
-constexpr double overlap_power = 8;
 constexpr double pull_to_data_sheet = 0.003;
+
+/// Host and device overlap by this power; written out, since std::pow takes most of the time of fitting a law.
+double eighth_power(double x) {
+    const double squared = x * x;
+    const double fourth = squared * squared;
+    return fourth * fourth;
+}
+double eighth_root(double x) {
+    return std::sqrt(std::sqrt(std::sqrt(x)));
+}
+
+/// What the misfit of a law needs of a sample.
+struct Logged {
+    Roofline roofline;
+    double log_s = 0;
+};
+
+/// Every sample, or one out of each of `most_law_samples` equal parts: not the one at the same place of each, since
+/// tables repeat themselves.
+std::vector<Logged> logged(std::span<const LawSample> samples) {
+    const std::size_t count = std::min(samples.size(), most_law_samples);
+    std::vector<Logged> chosen;
+    chosen.reserve(count);
+    std::uint64_t scattered = 0;
+    for (std::size_t i = 0; i < count; ++i, scattered += 0x9E3779B97F4A7C15ULL) {
+        const std::size_t begin = i * samples.size() / count;
+        const std::size_t width = (i + 1) * samples.size() / count - begin;
+        const LawSample& sample = samples[begin + (scattered >> 32U) % width];
+        chosen.push_back({sample.roofline, std::log(sample.time_s)});
+    }
+    return chosen;
+}
+
+/// Mean |log(law / time)|, and a pull to the data sheet's own times.
+double misfit(std::span<const Logged> samples, const Law& law) {
+    const double floor = eighth_power(law.floor_s);
+    double sum = 0;
+    for (const Logged& sample : samples)
+        sum += std::abs(std::log(floor + eighth_power(work_seconds(law, sample.roofline))) / 8 - sample.log_s);
+    const double flop_log = std::log(law.flop_factor);
+    const double byte_log = std::log(law.byte_factor);
+    return sum / static_cast<double>(samples.size()) + pull_to_data_sheet * (flop_log * flop_log + byte_log * byte_log);
+}
 
 Law from_logs(std::span<const double> logs) {
     return {std::exp(logs[0]), std::exp(logs[1]), std::exp(logs[2])};
@@ -38,12 +81,12 @@ double work_seconds(const Law& law, const Roofline& roofline) {
 double overlapped(double a, double b) {
     const double larger = std::max(a, b);
     if (!(larger > 0)) return 0;
-    return larger * std::pow(1 + std::pow(std::min(a, b) / larger, overlap_power), 1 / overlap_power);
+    return larger * eighth_root(1 + eighth_power(std::min(a, b) / larger));
 }
 
 double beyond_floor(double whole, double floor) {
     if (!(whole > floor)) return 0;
-    return whole * std::pow(1 - std::pow(floor / whole, overlap_power), 1 / overlap_power);
+    return whole * eighth_root(1 - eighth_power(floor / whole));
 }
 
 double seconds(const Law& law, const Roofline& roofline) {
@@ -60,16 +103,11 @@ Law fit_law(std::span<const LawSample> samples) {
     const auto tenth = static_cast<std::ptrdiff_t>(times.size() / 10);
     std::nth_element(times.begin(), times.begin() + tenth, times.end());
     const double floor_s = times[static_cast<std::size_t>(tenth)];
-    const auto misfit = [&](std::span<const double> logs) {
-        const Law law = from_logs(logs);
-        double sum = 0;
-        for (const LawSample& sample : samples)
-            sum += std::abs(std::log(seconds(law, sample.roofline) / sample.time_s));
-        return sum / static_cast<double>(samples.size()) + pull_to_data_sheet * (logs[1] * logs[1] + logs[2] * logs[2]);
-    };
+    const auto fitted = logged(samples);
+    const auto value = [&](std::span<const double> logs) { return misfit(fitted, from_logs(logs)); };
     // Twice: the second simplex is fresh, so it leaves a valley in which the first one collapsed.
-    auto best = nelder_mead(misfit, {std::log(floor_s), std::log(1.5), std::log(1.5)}, 0.7, 300);
-    best = nelder_mead(misfit, best, 0.3, 200);
+    auto best = nelder_mead(value, {std::log(floor_s), std::log(1.5), std::log(1.5)}, 0.7, 300);
+    best = nelder_mead(value, best, 0.3, 200);
     return from_logs(best);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 
@@ -31,6 +32,9 @@ struct LawSample {
     Roofline roofline;
     double time_s = 0;
 };
+
+/// Three numbers are settled by so many samples; of more, one out of each of this many equal parts is looked at.
+inline constexpr std::size_t most_law_samples = 4096;
 
 /// Nelder-Mead on mean |log(law / time)| + 0.003 (log^2 ef + log^2 eb), starting from h = the 10 % quantile of the
 /// times. Throws Error for no samples or a time that is not positive.

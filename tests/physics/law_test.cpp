@@ -44,6 +44,22 @@ TEST(Law, KeepsTheDataSheetFactorThatNoSampleSpeaksOf) {
     EXPECT_NEAR(fit_law(samples).flop_factor, 1, 0.2);  // pulled to 1: there is no arithmetic in them
 }
 
+TEST(Law, LooksAtAllPartsOfMoreSamplesThanItNeeds) {
+    // Ten times as many samples as are looked at. The first nine tenths are launches alone; work begins after them.
+    const Law truth{5e-6, 1.8, 2.5};
+    std::vector<LawSample> samples;
+    for (std::size_t i = 0; i < 10 * most_law_samples; ++i) {
+        const bool is_work = i >= 9 * most_law_samples;
+        const double scale = is_work ? 1e-5 * static_cast<double>(1 + i % 100) : 0;
+        const Roofline work = i % 2 == 0 ? Roofline{scale, scale / 10} : Roofline{scale / 10, scale};
+        samples.push_back({work, seconds(truth, work)});
+    }
+    const Law found = fit_law(samples);
+    EXPECT_NEAR(found.floor_s / 5e-6, 1, 0.01);
+    EXPECT_NEAR(found.flop_factor, 1.8, 0.1);
+    EXPECT_NEAR(found.byte_factor, 2.5, 0.1);
+}
+
 TEST(Law, RefusesTimesThatCannotBe) {
     const std::vector<LawSample> zero{{{1, 1}, 0.0}};
     EXPECT_THROW(fit_law(zero), Error);
