@@ -40,7 +40,8 @@ struct BoostSettings {
 
 /// Gradient boosting on squared error by XGBoost (Chen, Guestrin 2016), whose trees become ours. Missing values are
 /// shown to it as a value above all others, so that they go to the right as in all of our trees; where a column has
-/// more different values than max_bin, its largest may share their bin. Throws Error for what XGBoost refuses.
+/// more different values than max_bin, its largest may share their bin. Columns of a single value are not shown to it,
+/// so shares of columns are of the others. Throws Error for what XGBoost refuses.
 BoostedTrees fit_boosted(const Samples& samples, std::span<const double> targets, const BoostSettings& settings);
 
 /// The trees of an XGBoost model (booster gbtree, squared error) in its UBJ form, as XGBoosterSaveModelToBuffer gives

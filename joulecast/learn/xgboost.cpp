@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -34,17 +35,31 @@ struct FreeBooster {
 using Matrix = std::unique_ptr<void, FreeMatrix>;
 using Booster = std::unique_ptr<void, FreeBooster>;
 
-Matrix make_matrix(const Samples& samples, const std::vector<float>& labels) {
-    std::vector<float> rows(samples.rows() * samples.columns());
+using Columns = std::vector<std::size_t>;
+
+/// Those that can part rows. Columns of a single value, of which a family has many, would take time in every node.
+Columns telling_columns(const Samples& samples) {
+    Columns telling;
     for (std::size_t column = 0; column < samples.columns(); ++column) {
         const auto values = samples.column(column);
+        if (std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end())
+            telling.push_back(column);
+    }
+    if (telling.empty()) telling.push_back(0);  // a matrix without columns is none
+    return telling;
+}
+
+Matrix make_matrix(const Samples& samples, const Columns& columns, const std::vector<float>& labels) {
+    std::vector<float> rows(samples.rows() * columns.size());
+    for (std::size_t place = 0; place < columns.size(); ++place) {
+        const auto values = samples.column(columns[place]);
         for (std::size_t row = 0; row < samples.rows(); ++row) {
-            rows[row * samples.columns() + column] = std::isfinite(values[row]) ? values[row] : above_all;
+            rows[row * columns.size() + place] = std::isfinite(values[row]) ? values[row] : above_all;
         }
     }
     DMatrixHandle handle = nullptr;
-    require(XGDMatrixCreateFromMat(rows.data(), samples.rows(), samples.columns(),
-                                   std::numeric_limits<float>::quiet_NaN(), &handle));
+    require(XGDMatrixCreateFromMat(rows.data(), samples.rows(), columns.size(), std::numeric_limits<float>::quiet_NaN(),
+                                   &handle));
     Matrix matrix(handle);
     require(XGDMatrixSetFloatInfo(handle, "label", labels.data(), labels.size()));
     return matrix;
@@ -64,7 +79,7 @@ std::string text(const std::vector<int>& monotone) {
 
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 
-Parameters parameters(const BoostSettings& settings) {
+Parameters parameters(const BoostSettings& settings, const Columns& columns) {
     Parameters all = {{"objective", "reg:squarederror"},
                       {"base_score", "0"},
                       {"booster", "gbtree"},
@@ -86,7 +101,11 @@ Parameters parameters(const BoostSettings& settings) {
         all.emplace_back("grow_policy", "lossguide");
         all.emplace_back("max_leaves", std::to_string(settings.max_leaves));
     }
-    if (!settings.monotone.empty()) all.emplace_back("monotone_constraints", text(settings.monotone));
+    if (!settings.monotone.empty()) {
+        std::vector<int> monotone;
+        for (const std::size_t column : columns) monotone.push_back(settings.monotone[column]);
+        all.emplace_back("monotone_constraints", text(monotone));
+    }
     return all;
 }
 
@@ -165,17 +184,22 @@ BoostedTrees fit_boosted(const Samples& samples, std::span<const double> targets
     std::vector<float> labels;
     labels.reserve(targets.size());
     for (const double target : targets) labels.push_back(static_cast<float>(target - mean));
-    const Matrix matrix = make_matrix(samples, labels);
+    const Columns columns = telling_columns(samples);
+    const Matrix matrix = make_matrix(samples, columns, labels);
     DMatrixHandle matrices[] = {matrix.get()};
     BoosterHandle handle = nullptr;
     require(XGBoosterCreate(matrices, 1, &handle));
     const Booster booster(handle);
-    for (const auto& [key, value] : parameters(settings))
+    for (const auto& [key, value] : parameters(settings, columns))
         require(XGBoosterSetParam(handle, key.c_str(), value.c_str()));
     for (std::size_t round = 0; round < settings.rounds; ++round) {
         require(XGBoosterUpdateOneIter(handle, static_cast<int>(round), matrix.get()));
     }
     BoostedTrees model = from_xgboost(saved(handle));
+    for (ForestNode& node : model.forest.nodes) {
+        if (node.feature >= 0)
+            node.feature = static_cast<std::int32_t>(columns.at(static_cast<std::size_t>(node.feature)));
+    }
     model.base += mean;
     check(model, samples.columns());
     return model;

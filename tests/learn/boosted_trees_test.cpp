@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <string>
 
 #include "joulecast/error.h"
@@ -141,6 +142,28 @@ TEST(FitBoosted, FindsTheFunction) {
             EXPECT_NEAR(predict(model, std::vector{a, 0.5F, 1.0F}), std::sin(static_cast<double>(a)) + 12.25, 0.1);
         }
     }
+}
+
+TEST(FitBoosted, IsTheSameBesideColumnsThatSayNothing) {
+    // The columns of rows() at 1, 3 and 4 of six; 0 is the same number everywhere, 2 and 5 are missing everywhere.
+    const Table table = rows(300);
+    const std::vector<std::size_t> places{1, 3, 4};
+    Samples wide(300, 6);
+    for (std::size_t i = 0; i < 300; ++i) {
+        wide.set_row(i, std::vector{7.0F, 0.0F, missing, 0.0F, 0.0F, missing});
+        for (std::size_t c = 0; c < 3; ++c) wide.set(i, places[c], table.samples.at(i, c));
+    }
+    BoostSettings settings;
+    settings.monotone = {1, 0, -1};
+    BoostedTrees expected = fit_boosted(table.samples, table.targets, settings);
+    for (ForestNode& node : expected.forest.nodes) {
+        if (node.feature >= 0) node.feature = static_cast<std::int32_t>(places[static_cast<std::size_t>(node.feature)]);
+    }
+    settings.monotone = {-1, 1, 1, 0, -1, 0};
+    EXPECT_EQ(fit_boosted(wide, table.targets, settings), expected);
+    // Nothing to part rows by: the mean.
+    EXPECT_NEAR(predict(fit_boosted(Samples(300, 2), table.targets, {}), std::vector{0.0F, 0.0F}),
+                std::accumulate(table.targets.begin(), table.targets.end(), 0.0) / 300, 1e-4);
 }
 
 TEST(FitBoosted, SendsMissingValuesToTheRight) {
