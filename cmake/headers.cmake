@@ -57,7 +57,7 @@ set(joulecast_headers
     joulecast/graph/node_parts.h
     joulecast/graph/operands.h
     joulecast/graph/operation.h
-    joulecast/graph/operation_hash.h
+    joulecast/graph/operation_key.h
     joulecast/graph/pointwise.h
     joulecast/graph/readers/archive.h
     joulecast/graph/readers/onnx_call.h

@@ -3,37 +3,95 @@
 #include <algorithm>
 #include <utility>
 
+#include "joulecast/graph/operation_key.h"
+
 namespace joulecast {
+namespace {
+
+constexpr std::size_t fewest_slots = 64;
+
+}  // namespace
+
+bool ForecastCache::Generation::holds(const Slot& slot, const Sought& sought) const {
+    if (slot.hash != sought.hash || slot.place == taken || words_[slot.words] != sought.key.size()) return false;
+    return std::equal(sought.key.begin(), sought.key.end(), words_.begin() + slot.words + 1);
+}
+
+std::size_t ForecastCache::Generation::slot_of(const Sought& sought) const {
+    if (slots_.empty()) return 0;
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t at = sought.hash & mask;; at = (at + 1) & mask) {
+        if (slots_[at].place == nowhere) return slots_.size();
+        if (holds(slots_[at], sought)) return at;
+    }
+}
+
+const OperationForecast* ForecastCache::Generation::find(const Sought& sought) const {
+    const std::size_t at = slot_of(sought);
+    return at == slots_.size() ? nullptr : &forecasts_[slots_[at].place];
+}
+
+std::optional<OperationForecast> ForecastCache::Generation::take(const Sought& sought) {
+    const std::size_t at = slot_of(sought);
+    if (at == slots_.size()) return {};
+    ++taken_;
+    // The slot stays used: those behind it are found past it.
+    return std::move(forecasts_[std::exchange(slots_[at].place, taken)]);
+}
+
+void ForecastCache::Generation::put(const Slot& slot) {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = slot.hash & mask;
+    while (slots_[at].place != nowhere) at = (at + 1) & mask;
+    slots_[at] = slot;
+}
+
+void ForecastCache::Generation::grow() {
+    const auto before = std::exchange(slots_, std::vector<Slot>(std::max(fewest_slots, 2 * slots_.size())));
+    for (const Slot& slot : before) {
+        if (slot.place != nowhere) put(slot);
+    }
+}
+
+const OperationForecast& ForecastCache::Generation::add(const Sought& sought, OperationForecast forecast) {
+    if (2 * (forecasts_.size() + 1) > slots_.size()) grow();
+    put({sought.hash, static_cast<std::uint32_t>(words_.size()), static_cast<std::uint32_t>(forecasts_.size())});
+    words_.push_back(sought.key.size());
+    words_.insert(words_.end(), sought.key.begin(), sought.key.end());
+    forecasts_.push_back(std::move(forecast));
+    return forecasts_.back();
+}
 
 ForecastCache::ForecastCache(const DeviceModel& device, std::span<const Feature* const> columns,
                              const MeasuredOperations& measured, std::size_t capacity)
     : device_(device),
       columns_(columns.begin(), columns.end()),
       measured_(measured),
-      half_capacity_(std::max<std::size_t>(1, capacity / 2)) {}
+      half_capacity_(std::clamp<std::size_t>(capacity / 2, 1, std::size_t{1} << 24U)) {}
 
 const OperationForecast& ForecastCache::forecast(const Operation& operation) {
-    const Sought sought{operation, hash(operation)};
-    if (const auto found = young_.find(sought); found != young_.end()) {
+    key_.clear();
+    append_key(operation, key_);
+    const Sought sought{key_, hash(key_)};
+    if (const OperationForecast* found = young_.find(sought)) {
         ++hits_;
         return *found;
     }
-    if (const auto found = old_.find(sought); found != old_.end()) {
+    if (auto found = old_.take(sought)) {
         ++hits_;
-        auto forecast = old_.extract(found);
         make_room();
-        return *young_.insert(std::move(forecast)).position;
+        return young_.add(sought, *std::move(found));
     }
     ++misses_;
-    auto forecast = forecast_operation(device_, columns_, prepare(operation, device_.device), measured_);
+    auto forecast =
+        forecast_operation(device_, columns_, prepare(operation, device_.device, device_.point.math), measured_);
     make_room();
-    return *young_.insert(std::move(forecast)).first;
+    return young_.add(sought, std::move(forecast));
 }
 
 void ForecastCache::make_room() {
     if (young_.size() < half_capacity_) return;
-    old_.clear();
-    std::swap(old_, young_);
+    old_ = std::exchange(young_, {});
 }
 
 }  // namespace joulecast

@@ -2,11 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
-#include <unordered_set>
 #include <vector>
 
-#include "joulecast/graph/operation_hash.h"
 #include "joulecast/predict/forecast_operation.h"
 
 namespace joulecast {
@@ -31,25 +30,44 @@ class ForecastCache {
     std::uint64_t misses() const { return misses_; }
 
   private:
+    /// An operation's key and its hash.
     struct Sought {
-        const Operation& operation;
-        std::size_t hash;
+        std::span<const std::uint64_t> key;
+        std::uint64_t hash;
     };
-    // Not noexcept: then the table keeps the hash beside each element and compares operations only where it is equal.
-    struct HashOperation {
-        using is_transparent = void;
-        std::size_t operator()(const OperationForecast& forecast) const { return hash(forecast.operation); }
-        std::size_t operator()(const Sought& sought) const { return sought.hash; }
+
+    /// Forecasts by key. What decides the speed of a search is how many places in memory it touches: here a slot, the
+    /// key's words, which lie side by side, and the forecast.
+    class Generation {
+      public:
+        /// nullptr where it is not among these; valid until the next add().
+        const OperationForecast* find(const Sought& sought) const;
+        /// The same, which is then no longer among these.
+        std::optional<OperationForecast> take(const Sought& sought);
+        /// One that is not among these.
+        const OperationForecast& add(const Sought& sought, OperationForecast forecast);
+        std::size_t size() const { return forecasts_.size() - taken_; }
+
+      private:
+        struct Slot {
+            std::uint64_t hash = 0;
+            std::uint32_t words = 0;  ///< where the key begins in words_: its length, then the key
+            std::uint32_t place = nowhere;
+        };
+        static constexpr std::uint32_t nowhere = 0xFFFFFFFFU;
+        static constexpr std::uint32_t taken = 0xFFFFFFFEU;
+
+        /// Where it is, or slots_.size().
+        std::size_t slot_of(const Sought& sought) const;
+        bool holds(const Slot& slot, const Sought& sought) const;
+        void put(const Slot& slot);
+        void grow();
+
+        std::vector<Slot> slots_;  ///< a power of two of them, at most half of them used; probed one after the other
+        std::vector<std::uint64_t> words_;
+        std::vector<OperationForecast> forecasts_;
+        std::size_t taken_ = 0;
     };
-    struct SameOperation {
-        using is_transparent = void;
-        bool operator()(const OperationForecast& a, const OperationForecast& b) const {
-            return a.operation == b.operation;
-        }
-        bool operator()(const Sought& a, const OperationForecast& b) const { return a.operation == b.operation; }
-        bool operator()(const OperationForecast& a, const Sought& b) const { return a.operation == b.operation; }
-    };
-    using Generation = std::unordered_set<OperationForecast, HashOperation, SameOperation>;
 
     /// Once the young are half of the capacity they become the old ones, and the old ones go.
     void make_room();
@@ -58,6 +76,7 @@ class ForecastCache {
     std::vector<const Feature*> columns_;
     const MeasuredOperations& measured_;
     std::size_t half_capacity_;
+    std::vector<std::uint64_t> key_;  ///< of what is asked for
     Generation young_;
     Generation old_;
     std::uint64_t hits_ = 0;
