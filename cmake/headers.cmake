@@ -91,6 +91,7 @@ set(joulecast_headers
     joulecast/learn/learner.h
     joulecast/learn/model.h
     joulecast/learn/neighbours.h
+    joulecast/learn/parallel.h
     joulecast/learn/perceptron.h
     joulecast/learn/polynomial.h
     joulecast/learn/random.h

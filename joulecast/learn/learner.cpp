@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
-#include <exception>
-#include <thread>
 #include <vector>
 
 #include "joulecast/error.h"
+#include "joulecast/learn/parallel.h"
 #include "joulecast/learn/random.h"
 #include "joulecast/learn/tree_grower.h"
 
@@ -104,30 +102,10 @@ Forest fit_forest(const Samples& samples, std::span<const double> targets, const
     }
     const SplitColumns shared = split_columns(samples, settings);
     std::vector<std::vector<ForestNode>> trees(settings.trees);
-    std::atomic<std::size_t> next = 0;
-    std::vector<std::exception_ptr> failures(settings.trees);
-    const auto work = [&] {
-        for (std::size_t tree = next++; tree < settings.trees; tree = next++) {
-            try {
-                trees[tree] = grow_tree(samples, shared, targets, settings, tree);
-            } catch (...) {
-                failures[tree] = std::current_exception();
-            }
-        }
-    };
-    const std::size_t wanted =
-        settings.threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : settings.threads;
-    {
-        std::vector<std::jthread> others;
-        // Below some thousand values a thread costs more than it brings.
-        if (samples.rows() * settings.trees > 2000) {
-            for (std::size_t i = 1; i < std::min(wanted, settings.trees); ++i) others.emplace_back(work);
-        }
-        work();
-    }
-    for (const auto& failure : failures) {
-        if (failure) std::rethrow_exception(failure);
-    }
+    // Below some thousand values a thread costs more than it brings.
+    const unsigned threads = samples.rows() * settings.trees > 2000 ? settings.threads : 1;
+    in_parallel(settings.trees, threads,
+                [&](std::size_t tree) { trees[tree] = grow_tree(samples, shared, targets, settings, tree); });
     Forest forest;
     for (const auto& tree : trees) append(forest, tree);
     return forest;
