@@ -5,6 +5,7 @@
 #include <string>
 
 #include "joulecast/error.h"
+#include "joulecast/learn/random.h"
 
 namespace joulecast {
 namespace {
@@ -14,6 +15,7 @@ void require_rows(const Samples& samples, std::span<const double> targets, const
     if (targets.size() != samples.rows()) throw Error("cannot learn: rows and targets differ in number");
     if (!settings.groups.empty() && settings.groups.size() != samples.rows())
         throw Error("cannot learn: rows and groups differ in number");
+    if (settings.most_compared_rows == 0) throw Error("cannot learn from a sample of no rows");
     if (!std::all_of(targets.begin(), targets.end(), [](double y) { return std::isfinite(y); }))
         throw Error("cannot learn: a target is not a finite number");
 }
@@ -48,6 +50,28 @@ Perceptron fit_units(const Samples& samples, std::span<const double> targets, co
     return fit_perceptron(samples, targets, chosen);
 }
 
+/// Rows and their targets.
+struct Drawn {
+    Samples samples;
+    std::vector<double> targets;
+};
+
+/// So many of the rows, in their order.
+Drawn drawn(const Samples& samples, std::span<const double> targets, std::size_t count, std::uint64_t seed) {
+    Drawn some{Samples(count, samples.columns()), {}};
+    Random random(seed);
+    std::size_t wanted = count;
+    for (std::size_t row = 0; wanted > 0; ++row) {
+        // Each with the share that is still wanted of those still there: every choice is as likely as any other.
+        if (random.below(samples.rows() - row) >= wanted) continue;
+        for (std::size_t column = 0; column < samples.columns(); ++column)
+            some.samples.set(count - wanted, column, samples.at(row, column));
+        some.targets.push_back(targets[row]);
+        --wanted;
+    }
+    return some;
+}
+
 }  // namespace
 
 LearnerSettings learner_settings(Learner learner, std::size_t trees, std::uint64_t seed) {
@@ -57,9 +81,20 @@ LearnerSettings learner_settings(Learner learner, std::size_t trees, std::uint64
     return chosen;
 }
 
+std::size_t learned_rows(Learner learner, std::size_t rows, const LearnerSettings& settings) {
+    const bool compares_all = learner == Learner::knn || learner == Learner::svr;
+    return compares_all ? std::min(rows, settings.most_compared_rows) : rows;
+}
+
 Model fit_model(Learner learner, const Samples& samples, std::span<const double> targets,
                 const LearnerSettings& settings) {
     require_rows(samples, targets, settings);
+    if (const std::size_t count = learned_rows(learner, samples.rows(), settings); count < samples.rows()) {
+        const Drawn some = drawn(samples, targets, count, settings.seed);
+        LearnerSettings of_some = settings;
+        of_some.groups.clear();  // those that compare rows ask for none
+        return fit_model(learner, some.samples, some.targets, of_some);
+    }
     switch (learner) {
         case Learner::extra_trees:
         case Learner::random_forest:

@@ -34,13 +34,19 @@ struct LearnerSettings {
     std::uint64_t seed = 1;
     unsigned threads = 0;             ///< of trees; 0: as many as the machine has
     std::vector<std::size_t> groups;  ///< per row: what inner folds keep together; empty: every row for itself
+    /// knn and svr compare every row with every other: where there are more, so many drawn by seed are learned from.
+    std::size_t most_compared_rows = largest_compared_rows;
 
+    static constexpr std::size_t largest_compared_rows = 10000;
     /// With more the products, and the time for them, outgrow what they bring: 24 make 300 products.
     static constexpr std::size_t largest_factor_count = 24;
 };
 
 /// What joulecast trains with where nobody says otherwise; `trees` as in settings().
 LearnerSettings learner_settings(Learner learner, std::size_t trees, std::uint64_t seed);
+
+/// How many of so many rows the learner learns from: all but for knn and svr (most_compared_rows).
+std::size_t learned_rows(Learner learner, std::size_t rows, const LearnerSettings& settings);
 
 /// Deterministic by seed. Missing values: trees and XGBoost send them to the right; the other models put them at the
 /// column's mean and add a column that says so (Standardisation). Throws Error for no rows, for targets that are not

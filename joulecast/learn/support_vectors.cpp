@@ -85,7 +85,9 @@ SupportVectors fit_support_vectors(const Samples& samples, std::span<const doubl
     const svm_problem problem{static_cast<int>(wanted.size()), wanted.data(), starts.data()};
     const svm_parameter chosen = parameters(settings, result.gamma);
     if (const char* refused = svm_check_parameter(&problem, &chosen)) throw Error(std::string("libsvm: ") + refused);
-    svm_set_print_string_function([](const char*) {});
+    // One for all threads, and set once: libsvm keeps it in a variable of the process.
+    static const bool is_quiet = (svm_set_print_string_function([](const char*) {}), true);
+    static_cast<void>(is_quiet);
     const std::unique_ptr<svm_model, FreeModel> trained(svm_train(&problem, &chosen));
     result.offset = -trained->rho[0];
     for (int i = 0; i < trained->l; ++i) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -135,6 +136,38 @@ TEST(FitModel, KeepsGroupsTogetherWhereItHoldsOut) {
     const double alone = size(fit_model(Learner::ridge, samples, targets, settings));
     for (std::size_t i = 0; i < 80; ++i) settings.groups.push_back(i / 4);
     EXPECT_LT(size(fit_model(Learner::ridge, samples, targets, settings)), 0.5 * alone);
+}
+
+TEST(FitModel, ComparesNoMoreRowsThanItMay) {
+    const Table t = table();
+    for (const Learner learner : all_learners()) {
+        LearnerSettings settings = quick(learner);
+        settings.most_compared_rows = 40;
+        const bool compares = learner == Learner::knn || learner == Learner::svr;
+        EXPECT_EQ(learned_rows(learner, 300, settings), compares ? 40U : 300U) << name(learner);
+        EXPECT_EQ(learned_rows(learner, 30, settings), 30U) << name(learner);
+    }
+    LearnerSettings settings = quick(Learner::knn);
+    settings.most_compared_rows = 40;
+    const auto targets_of = [&](std::uint64_t seed) {
+        settings.seed = seed;
+        return std::get<Neighbours>(fit_model(Learner::knn, t.samples, t.targets, settings)).targets;
+    };
+    const auto drawn = targets_of(1);
+    ASSERT_EQ(drawn.size(), 40U);
+    // Rows of the table, each at most once and in its order.
+    auto place = t.targets.begin();
+    for (const double target : drawn) {
+        place = std::find(place, t.targets.end(), target);
+        ASSERT_NE(place, t.targets.end());
+        ++place;
+    }
+    EXPECT_EQ(targets_of(1), drawn);
+    EXPECT_NE(targets_of(2), drawn);
+    settings.groups.assign(300, 0);
+    EXPECT_EQ(targets_of(1), drawn);
+    settings.most_compared_rows = 0;
+    EXPECT_THROW(targets_of(1), Error);
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ Fitted fit_per_layer(Observations rows, const LayerRegression& recipe) {
 
 Regression fit_learner(Learner learner, const LayerRows& rows, LearnerSettings settings) {
     settings.groups = rows.groups;
+    settings.most_compared_rows = rows.targets.size();  // methods of others learn from every row, whatever it takes
     // A model is not copied with every copy of the function.
     const auto model = std::make_shared<const Model>(fit_model(learner, rows.samples, rows.targets, settings));
     return [model](std::span<const float> row) { return predict(*model, row); };
