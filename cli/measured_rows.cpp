@@ -10,6 +10,7 @@
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/predict/fit_models.h"
 
 namespace joulecast::cli {
 namespace {
@@ -56,9 +57,8 @@ std::string describe(const OperatingPoint& setting) {
 }
 
 /// Of every setting that is worth a model.
-void add_rows(const Dataset& dataset, const Device& device, const SettingsOf& settings_of_models,
-              std::vector<MeasuredRows>& all) {
-    const auto rows = dataset.operations(device.id);
+void add_rows(const Dataset& dataset, const Device& device, const std::vector<OperationRow>& rows,
+              const SettingsOf& settings_of_models, std::vector<MeasuredRows>& all) {
     const auto settings = settings_of_models ? settings_of_models(device.id) : settings_of(rows);
     if (settings.empty()) throw Error("the database has no usable operation measured on " + device.id + ".");
     for (const OperatingPoint& setting : settings) {
@@ -85,8 +85,9 @@ std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vecto
     if (devices.empty()) {
         for (const Device& device : known) {
             const bool networks_will_do = settings_of && !dataset.networks(device.id).empty();
-            if (!networks_will_do && dataset.operations(device.id).empty()) continue;
-            add_rows(dataset, device, settings_of, all);
+            const auto rows = dataset.operations(device.id);
+            if (!networks_will_do && rows.empty()) continue;
+            add_rows(dataset, device, rows, settings_of, all);
         }
         if (all.empty()) throw Error("the database has no measured operations. Measure some: joulecast profile --help");
         return all;
@@ -105,9 +106,17 @@ std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vecto
         if (device == known.end()) {
             throw Error("the database has nothing measured on " + id + ". It has: " + joined(ids) + ".");
         }
-        add_rows(dataset, *device, settings_of, all);
+        add_rows(dataset, *device, dataset.operations(device->id), settings_of, all);
     }
     return all;
+}
+
+void tell_samples(const MeasuredRows& rows, std::span<const Learner> learners) {
+    for (const SampledPart& part : sampled_parts(rows.operations, learners)) {
+        std::cerr << "joulecast: " << name(part.learner) << " learns " << name(part.metric) << " of "
+                  << name(part.family) << " on " << rows.device.id << " from at most " << part.learned << " of "
+                  << part.rows << " rows, drawn by seed: its cost grows with their square\n";
+    }
 }
 
 }  // namespace joulecast::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,5 +33,8 @@ inline constexpr std::size_t least_rows_of_setting = 30;
 /// were measured will do too.
 std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vector<std::string>& devices,
                                         const SettingsOf& settings_of = nullptr);
+
+/// Says on standard error of which rows these learners will take a sample only.
+void tell_samples(const MeasuredRows& rows, std::span<const Learner> learners);
 
 }  // namespace joulecast::cli

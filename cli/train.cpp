@@ -8,6 +8,7 @@
 #include "cli/settings.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
+#include "joulecast/predict/fit_models.h"
 #include "joulecast/predict/jcp.h"
 #include "joulecast/units/time_stamp.h"
 
@@ -100,6 +101,7 @@ int run(const Options& options) {
     for (MeasuredRows& rows : measured_rows(dataset, options.devices)) {
         std::cerr << "training for " << rows.device.id << " (" << name(rows.setting.math)
                   << "): " << rows.operations.size() << " operations, " << rows.networks.size() << " networks\n";
+        tell_samples(rows, candidates(settings));
         predictor.devices.push_back(train_device(rows.device, rows.setting, rows.operations, rows.networks, settings));
         std::move(rows.rows.begin(), rows.rows.end(), std::back_inserter(sources));
     }

@@ -306,6 +306,11 @@ void cross_validate(const Options& options, const MeasuredRows& rows, Validated&
     for (const std::string& learner : options.learners) {
         settings.learners.push_back(parse_learner(learner));  // none: auto
     }
+    std::vector<Learner> named;
+    for (const auto& learner : settings.learners) {
+        if (learner) named.push_back(*learner);
+    }
+    tell_samples(rows, named);
     if (!options.baselines_given->empty()) choose_baselines(options.baselines, settings);
     settings.progress = [](std::size_t done, std::size_t all) {
         std::cerr << "validated " << done << " of " << all << " parts\n";

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "joulecast/learn/conformal.h"
+#include "joulecast/learn/parallel.h"
 
 namespace joulecast {
 namespace {
@@ -151,24 +152,52 @@ bool is_worth_it(Learner learner, Metric metric, std::size_t rows, const TrainSe
 
 using Choose = std::function<Learner(Family, Metric)>;
 
-DeviceModel fit(const DeviceModel& frame, std::span<const TrainingRow* const> rows, const Choose& choose,
-                const TrainSettings& training) {
-    DeviceModel device = frame;
-    device.laws = fit_laws(rows);
-    device.call_overhead_s = smallest_floor(device.laws);
+/// A model that is to be fitted.
+struct Wanted {
+    Family family;
+    Metric metric;
+    Learner learner;
+    std::vector<const TrainingRow*> rows;
+};
+
+/// What there are enough rows for, the most rows first: then threads end at about the same time.
+std::vector<Wanted> wanted_models(std::span<const TrainingRow* const> rows, const Choose& choose,
+                                  const TrainSettings& training) {
     std::map<std::pair<Family, Metric>, std::vector<const TrainingRow*>> parts;
     for (const TrainingRow* row : rows) {
         for (const Metric metric : all_metrics) {
             if (has_metric(*row, metric)) parts[{row->operation.family(), metric}].push_back(row);
         }
     }
-    for (const auto& [part, of_part] : parts) {
+    std::vector<Wanted> wanted;
+    for (auto& [part, of_part] : parts) {
         if (of_part.size() < least_rows_of_model) continue;
         const auto [family, metric] = part;
         const Learner learner = choose(family, metric);
         if (!is_worth_it(learner, metric, of_part.size(), training)) continue;
-        device.models.push_back(fit_family(device, of_part, family, metric, learner, training));
+        wanted.push_back({family, metric, learner, std::move(of_part)});
     }
+    std::stable_sort(wanted.begin(), wanted.end(),
+                     [](const Wanted& a, const Wanted& b) { return a.rows.size() > b.rows.size(); });
+    return wanted;
+}
+
+DeviceModel fit(const DeviceModel& frame, std::span<const TrainingRow* const> rows, const Choose& choose,
+                const TrainSettings& training) {
+    DeviceModel device = frame.laws.empty() ? fit_laws_alone(frame, rows) : frame;
+    const auto wanted = wanted_models(rows, choose, training);
+    TrainSettings of_each = training;
+    const std::size_t threads = thread_count(training.threads);
+    const std::size_t at_once = std::clamp<std::size_t>(wanted.size(), 1, threads);
+    of_each.threads = static_cast<unsigned>(threads / at_once);
+    device.models.resize(wanted.size());
+    in_parallel(wanted.size(), training.threads, [&](std::size_t i) {
+        const Wanted& w = wanted[i];
+        device.models[i] = fit_family(device, w.rows, w.family, w.metric, w.learner, of_each);
+    });
+    std::sort(device.models.begin(), device.models.end(), [](const FamilyModel& a, const FamilyModel& b) {
+        return std::pair(a.family, a.metric) < std::pair(b.family, b.metric);
+    });
     return device;
 }
 
@@ -177,6 +206,23 @@ DeviceModel fit(const DeviceModel& frame, std::span<const TrainingRow* const> ro
 std::vector<Learner> candidates(const TrainSettings& settings) {
     if (settings.learner) return {*settings.learner};
     return {Learner::extra_trees, Learner::random_forest, Learner::xgboost};
+}
+
+std::vector<SampledPart> sampled_parts(std::span<const TrainingRow> rows, std::span<const Learner> learners) {
+    std::map<std::pair<Family, Metric>, std::size_t> counts;
+    for (const TrainingRow& row : rows) {
+        for (const Metric metric : all_metrics) {
+            if (has_metric(row, metric)) ++counts[{row.operation.family(), metric}];
+        }
+    }
+    std::vector<SampledPart> sampled;
+    for (const Learner learner : learners) {
+        for (const auto& [part, count] : counts) {
+            const std::size_t learned = learned_rows(learner, count, {});
+            if (learned < count) sampled.push_back({learner, part.first, part.second, count, learned});
+        }
+    }
+    return sampled;
 }
 
 const CandidateScore& best_candidate(std::span<const CandidateScore> scores) {
@@ -215,22 +261,30 @@ DeviceModel fit_chosen_models(const DeviceModel& frame, std::span<const Training
     return device;
 }
 
-void score_rows(const DeviceModel& model, std::span<const TrainingRow> rows, std::span<const std::size_t> outside,
-                Learner learner, CandidateScores& scores, std::vector<HeldOutByLearner>& log_time) {
+DeviceModel fit_laws_alone(const DeviceModel& frame, std::span<const TrainingRow* const> rows) {
+    DeviceModel device = frame;
+    device.laws = fit_laws(rows);
+    device.call_overhead_s = smallest_floor(device.laws);
+    return device;
+}
+
+HeldOutScores score_rows(const DeviceModel& model, std::span<const TrainingRow> rows,
+                         std::span<const std::size_t> outside, Learner learner) {
     const auto columns = all_columns();
-    for (const std::size_t i : outside) {
+    HeldOutScores scores;
+    scores.times.resize(outside.size());
+    for (std::size_t place = 0; place < outside.size(); ++place) {
+        const TrainingRow& row = rows[outside[place]];
         for (const Metric metric : all_metrics) {
-            if (!has_metric(rows[i], metric)) continue;
-            const auto forecast = forecast_log(model, columns, rows[i].operation, metric);
+            if (!has_metric(row, metric)) continue;
+            const auto forecast = forecast_log(model, columns, row.operation, metric);
             if (!forecast) continue;
-            const double error = std::abs(forecast->log_value - log_metric(rows[i], metric));
-            auto& of_part = scores[{rows[i].operation.family(), metric}];
-            auto found =
-                std::find_if(of_part.begin(), of_part.end(), [&](const auto& s) { return s.learner == learner; });
-            if (found == of_part.end()) found = of_part.insert(of_part.end(), CandidateScore{learner, {}, {}});
-            found->absolute_log_error.push_back(error);
-            found->score.push_back(error / forecast->scale);
-            HeldOutTime& held = log_time[i][learner];
+            const double error = std::abs(forecast->log_value - log_metric(row, metric));
+            CandidateScore& of_part = scores.scores.try_emplace({row.operation.family(), metric}).first->second;
+            of_part.learner = learner;
+            of_part.absolute_log_error.push_back(error);
+            of_part.score.push_back(error / forecast->scale);
+            HeldOutTime& held = scores.times[place];
             if (metric == Metric::time) {
                 held.log_value = forecast->log_value;
                 held.half_width = forecast->scale;
@@ -239,6 +293,19 @@ void score_rows(const DeviceModel& model, std::span<const TrainingRow> rows, std
                 held.watts_half_width = forecast->scale;
             }
         }
+    }
+    return scores;
+}
+
+void append(CandidateScores& all, const HeldOutScores& scores) {
+    for (const auto& [part, score] : scores.scores) {
+        auto& of_part = all[part];
+        auto found = std::find_if(of_part.begin(), of_part.end(),
+                                  [&](const CandidateScore& s) { return s.learner == score.learner; });
+        if (found == of_part.end()) found = of_part.insert(of_part.end(), CandidateScore{score.learner, {}, {}});
+        found->absolute_log_error.insert(found->absolute_log_error.end(), score.absolute_log_error.begin(),
+                                         score.absolute_log_error.end());
+        found->score.insert(found->score.end(), score.score.begin(), score.score.end());
     }
 }
 

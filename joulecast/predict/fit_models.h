@@ -26,10 +26,25 @@ using CandidateScores = std::map<std::pair<Family, Metric>, std::vector<Candidat
 /// few rows of the metric, or the metric is memory.
 std::vector<Learner> candidates(const TrainSettings& settings);
 
+/// A family and metric of which a learner takes a sample only, since its cost grows with the square of the rows.
+struct SampledPart {
+    Learner learner = Learner::knn;
+    Family family = Family::other;
+    Metric metric = Metric::time;
+    std::size_t rows = 0;
+    std::size_t learned = 0;
+};
+/// What users should know before they wait for, or believe, one of these learners.
+std::vector<SampledPart> sampled_parts(std::span<const TrainingRow> rows, std::span<const Learner> learners);
+
 /// The one with the smallest mean |log error| among those that forecast the most rows; the first of equals.
 const CandidateScore& best_candidate(std::span<const CandidateScore> scores);
 
-/// Laws and models of every family by one learner, on top of `frame` (device and point). No intervals yet.
+/// The frame with the rows' laws alone: what models can be fitted on top of.
+DeviceModel fit_laws_alone(const DeviceModel& frame, std::span<const TrainingRow* const> rows);
+
+/// Laws and models of every family by one learner, on top of `frame`: device and point, and laws where they are fitted
+/// already. Several models at once on the threads of the settings, to the same result. No intervals yet.
 DeviceModel fit_models(const DeviceModel& frame, std::span<const TrainingRow* const> rows, Learner learner,
                        const TrainSettings& settings);
 
@@ -37,8 +52,17 @@ DeviceModel fit_models(const DeviceModel& frame, std::span<const TrainingRow* co
 DeviceModel fit_chosen_models(const DeviceModel& frame, std::span<const TrainingRow* const> rows,
                               const CandidateScores& scores, const TrainSettings& settings);
 
-/// Forecasts the rows `outside` with a model that did not see them and adds to the scores of `learner`.
-void score_rows(const DeviceModel& model, std::span<const TrainingRow> rows, std::span<const std::size_t> outside,
-                Learner learner, CandidateScores& scores, std::vector<HeldOutByLearner>& log_time);
+/// What one learner said of rows that it did not see.
+struct HeldOutScores {
+    std::map<std::pair<Family, Metric>, CandidateScore> scores;
+    std::vector<HeldOutTime> times;  ///< of each row that was asked for
+};
+
+/// Forecasts the rows `outside` with a model of that learner that did not see them.
+HeldOutScores score_rows(const DeviceModel& model, std::span<const TrainingRow> rows,
+                         std::span<const std::size_t> outside, Learner learner);
+
+/// Adds one learner's scores of one fold to those of all.
+void append(CandidateScores& all, const HeldOutScores& scores);
 
 }  // namespace joulecast

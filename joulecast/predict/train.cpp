@@ -8,6 +8,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/learn/folds.h"
+#include "joulecast/learn/parallel.h"
 #include "joulecast/physics/memory.h"
 #include "joulecast/predict/calibrate_networks.h"
 #include "joulecast/predict/fit_models.h"
@@ -46,28 +47,56 @@ struct HeldOutRows {
     std::vector<HeldOutByLearner> times;
 };
 
-/// Every candidate on every row, over grouped folds: for the choice between them and for intervals.
-HeldOutRows hold_out(const DeviceModel& frame, std::span<const TrainingRow> rows, const TrainSettings& settings) {
+struct Fold {
+    DeviceModel frame;  ///< with the laws of the rows inside
+    std::vector<const TrainingRow*> inside;
+    std::vector<std::size_t> outside;
+};
+
+/// Those that have rows on both sides.
+std::vector<Fold> grouped_folds(const DeviceModel& frame, std::span<const TrainingRow> rows,
+                                const TrainSettings& settings) {
     std::vector<std::string> groups;
     for (const TrainingRow& row : rows) groups.push_back(row.group);
     const auto fold_of = group_folds(groups, settings.folds, settings.seed);
-    HeldOutRows held_out;
-    held_out.times.resize(rows.size());
-    for (std::size_t fold = 0; fold < settings.folds; ++fold) {
-        std::vector<const TrainingRow*> inside;
-        std::vector<std::size_t> outside;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<Fold> folds(settings.folds, Fold{frame, {}, {}});
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        for (std::size_t fold = 0; fold < settings.folds; ++fold) {
             if (fold_of[i] == fold) {
-                outside.push_back(i);
+                folds[fold].outside.push_back(i);
             } else {
-                inside.push_back(&rows[i]);
+                folds[fold].inside.push_back(&rows[i]);
             }
         }
-        if (inside.empty() || outside.empty()) continue;
-        for (const Learner learner : candidates(settings)) {
-            const DeviceModel model = fit_models(frame, inside, learner, settings);
-            score_rows(model, rows, outside, learner, held_out.scores, held_out.times);
-        }
+    }
+    std::erase_if(folds, [](const Fold& fold) { return fold.inside.empty() || fold.outside.empty(); });
+    in_parallel(folds.size(), settings.threads,
+                [&](std::size_t i) { folds[i].frame = fit_laws_alone(frame, folds[i].inside); });
+    return folds;
+}
+
+/// Every candidate on every row, over grouped folds: for the choice between them and for intervals.
+HeldOutRows hold_out(const DeviceModel& frame, std::span<const TrainingRow> rows, const TrainSettings& settings) {
+    const auto folds = grouped_folds(frame, rows, settings);
+    const auto learners = candidates(settings);
+    // One learner without one fold is the work of one thread: what all of them need is about the same.
+    std::vector<HeldOutScores> trials(folds.size() * learners.size());
+    TrainSettings alone = settings;
+    if (trials.size() > 1) alone.threads = 1;
+    in_parallel(trials.size(), settings.threads, [&](std::size_t i) {
+        // The last learner is the slowest: begun last it would leave the other threads without work at the end.
+        const std::size_t trial = trials.size() - 1 - i;
+        const Fold& fold = folds[trial / learners.size()];
+        const Learner learner = learners[trial % learners.size()];
+        trials[trial] = score_rows(fit_models(fold.frame, fold.inside, learner, alone), rows, fold.outside, learner);
+    });
+    HeldOutRows held_out;
+    held_out.times.resize(rows.size());
+    for (std::size_t trial = 0; trial < trials.size(); ++trial) {
+        const Fold& fold = folds[trial / learners.size()];
+        append(held_out.scores, trials[trial]);
+        for (std::size_t place = 0; place < fold.outside.size(); ++place)
+            held_out.times[fold.outside[place]][learners[trial % learners.size()]] = trials[trial].times[place];
     }
     return held_out;
 }
