@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "cli/device_argument.h"
 #include "cli/settings.h"
@@ -54,13 +55,13 @@ ChosenPredictor choose_predictor(const std::string& device, const std::string& f
     std::vector<std::string> covered;
     for (const std::string& path : file.empty() ? shipped_predictors() : std::vector{file}) {
         candidates.push_back({read_jcp(path), 0, path, ""});
-        for (const DeviceModel& model : candidates.back().predictor.devices) covered.push_back(model.device.id);
-    }
-    for (ChosenPredictor& candidate : candidates) {
+        ChosenPredictor& candidate = candidates.back();
+        // The first that covers it under that name: the others need not be read.
         if (const auto found = find_device(candidate.predictor, id)) {
             candidate.device = *found;
-            return candidate;
+            return std::move(candidate);
         }
+        for (const DeviceModel& model : candidate.predictor.devices) covered.push_back(model.device.id);
     }
     // Not called so in any of them: another name of a device that one of them covers?
     if (const DataSheet* sheet = this_machine ? nullptr : known_devices().find(device)) {
