@@ -1,11 +1,12 @@
 """Speed of the learning side beside scikit-learn, as a section of Markdown on standard output.
 
-usage: speed_results.py BUILD [quick]   BUILD: a release build with -DJOULECAST_BENCH=ON; `quick`: fewer repeats, no 10⁷ rows
+usage: speed_results.py BUILD [quick]   BUILD: a release build with -DJOULECAST_BENCH=ON; `quick`: fewer repeats, no 10⁷ rows, no large tables
 
 Every ratio compares programs that took turns in this run: each pair is repeated and the median of the ratios is printed
 with the smallest and the largest. tools/make_bench_results.sh puts the section into docs/results.md.
 """
 
+import csv
 import json
 import os
 import pickle
@@ -217,23 +218,104 @@ a split, leaves of one row), then the better one on all rows: {2 * FOLDS + 1} fo
 """)
 
 
+def timed(*command):
+    """Wall seconds, CPU seconds and peak bytes of a program that must do well."""
+    start = time.perf_counter()
+    program = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    messages = program.stderr.read()
+    _, status, usage = os.wait4(program.pid, 0)
+    program.returncode = os.waitstatus_to_exitcode(status)
+    if program.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\n{messages.decode()}")
+    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+
+
+def published(name):
+    """A prepared published table, or nothing where $JOULECAST_DATA is unset or lacks it."""
+    folder = os.environ.get("JOULECAST_DATA", "")
+    path = os.path.join(folder, name)
+    return path if folder and os.path.exists(path) else None
+
+
+def rows_in(path):
+    with open(path, newline="") as table:
+        return sum(1 for _ in csv.reader(table)) - 1
+
+
 def whole_training(build, work, repeats):
     """`joulecast train` as users call it: laws, choice by folds, intervals, file."""
     joulecast = os.path.join(build, "bin", "joulecast")
     database, predictor = os.path.join(work, "own.db"), os.path.join(work, "own.jcp")
-    table = os.path.join(ROOT, "datasets", "cpu-amd-epyc-2c.csv")
-    subprocess.run([joulecast, "import", "csv", table, "--db", database], check=True, capture_output=True)
-    command = [joulecast, "train", "--db", database, "-o", predictor]
-    times = [seconds(lambda: subprocess.run(command, check=True, capture_output=True)) for _ in range(repeats)]
-    with open(table) as lines:
-        rows = sum(1 for _ in lines) - 1
-    print(f"""`joulecast train` on the {rows} measured rows of `datasets/cpu-amd-epyc-2c.csv` (laws, every learner of `auto` on every family
-and metric over five grouped folds, intervals, networks, file): **{statistics.median(times):.1f} s** ({min(times):.1f}–{max(times):.1f}).
+    own = os.path.join(ROOT, "datasets", "cpu-amd-epyc-2c.csv")
+    layers = published("nicolai_a30/ops.csv")
+    subprocess.run([joulecast, "import", "csv", own, "--db", database], check=True, capture_output=True)
+    rows, tables = rows_in(own), "`datasets/cpu-amd-epyc-2c.csv`"
+    if layers:
+        subprocess.run([joulecast, "import", "nicolai", layers, "--db", database], check=True, capture_output=True)
+        rows, tables = rows + rows_in(layers), tables + " and the published `nicolai_a30/ops.csv`"
+    ran = [timed(joulecast, "train", "--db", database, "-o", predictor) for _ in range(repeats)]
+    wall, cpu = [one[0] for one in ran], [one[1] for one in ran]
+    print(f"""`joulecast train` on the {rows} measured rows of {tables} (laws, every learner of `auto` on every
+family and metric over five grouped folds, intervals, networks, file): **{statistics.median(wall):.1f} s**
+({min(wall):.1f}–{max(wall):.1f}), {statistics.median(cpu):.1f} s of CPU time on {os.cpu_count()} cores.
 """)
 
 
+def large_published(build, work):
+    """The largest published tables, as users would import and learn them."""
+    names = ("ops_gemm_train.csv", "ops_gemm_test.csv", "ops_vector.csv", "ops_conv2d.csv")
+    files = [published("neusight/" + name) for name in names]
+    if None in files:
+        print("(The published tables of NeuSight are not there: $JOULECAST_DATA is unset or lacks them.)\n")
+        return
+    joulecast = os.path.join(build, "bin", "joulecast")
+    database, predictor = os.path.join(work, "neusight.db"), os.path.join(work, "neusight.jcp")
+    boosted = ("--learner", "xgboost")
+    steps = {
+        "import": ("import", "neusight", *files, "--db", database),
+        "train by boosted trees: 5 grouped folds for the intervals, then on all rows": (
+            "train", "--db", database, "-o", predictor, *boosted),
+        "validate by boosted trees: 5 grouped folds, and in each of them 5 for its intervals": (
+            "validate", "--db", database, "--folds", "5", *boosted, "-o", os.path.join(work, "validation")),
+    }
+    print(f"""{sum(map(rows_in, files)):,} rows of NeuSight's published tables (operations on five GPUs), once each:
+
+| step | seconds | CPU seconds | most memory |
+|---|---|---|---|""")
+    for name, words in steps.items():
+        wall, cpu, peak = timed(joulecast, *words)
+        print(f"| {name} | {wall:.0f} | {cpu:.0f} | {peak / 1e6:,.0f} MB |")
+    print()
+
+
+def startup(build, repeats):
+    """From the start of the process to its end, answer written."""
+    joulecast = os.path.join(build, "bin", "joulecast")
+    networks = (
+        "alexnet vgg16 resnet18 resnet50 resnet101 resnext50_32x4d wide_resnet50_2 densenet121 googlenet inception_v3"
+        " mobilenet_v2 mobilenet_v3_large efficientnet_b0 efficientnet_b4 convnext_tiny swin_t vit_b_16 regnet_y_8gf"
+    ).split()
+    cases = {
+        "joulecast --version": ("--version",),
+        "predict resnet50": ("predict", "resnet50", "--device", "cpu"),
+        f"predict {len(networks)} networks in two modes": (
+            "predict", *networks, "--device", "cpu", "--mode", "inference,training", "--format", "json"),
+    }
+    print("""### From the start of the process to its answer
+
+The predictor of the CPU that ships with joulecast, file cache warm. Median (smallest–largest).
+
+| command | wall | CPU |
+|---|---|---|""")
+    for name, words in cases.items():
+        ran = [timed(joulecast, *words) for _ in range(repeats)]
+        wall, cpu = [1e3 * one[0] for one in ran], [1e3 * one[1] for one in ran]
+        print(f"| {name} | {spread(wall)} ms | {spread(cpu)} ms |")
+    print()
+
+
 def growth(bench, sizes):
-    print(f"""### Large tables
+    print(f"""### Large tables: time and memory over rows
 
 Random forest of {THREADS} trees on {THREADS} threads, half of ten features a split, leaves of one row; up to 65,536 rows every value is a
 possible threshold, beyond it the edges of 256 bins. Beyond: the most memory the process held besides samples and targets,
@@ -273,7 +355,10 @@ load of the machine before the run {os.getloadavg()[0]:.1f}.
         searching(bench, 10000 if quick else 50000)
         training(bench, work, min(repeats, 3))
         whole_training(build, work, 3)
+        startup(build, 3 * repeats)
         growth(bench, [10**4, 10**5, 10**6] + ([] if quick else [10**7]))
+        if not quick:
+            large_published(build, work)
 
 
 if __name__ == "__main__":
