@@ -77,7 +77,7 @@ int run(const char* file, std::size_t wanted) {
     double forecast = 0;
     for (std::size_t i = 0; i < visits.size() && seconds_since(bare) < 1; i += 7) {
         for (const joulecast::Operation& operation : visits[i].operations) {
-            const auto prepared = joulecast::prepare(operation, predictor.devices.front().device);
+            const auto prepared = joulecast::prepare(operation, predictor.devices.front());
             seconds_of_network += joulecast::forecast_operation(predictor.devices.front(), columns, prepared, measured)
                                       .cost.device_time.value.value();
         }

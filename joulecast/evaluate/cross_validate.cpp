@@ -132,8 +132,7 @@ Summed summed(const Graph& graph, const DeviceModel& device, std::span<const Fea
     Summed sum;
     double of_measured = 0;
     for (const CountedOperation& counted : count_operations(graph)) {
-        const auto forecast =
-            forecast_operation(device, columns, prepare(counted.operation, device.device, device.point.math), measured);
+        const auto forecast = forecast_operation(device, columns, prepare(counted.operation, device), measured);
         const auto count = static_cast<double>(counted.count);
         const double time = forecast.cost.device_time.value.value() * count;
         sum.time_s += time;

@@ -51,8 +51,7 @@ NetworkSample sample(const DeviceModel& device, std::span<const Feature* const> 
     const NetworkMeasurement& m = network.measurement;
     std::vector<OperationForecast> operations;
     for (const CountedOperation& counted : count_operations(network.graph)) {
-        auto operation =
-            forecast_operation(device, columns, prepare(counted.operation, device.device, device.point.math), times);
+        auto operation = forecast_operation(device, columns, prepare(counted.operation, device), times);
         operation.count = counted.count;
         operations.push_back(std::move(operation));
     }

@@ -83,8 +83,7 @@ const OperationForecast& ForecastCache::forecast(const Operation& operation) {
         return young_.add(sought, *std::move(found));
     }
     ++misses_;
-    auto forecast =
-        forecast_operation(device_, columns_, prepare(operation, device_.device, device_.point.math), measured_);
+    auto forecast = forecast_operation(device_, columns_, prepare(operation, device_), measured_);
     make_room();
     return young_.add(sought, std::move(forecast));
 }

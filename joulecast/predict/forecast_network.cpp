@@ -91,7 +91,7 @@ std::optional<MemoryPlan> plan_memory(const Graph& graph, const DeviceModel& dev
     const Workspace workspace = [&](const Operation& operation) {
         const auto [place, is_new] = known.try_emplace(signature(operation), 0.0);
         if (!is_new) return place->second;
-        const PreparedOperation prepared = prepare(operation, device.device, device.point.math);
+        const PreparedOperation prepared = prepare(operation, device);
         if (const auto log = forecast_log(device, columns, prepared, Metric::peak_memory)) {
             const double peak = std::exp(log->log_value) - memory_offset_bytes;
             place->second = std::max(0.0, peak - planned_bytes(prepared));
@@ -111,8 +111,7 @@ NetworkForecast forecast_network(const Graph& graph, const std::string& precisio
     forecast.precision = precision;
     for (const auto& [symbol, value] : graph.symbols) forecast.symbols[symbol] = value.value;
     for (const CountedOperation& counted : count_operations(graph)) {
-        auto operation =
-            forecast_operation(device, columns, prepare(counted.operation, device.device, device.point.math), measured);
+        auto operation = forecast_operation(device, columns, prepare(counted.operation, device), measured);
         operation.count = counted.count;
         forecast.operations.push_back(std::move(operation));
     }

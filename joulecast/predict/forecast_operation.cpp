@@ -173,6 +173,10 @@ PreparedOperation prepare(const Operation& operation, const Device& device, Math
     return prepared;
 }
 
+PreparedOperation prepare(const Operation& operation, const DeviceModel& device) {
+    return prepare(operation, device.device, device.point.math);
+}
+
 double planned_bytes(const PreparedOperation& operation) {
     double bytes = operation.dimensions.output_bytes;
     for (const TensorType* tensor : tensors(operation.operation)) {

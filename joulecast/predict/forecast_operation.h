@@ -22,7 +22,9 @@ struct PreparedOperation {
     Family family() const { return dimensions.family; }
 };
 
-PreparedOperation prepare(const Operation& operation, const Device& device, Math math = Math::ieee);
+PreparedOperation prepare(const Operation& operation, const Device& device, Math math);
+/// On the device of the model, as its setting multiplies.
+PreparedOperation prepare(const Operation& operation, const DeviceModel& device);
 
 /// A forecast of log(metric) by a learned model.
 struct LogForecast {

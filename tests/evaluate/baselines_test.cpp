@@ -45,7 +45,7 @@ class Rows {
     using LawOf = std::function<double(const Subject&)>;
 
     void add(const std::string& signature, const Device& device, const LawOf& law, double clock_mhz = NAN) {
-        operations_.push_back(prepare(parse_operation(signature), device));
+        operations_.push_back(prepare(parse_operation(signature), device, Math::ieee));
         groups_.push_back(signature);
         const Subject subject{&operations_.back(), &device, clock_mhz, Math::ieee};
         rows_.push_back({subject, groups_.back(), law(subject)});
@@ -159,14 +159,14 @@ TEST(Habitat, ScalesATimeByBandwidthUnitsAndClock) {
     const Device to = made_up("to", 4e13, 2e12, 40, 1500);
     Rows rows;
     rows.add(relu(1 << 20), from, [](const Subject&) { return 1e-4; });
-    const PreparedOperation there = prepare(parse_operation(relu(1 << 20)), to);
+    const PreparedOperation there = prepare(parse_operation(relu(1 << 20)), to, Math::ieee);
     // relu: one operation per element, 4 bytes read and 4 written: intensity 1/8; ridge 4e13 / 2e12 = 20;
     // gamma = 1 - 0.5 (1/8) / 20 = 0.996875. Bandwidth 1/2, units 1/4, clocks 2/3.
     const double expected = std::pow(0.5, 0.996875) * std::pow(0.25 / 1.5, 1 - 0.996875) * 1e-4;
     const auto method = fitted("habitat", rows);
     EXPECT_NEAR(method->forecast({&there, &to, NAN, Math::ieee}) / expected, 1, 1e-12);
     EXPECT_TRUE(std::isnan(method->forecast(rows.get().front().subject)));  // the origin itself
-    const PreparedOperation other = prepare(parse_operation(relu(7)), to);
+    const PreparedOperation other = prepare(parse_operation(relu(7)), to, Math::ieee);
     EXPECT_TRUE(std::isnan(method->forecast({&other, &to, NAN, Math::ieee})));
 }
 
@@ -177,14 +177,14 @@ TEST(Habitat, OfSeveralOriginsTakesThatOfTheMostSimilarBandwidth) {
     Rows rows;
     rows.add(relu(1 << 20), far, [](const Subject&) { return 1.0; });
     rows.add(relu(1 << 20), near, [](const Subject&) { return 1e-4; });
-    const PreparedOperation there = prepare(parse_operation(relu(1 << 20)), to);
+    const PreparedOperation there = prepare(parse_operation(relu(1 << 20)), to, Math::ieee);
     EXPECT_NEAR(fitted("habitat", rows)->forecast({&there, &to, NAN, Math::ieee}), 0.95e-4, 1e-6);
 }
 
 TEST(ThesisRow, EncodesAsTheThesisSays) {
     // Section 4.2: (32, 128) is (32,1,128,1,-1,0,-1,0); (32,16,256,256) is (32,1,16,1,256,1,256,1).
     const auto sizes = [](const std::string& signature) {
-        const PreparedOperation operation = prepare(parse_operation(signature), first_device());
+        const PreparedOperation operation = prepare(parse_operation(signature), first_device(), Math::ieee);
         auto row = thesis_row({&operation, &first_device(), 900, Math::ieee}, {"conv2d", "linear"});
         EXPECT_EQ(row.back(), 900);
         EXPECT_EQ(row[row.size() - 3] + row[row.size() - 2], 1);
@@ -255,10 +255,10 @@ TEST(SponnerKnn, IsTheMeanOfTheThreeNearest) {
     for (const std::int64_t n : {1000, 1100, 1200, 5000, 9000}) {
         rows.add(relu(n), first_device(), [&](const Subject&) { return static_cast<double>(n); });
     }
-    const PreparedOperation one = prepare(parse_operation(relu(1090)), first_device());
+    const PreparedOperation one = prepare(parse_operation(relu(1090)), first_device(), Math::ieee);
     EXPECT_NEAR(fitted("sponner_knn", rows)->forecast({&one, &first_device(), NAN, Math::ieee}), 1100, 1e-9);
     EXPECT_NEAR(fitted("template_matching", rows)->forecast({&one, &first_device(), NAN, Math::ieee}), 1100, 1e-9);
-    const PreparedOperation big = prepare(parse_operation(relu(8000)), first_device());
+    const PreparedOperation big = prepare(parse_operation(relu(8000)), first_device(), Math::ieee);
     EXPECT_NEAR(fitted("template_matching", rows)->forecast({&big, &first_device(), NAN, Math::ieee}), 9000, 1e-9);
 }
 
@@ -293,8 +293,8 @@ TEST(Baselines, AreSilentWhereTheyHaveNothingToGoBy) {
     const auto law = [](const Subject&) { return 1.0; };
     const Rows rows = linear_layers(20, first_device(), law);
     const Device other = made_up("other", 1e12, 1e11);
-    const PreparedOperation elsewhere = prepare(parse_operation(linear(9, 9, 9)), other);
-    const PreparedOperation unknown = prepare(parse_operation(relu(5)), first_device());
+    const PreparedOperation elsewhere = prepare(parse_operation(linear(9, 9, 9)), other, Math::ieee);
+    const PreparedOperation unknown = prepare(parse_operation(relu(5)), first_device(), Math::ieee);
     for (const Baseline& baseline : baselines()) {
         const std::string name(baseline.name);
         if (name == "roofline" || name == "paleo") continue;  // need no measured row of a kind
@@ -385,7 +385,7 @@ TEST(FittedBaselines, ComposeEnergyAsThePaperDoes) {
     std::vector<RowOnDevice> rows;
     for (std::int64_t n = 1; n <= 12; ++n) {
         TrainingRow& one = training.emplace_back();
-        one.operation = prepare(parse_operation(relu(1000 * n)), first_device());
+        one.operation = prepare(parse_operation(relu(1000 * n)), first_device(), Math::ieee);
         one.group = one.operation.signature;
         one.time_s = 2e-6;
         one.power_w = 50;

@@ -35,7 +35,7 @@ void use(const joulecast::Predictor& predictor) {
     const auto columns = joulecast::columns(predictor);
     for (const auto& device : predictor.devices) {
         for (const char* text : {"aten::conv2d(input=f32[1,8,9,9], weight=f32[4,8,3,3])", "aten::relu(self=f32[8]~)"}) {
-            const auto operation = joulecast::prepare(joulecast::parse_operation(text), device.device);
+            const auto operation = joulecast::prepare(joulecast::parse_operation(text), device);
             joulecast::forecast_operation(device, columns, operation, {});
         }
     }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <utility>
 
 #include "tests/predict/synthetic.h"
 
@@ -57,10 +58,24 @@ TEST(ForecastCache, SaysWhatForecastingWithoutItSays) {
     ForecastCache cache(t.device, all_columns(), t.measured);
     for (int pass = 0; pass < 2; ++pass) {
         for (const Operation& operation : t.operations) {
-            const auto fresh =
-                forecast_operation(t.device, all_columns(), prepare(operation, t.device.device), t.measured);
+            const auto fresh = forecast_operation(t.device, all_columns(), prepare(operation, t.device), t.measured);
             expect_same(cache.forecast(operation), fresh);
         }
+    }
+}
+
+/// The cache once prepared every operation as if its products were in full float32.
+TEST(ForecastCache, ForecastsProductsAtTheMathOfTheSetting) {
+    const Operation product = parse_operation("aten::linear(input=f32[512,512], weight=f32[512,512])");
+    DeviceModel device;  // nothing learned: thrice the roofline, 2 * 512^3 FLOP at the peak of the setting
+    device.device = testing::synthetic_cpu();
+    const MeasuredOperations none;
+    device.device.peak_flop_per_s_fp32 = 1e11;
+    device.device.peak_flop_per_s_tf32 = 4e11;
+    for (const auto& [math, peak] : {std::pair{Math::ieee, 1e11}, std::pair{Math::tf32, 4e11}}) {
+        device.point.math = math;
+        ForecastCache cache(device, all_columns(), none);
+        EXPECT_DOUBLE_EQ(cache.forecast(product).cost.device_time.value.value(), 3 * 2 * 512.0 * 512 * 512 / peak);
     }
 }
 

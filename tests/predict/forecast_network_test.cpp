@@ -86,7 +86,7 @@ TEST(ForecastNetwork, NamesWhatItDoesNotKnowAndCountsItsBytes) {
 }
 
 TEST(ForecastNetwork, DoesNotGiveViewsForNothing) {
-    const auto prepared = prepare(parse_operation("aten::view(self=f32[4,4], size=[16])"), trained().device);
+    const auto prepared = prepare(parse_operation("aten::view(self=f32[4,4], size=[16])"), trained());
     const auto one = forecast_operation(trained(), all_columns(), prepared, {});
     EXPECT_EQ(one.evidence, Evidence::analytic);
     EXPECT_EQ(one.cost.device_time.value.value(), trained().call_overhead_s);
@@ -95,8 +95,7 @@ TEST(ForecastNetwork, DoesNotGiveViewsForNothing) {
 
 TEST(ForecastNetwork, SaysWhenSizesLieBeyondWhatWasTrained) {
     const auto evidence = [](const char* text) {
-        return forecast_operation(trained(), all_columns(), prepare(parse_operation(text), trained().device), {})
-            .evidence;
+        return forecast_operation(trained(), all_columns(), prepare(parse_operation(text), trained()), {}).evidence;
     };
     EXPECT_EQ(evidence("aten::conv2d(input=f32[2,64,28,28], weight=f32[96,64,3,3], padding=[1,1])"),
               Evidence::interpolated);
