@@ -131,9 +131,8 @@ Summed summed(const Graph& graph, const DeviceModel& device, std::span<const Fea
               const MeasuredOperations& measured) {
     Summed sum;
     double of_measured = 0;
-    for (const CountedOperation& counted : count_operations(graph)) {
-        const auto forecast = forecast_operation(device, columns, prepare(counted.operation, device), measured);
-        const auto count = static_cast<double>(counted.count);
+    for (const OperationForecast& forecast : forecast_operations(device, columns, graph, measured)) {
+        const auto count = static_cast<double>(forecast.count);
         const double time = forecast.cost.device_time.value.value() * count;
         sum.time_s += time;
         sum.energy_j += forecast.energy.value.value() * count;

@@ -49,12 +49,7 @@ bool is_measured(const NetworkMeasurement& measurement) {
 NetworkSample sample(const DeviceModel& device, std::span<const Feature* const> columns,
                      const MeasuredOperations& times, const TrainingNetwork& network) {
     const NetworkMeasurement& m = network.measurement;
-    std::vector<OperationForecast> operations;
-    for (const CountedOperation& counted : count_operations(network.graph)) {
-        auto operation = forecast_operation(device, columns, prepare(counted.operation, device), times);
-        operation.count = counted.count;
-        operations.push_back(std::move(operation));
-    }
+    const auto operations = forecast_operations(device, columns, network.graph, times);
     NetworkSample found{m.model, correction_key(m.mode, m.precision), parts_of(operations), m.time.median_s};
     found.measured_j = measured_joules(m);
     return found;

@@ -110,11 +110,7 @@ NetworkForecast forecast_network(const Graph& graph, const std::string& precisio
     forecast.mode = graph.mode;
     forecast.precision = precision;
     for (const auto& [symbol, value] : graph.symbols) forecast.symbols[symbol] = value.value;
-    for (const CountedOperation& counted : count_operations(graph)) {
-        auto operation = forecast_operation(device, columns, prepare(counted.operation, device), measured);
-        operation.count = counted.count;
-        forecast.operations.push_back(std::move(operation));
-    }
+    forecast.operations = forecast_operations(device, columns, graph, measured);
     note_unknown(forecast);
     share_evidence(forecast);
     const NetworkCorrection correction = network_correction(device, correction_key(graph.mode, precision));

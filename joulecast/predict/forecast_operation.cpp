@@ -316,4 +316,14 @@ OperationForecast forecast_operation(const DeviceModel& device, std::span<const 
     return forecast;
 }
 
+std::vector<OperationForecast> forecast_operations(const DeviceModel& device, std::span<const Feature* const> columns,
+                                                   const Graph& graph, const MeasuredOperations& measured) {
+    std::vector<OperationForecast> operations;
+    for (const CountedOperation& counted : count_operations(graph)) {
+        operations.push_back(forecast_operation(device, columns, prepare(counted.operation, device), measured));
+        operations.back().count = counted.count;
+    }
+    return operations;
+}
+
 }  // namespace joulecast

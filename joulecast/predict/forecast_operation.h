@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "joulecast/dataset/dataset.h"
+#include "joulecast/graph/graph.h"
 #include "joulecast/predict/model.h"
 #include "joulecast/predict/predictor.h"
 
@@ -80,5 +81,8 @@ MeasuredOperations measured_operations(std::span<const OperationRow> rows);
 /// where none was ever measured on the device.
 OperationForecast forecast_operation(const DeviceModel& device, std::span<const Feature* const> columns,
                                      const PreparedOperation& operation, const MeasuredOperations& measured);
+/// The different operations of a graph, in its order, each with how often it is called.
+std::vector<OperationForecast> forecast_operations(const DeviceModel& device, std::span<const Feature* const> columns,
+                                                   const Graph& graph, const MeasuredOperations& measured);
 
 }  // namespace joulecast
