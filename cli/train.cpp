@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/host_text.h"
 #include "cli/measured_rows.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
@@ -59,6 +60,14 @@ nlohmann::ordered_json to_json(const Predictor& predictor, const std::string& pa
             one["network_host_factors"][correction.key] = correction.host_factor;
             one["network_energy_factors"][correction.key] = correction.energy_factor;
         }
+        one["host"] = name(device.point.host);
+        one["hosts"] = nlohmann::ordered_json::array();
+        for (const HostExtra& extra : device.hosts)
+            one["hosts"].push_back({{"host", name(extra.host)},
+                                    {"mode", name(extra.mode)},
+                                    {"seconds_per_call", extra.seconds_per_call},
+                                    {"sigma", extra.sigma},
+                                    {"networks", extra.networks}});
         if (device.power.known()) one["idle_power_w"] = device.power.idle_w;
         answer["devices"].push_back(one);
     }
@@ -77,6 +86,7 @@ std::string to_text(const Predictor& predictor, const std::string& path, std::ui
         for (const NetworkCorrection& correction : device.corrections) {
             text += "; " + correction.key + " x " + show(correction.factor, Show::number);
         }
+        for (const HostExtra& extra : device.hosts) text += "; " + host_text(extra);
         text += "\n";
     }
     return text;

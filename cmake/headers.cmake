@@ -154,11 +154,13 @@ set(joulecast_headers
     joulecast/predict/bytes.h
     joulecast/predict/calibrate_networks.h
     joulecast/predict/compose.h
+    joulecast/predict/fit_hosts.h
     joulecast/predict/fit_models.h
     joulecast/predict/forecast_cache.h
     joulecast/predict/forecast_network.h
     joulecast/predict/forecast_operation.h
     joulecast/predict/forest_bytes.h
+    joulecast/predict/hosts.h
     joulecast/predict/jcp.h
     joulecast/predict/jcp_model.h
     joulecast/predict/mapped_file.h

@@ -35,6 +35,18 @@ std::optional<Metric> parse_metric(std::string_view text) {
     return std::nullopt;
 }
 
+std::string_view name(Bound bound) {
+    switch (bound) {
+        case Bound::device:
+            return "device";
+        case Bound::host:
+            return "host";
+        case Bound::power_cap:
+            return "power_cap";
+    }
+    return "";
+}
+
 std::string_view name(Evidence evidence) {
     switch (evidence) {
         case Evidence::measured:

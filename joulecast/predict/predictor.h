@@ -11,6 +11,11 @@
 
 namespace joulecast {
 
+/// What decides a network's time, or its power: computing, issuing, or the device's power limit.
+enum class Bound { device, host, power_cap };
+
+std::string_view name(Bound bound);
+
 /// How a number came about. analytic: roofline only; unknown: nothing to go by, never counted as zero.
 enum class Evidence { measured, interpolated, extrapolated, analytic, unknown };
 
@@ -34,8 +39,14 @@ struct NetworkForecast {
     std::map<std::string, std::int64_t> symbols;
     Cost cost;
     Estimate<Seconds> time;
-    Estimate<Joules> energy;  ///< unknown() where no power was ever measured on the device, with the reason below
-    Estimate<Watts> power;    ///< energy over time
+    Estimate<Joules> energy;      ///< unknown() where no power was ever measured on the device, with the reason below
+    Estimate<Watts> power;        ///< energy over time
+    Estimate<Seconds> host_adds;  ///< to the time, beyond that of the host that the operations were measured with
+    /// measured: by the operations' own host; interpolated: fitted to networks measured from this one; analytic:
+    /// neither
+    Evidence host_evidence = Evidence::measured;
+    std::int64_t host_networks = 0;  ///< models measured from this host, where that is not the operations'
+    Bound limited_by = Bound::device;
     double idle_energy_j = std::numeric_limits<double>::quiet_NaN();     ///< what the idle device would have drawn
     double dynamic_energy_j = std::numeric_limits<double>::quiet_NaN();  ///< the rest
     std::string energy_missing_reason;
