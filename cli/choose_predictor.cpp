@@ -41,11 +41,14 @@ std::optional<std::size_t> find_any_cpu(const Predictor& predictor) {
 
 }  // namespace
 
-const DeviceModel* ChosenPredictor::model_with(Math math) const {
+const DeviceModel* ChosenPredictor::model_with(Math math, Host host) const {
+    const DeviceModel* first = nullptr;
     for (const DeviceModel& one : predictor.devices) {
-        if (one.device.id == model().device.id && one.point.math == math) return &one;
+        if (one.device.id != model().device.id || one.point.math != math) continue;
+        if (one.point.host == host) return &one;
+        if (!first) first = &one;
     }
-    return nullptr;
+    return first;
 }
 
 ChosenPredictor choose_predictor(const std::string& device, const std::string& file) {

@@ -15,8 +15,9 @@ struct ChosenPredictor {
     std::string note;  ///< what the user must know, e.g. that it was measured on another CPU; may be empty
 
     const DeviceModel& model() const { return predictor.devices[device]; }
-    /// The device's model whose float32 products are computed so; nullptr where none was measured.
-    const DeviceModel* model_with(Math math) const;
+    /// The device's model whose float32 products are computed so, that of the host where there is one; nullptr where
+    /// none was measured.
+    const DeviceModel* model_with(Math math, Host host) const;
 };
 
 /// The file given, or the shipped predictor that covers the device. "cpu" is this machine; where no predictor was

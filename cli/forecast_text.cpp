@@ -25,24 +25,13 @@ std::string symbols_text(const NetworkForecast& network) {
     return text;
 }
 
-/// "; power: physical power model": said where energy is known worse than from measured power alone.
-std::string power_evidence_text(const NetworkForecast& network) {
-    std::string text;
-    for (const auto& [evidence, share] : network.power_evidence_share) {
-        if (evidence != PowerEvidence::physical || share < 0.005) continue;
-        text += "; power: " + std::string(name(evidence));
-        if (share < 0.995) text += " " + show(share, Show::percent);
-    }
-    return text;
-}
-
 std::string evidence_text(const NetworkForecast& network) {
     std::string text;
     for (const auto& [evidence, share] : network.evidence_share) {
         if (share < 0.005) continue;
         text += (text.empty() ? "" : ", ") + std::string(name(evidence)) + " " + show(share, Show::percent);
     }
-    return text + power_evidence_text(network);
+    return text;
 }
 
 /// "12.3 – 15.6 ms", both in the unit of the larger.
@@ -65,6 +54,7 @@ const NetworkColumns& table_columns() {
         {"symbols", "sizes", Show::text, [](const Forecast& f) { return symbols_text(f.network); }},
         {"mode", "mode", Show::text, [](const Forecast& f) { return std::string(name(f.network.mode)); }},
         {"precision", "precision", Show::text, [](const Forecast& f) { return f.network.precision; }},
+        {"host", "host", Show::text, [](const Forecast& f) { return std::string(name(f.network.point.host)); }},
         {"time_s", "time", Show::text,
          [](const Forecast& f) {
              return (f.network.lower_bound ? "≥ " : "") + show(f.network.time.value.value(), Show::seconds);
@@ -103,14 +93,17 @@ const NetworkColumns& csv_columns() {
         {"peak_memory_bytes", "", Show::bytes,
          [](const Forecast& f) { return known(f.network.cost.peak_memory.value.value()); }},
         {"resident_bytes", "", Show::bytes, [](const Forecast& f) { return known(f.network.resident_bytes); }},
-        {"power_evidence", "", Show::text,
-         [](const Forecast& f) {
-             const std::string text = power_evidence_text(f.network);
-             return text.empty() ? text : text.substr(std::string_view("; power: ").size());
-         }},
         {"unknown_nodes", "", Show::count, [](const Forecast& f) { return f.network.unknown_nodes; }},
         {"lower_bound", "", Show::text, [](const Forecast& f) { return f.network.lower_bound; }},
         {"predictor", "", Show::text, [](const Forecast& f) { return f.network.predictor; }},
+        {"host", "", Show::text, [](const Forecast& f) { return std::string(name(f.network.point.host)); }},
+        {"device_time_s", "", Show::seconds,
+         [](const Forecast& f) { return known(f.network.cost.device_time.value.value()); }},
+        {"host_time_s", "", Show::seconds,
+         [](const Forecast& f) { return known(f.network.cost.host_time.value.value()); }},
+        {"host_adds_s", "", Show::seconds, [](const Forecast& f) { return known(f.network.host_adds.value.value()); }},
+        {"host_evidence", "", Show::text, [](const Forecast& f) { return std::string(name(f.network.host_evidence)); }},
+        {"limited_by", "", Show::text, [](const Forecast& f) { return std::string(name(f.network.limited_by)); }},
     };
     return list;
 }
@@ -120,6 +113,7 @@ struct OperationLine {
     std::string model;
     std::string mode;
     std::string precision;
+    std::string host;
     OperationForecast forecast;
     double share = 0;
     double total_s = 0;
@@ -131,7 +125,8 @@ std::vector<OperationLine> lines(const NetworkForecast& network) {
     for (const OperationForecast& operation : network.operations) {
         const double time = operation.cost.device_time.value.value() * static_cast<double>(operation.count);
         total += time;
-        all.push_back({network.model, std::string(name(network.mode)), network.precision, operation, 0, time});
+        all.push_back({network.model, std::string(name(network.mode)), network.precision,
+                       std::string(name(network.point.host)), operation, 0, time});
     }
     for (OperationLine& line : all) line.share = total > 0 ? line.total_s / total : 0;
     return all;
@@ -183,8 +178,7 @@ const std::vector<Column<OperationLine>>& operation_csv_columns() {
         {"energy_j", "", Show::joules, [](const OperationLine& l) { return known(l.forecast.energy.value.value()); }},
         {"power_w", "", Show::watts, [](const OperationLine& l) { return known(l.forecast.power.value.value()); }},
         {"evidence", "", Show::text, [](const OperationLine& l) { return std::string(name(l.forecast.evidence)); }},
-        {"power_evidence", "", Show::text,
-         [](const OperationLine& l) { return std::string(name(l.forecast.power_evidence)); }},
+        {"host", "", Show::text, [](const OperationLine& l) { return l.host; }},
     };
     return list;
 }
@@ -202,7 +196,8 @@ std::string where_it_goes(const Forecast& forecast) {
         all.resize(shown);
     }
     return "\nWhere the time of " + forecast.network.model + " goes (" + std::string(name(forecast.network.mode)) +
-           ", " + forecast.network.precision + ")\n" + to_text(fill(operation_table_columns(), all)) + rest;
+           ", " + forecast.network.precision + ", host " + std::string(name(forecast.network.point.host)) + ")\n" +
+           to_text(fill(operation_table_columns(), all)) + rest;
 }
 
 template <class Unit>
@@ -225,13 +220,6 @@ Json shares(const NetworkForecast& network) {
     return answer;
 }
 
-/// By how the power of operations came about; those that occur.
-Json power_shares(const NetworkForecast& network) {
-    Json answer = Json::object();
-    for (const auto& [evidence, share] : network.power_evidence_share) answer[std::string(name(evidence))] = share;
-    return answer;
-}
-
 Json operations_json(const NetworkForecast& network) {
     Json answer = Json::array();
     for (const OperationForecast& operation : network.operations) {
@@ -241,8 +229,7 @@ Json operations_json(const NetworkForecast& network) {
                           {"time_s", estimate(operation.cost.device_time)},
                           {"energy_j", estimate(operation.energy)},
                           {"power_w", estimate(operation.power)},
-                          {"evidence", name(operation.evidence)},
-                          {"power_evidence", name(operation.power_evidence)}});
+                          {"evidence", name(operation.evidence)}});
     }
     return answer;
 }
@@ -264,6 +251,9 @@ Json to_json(const Forecast& forecast) {
             {"time_s", estimate(n.time)},
             {"device_time_s", estimate(n.cost.device_time)},
             {"host_time_s", estimate(n.cost.host_time)},
+            {"host_adds_s", estimate(n.host_adds)},
+            {"host_evidence", name(n.host_evidence)},
+            {"host_networks", n.host_networks},
             {"energy_j", estimate(n.energy)},
             {"idle_energy_j", number(n.idle_energy_j)},
             {"dynamic_energy_j", number(n.dynamic_energy_j)},
@@ -272,26 +262,35 @@ Json to_json(const Forecast& forecast) {
             {"peak_memory_bytes", estimate(n.cost.peak_memory)},
             {"memory_missing_reason", n.memory_missing_reason},
             {"resident_bytes", number(n.resident_bytes)},
-            {"limited_by", nullptr},
+            {"limited_by", name(n.limited_by)},
             {"predictor", n.predictor},
             {"predictor_note", forecast.note},
             {"evidence_share", shares(n)},
-            {"power_evidence_share", power_shares(n)},
             {"unknown_nodes", n.unknown_nodes},
             {"unknown_operations", n.unknown_operations},
             {"lower_bound", n.lower_bound},
             {"operations", operations_json(n)}};
 }
 
-/// Of devices whose power comes from the data sheet alone.
-std::set<std::string> physical_notes(const std::vector<Forecast>& forecasts) {
-    std::set<std::string> notes;
+/// What the host adds and how that is known, once for each host, device and predictor; nothing where the operations
+/// were measured from it.
+std::string hosts_text(const std::vector<Forecast>& forecasts) {
+    std::set<std::string> said;
+    std::string text;
     for (const Forecast& f : forecasts) {
-        if (!f.network.power_evidence_share.contains(PowerEvidence::physical)) continue;
-        notes.insert("energy: no power measured on " + f.device_name +
-                     ", so its data sheet gives it by the physical power model, to within its wide interval");
+        const NetworkForecast& n = f.network;
+        if (n.host_evidence == Evidence::measured) continue;
+        const std::string networks =
+            std::to_string(n.host_networks) + (n.host_networks == 1 ? " network" : " networks");
+        const std::string how = n.host_networks > 0 ? "fitted to " + networks + " measured from it on this device"
+                                                    : "carried over from other machines: no network was measured from "
+                                                      "it on this device";
+        const std::string line = "host " + std::string(name(n.point.host)) + ", " + std::string(name(n.mode)) + " on " +
+                                 n.device + ": what it takes beyond the host of the measured operations is " + how +
+                                 "\n";
+        if (said.insert(line).second) text += line;
     }
-    return notes;
+    return text;
 }
 
 /// Which device, which predictor and how old its measurements are: once per predictor and device.
@@ -318,7 +317,7 @@ std::string forecasts_to_text(const std::vector<Forecast>& forecasts, bool per_o
         if (!f.network.energy.known()) reasons.insert(f.network.energy_missing_reason);
     }
     for (const std::string& reason : reasons) text += "energy –: " + reason + "\n";
-    for (const std::string& note : physical_notes(forecasts)) text += note + "\n";
+    text += hosts_text(forecasts);
     text += "memory: parameters and inputs, and the peak above them\n";
     reasons.clear();
     for (const Forecast& f : forecasts) reasons.insert(f.network.memory_missing_reason);

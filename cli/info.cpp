@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "cli/host_text.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
 #include "joulecast/dataset/dataset.h"
@@ -99,6 +100,7 @@ Description describe_database(const std::string& file) {
         {"kind", "kind", Show::text, [](const RowGroup& g) { return g.kind; }},
         {"device", "device", Show::text, [](const RowGroup& g) { return g.device; }},
         {"mode", "mode", Show::text, [](const RowGroup& g) { return g.mode; }},
+        {"host", "host", Show::text, [](const RowGroup& g) { return g.host; }},
         {"outcome", "outcome", Show::text, [](const RowGroup& g) { return g.outcome; }},
         {"rows", "rows", Show::count, [](const RowGroup& g) { return g.rows; }},
         {"sessions", "sessions", Show::count, [](const RowGroup& g) { return g.sessions; }},
@@ -121,6 +123,13 @@ struct DevicePart {
     std::vector<std::string> learners;
     std::int64_t trees = 0;
 };
+
+/// That of the operations, and what calls cost more from those that networks were measured from.
+std::string hosts_text(const DeviceModel& model) {
+    std::string text(name(model.point.host));
+    for (const HostExtra& extra : model.hosts) text += "; " + host_text(extra);
+    return text;
+}
 
 Description describe_predictor(const std::string& file) {
     const Predictor predictor = read_jcp(file);
@@ -148,6 +157,7 @@ Description describe_predictor(const std::string& file) {
         {"learners", "learners", Show::text, [](const DevicePart& p) { return joined(p.learners); }},
         {"trees", "trees", Show::count, [](const DevicePart& p) { return p.trees; }},
         {"networks", "networks", Show::count, [](const DevicePart& p) { return p.model->networks; }},
+        {"hosts", "hosts", Show::text, [](const DevicePart& p) { return hosts_text(*p.model); }},
     };
     std::vector<DevicePart> parts;
     for (const DeviceModel& model : predictor.devices) {

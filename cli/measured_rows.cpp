@@ -11,6 +11,7 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/predict/fit_models.h"
+#include "joulecast/predict/hosts.h"
 
 namespace joulecast::cli {
 namespace {
@@ -26,10 +27,12 @@ Graph open_by_name(const NetworkMeasurement& network) {
 }
 
 /// The database's own list of the network's calls, if it has one: that is what was measured under the name. Else the
-/// model of that name.
-Graph open_measured(const Dataset& dataset, Device::Kind kind, const NetworkMeasurement& network) {
+/// model of that name. Throws for one that was issued as no operations of the setting can tell.
+Graph open_measured(const Dataset& dataset, const Device& device, const OperatingPoint& setting,
+                    const NetworkMeasurement& network) {
+    if (const auto why = refusal(network.real.host, device, setting.host)) throw Error(*why);
     if (auto listed = dataset.listed_network(network)) return *std::move(listed);
-    return at_precision(open_by_name(network), precision_named(network.precision), network.mode, kind);
+    return at_precision(open_by_name(network), precision_named(network.precision), network.mode, device.kind);
 }
 
 MeasuredRows rows_at(const Dataset& dataset, const Device& device, const std::vector<OperationRow>& all,
@@ -41,7 +44,9 @@ MeasuredRows rows_at(const Dataset& dataset, const Device& device, const std::ve
     std::copy_if(all.begin(), all.end(), std::back_inserter(found.rows),
                  [&](const OperationRow& row) { return same_setting(row.measurement.real, setting); });
     found.operations = training_rows_at(found.rows, device, setting);
-    const auto open = [&](const NetworkMeasurement& network) { return open_measured(dataset, device.kind, network); };
+    const auto open = [&](const NetworkMeasurement& network) {
+        return open_measured(dataset, device, setting, network);
+    };
     const auto networks = measured_networks(dataset.networks(device.id), setting, open);
     found.networks = networks.networks;
     for (const auto& [model, why] : networks.left_out) {
@@ -56,11 +61,26 @@ std::string describe(const OperatingPoint& setting) {
            std::to_string(setting.threads) + " threads";
 }
 
+/// A network whose host has a setting of its own among these is told by that.
+void keep_networks_apart(std::vector<MeasuredRows>& settings) {
+    for (MeasuredRows& one : settings) {
+        const auto belongs_elsewhere = [&](const TrainingNetwork& network) {
+            OperatingPoint own = one.setting;
+            own.host = network.measurement.real.host;
+            return std::ranges::any_of(settings, [&](const MeasuredRows& other) {
+                return &other != &one && same_setting(other.setting, own);
+            });
+        };
+        std::erase_if(one.networks, belongs_elsewhere);
+    }
+}
+
 /// Of every setting that is worth a model.
 void add_rows(const Dataset& dataset, const Device& device, const std::vector<OperationRow>& rows,
               const SettingsOf& settings_of_models, std::vector<MeasuredRows>& all) {
     const auto settings = settings_of_models ? settings_of_models(device.id) : settings_of(rows);
     if (settings.empty()) throw Error("the database has no usable operation measured on " + device.id + ".");
+    std::vector<MeasuredRows> of_device;
     for (const OperatingPoint& setting : settings) {
         MeasuredRows found = rows_at(dataset, device, rows, setting);
         const bool is_main = &setting == &settings.front();
@@ -70,8 +90,10 @@ void add_rows(const Dataset& dataset, const Device& device, const std::vector<Op
             continue;
         }
         if (found.operations.empty() && found.networks.empty()) continue;
-        all.push_back(std::move(found));
+        of_device.push_back(std::move(found));
     }
+    keep_networks_apart(of_device);
+    std::move(of_device.begin(), of_device.end(), std::back_inserter(all));
 }
 
 }  // namespace

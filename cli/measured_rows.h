@@ -12,6 +12,7 @@
 namespace joulecast::cli {
 
 /// What a database holds of one device at one setting (threads, math, host), ready for training and validation.
+/// Networks are those of every host, less those of a host that has a setting of its own here.
 struct MeasuredRows {
     Device device;
     OperatingPoint setting;

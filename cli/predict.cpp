@@ -15,6 +15,7 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/predict/forecast_network.h"
+#include "joulecast/predict/hosts.h"
 
 namespace joulecast::cli {
 namespace {
@@ -27,6 +28,7 @@ struct Options {
     std::vector<std::string> set;
     std::vector<std::string> modes{"inference"};
     std::vector<std::string> precisions{"fp32"};
+    std::vector<std::string> hosts{"python"};
     bool per_operation = false;
     bool strict = false;
     Output output;
@@ -55,17 +57,19 @@ struct Wanted {
     const DeviceModel* model = nullptr;
 };
 
-/// Throws where the predictor's device cannot compute so, or was measured with other matrix products alone.
-Wanted wanted(const std::string& word, const ChosenPredictor& chosen) {
+/// Throws where the predictor's device cannot compute or be issued to so, or was measured with other matrix products
+/// alone.
+Wanted wanted(const std::string& word, Host host, const ChosenPredictor& chosen) {
     const Precision precision = precision_named(word);
     if (const auto why = refusal(precision, chosen.model().device.kind)) throw UsageError(*why);
-    const DeviceModel* model = chosen.model_with(math_of(precision));
+    const DeviceModel* model = chosen.model_with(math_of(precision), host);
     if (!model)
         throw UsageError("precision " + word + " multiplies matrices of f32 in " +
                          std::string(name(math_of(precision))) + ", but " +
                          std::filesystem::path(chosen.path).filename().string() + " learnt " +
                          chosen.model().device.id + " with " + std::string(name(chosen.model().point.math)) +
                          ". Measure it with joulecast profile --precision " + word + " and train on that");
+    if (const auto why = refusal(host, model->device, model->point.host)) throw UsageError(*why);
     return {precision, model};
 }
 
@@ -75,13 +79,13 @@ void forecast_on(const std::string& device, const Options& options, std::vector<
     const auto features = columns(chosen.predictor);
     std::map<const DeviceModel*, MeasuredOperations> measured;
     const auto combinations = parse_settings(options.set);
-    const auto add = [&](const Graph& graph, Mode mode, const std::string& precision) {
-        const auto [precision_of_graph, model] = wanted(precision, chosen);
+    const auto add = [&](const Graph& graph, Mode mode, const std::string& precision, Host host) {
+        const auto [precision_of_graph, model] = wanted(precision, host, chosen);
         const auto [known, is_new] = measured.try_emplace(model);
         if (is_new) known->second = measured_at(options.database, *model);
         const Graph ready = at_precision(graph, precision_of_graph, mode, model->device.kind);
         Forecast one;
-        one.network = forecast_network(ready, precision, *model, features, known->second);
+        one.network = forecast_network(ready, precision, *model, features, known->second, host);
         one.network.predictor = std::filesystem::path(chosen.path).filename().string();
         one.device_name = chosen.model().device.display_name;
         one.origin = chosen.predictor.origin;
@@ -93,7 +97,9 @@ void forecast_on(const std::string& device, const Options& options, std::vector<
             for (const std::string& mode_name : options.modes) {
                 const Mode mode = parse_mode(mode_name).value();
                 const Graph graph = open_model(model, shipped_folder("zoo"), symbols, mode);
-                for (const std::string& precision : options.precisions) add(graph, mode, precision);
+                for (const std::string& precision : options.precisions) {
+                    for (const std::string& host : options.hosts) add(graph, mode, precision, parse_host(host).value());
+                }
             }
         }
     }
@@ -137,6 +143,10 @@ Run declare_predict(CLI::App& command) {
         ->capture_default_str();
     command.add_option("--precision", options->precisions, precision_words() + ", or several: fp32,bf16")
         ->delimiter(',')
+        ->capture_default_str();
+    command.add_option("--host", options->hosts, "who issues the operations: python, cpp, graph, or several")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
         ->capture_default_str();
     command.add_flag("--per-operation", options->per_operation, "show where the time goes");
     command.add_flag("--strict", options->strict, "fail when parts are unknown");

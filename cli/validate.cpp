@@ -93,6 +93,7 @@ const std::vector<Column<NetworkAccuracy>>& network_columns() {
         {"clock_mhz", "clock", Show::number, [](const N&) { return Cell(); }},
         {"mode", "mode", Show::text, [](const N& n) { return std::string(name(n.mode)); }},
         {"precision", "precision", Show::text, [](const N& n) { return n.precision; }},
+        {"host", "host", Show::text, [](const N& n) { return std::string(name(n.host)); }},
         {"measured_time_s", "measured", Show::seconds, [](const N& n) { return known(n.measured_time_s); }},
         {"predicted_time_s", "forecast", Show::seconds,
          [](const N& n) { return known(n.predicted_time.value.value()); }},
@@ -138,19 +139,21 @@ std::vector<Column<Row>> only(const std::vector<Column<Row>>& columns, std::init
 struct NetworkSummary {
     std::string mode;
     std::string precision;
+    std::string host;
     std::vector<double> forecast, summed, memory, energy, summed_energy;
     double inside = 0;
     double energy_inside = std::numeric_limits<double>::quiet_NaN();
 };
 
-NetworkSummary summary(const std::string& mode, const std::string& precision,
+NetworkSummary summary(const std::string& mode, const std::string& precision, const std::string& host,
                        const std::vector<NetworkAccuracy>& networks) {
     NetworkSummary s;
     s.mode = mode;
     s.precision = precision;
+    s.host = host;
     std::vector<double> energy_inside;
     for (const NetworkAccuracy& n : networks) {
-        if (mode != "all" && (mode != name(n.mode) || precision != n.precision)) continue;
+        if (mode != "all" && (mode != name(n.mode) || precision != n.precision || host != name(n.host))) continue;
         s.forecast.push_back(relative_error(n.predicted_time.value.value(), n.measured_time_s));
         if (std::isfinite(n.summed_time_s)) s.summed.push_back(relative_error(n.summed_time_s, n.measured_time_s));
         const double memory = relative_error(n.predicted_peak_bytes, n.measured_peak_bytes);
@@ -169,13 +172,16 @@ NetworkSummary summary(const std::string& mode, const std::string& precision,
 
 std::vector<NetworkSummary> summaries(const std::vector<NetworkAccuracy>& networks) {
     std::vector<NetworkSummary> all;
-    std::set<std::string> precisions;
+    std::set<std::string> precisions, hosts;
     for (const NetworkAccuracy& n : networks) precisions.insert(n.precision);
+    for (const NetworkAccuracy& n : networks) hosts.emplace(name(n.host));
     for (const char* mode : {"inference", "training"}) {
-        for (const std::string& precision : precisions) all.push_back(summary(mode, precision, networks));
+        for (const std::string& precision : precisions) {
+            for (const std::string& host : hosts) all.push_back(summary(mode, precision, host, networks));
+        }
     }
     std::erase_if(all, [](const NetworkSummary& s) { return s.forecast.empty(); });
-    if (all.size() > 1) all.push_back(summary("all", "all", networks));
+    if (all.size() > 1) all.push_back(summary("all", "all", "all", networks));
     return all;
 }
 
@@ -188,6 +194,7 @@ const std::vector<Column<NetworkSummary>>& summary_columns() {
     static const std::vector<Column<S>> list = {
         {"mode", "mode", Show::text, [](const S& s) { return s.mode; }},
         {"precision", "precision", Show::text, [](const S& s) { return s.precision; }},
+        {"host", "host", Show::text, [](const S& s) { return s.host; }},
         {"networks", "networks", Show::count, [](const S& s) { return static_cast<std::int64_t>(s.forecast.size()); }},
         {"time_mape", "forecast MAPE", Show::percent, [](const S& s) { return of(mean, s.forecast); }},
         {"time_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.forecast); }},
@@ -233,12 +240,12 @@ std::string to_text(const Validated& v) {
         if (v.lacks_lattuada) text += lattuada_gap() + "\n";
     }
     if (v.networks.empty()) return text;
-    text += "\n" + joulecast::to_text(
-                       fill(only(network_columns(),
-                                 {"network", "symbols", "mode", "precision", "measured_time_s", "predicted_time_s",
-                                  "error", "summed_time_s", "summed_error", "measured_energy_j", "predicted_energy_j",
-                                  "energy_error", "measured_peak_bytes", "predicted_peak_bytes", "inside_interval"}),
-                            v.networks));
+    text += "\n" + joulecast::to_text(fill(
+                       only(network_columns(),
+                            {"network", "symbols", "mode", "precision", "host", "measured_time_s", "predicted_time_s",
+                             "error", "summed_time_s", "summed_error", "measured_energy_j", "predicted_energy_j",
+                             "energy_error", "measured_peak_bytes", "predicted_peak_bytes", "inside_interval"}),
+                       v.networks));
     text += "\n" + joulecast::to_text(fill(summary_columns(), summaries(v.networks)));
     text += baseline_networks_text(v.baselines);
     return text;
@@ -255,7 +262,7 @@ std::string to_json(const Validated& v) {
     answer["networks"] = Json::parse(joulecast::to_json(fill(network_columns(), v.networks)));
     Json mape{{"time", nullptr}, {"energy", nullptr}};
     if (!v.networks.empty()) {
-        const NetworkSummary all = summary("all", "all", v.networks);
+        const NetworkSummary all = summary("all", "all", "all", v.networks);
         mape["time"] = mean(all.forecast);
         if (!all.energy.empty()) mape["energy"] = mean(all.energy);
         answer["network_summary"] = Json::parse(joulecast::to_json(fill(summary_columns(), summaries(v.networks))));

@@ -146,29 +146,26 @@ set(joulecast_headers
     joulecast/meter/smi_log.h
     joulecast/meter/sysfs.h
     joulecast/meter/time_source.h
-    joulecast/physics/fit_physical_power.h
     joulecast/physics/law.h
     joulecast/physics/memory.h
     joulecast/physics/nelder_mead.h
-    joulecast/physics/non_negative_least_squares.h
-    joulecast/physics/physical_power.h
     joulecast/physics/roofline.h
     joulecast/physics/timeline.h
     joulecast/predict/bytes.h
     joulecast/predict/calibrate_networks.h
     joulecast/predict/compose.h
-    joulecast/predict/device_power.h
+    joulecast/predict/fit_hosts.h
     joulecast/predict/fit_models.h
     joulecast/predict/forecast_cache.h
     joulecast/predict/forecast_network.h
     joulecast/predict/forecast_operation.h
     joulecast/predict/forest_bytes.h
+    joulecast/predict/hosts.h
     joulecast/predict/jcp.h
     joulecast/predict/jcp_model.h
     joulecast/predict/mapped_file.h
     joulecast/predict/measured_networks.h
     joulecast/predict/model.h
-    joulecast/predict/physical_samples.h
     joulecast/predict/predictor.h
     joulecast/predict/train.h
     joulecast/process/child_process.h

@@ -133,12 +133,12 @@ std::vector<RowGroup> Dataset::row_groups() const {
     std::vector<RowGroup> groups;
     for (const std::string kind : {"operation", "network"}) {
         auto select = connection_->sql.prepare(
-            "SELECT r.device, r.mode, r.outcome, s.worker, s.source, count(*), count(DISTINCT s.session), "
+            "SELECT r.device, r.mode, r.host, r.outcome, s.worker, s.source, count(*), count(DISTINCT s.session), "
             "total(r.wall_s) FROM " +
-            kind + "s r JOIN sessions s ON s.id = r.session_id GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5");
+            kind + "s r JOIN sessions s ON s.id = r.session_id GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6");
         while (select.step())
             groups.push_back({kind, select.text(0), select.text(1), select.text(2), select.text(3), select.text(4),
-                              select.integer(5), select.integer(6), select.real(7)});
+                              select.text(5), select.integer(6), select.integer(7), select.real(8)});
     }
     return groups;
 }

@@ -77,6 +77,7 @@ struct RowGroup {
     std::string kind;  ///< "operation" or "network"
     std::string device;
     std::string mode;
+    std::string host;  ///< "python", "cpp", "graph", "compiled"
     std::string outcome;
     std::string worker;
     std::string source;

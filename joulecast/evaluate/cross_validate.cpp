@@ -148,13 +148,14 @@ constexpr double least_measured_share = 0.9;
 NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* const> columns,
                         const TrainingNetwork& network, const MeasuredOperations& measured) {
     const NetworkMeasurement& m = network.measurement;
-    const auto forecast = forecast_network(network.graph, m.precision, device, columns, {});
+    const auto forecast = forecast_network(network.graph, m.precision, device, columns, {}, m.real.host);
     NetworkAccuracy result;
     result.network = m.model;
     result.device = device.device.id;
     result.symbols = m.symbols;
     result.mode = m.mode;
     result.precision = m.precision;
+    result.host = m.real.host;
     result.measured_time_s = m.time.median_s;
     result.predicted_time = forecast.time;
     result.measured_peak_bytes = m.peak_memory_bytes;
@@ -169,7 +170,7 @@ NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* cons
     }
     const Summed sum = summed(network.graph, device, columns, measured);
     result.measured_share = sum.measured_share;
-    if (sum.measured_share >= least_measured_share) {
+    if (sum.measured_share >= least_measured_share && result.host == device.point.host) {
         result.summed_time_s = sum.time_s;
         result.summed_energy_j = sum.energy_j;
     }
@@ -243,11 +244,14 @@ NetworkValidation validate_networks(const Device& device, const OperatingPoint& 
         }
         const auto trained =
             validate_part(frame_of(device, setting), parts, others, fold, settings, validation.operations);
+        std::vector<TrainingNetwork> of_setting = others;
+        std::erase_if(of_setting, [&](const TrainingNetwork& n) { return n.measurement.real.host != setting.host; });
         std::optional<Lattuada> lattuada;
-        if (settings.lattuada) lattuada = fit_lattuada(others, device);
+        if (settings.lattuada) lattuada = fit_lattuada(of_setting, device);
         for (const TrainingNetwork& network : networks) {
             if (network.measurement.model != model) continue;
             validation.networks.push_back(compare(trained.model, columns, network, measured));
+            if (network.measurement.real.host != setting.host) continue;
             append_networks(trained.published, network, device, setting, validation.baselines);
             if (lattuada) validation.baselines.push_back(forecast_network(*lattuada, network, device));
         }

@@ -44,9 +44,11 @@ struct NetworkAccuracy {
     std::map<std::string, std::int64_t> symbols;
     Mode mode = Mode::inference;
     std::string precision;
+    Host host = Host::cpp;  ///< it was measured from, and is forecast for
     double measured_time_s = 0;
     Estimate<Seconds> predicted_time;
-    double summed_time_s = std::numeric_limits<double>::quiet_NaN();  ///< of measured operations; NaN: too few were
+    /// Of measured operations; NaN where too few were, or from another host than the network.
+    double summed_time_s = std::numeric_limits<double>::quiet_NaN();
     double measured_energy_j = std::numeric_limits<double>::quiet_NaN();
     Estimate<Joules> predicted_energy;
     double summed_energy_j = std::numeric_limits<double>::quiet_NaN();
@@ -64,7 +66,8 @@ struct NetworkValidation {
 };
 
 /// Each network in turn, at all its batches, modes and precisions: no row in the group of any of its operations is
-/// trained on, not even those it shares, and its own measurements calibrate nothing.
+/// trained on, not even those it shares, and its own measurements calibrate nothing. Published methods know no host:
+/// they see the networks measured from that of the operations.
 NetworkValidation validate_networks(const Device& device, const OperatingPoint& setting,
                                     std::span<const TrainingRow> rows, std::span<const TrainingNetwork> networks,
                                     const MeasuredOperations& measured, const ValidationSettings& settings);

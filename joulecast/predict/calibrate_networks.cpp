@@ -5,9 +5,12 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
+#include "joulecast/dataset/columns.h"
 #include "joulecast/learn/conformal.h"
 #include "joulecast/physics/nelder_mead.h"
+#include "joulecast/predict/fit_hosts.h"
 #include "joulecast/predict/forecast_network.h"
 
 namespace joulecast {
@@ -52,6 +55,10 @@ NetworkSample sample(const DeviceModel& device, std::span<const Feature* const> 
     const auto operations = forecast_operations(device, columns, network.graph, times);
     NetworkSample found{m.model, correction_key(m.mode, m.precision), parts_of(operations), m.time.median_s};
     found.measured_j = measured_joules(m);
+    found.mode = m.mode;
+    found.host = m.real.host;
+    found.sizes = symbols_text(m.symbols);
+    if (m.time.half_width_s > 0) found.half_width_s = m.time.half_width_s;
     return found;
 }
 
@@ -132,6 +139,31 @@ LeftOut left_out_errors(std::span<const NetworkSample> samples, const PowerFacts
     return errors;
 }
 
+double sigma_of(const NetworkSample& s) {
+    constexpr double normal_95 = 1.96;
+    return s.half_width_s / s.measured_s / normal_95;
+}
+
+/// Beside its parts, corrected and, where the network was measured from the host of the operations too, scaled to that:
+/// then what is left is the host's doing.
+HostSample host_sample(const DeviceModel& device, std::span<const NetworkSample> own, const NetworkSample& sample) {
+    const NetworkCorrection correction = network_correction(device, sample.key);
+    HostSample found{sample.model, sample.host, sample.mode, sample.parts, sample.measured_s, sigma_of(sample)};
+    double scale = 1;
+    const auto same = std::find_if(own.begin(), own.end(), [&](const NetworkSample& s) {
+        return s.model == sample.model && s.key == sample.key && s.sizes == sample.sizes;
+    });
+    if (same == own.end()) {
+        found.sigma = std::hypot(found.sigma, sample.parts.sigma_time, device.sigma_network);
+    } else {
+        scale = same->measured_s / composed_seconds(sample.parts, correction);
+        found.sigma = std::hypot(found.sigma, sigma_of(*same));
+    }
+    found.parts.host_s *= scale * correction.host_factor;
+    found.parts.device_s *= scale * correction.factor;
+    return found;
+}
+
 double sigma_or_default(std::span<const NetworkError> errors, std::size_t models) {
     return models < least_models || errors.empty() ? default_sigma : systematic_sigma(errors);
 }
@@ -189,10 +221,16 @@ void calibrate_networks(DeviceModel& device, std::span<const TrainingRow> rows, 
     const auto times = held_out_operations(rows, held_out);
     std::map<std::string, std::vector<NetworkSample>> by_key;
     std::vector<NetworkSample> all;
+    std::vector<NetworkSample> of_other_hosts;
     std::vector<double> memory_errors;
     for (const TrainingNetwork& network : networks) {
         if (!is_measured(network.measurement)) continue;
-        all.push_back(sample(device, columns, times, network));
+        NetworkSample found = sample(device, columns, times, network);
+        if (found.host != device.point.host) {
+            of_other_hosts.push_back(std::move(found));
+            continue;
+        }
+        all.push_back(std::move(found));
         by_key[all.back().key].push_back(all.back());
         const auto plan = plan_memory(network.graph, device, columns);
         const double peak = network.measurement.peak_memory_bytes;
@@ -208,6 +246,9 @@ void calibrate_networks(DeviceModel& device, std::span<const TrainingRow> rows, 
     device.memory_half_width =
         memory_errors.size() < least_models ? default_memory_half_width : conformal_quantile(memory_errors, 0.9);
     device.networks = static_cast<std::int64_t>(all.size());
+    std::vector<HostSample> from_hosts;
+    for (const NetworkSample& one : of_other_hosts) from_hosts.push_back(host_sample(device, all, one));
+    device.hosts = fit_hosts(from_hosts, device);
 }
 
 }  // namespace joulecast

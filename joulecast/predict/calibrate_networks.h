@@ -10,9 +10,10 @@
 
 namespace joulecast {
 
-/// Sets corrections, the systematic sigmas and memory_half_width of `device` from measured networks. Their operations
-/// count as forecast while held out, so that the correction is the one a new network needs. Without networks: no
-/// correction, and wide default widths.
+/// Sets corrections, the systematic sigmas and memory_half_width of `device` from the networks that were measured from
+/// the host of its operations, and `hosts` from those measured from others. Their operations count as forecast while
+/// held out, so that the correction is the one a new network needs. Without networks: no correction, and wide default
+/// widths.
 void calibrate_networks(DeviceModel& device, std::span<const TrainingRow> rows, std::span<const HeldOutTime> held_out,
                         std::span<const TrainingNetwork> networks);
 
@@ -23,6 +24,10 @@ struct NetworkSample {
     NetworkParts parts;
     double measured_s = 0;
     double measured_j = std::numeric_limits<double>::quiet_NaN();
+    Mode mode = Mode::inference;
+    Host host = Host::cpp;
+    std::string sizes = {};   ///< with model and key: what was measured, whoever issued it
+    double half_width_s = 0;  ///< 95 %, of measured_s
 };
 
 /// Factors that bring the composed times and energies nearest to the measured ones in squared log, pulled towards 1 as

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "joulecast/graph/record.h"
 #include "joulecast/physics/law.h"
 
 namespace joulecast {
@@ -11,6 +12,11 @@ namespace {
 constexpr double normal_90 = 1.645;  // half width of a normal's 90 % interval in standard deviations
 /// A network that keeps the device busy draws what the cap allows, less what the cap's control loop leaves.
 constexpr double share_of_cap = 0.995;
+constexpr double least_share_left = 0.1;  // of a timeline, whatever a quicker host saves
+
+double timeline(double own, double added) {
+    return std::max(least_share_left * own, own + added);
+}
 
 }  // namespace
 
@@ -38,6 +44,9 @@ NetworkParts parts_of(std::span<const OperationForecast> operations) {
     double power_variance = 0;
     for (const OperationForecast& operation : operations) {
         const auto count = static_cast<double>(operation.count);
+        const Family kind = family(operation.operation);
+        if (kind != Family::symbolic) parts.calls += count;
+        if (kind != Family::symbolic && kind != Family::view) parts.kernels += count;
         const double call = operation.cost.device_time.value.value();
         const double host = std::min(call, operation.cost.host_time.value.value());
         parts.host_s += count * host;
@@ -60,16 +69,37 @@ NetworkParts parts_of(std::span<const OperationForecast> operations) {
     return parts;
 }
 
+double host_seconds(const NetworkParts& parts, const NetworkCorrection& correction) {
+    return timeline(correction.host_factor * parts.host_s, parts.added_host_s);
+}
+
+double device_seconds(const NetworkParts& parts, const NetworkCorrection& correction) {
+    return timeline(correction.factor * parts.device_s, parts.added_device_s);
+}
+
 double composed_seconds(const NetworkParts& parts, const NetworkCorrection& correction) {
-    return overlapped(correction.host_factor * parts.host_s, correction.factor * parts.device_s);
+    return overlapped(host_seconds(parts, correction), device_seconds(parts, correction));
+}
+
+double share_of_added(const NetworkParts& parts, const NetworkCorrection& correction) {
+    const double whole = composed_seconds(parts, correction);
+    if (!(whole > 0)) return 0;
+    // T^8 = H^8 + D^8, so dT/dH = (H / T)^7.
+    const auto part = [&](double line, double added) { return std::pow(line / whole, 7) * added / whole; };
+    return std::abs(part(host_seconds(parts, correction), parts.added_host_s) +
+                    part(device_seconds(parts, correction), parts.added_device_s));
 }
 
 double composed_joules(const NetworkParts& parts, const NetworkCorrection& correction, const PowerFacts& power,
                        double seconds) {
     const double idle = power.idle_w * seconds;
-    const double whole = idle + correction.energy_factor * parts.dynamic_j;
+    const double whole = idle + correction.energy_factor * parts.dynamic_j + parts.added_j;
     if (std::isnan(power.cap_w) || std::isnan(whole)) return whole;
     return std::min(whole, std::max(idle, share_of_cap * power.cap_w * seconds));
+}
+
+bool is_at_cap(double joules, const PowerFacts& power, double seconds) {
+    return joules >= share_of_cap * power.cap_w * seconds;
 }
 
 }  // namespace joulecast

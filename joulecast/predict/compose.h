@@ -16,19 +16,38 @@ struct NetworkParts {
     double sigma_time = 0;    ///< relative standard deviation that the operations' own intervals stand for
     double sigma_energy = 0;  ///< of dynamic_j
     double sigma_power = 0;   ///< of dynamic_j over the time: the errors of power alone
+    double calls = 0;         ///< that a host issues: all but shape arithmetic
+    double kernels = 0;       ///< of these, those that compute: all but views
+
+    // What another host adds than the one that the operations were measured with (hosts.h). No correction scales it.
+    double added_host_s = 0;
+    double added_device_s = 0;
+    double added_j = 0;      ///< above idle power
+    double sigma_added = 0;  ///< standard deviation of the logarithm of what is added
 };
 
 /// Calls of one operation share one error, which adds linearly; different operations err independently.
 NetworkParts parts_of(std::span<const OperationForecast> operations);
 
-/// T = ((host_factor sum host)^8 + (factor sum device)^8)^(1/8): the host issues ahead while the device works, so the
-/// slower of the two decides. On a CPU the host's sum is zero and T is the factor times the sum.
+/// The host's timeline, host_factor * host_s + added_host_s, and the device's, factor * device_s + added_device_s. What
+/// is added may be negative, and then takes nine tenths of the timeline at most.
+double host_seconds(const NetworkParts& parts, const NetworkCorrection& correction);
+double device_seconds(const NetworkParts& parts, const NetworkCorrection& correction);
+
+/// T = (host^8 + device^8)^(1/8): the host issues ahead while the device works, so the slower of the two decides. On a
+/// CPU the host's timeline is empty and T is the device's.
 double composed_seconds(const NetworkParts& parts, const NetworkCorrection& correction);
+
+/// d log T / d log(added): how much of an error of what is added, as a share of it, arrives in T.
+double share_of_added(const NetworkParts& parts, const NetworkCorrection& correction);
 
 /// Whole energy of a run of `seconds`: idle power all along, and above it what the calls add, but never more than the
 /// device may draw. NaN where no power is known.
 double composed_joules(const NetworkParts& parts, const NetworkCorrection& correction, const PowerFacts& power,
                        double seconds);
+
+/// Whether that energy is what the device's power limit allows in that time, rather than what the calls would draw.
+bool is_at_cap(double joules, const PowerFacts& power, double seconds);
 
 /// exp(normal 90 % quantile * sigma): what a value is multiplied with and divided by for its 90 % interval.
 double spread_90(double sigma);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "joulecast/error.h"
 #include "joulecast/graph/operation_key.h"
+#include "joulecast/predict/hosts.h"
 
 namespace joulecast {
 namespace {
@@ -63,11 +65,14 @@ const OperationForecast& ForecastCache::Generation::add(const Sought& sought, Op
 }
 
 ForecastCache::ForecastCache(const DeviceModel& device, std::span<const Feature* const> columns,
-                             const MeasuredOperations& measured, std::size_t capacity)
+                             const MeasuredOperations& measured, std::size_t capacity, std::optional<Host> host)
     : device_(device),
       columns_(columns.begin(), columns.end()),
       measured_(measured),
-      half_capacity_(std::clamp<std::size_t>(capacity / 2, 1, std::size_t{1} << 24U)) {}
+      half_capacity_(std::clamp<std::size_t>(capacity / 2, 1, std::size_t{1} << 24U)),
+      host_(host.value_or(device.point.host)) {
+    if (const auto why = refusal(host_, device_.device, device_.point.host)) throw Error(*why + ".");
+}
 
 const OperationForecast& ForecastCache::forecast(const Operation& operation) {
     key_.clear();
@@ -84,6 +89,7 @@ const OperationForecast& ForecastCache::forecast(const Operation& operation) {
     }
     ++misses_;
     auto forecast = forecast_operation(device_, columns_, prepare(operation, device_), measured_);
+    forecast = issued_from(host_, device_, std::move(forecast));
     make_room();
     return young_.add(sought, std::move(forecast));
 }

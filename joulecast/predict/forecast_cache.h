@@ -19,10 +19,14 @@ class ForecastCache {
     static constexpr std::size_t default_capacity = std::size_t{1} << 16U;
 
     /// Device and measured operations must outlive the cache and stay as they are. A capacity below 2 counts as 2.
+    /// Without `host` calls are issued as the device's operations were. Throws Error for a host that nothing can be
+    /// said of (hosts.h).
     ForecastCache(const DeviceModel& device, std::span<const Feature* const> columns,
-                  const MeasuredOperations& measured, std::size_t capacity = default_capacity);
+                  const MeasuredOperations& measured, std::size_t capacity = default_capacity,
+                  std::optional<Host> host = std::nullopt);
 
-    /// What forecast_operation() says of one call; valid until the next call. Throws what that throws.
+    /// What forecast_operation() says of one call, issued from the host; valid until the next call. Throws what that
+    /// throws.
     const OperationForecast& forecast(const Operation& operation);
 
     std::size_t size() const { return young_.size() + old_.size(); }
@@ -77,6 +81,7 @@ class ForecastCache {
     const MeasuredOperations& measured_;
     std::size_t half_capacity_;
     std::vector<std::uint64_t> key_;  ///< of what is asked for
+    Host host_;
     Generation young_;
     Generation old_;
     std::uint64_t hits_ = 0;

@@ -21,8 +21,11 @@ std::string correction_key(Mode mode, const std::string& precision);
 std::optional<MemoryPlan> plan_memory(const Graph& graph, const DeviceModel& device,
                                       std::span<const Feature* const> columns);
 
-/// What the network costs on the device of the model. `graph` is already at its symbols, precision and mode.
+/// What the network costs on the device of the model. `graph` is already at its symbols, precision and mode; measured
+/// operations are from the host of the model's. Without `host` that is the network's, too. Throws Error for a host that
+/// nothing can be said of (hosts.h).
 NetworkForecast forecast_network(const Graph& graph, const std::string& precision, const DeviceModel& device,
-                                 std::span<const Feature* const> columns, const MeasuredOperations& measured);
+                                 std::span<const Feature* const> columns, const MeasuredOperations& measured,
+                                 std::optional<Host> host = std::nullopt);
 
 }  // namespace joulecast

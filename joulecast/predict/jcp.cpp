@@ -281,24 +281,28 @@ void take_power(ByteReader& in, DeviceModel& device) {
     }
 }
 
-void put(ByteWriter& out, const PhysicalPower& power) {
-    for (const double value :
-         {power.still, power.flop, power.byte, power.matrix, power.other, power.tensor, power.half_width})
-        out.real(value);
-    out.signed_number(power.devices);
-    out.signed_number(power.rows);
+/// What calls cost more from other hosts; a file without the section knows none.
+void put_hosts(ByteWriter& out, const DeviceModel& device) {
+    out.number(static_cast<std::uint32_t>(device.hosts.size()));
+    for (const HostExtra& extra : device.hosts) {
+        out.text(name(extra.host));
+        out.text(name(extra.mode));
+        out.real(extra.seconds_per_call);
+        out.real(extra.sigma);
+        out.signed_number(extra.networks);
+    }
 }
 
-PhysicalPower take_physical_power(ByteReader& in) {
-    PhysicalPower power;
-    for (double* value :
-         {&power.still, &power.flop, &power.byte, &power.matrix, &power.other, &power.tensor, &power.half_width}) {
-        *value = take_finite(in);
-        if (*value < 0) in.fail("its physical power model has a negative number");
+void take_hosts(ByteReader& in, DeviceModel& device) {
+    device.hosts.resize(in.count(32));
+    for (HostExtra& extra : device.hosts) {
+        extra.host = take_name(in, parse_host, "host");
+        extra.mode = take_name(in, parse_mode, "mode");
+        extra.seconds_per_call = take_finite(in);
+        extra.sigma = take_finite(in);
+        if (extra.sigma < 0) in.fail("its calibration has a negative number");
+        extra.networks = in.signed_number();
     }
-    power.devices = in.signed_number();
-    power.rows = in.signed_number();
-    return power;
 }
 
 class SectionWriter {
@@ -354,8 +358,8 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, st
         take_calibration(in, current(predictor, in));
     } else if (tag == "POWR") {
         take_power(in, current(predictor, in));
-    } else if (tag == "PHYS") {
-        current(predictor, in).physical_power = take_physical_power(in);
+    } else if (tag == "HOST") {
+        take_hosts(in, current(predictor, in));
     } else {
         return;  // of a later program that kept the version: by the format's rule it may be passed over
     }
@@ -380,8 +384,8 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
             out.section("MODL", [&](ByteWriter& w) { put(w, model); });
         }
         out.section("CALI", [&](ByteWriter& w) { put_calibration(w, device); });
+        out.section("HOST", [&](ByteWriter& w) { put_hosts(w, device); });
         out.section("POWR", [&](ByteWriter& w) { put_power(w, device); });
-        out.section("PHYS", [&](ByteWriter& w) { put(w, device.physical_power); });
     }
     return out.file();
 }

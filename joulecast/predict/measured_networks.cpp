@@ -11,7 +11,7 @@ namespace {
 
 bool is_usable(const NetworkMeasurement& m, const OperatingPoint& setting) {
     return (m.outcome == Outcome::ok || m.outcome == Outcome::unstable) && m.time.median_s > 0 &&
-           m.real.threads == setting.threads && m.real.math == setting.math && m.real.host == setting.host;
+           m.real.threads == setting.threads && m.real.math == setting.math;
 }
 
 NetworkMeasurement middle(std::vector<const NetworkMeasurement*> repeats) {
@@ -31,12 +31,12 @@ NetworkMeasurement middle(std::vector<const NetworkMeasurement*> repeats) {
 
 MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const OperatingPoint& setting,
                                    const OpenMeasured& open) {
-    std::map<std::tuple<std::string, std::map<std::string, std::int64_t>, Mode, std::string>,
+    std::map<std::tuple<std::string, std::map<std::string, std::int64_t>, Mode, std::string, Host>,
              std::vector<const NetworkMeasurement*>>
         same;
     for (const NetworkRow& row : rows) {
         const NetworkMeasurement& m = row.measurement;
-        if (is_usable(m, setting)) same[{m.model, m.symbols, m.mode, m.precision}].push_back(&m);
+        if (is_usable(m, setting)) same[{m.model, m.symbols, m.mode, m.precision, m.real.host}].push_back(&m);
     }
     MeasuredNetworks found;
     for (const auto& [key, repeats] : same) {

@@ -20,8 +20,8 @@ struct MeasuredNetworks {
     std::vector<std::pair<std::string, std::string>> left_out;
 };
 
-/// The usable rows at the setting (threads, math, host), each with its graph. Repeated measurements of one network
-/// become one with the median of their times.
+/// The usable rows at the setting (threads, math), from every host, each with its graph. Repeated measurements of one
+/// network from one host become one with the median of their times.
 MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const OperatingPoint& setting,
                                    const OpenMeasured& open);
 

@@ -35,6 +35,18 @@ std::optional<Metric> parse_metric(std::string_view text) {
     return std::nullopt;
 }
 
+std::string_view name(Bound bound) {
+    switch (bound) {
+        case Bound::device:
+            return "device";
+        case Bound::host:
+            return "host";
+        case Bound::power_cap:
+            return "power_cap";
+    }
+    return "";
+}
+
 std::string_view name(Evidence evidence) {
     switch (evidence) {
         case Evidence::measured:
@@ -47,22 +59,6 @@ std::string_view name(Evidence evidence) {
             return "analytic";
         case Evidence::unknown:
             return "unknown";
-    }
-    return "";
-}
-
-std::string_view name(PowerEvidence evidence) {
-    switch (evidence) {
-        case PowerEvidence::none:
-            return "unknown";
-        case PowerEvidence::measured:
-            return "measured";
-        case PowerEvidence::learned:
-            return "learned";
-        case PowerEvidence::shared:
-            return "between idle and busy";
-        case PowerEvidence::physical:
-            return "physical power model";
     }
     return "";
 }

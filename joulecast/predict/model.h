@@ -14,7 +14,6 @@
 #include "joulecast/learn/learner.h"
 #include "joulecast/learn/model.h"
 #include "joulecast/physics/law.h"
-#include "joulecast/physics/physical_power.h"
 
 namespace joulecast {
 
@@ -77,6 +76,17 @@ struct NetworkCorrection {
     friend bool operator==(const NetworkCorrection&, const NetworkCorrection&) = default;
 };
 
+/// What a call costs more when another host issues it than the one that the operations were measured with
+/// (DeviceModel::point); less where negative. From Python: the interpreter, the modules and their arguments.
+struct HostExtra {
+    Host host = Host::python;
+    Mode mode = Mode::inference;
+    double seconds_per_call = 0;
+    double sigma = 0;           ///< standard deviation of log |seconds_per_call| for a network never measured
+    std::int64_t networks = 0;  ///< measured from that host; 0: carried over from other machines
+    friend bool operator==(const HostExtra&, const HostExtra&) = default;
+};
+
 /// What is known of a device's power beyond that of single operations. NaN: nothing was measured.
 struct PowerFacts {
     double idle_w = std::numeric_limits<double>::quiet_NaN();  ///< context alive, nothing running
@@ -95,12 +105,12 @@ struct DeviceModel {
     std::vector<TrainedLaw> laws;  ///< sorted by key
     std::vector<FamilyModel> models;
     std::vector<NetworkCorrection> corrections;
+    std::vector<HostExtra> hosts;  ///< that networks were measured from, beside that of the operations
     double call_overhead_s = 0;    ///< of a call that computes nothing (views): the smallest fitted floor
     double sigma_network = 0;      ///< systematic log error of a network's time beyond its operations' own
     double memory_half_width = 0;  ///< 90 % of |log(measured / planned peak memory)| of networks
     std::int64_t networks = 0;     ///< measured, that the two above and the corrections were calibrated on
     PowerFacts power;
-    PhysicalPower physical_power = shipped_physical_power();  ///< for what no power was measured of
 };
 
 /// Where it comes from: printed with every forecast and kept in the file.

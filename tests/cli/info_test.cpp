@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_command.h"
+#include "tests/predict/synthetic.h"
 
 namespace joulecast {
 namespace {
@@ -25,6 +26,29 @@ TEST(Info, DescribesADatabase) {
     EXPECT_EQ(info.at("networks"), 1);
     EXPECT_EQ(info.at("parts").size(), 3u);  // operations ok, operations out of memory, networks ok
     EXPECT_THAT(run_joulecast("info " + db).out, HasSubstr("out_of_memory"));
+}
+
+TEST(Info, TellsFromWhichHostsWasMeasured) {
+    const TemporaryFolder folder;
+    const std::string db = folder.file("hosts.db");
+    {
+        Dataset dataset(db);
+        dataset.insert(synthetic_cpu());
+        const Graph graph = synthetic_graph("resnet18", 2);
+        for (const OperationRow& row : synthetic_rows({graph})) dataset.insert(row.measurement, row.provenance);
+        NetworkRow row = synthetic_network(graph);
+        dataset.insert(row.measurement, row.provenance);
+        row.measurement.asked.host = row.measurement.real.host = Host::python;
+        row.measurement.time.median_s *= 1.2;
+        dataset.insert(row.measurement, row.provenance);
+    }
+    const auto parts = nlohmann::json::parse(run_joulecast("info --format json " + db).out).at("parts");
+    ASSERT_EQ(parts.size(), 3u);  // operations from C++, a network from C++, one from Python
+    EXPECT_EQ(parts[0].at("host"), "cpp");
+    EXPECT_EQ(parts[2].at("host"), "python");
+    const std::string predictor = folder.file("hosts.jcp");
+    ASSERT_EQ(run_joulecast("train --learner decision_tree --db " + db + " -o " + predictor).status, 0);
+    EXPECT_THAT(run_joulecast("info " + predictor).out, HasSubstr("cpp; python inference + "));
 }
 
 TEST(Info, DescribesANetwork) {

@@ -83,6 +83,36 @@ TEST(Predict, HasTheKeysOfTheContract) {
     }
 }
 
+TEST(Predict, TakesPythonForTheHostAndSaysWhatThatRestsOn) {
+    const std::string command = "predict resnet18 --device cpu-synthetic" + predictor;
+    const auto answer = nlohmann::json::parse(run_joulecast(command + "--format json").out);
+    const auto& python = answer["predictions"][0];
+    EXPECT_EQ(python["host"], "python");
+    EXPECT_EQ(python["host_evidence"], "analytic");
+    EXPECT_EQ(python["limited_by"], "device");
+    EXPECT_EQ(python["host_time_s"]["value"], 0.0) << "a CPU computes where it issues";
+    const auto both = nlohmann::json::parse(run_joulecast(command + "--host cpp,python --format json").out);
+    const auto& cpp = both["predictions"][0];
+    EXPECT_EQ(cpp["host"], "cpp");
+    EXPECT_EQ(cpp["host_evidence"], "measured");
+    EXPECT_EQ(both["predictions"][1], python);
+    // 8 us for each of the 69 calls of resnet18, which the file of version 1 knows nothing of.
+    EXPECT_NEAR(python["time_s"]["value"].get<double>() - cpp["time_s"]["value"].get<double>(), 69 * 8e-6, 1e-9);
+    const auto table = run_joulecast(command + "--host python,cpp");
+    EXPECT_THAT(table.out, HasSubstr("host python, inference on cpu-synthetic"));
+    EXPECT_THAT(table.out, HasSubstr("carried over from other machines"));
+    EXPECT_THAT(run_joulecast(command + "--host cpp").out, ::testing::Not(HasSubstr("carried over")));
+}
+
+TEST(Predict, RefusesHostsThatTheDeviceCannotHave) {
+    const std::string command = "predict resnet18 --device cpu-synthetic" + predictor;
+    const auto graph = run_joulecast(command + "--host graph");
+    EXPECT_EQ(graph.status, 2);
+    EXPECT_THAT(graph.err, HasSubstr("graphs are captured on CUDA GPUs only"));
+    EXPECT_EQ(run_joulecast(command + "--host compiled").status, 2);
+    EXPECT_EQ(run_joulecast(command + "--host fortran").status, 2);
+}
+
 TEST(Predict, ShowsWhereTheTimeGoes) {
     const auto ran = run_joulecast("predict resnet18 --device cpu-synthetic --per-operation" + predictor);
     EXPECT_THAT(ran.out, HasSubstr("Where the time of resnet18 goes"));

@@ -90,6 +90,41 @@ TEST(ValidateNetworks, LeavesOutTheNetworkWithAllItShares) {
     EXPECT_EQ(times[training.front().group], 3U);  // the first convolution is that of three of the four networks
 }
 
+TEST(ValidateNetworks, ScoresNetworksUnderTheHostTheyWereMeasuredWith) {
+    std::vector<Graph> graphs;
+    std::vector<TrainingNetwork> networks;
+    constexpr double python_s = 20e-6;
+    std::map<std::string, double> planted;
+    for (const char* model : {"mobilenet_v3_small", "mnasnet1_0", "mobilenet_v2", "shufflenet_v2_x1_0"}) {
+        graphs.push_back(synthetic_graph(model, 1));
+        networks.push_back({graphs.back(), testing::synthetic_network(graphs.back()).measurement});
+        TrainingNetwork from_python = networks.back();
+        double calls = 0;
+        for (const CountedOperation& counted : count_operations(graphs.back()))
+            if (family(counted.operation) != Family::symbolic) calls += static_cast<double>(counted.count);
+        from_python.measurement.real.host = Host::python;
+        from_python.measurement.time.median_s += planted[model] = calls * python_s;
+        networks.push_back(from_python);
+    }
+    const auto rows = testing::synthetic_rows(graphs);
+    OperatingPoint setting;
+    const auto training = training_rows(rows, testing::synthetic_cpu(), setting);
+    auto settings = quick();
+    settings.baselines = {find_baseline("roofline")};
+    settings.lattuada = true;
+    const auto validation =
+        validate_networks(testing::synthetic_cpu(), setting, training, networks, measured_operations(rows), settings);
+    ASSERT_EQ(validation.networks.size(), 8U);
+    std::map<std::string, double> found;
+    for (const NetworkAccuracy& n : validation.networks) {
+        found[n.network] += (n.host == Host::python ? 1 : -1) * n.predicted_time.value.value();
+        EXPECT_EQ(std::isnan(n.summed_time_s), n.host == Host::python) << "no operation was measured from Python";
+    }
+    // Without the network itself three are left to learn from, against the 8 us of other machines.
+    for (const auto& [model, seconds] : planted) EXPECT_NEAR(found[model] / seconds, 1, 0.4) << model;
+    EXPECT_EQ(validation.baselines.size(), 4U + 4U) << "one line for each method and network measured from C++";
+}
+
 TEST(ValidateNetworks, GivesNoSumWhereOperationsWereNotMeasured) {
     const Graph graph = synthetic_graph("resnet18", 2);
     const std::vector<TrainingNetwork> networks{{graph, testing::synthetic_network(graph).measurement}};

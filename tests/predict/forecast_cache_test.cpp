@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "joulecast/error.h"
 #include "tests/predict/synthetic.h"
 
 namespace joulecast {
@@ -77,6 +78,20 @@ TEST(ForecastCache, ForecastsProductsAtTheMathOfTheSetting) {
         ForecastCache cache(device, all_columns(), none);
         EXPECT_DOUBLE_EQ(cache.forecast(product).cost.device_time.value.value(), 3 * 2 * 512.0 * 512 * 512 / peak);
     }
+}
+
+TEST(ForecastCache, IssuesFromTheHostAskedFor) {
+    const Trained& t = trained();
+    DeviceModel device = t.device;
+    device.hosts = {{Host::python, Mode::inference, 50e-6, 0, 4}};
+    ForecastCache cpp(device, all_columns(), t.measured);
+    ForecastCache python(device, all_columns(), t.measured, ForecastCache::default_capacity, Host::python);
+    for (int pass = 0; pass < 2; ++pass) {
+        const double more = python.forecast(t.operations[0]).cost.device_time.value.value() -
+                            cpp.forecast(t.operations[0]).cost.device_time.value.value();
+        EXPECT_NEAR(more, 50e-6, 1e-12);
+    }
+    EXPECT_THROW(ForecastCache(device, all_columns(), t.measured, 10, Host::graph), Error);
 }
 
 TEST(ForecastCache, ForecastsEachOperationOnce) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "joulecast/error.h"
@@ -91,6 +92,59 @@ TEST(ForecastNetwork, DoesNotGiveViewsForNothing) {
     EXPECT_EQ(one.evidence, Evidence::analytic);
     EXPECT_EQ(one.cost.device_time.value.value(), trained().call_overhead_s);
     EXPECT_GT(trained().call_overhead_s, 0);
+}
+
+TEST(ForecastNetwork, AddsWhatPythonTakesForEachCall) {
+    DeviceModel device = trained();
+    device.hosts = {{Host::python, Mode::inference, 100e-6, 0.1, 5}};
+    const Graph graph = synthetic_graph("resnet18", 2);
+    const auto from = [&](Host host) { return forecast_network(graph, "fp32", device, all_columns(), {}, host); };
+    const auto cpp = from(Host::cpp), python = from(Host::python);
+    EXPECT_EQ(python.point.host, Host::python);
+    EXPECT_EQ(cpp.time.value.value(), forecast_network(graph, "fp32", device, all_columns(), {}).time.value.value());
+    // resnet18 has 20 convolutions and batch norms, 17 relus, 8 additions, 2 pools, flatten and linear: 69 calls.
+    EXPECT_NEAR(python.time.value.value() - cpp.time.value.value(), 69 * 100e-6, 1e-9);
+    EXPECT_NEAR(python.host_adds.value.value(), 69 * 100e-6, 1e-9);
+    EXPECT_NEAR(python.host_adds.high.value(), 69 * 100e-6 * std::exp(0.1645), 1e-9);
+    EXPECT_EQ(cpp.host_adds.value.value(), 0);
+    EXPECT_EQ(cpp.host_evidence, Evidence::measured);
+    EXPECT_EQ(python.host_evidence, Evidence::interpolated);
+    EXPECT_EQ(python.host_networks, 5);
+    double shares = 0;
+    for (const auto& [evidence, share] : python.evidence_share) shares += share;
+    EXPECT_NEAR(shares, 1, 1e-9);
+    for (std::size_t i = 0; i < cpp.operations.size(); ++i) {
+        const auto& one = python.operations[i];
+        const auto same = std::find_if(cpp.operations.begin(), cpp.operations.end(),
+                                       [&](const auto& o) { return o.operation == one.operation; });
+        ASSERT_NE(same, cpp.operations.end());
+        EXPECT_NEAR(one.cost.device_time.value.value() - same->cost.device_time.value.value(), 100e-6, 1e-12);
+    }
+    EXPECT_THROW(from(Host::graph), Error);
+}
+
+TEST(ForecastNetwork, IsLessSureOfAHostThatWasNeverMeasured) {
+    DeviceModel device = trained();
+    const Graph graph = synthetic_graph("resnet18", 1);
+    const auto width = [&](double sigma, std::int64_t networks) {
+        device.hosts = {{Host::python, Mode::inference, 100e-6, sigma, networks}};
+        const auto time = forecast_network(graph, "fp32", device, all_columns(), {}, Host::python).time;
+        return std::log(time.high.value() / time.low.value());
+    };
+    EXPECT_GT(width(0.5, 0), width(0.05, 11));
+}
+
+TEST(ForecastNetwork, SaysWhetherTheHostDecides) {
+    DeviceModel device = trained();
+    const Graph graph = synthetic_graph("resnet18", 1);
+    const auto limit = [&](Host host) {
+        return forecast_network(graph, "fp32", device, all_columns(), {}, host).limited_by;
+    };
+    EXPECT_EQ(limit(Host::python), Bound::device) << "a CPU computes where it issues";
+    device.device.kind = Device::Kind::gpu;
+    device.hosts = {{Host::python, Mode::inference, 1, 0.1, 5}};
+    EXPECT_EQ(limit(Host::python), Bound::host);
+    EXPECT_EQ(limit(Host::graph), Bound::device);
 }
 
 TEST(ForecastNetwork, SaysWhenSizesLieBeyondWhatWasTrained) {

@@ -85,6 +85,23 @@ TEST(Jcp, KeepsTheWholeDataSheetAndOpensFilesWithoutOne) {
     EXPECT_GT(old.devices[0].device.peak_flop_per_s_fp32, 0);
 }
 
+TEST(Jcp, KeepsWhatHostsAddAndOpensFilesThatKnowNone) {
+    Predictor p = sample();
+    p.devices[0].hosts = {{Host::python, Mode::inference, 7.5e-6, 0.25, 11}, {Host::cpp, Mode::training, -1e-6, 0, 3}};
+    EXPECT_EQ(from_jcp(to_jcp(p), "sample.jcp").devices[0].hosts, p.devices[0].hosts);
+    p.devices[0].hosts[0].sigma = -0.25;
+    EXPECT_THAT(message([&] { from_jcp(to_jcp(p), "odd.jcp"); }), HasSubstr("negative number"));
+    // The sample of version 1 has no such section: its answer for Python is carried over from other machines.
+    const Predictor old = read_jcp(std::string(JOULECAST_SOURCE_DIR) + "/tests/predict/data/version_1.jcp");
+    EXPECT_TRUE(old.devices[0].hosts.empty());
+    const Graph graph = testing::synthetic_graph("resnet18", 2);
+    const auto from = [&](Host host) {
+        return forecast_network(graph, "fp32", old.devices[0], columns(old), {}, host);
+    };
+    EXPECT_EQ(from(Host::python).host_evidence, Evidence::analytic);
+    EXPECT_GT(from(Host::python).time.value.value(), from(Host::cpp).time.value.value());
+}
+
 TEST(Jcp, ForecastsTheSameAfterReading) {
     const Predictor back = from_jcp(to_jcp(sample()), "sample.jcp");
     const Graph graph = testing::synthetic_graph("resnet18", 5);

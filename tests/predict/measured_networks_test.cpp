@@ -36,16 +36,20 @@ TEST(MeasuredNetworks, OpensEachNetworkOnceAndTakesTheMedianOfItsRepeats) {
     EXPECT_EQ(found.networks.at(1).graph.name, "a 16 fp32");
 }
 
-TEST(MeasuredNetworks, TellsModesAndPrecisionsApartAndLeavesOtherSettingsOut) {
-    std::vector<NetworkRow> rows = {row("a", 8, 0.1), row("a", 8, 0.2), row("a", 8, 0.3), row("a", 8, 0.4)};
+TEST(MeasuredNetworks, TellsModesPrecisionsAndHostsApartAndLeavesOtherSettingsOut) {
+    std::vector<NetworkRow> rows = {row("a", 8, 0.1), row("a", 8, 0.2), row("a", 8, 0.3),
+                                    row("a", 8, 0.4), row("a", 8, 0.5), row("a", 8, 0.6)};
     rows.at(1).measurement.mode = Mode::training;
     rows.at(2).measurement.precision = "bf16";
     rows.at(3).measurement.real.host = Host::graph;
+    rows.at(4).measurement.real.threads = 7;
+    rows.at(5).measurement.real.math = Math::tf32;
     std::vector<std::string> opened;
     for (const TrainingNetwork& network : measured_networks(rows, rows.front().measurement.real, &named).networks)
-        opened.push_back(std::string(name(network.graph.mode)) + " " + network.graph.name);
-    EXPECT_THAT(opened,
-                ::testing::UnorderedElementsAre("inference a 8 fp32", "inference a 8 bf16", "training a 8 fp32"));
+        opened.push_back(std::string(name(network.graph.mode)) + " " + network.graph.name + " " +
+                         std::string(name(network.measurement.real.host)));
+    EXPECT_THAT(opened, ::testing::UnorderedElementsAre("inference a 8 fp32 cpp", "inference a 8 fp32 graph",
+                                                        "inference a 8 bf16 cpp", "training a 8 fp32 cpp"));
 }
 
 TEST(MeasuredNetworks, NamesThoseWhoseGraphCannotBeHad) {

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "joulecast/predict/model.h"
+
+namespace joulecast::cli {
+
+/// "python inference + 7.6 µs a call (11 networks)".
+std::string host_text(const HostExtra& extra);
+
+}  // namespace joulecast::cli
