@@ -146,9 +146,12 @@ set(joulecast_headers
     joulecast/meter/smi_log.h
     joulecast/meter/sysfs.h
     joulecast/meter/time_source.h
+    joulecast/physics/fit_physical_power.h
     joulecast/physics/law.h
     joulecast/physics/memory.h
     joulecast/physics/nelder_mead.h
+    joulecast/physics/non_negative_least_squares.h
+    joulecast/physics/physical_power.h
     joulecast/physics/roofline.h
     joulecast/physics/timeline.h
     joulecast/predict/bytes.h

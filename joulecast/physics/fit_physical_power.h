@@ -1,0 +1,45 @@
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "joulecast/device/device.h"
+#include "joulecast/physics/physical_power.h"
+
+namespace joulecast {
+
+/// A measured power.
+struct PowerSample {
+    Device device;
+    Activity activity;
+    double relative_clock = 1;
+    double limit_w = std::numeric_limits<double>::quiet_NaN();  ///< NaN: the TDP
+    double watts = 0;
+};
+
+/// Non-negative least squares on relative error, every device counting as one however many rows it has. A row at the
+/// limit says only that the device would draw at least that much: it counts where the model says less. The half width
+/// is that of devices left out in turn (left_out_watts, half_width_90). Throws Error for fewer than three devices, or a
+/// device that lacks figures.
+PhysicalPower fit_physical_power(std::span<const PowerSample> samples);
+
+/// The same without its half width, which takes a fit for each device.
+PhysicalPower fit_physical_power_alone(std::span<const PowerSample> samples);
+
+/// Each sample's watts by the model that was fitted to the other devices.
+std::vector<double> left_out_watts(std::span<const PowerSample> samples);
+
+/// Log errors of one device.
+struct DeviceErrors {
+    std::string device;
+    std::vector<double> log_errors;
+};
+
+/// Half of the 90 % interval of log(watts) on a device not seen: Student's t with as many degrees of freedom as there
+/// are devices but one, times the deviation of a new device's bias about zero and of a row about that. Few devices:
+/// wide.
+double half_width_90(std::span<const DeviceErrors> devices);
+
+}  // namespace joulecast

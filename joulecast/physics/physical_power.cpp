@@ -1,0 +1,92 @@
+#include "joulecast/physics/physical_power.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace joulecast {
+namespace {
+
+/// What a vector unit of recent cards draws at full rate, in watts for each FLOP/s of fp32: 15.5 to 16.5 W per TFLOP/s
+/// on 7 to 16 nm.
+constexpr double lane_watts_per_flop_per_s = 16e-12;
+constexpr double share_from_5_nm = 0.65;
+
+/// Static power over the clock: 0.12 of TDP whatever the clock, 0.03 that grows with it (idle power of A100 and H100
+/// over their clocks), as shares of their sum.
+constexpr double still_share = 0.8;
+constexpr double static_voltage_exponent = 1.25;
+
+/// NVML's gain error (docs/energy.md).
+constexpr double meter_gain = 1.05;
+
+constexpr double knee = 0.70;
+constexpr double slope = 0.61;
+constexpr double knee_width = 0.015;
+
+/// log(1 + exp(a)) that does not overflow.
+double softplus(double a) {
+    return std::max(a, 0.0) + std::log1p(std::exp(-std::abs(a)));
+}
+
+double voltage(double relative_clock) {
+    const double above = knee_width * softplus((relative_clock - knee) / knee_width);
+    return 1 + slope * (1 - knee) * std::pow(above / (1 - knee), 1.5);
+}
+
+double lanes_demand_w(const Device& device) {
+    return lane_watts_per_flop_per_s * device.vector_flop_per_s_fp32 *
+           (device.process_nm <= 5 ? share_from_5_nm : 1);  // a node that is not known counts as an older one
+}
+
+}  // namespace
+
+double relative_voltage(double relative_clock) {
+    return voltage(relative_clock) / voltage(1);
+}
+
+std::string missing_for_power(const Device& device) {
+    std::string missing;
+    const auto need = [&missing](const char* name, double figure) {
+        if (!(figure > 0)) missing += (missing.empty() ? "" : ", ") + std::string(name);
+    };
+    need("tdp_w", device.tdp_w);
+    need("vector_flop_per_s_fp32", device.vector_flop_per_s_fp32);
+    return missing;
+}
+
+double dynamic_scale_w(const Device& device) {
+    if (!missing_for_power(device).empty()) return Device::unknown;
+    return std::sqrt(device.tdp_w * lanes_demand_w(device));
+}
+
+double static_w(const PhysicalPower& model, const Device& device, double relative_clock) {
+    const double at_highest = device.idle_w > 0 ? device.idle_w : model.still * device.tdp_w;
+    return at_highest * (still_share + (1 - still_share) * relative_clock) *
+           std::pow(relative_voltage(relative_clock), static_voltage_exponent);
+}
+
+double watts(const PhysicalPower& model, const Device& device, const Activity& activity, double limit_w,
+             double relative_clock) {
+    const double v = relative_voltage(relative_clock);
+    const double of_work = model.flop * activity.flop_share + model.byte * activity.byte_share;
+    const double of_time = model.matrix * activity.matrix_share + model.tensor * activity.tensor_share +
+                           model.other * activity.other_share;
+    const double whole = static_w(model, device, relative_clock) +
+                         dynamic_scale_w(device) * v * v * (of_work + relative_clock * of_time);
+    if (std::isnan(whole)) return whole;
+    return std::min(whole, limit_w > 0 ? limit_w : device.tdp_w);
+}
+
+Estimate<Watts> watts_90(const PhysicalPower& model, const Device& device, const Activity& activity, double limit_w,
+                         double relative_clock) {
+    const double infinite = std::numeric_limits<double>::infinity();
+    const double unlimited = watts(model, device, activity, infinite, relative_clock);
+    if (std::isnan(unlimited)) return {};
+    const double limit = limit_w > 0 ? limit_w : device.tdp_w;
+    const auto at = [&](double factor) { return std::min(unlimited * factor, limit); };
+    const double factor = std::exp(model.half_width);
+    return {Watts(at(1)), Watts(at(1 / factor) / meter_gain), Watts(at(factor) * meter_gain)};
+}
+
+}  // namespace joulecast
