@@ -25,13 +25,24 @@ std::string symbols_text(const NetworkForecast& network) {
     return text;
 }
 
+/// "; power: physical power model": said where energy is known worse than from measured power alone.
+std::string power_evidence_text(const NetworkForecast& network) {
+    std::string text;
+    for (const auto& [evidence, share] : network.power_evidence_share) {
+        if (evidence != PowerEvidence::physical || share < 0.005) continue;
+        text += "; power: " + std::string(name(evidence));
+        if (share < 0.995) text += " " + show(share, Show::percent);
+    }
+    return text;
+}
+
 std::string evidence_text(const NetworkForecast& network) {
     std::string text;
     for (const auto& [evidence, share] : network.evidence_share) {
         if (share < 0.005) continue;
         text += (text.empty() ? "" : ", ") + std::string(name(evidence)) + " " + show(share, Show::percent);
     }
-    return text;
+    return text + power_evidence_text(network);
 }
 
 /// "12.3 – 15.6 ms", both in the unit of the larger.
@@ -93,6 +104,11 @@ const NetworkColumns& csv_columns() {
         {"peak_memory_bytes", "", Show::bytes,
          [](const Forecast& f) { return known(f.network.cost.peak_memory.value.value()); }},
         {"resident_bytes", "", Show::bytes, [](const Forecast& f) { return known(f.network.resident_bytes); }},
+        {"power_evidence", "", Show::text,
+         [](const Forecast& f) {
+             const std::string text = power_evidence_text(f.network);
+             return text.empty() ? text : text.substr(std::string_view("; power: ").size());
+         }},
         {"unknown_nodes", "", Show::count, [](const Forecast& f) { return f.network.unknown_nodes; }},
         {"lower_bound", "", Show::text, [](const Forecast& f) { return f.network.lower_bound; }},
         {"predictor", "", Show::text, [](const Forecast& f) { return f.network.predictor; }},
@@ -179,6 +195,8 @@ const std::vector<Column<OperationLine>>& operation_csv_columns() {
         {"power_w", "", Show::watts, [](const OperationLine& l) { return known(l.forecast.power.value.value()); }},
         {"evidence", "", Show::text, [](const OperationLine& l) { return std::string(name(l.forecast.evidence)); }},
         {"host", "", Show::text, [](const OperationLine& l) { return l.host; }},
+        {"power_evidence", "", Show::text,
+         [](const OperationLine& l) { return std::string(name(l.forecast.power_evidence)); }},
     };
     return list;
 }
@@ -220,6 +238,13 @@ Json shares(const NetworkForecast& network) {
     return answer;
 }
 
+/// By how the power of operations came about; those that occur.
+Json power_shares(const NetworkForecast& network) {
+    Json answer = Json::object();
+    for (const auto& [evidence, share] : network.power_evidence_share) answer[std::string(name(evidence))] = share;
+    return answer;
+}
+
 Json operations_json(const NetworkForecast& network) {
     Json answer = Json::array();
     for (const OperationForecast& operation : network.operations) {
@@ -229,7 +254,8 @@ Json operations_json(const NetworkForecast& network) {
                           {"time_s", estimate(operation.cost.device_time)},
                           {"energy_j", estimate(operation.energy)},
                           {"power_w", estimate(operation.power)},
-                          {"evidence", name(operation.evidence)}});
+                          {"evidence", name(operation.evidence)},
+                          {"power_evidence", name(operation.power_evidence)}});
     }
     return answer;
 }
@@ -266,6 +292,7 @@ Json to_json(const Forecast& forecast) {
             {"predictor", n.predictor},
             {"predictor_note", forecast.note},
             {"evidence_share", shares(n)},
+            {"power_evidence_share", power_shares(n)},
             {"unknown_nodes", n.unknown_nodes},
             {"unknown_operations", n.unknown_operations},
             {"lower_bound", n.lower_bound},
@@ -293,6 +320,17 @@ std::string hosts_text(const std::vector<Forecast>& forecasts) {
     return text;
 }
 
+/// Of devices whose power comes from the data sheet alone.
+std::set<std::string> physical_notes(const std::vector<Forecast>& forecasts) {
+    std::set<std::string> notes;
+    for (const Forecast& f : forecasts) {
+        if (!f.network.power_evidence_share.contains(PowerEvidence::physical)) continue;
+        notes.insert("energy: no power measured on " + f.device_name +
+                     ", so its data sheet gives it by the physical power model, to within its wide interval");
+    }
+    return notes;
+}
+
 /// Which device, which predictor and how old its measurements are: once per predictor and device.
 std::string sources_text(const std::vector<Forecast>& forecasts) {
     std::set<std::string> said;
@@ -318,6 +356,7 @@ std::string forecasts_to_text(const std::vector<Forecast>& forecasts, bool per_o
     }
     for (const std::string& reason : reasons) text += "energy –: " + reason + "\n";
     text += hosts_text(forecasts);
+    for (const std::string& note : physical_notes(forecasts)) text += note + "\n";
     text += "memory: parameters and inputs, and the peak above them\n";
     reasons.clear();
     for (const Forecast& f : forecasts) reasons.insert(f.network.memory_missing_reason);

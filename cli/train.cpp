@@ -11,6 +11,7 @@
 #include "joulecast/error.h"
 #include "joulecast/predict/fit_models.h"
 #include "joulecast/predict/jcp.h"
+#include "joulecast/predict/physical_samples.h"
 #include "joulecast/units/time_stamp.h"
 
 namespace joulecast::cli {
@@ -49,6 +50,10 @@ std::vector<TrainedModel> models(const Predictor& predictor) {
 nlohmann::ordered_json to_json(const Predictor& predictor, const std::string& path, std::uintmax_t bytes) {
     nlohmann::ordered_json answer{{"schema", "joulecast.training/1"}, {"predictor", path}, {"bytes", bytes}};
     answer["models"] = nlohmann::ordered_json::parse(joulecast::to_json(fill(columns(), models(predictor))));
+    const PhysicalPower& power = predictor.devices.front().physical_power;
+    answer["physical_power"] = {{"devices", power.devices}, {"rows", power.rows},     {"still", power.still},
+                                {"flop", power.flop},       {"byte", power.byte},     {"matrix", power.matrix},
+                                {"other", power.other},     {"tensor", power.tensor}, {"half_width", power.half_width}};
     answer["devices"] = nlohmann::ordered_json::array();
     for (const DeviceModel& device : predictor.devices) {
         nlohmann::ordered_json one{{"device", device.device.id},      {"math", name(device.point.math)},
@@ -92,6 +97,15 @@ std::string to_text(const Predictor& predictor, const std::string& path, std::ui
     return text;
 }
 
+/// What was metered on a device, in operations and networks.
+void append_power_samples(const DeviceModel& device, const MeasuredRows& rows, std::vector<PowerSample>& samples) {
+    const auto of_rows = power_samples(device, rows.operations);
+    samples.insert(samples.end(), of_rows.begin(), of_rows.end());
+    for (const TrainingNetwork& network : rows.networks) {
+        if (const auto sample = power_sample(device.device, network)) samples.push_back(*sample);
+    }
+}
+
 struct Options {
     std::string database;
     std::string predictor;
@@ -107,14 +121,18 @@ int run(const Options& options) {
     settings.learner = parse_learner(options.learner);
     Predictor predictor;
     std::vector<OperationRow> sources;
+    std::vector<PowerSample> samples;
     for (const Feature* feature : all_columns()) predictor.features.emplace_back(feature->name);
     for (MeasuredRows& rows : measured_rows(dataset, options.devices)) {
         std::cerr << "training for " << rows.device.id << " (" << name(rows.setting.math)
                   << "): " << rows.operations.size() << " operations, " << rows.networks.size() << " networks\n";
         tell_samples(rows, candidates(settings));
         predictor.devices.push_back(train_device(rows.device, rows.setting, rows.operations, rows.networks, settings));
+        append_power_samples(predictor.devices.back(), rows, samples);
         std::move(rows.rows.begin(), rows.rows.end(), std::back_inserter(sources));
     }
+    const PhysicalPower power = physical_power_from(samples);
+    for (DeviceModel& device : predictor.devices) device.physical_power = power;
     predictor.origin = origin_of(sources, "joulecast " JOULECAST_VERSION, utc_second_stamp(utc_now_s()));
     predictor.origin.seed = settings.seed;
     write_jcp(predictor, options.predictor);

@@ -157,6 +157,7 @@ set(joulecast_headers
     joulecast/predict/bytes.h
     joulecast/predict/calibrate_networks.h
     joulecast/predict/compose.h
+    joulecast/predict/device_power.h
     joulecast/predict/fit_hosts.h
     joulecast/predict/fit_models.h
     joulecast/predict/forecast_cache.h
@@ -169,6 +170,7 @@ set(joulecast_headers
     joulecast/predict/mapped_file.h
     joulecast/predict/measured_networks.h
     joulecast/predict/model.h
+    joulecast/predict/physical_samples.h
     joulecast/predict/predictor.h
     joulecast/predict/train.h
     joulecast/process/child_process.h

@@ -8,6 +8,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/predict/compose.h"
+#include "joulecast/predict/device_power.h"
 #include "joulecast/predict/hosts.h"
 
 namespace joulecast {
@@ -37,6 +38,17 @@ void share_evidence(NetworkForecast& forecast, double added_s) {
         total += added_s;
     }
     for (auto& [evidence, share] : forecast.evidence_share) share = total > 0 ? share / total : 0;
+}
+
+void share_power_evidence(NetworkForecast& forecast) {
+    double total = 0;
+    for (const OperationForecast& operation : forecast.operations) {
+        const double energy = operation.energy.value.value() * static_cast<double>(operation.count);
+        if (!(energy > 0)) continue;
+        forecast.power_evidence_share[operation.power_evidence] += energy;
+        total += energy;
+    }
+    for (auto& [evidence, share] : forecast.power_evidence_share) share /= total;
 }
 
 template <class Unit>
@@ -80,27 +92,30 @@ std::string operations_without_power(const NetworkForecast& forecast) {
 
 void set_energy(NetworkForecast& forecast, const DeviceModel& device, const NetworkParts& parts,
                 const NetworkCorrection& correction) {
-    if (!device.power.known()) {
-        forecast.energy_missing_reason = "no power measured on this device";
+    const PowerFacts power = power_facts_of(device);
+    if (!power.known()) {
+        forecast.energy_missing_reason = why_no_power(device);
         return;
     }
     const double time = forecast.time.value.value();
-    const double energy = composed_joules(parts, correction, device.power, time);
+    const double energy = composed_joules(parts, correction, power, time);
     if (!std::isfinite(energy)) {
         forecast.energy_missing_reason = "no power known of " + operations_without_power(forecast);
         return;
     }
-    if (is_at_cap(energy, device.power, time)) forecast.limited_by = Bound::power_cap;
-    forecast.idle_energy_j = std::min(energy, device.power.idle_w * time);
+    share_power_evidence(forecast);
+    if (is_at_cap(energy, power, time)) forecast.limited_by = Bound::power_cap;
+    forecast.idle_energy_j = std::min(energy, power.idle_w * time);
     forecast.dynamic_energy_j = energy - forecast.idle_energy_j;
-    // Idle power is known; only what is above it has the operations' errors, and what is below it those of the host.
+    // Measured idle power is known; only what is above it has the operations' errors, and what is below it those of the
+    // host.
     const double dynamic_share = energy > 0 ? forecast.dynamic_energy_j / energy : 0;
     const double of_added = (1 - dynamic_share) * share_of_added(parts, correction) * parts.sigma_added;
     forecast.energy =
-        with_sigma<Joules>(energy, std::hypot(dynamic_share * parts.sigma_energy, device.power.sigma_energy, of_added));
+        with_sigma<Joules>(energy, std::hypot(dynamic_share * parts.sigma_energy, power.sigma_energy, of_added));
     if (time > 0) {
         forecast.power =
-            with_sigma<Watts>(energy / time, std::hypot(dynamic_share * parts.sigma_power, device.power.sigma_power));
+            with_sigma<Watts>(energy / time, std::hypot(dynamic_share * parts.sigma_power, power.sigma_power));
     }
     forecast.cost.dynamic_energy = with_sigma<Joules>(forecast.dynamic_energy_j, parts.sigma_energy);
 }

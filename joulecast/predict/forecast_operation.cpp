@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "joulecast/predict/device_power.h"
+
 namespace joulecast {
 namespace {
 
@@ -109,26 +111,35 @@ double issue_seconds(const DeviceModel& device, const PreparedOperation& operati
     return std::min(call_s, law ? law->floor_s : device.call_overhead_s);
 }
 
-Estimate<Watts> forecast_power(const DeviceModel& device, std::span<const Feature* const> columns,
-                               const PreparedOperation& operation, const OperationForecast& forecast) {
+struct PowerForecast {
+    Estimate<Watts> watts;
+    PowerEvidence evidence = PowerEvidence::none;
+};
+
+PowerForecast forecast_power(const DeviceModel& device, std::span<const Feature* const> columns,
+                             const PreparedOperation& operation, const OperationForecast& forecast) {
+    const double time = forecast.cost.device_time.value.value();
+    const double issue = forecast.cost.host_time.value.value();
     const PowerFacts& power = device.power;
+    if (has_physical_power(device)) return {physical_watts(device, operation, time, issue), PowerEvidence::physical};
     if (!power.known()) return {};
     const double most = std::isnan(power.cap_w) ? std::numeric_limits<double>::infinity() : power.cap_w;
     const auto within = [&](double watts) {
         return Watts(std::clamp(watts, power.idle_w, std::max(most, power.idle_w)));
     };
-    const double time = forecast.cost.device_time.value.value();
     if (operation.family() == Family::view || operation.family() == Family::symbolic || !(time > 0))
-        return {Watts(power.idle_w), Watts(power.idle_w), within(power.busy_w)};
+        return {{Watts(power.idle_w), Watts(power.idle_w), within(power.busy_w)}, PowerEvidence::shared};
     if (const auto log = forecast_log(device, columns, operation, Metric::power)) {
         const double watts = std::exp(log->log_value);
-        return {within(watts), within(watts * std::exp(-log->half_width)), within(watts * std::exp(log->half_width))};
+        const double factor = std::exp(log->half_width);
+        return {{within(watts), within(watts / factor), within(watts * factor)}, PowerEvidence::learned};
     }
     // Nothing of its family was metered. What draws power is work: the share of the call beyond its launch.
-    const double busy = beyond_floor(time, forecast.cost.host_time.value.value()) / time;
+    const double busy = beyond_floor(time, issue) / time;
     const double above_idle = busy * (power.busy_w - power.idle_w);
-    return {within(power.idle_w + above_idle), within(power.idle_w + above_idle / analytic_power_factor),
-            within(power.idle_w + above_idle * analytic_power_factor)};
+    return {{within(power.idle_w + above_idle), within(power.idle_w + above_idle / analytic_power_factor),
+             within(power.idle_w + above_idle * analytic_power_factor)},
+            PowerEvidence::shared};
 }
 
 /// Half of the 90 % interval in log; 0 for a value of zero.
@@ -150,7 +161,8 @@ void set_energy(const DeviceModel& device, OperationForecast& forecast) {
     const double time_half = log_half_width(forecast.cost.device_time);
     const double power_half = log_half_width(forecast.power);
     forecast.energy = within_log(watts * time, std::hypot(time_half, power_half));
-    const double idle = std::isnan(device.power.idle_w) ? 0 : device.power.idle_w;
+    const double known_idle = power_facts_of(device).idle_w;
+    const double idle = std::isnan(known_idle) ? 0 : known_idle;
     const double above = std::max(0.0, watts - idle);
     // A share of the whole power is a larger share of what is above idle; at idle it is all of it.
     const double above_half = above > 0 ? std::min(largest_half_width, power_half * watts / above) : 0;
@@ -307,8 +319,11 @@ OperationForecast forecast_operation(const DeviceModel& device, std::span<const 
     }
     if (is_measured && found->second.power.known()) {
         forecast.power = found->second.power;
+        forecast.power_evidence = PowerEvidence::measured;
     } else {
-        forecast.power = forecast_power(device, columns, operation, forecast);
+        const PowerForecast power = forecast_power(device, columns, operation, forecast);
+        forecast.power = power.watts;
+        forecast.power_evidence = power.evidence;
     }
     set_energy(device, forecast);
     if (operation.family() == Family::symbolic && !is_measured) return forecast;

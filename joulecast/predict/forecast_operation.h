@@ -77,8 +77,8 @@ MeasuredOperations measured_operations(std::span<const OperationRow> rows);
 
 /// Cost of one call: measured, else the family's model, else the roofline with a wide interval, and never zero for
 /// what is not known (Evidence::unknown then, and the value is the bytes' time). Symbolic nodes cost nothing in C++.
-/// Power: measured, else the family's model, else by how busy the call keeps the device, with a wide interval; unknown
-/// where none was ever measured on the device.
+/// Power: measured, else the family's model, else by how busy the call keeps the device, with a wide interval. On a
+/// device without any measured power: a GPU's by the physical model (device_power.h), of others unknown.
 OperationForecast forecast_operation(const DeviceModel& device, std::span<const Feature* const> columns,
                                      const PreparedOperation& operation, const MeasuredOperations& measured);
 /// The different operations of a graph, in its order, each with how often it is called.

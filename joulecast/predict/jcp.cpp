@@ -305,6 +305,26 @@ void take_hosts(ByteReader& in, DeviceModel& device) {
     }
 }
 
+void put(ByteWriter& out, const PhysicalPower& power) {
+    for (const double value :
+         {power.still, power.flop, power.byte, power.matrix, power.other, power.tensor, power.half_width})
+        out.real(value);
+    out.signed_number(power.devices);
+    out.signed_number(power.rows);
+}
+
+PhysicalPower take_physical_power(ByteReader& in) {
+    PhysicalPower power;
+    for (double* value :
+         {&power.still, &power.flop, &power.byte, &power.matrix, &power.other, &power.tensor, &power.half_width}) {
+        *value = take_finite(in);
+        if (*value < 0) in.fail("its physical power model has a negative number");
+    }
+    power.devices = in.signed_number();
+    power.rows = in.signed_number();
+    return power;
+}
+
 class SectionWriter {
   public:
     template <class Fill>
@@ -360,6 +380,8 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, st
         take_power(in, current(predictor, in));
     } else if (tag == "HOST") {
         take_hosts(in, current(predictor, in));
+    } else if (tag == "PHYS") {
+        current(predictor, in).physical_power = take_physical_power(in);
     } else {
         return;  // of a later program that kept the version: by the format's rule it may be passed over
     }
@@ -386,6 +408,7 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
         out.section("CALI", [&](ByteWriter& w) { put_calibration(w, device); });
         out.section("HOST", [&](ByteWriter& w) { put_hosts(w, device); });
         out.section("POWR", [&](ByteWriter& w) { put_power(w, device); });
+        out.section("PHYS", [&](ByteWriter& w) { put(w, device.physical_power); });
     }
     return out.file();
 }

@@ -63,6 +63,22 @@ std::string_view name(Evidence evidence) {
     return "";
 }
 
+std::string_view name(PowerEvidence evidence) {
+    switch (evidence) {
+        case PowerEvidence::none:
+            return "unknown";
+        case PowerEvidence::measured:
+            return "measured";
+        case PowerEvidence::learned:
+            return "learned";
+        case PowerEvidence::shared:
+            return "between idle and busy";
+        case PowerEvidence::physical:
+            return "physical power model";
+    }
+    return "";
+}
+
 const Law* find_law(const DeviceModel& device, const Operation& operation) {
     const Law* own = law_named(device, law_key(operation));
     if (own) return own;

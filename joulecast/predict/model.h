@@ -14,6 +14,7 @@
 #include "joulecast/learn/learner.h"
 #include "joulecast/learn/model.h"
 #include "joulecast/physics/law.h"
+#include "joulecast/physics/physical_power.h"
 
 namespace joulecast {
 
@@ -111,6 +112,7 @@ struct DeviceModel {
     double memory_half_width = 0;  ///< 90 % of |log(measured / planned peak memory)| of networks
     std::int64_t networks = 0;     ///< measured, that the two above and the corrections were calibrated on
     PowerFacts power;
+    PhysicalPower physical_power = shipped_physical_power();  ///< for what no power was measured of
 };
 
 /// Where it comes from: printed with every forecast and kept in the file.

@@ -21,13 +21,22 @@ enum class Evidence { measured, interpolated, extrapolated, analytic, unknown };
 
 std::string_view name(Evidence evidence);
 
+/// How a power came about. learned: by a model of measured ones; shared: of a family that was never metered, between
+/// what the device draws idle and busy; physical: from the data sheet (physics/physical_power.h), since no power was
+/// measured on the device.
+enum class PowerEvidence { none, measured, learned, shared, physical };
+
+/// "measured", "learned", "between idle and busy", "physical power model"; none is "unknown".
+std::string_view name(PowerEvidence evidence);
+
 struct OperationForecast {
     Operation operation;
     std::int64_t count = 1;
-    Cost cost;                ///< of one call
-    Estimate<Watts> power;    ///< while it runs again and again; unknown() where no power was ever measured
-    Estimate<Joules> energy;  ///< of one call, idle power included
-    Evidence evidence = Evidence::unknown;
+    Cost cost;                              ///< of one call
+    Estimate<Watts> power;                  ///< while it runs again and again; unknown() where nobody can tell
+    Estimate<Joules> energy;                ///< of one call, idle power included
+    Evidence evidence = Evidence::unknown;  ///< of the time
+    PowerEvidence power_evidence = PowerEvidence::none;
 };
 
 struct NetworkForecast {
@@ -39,7 +48,7 @@ struct NetworkForecast {
     std::map<std::string, std::int64_t> symbols;
     Cost cost;
     Estimate<Seconds> time;
-    Estimate<Joules> energy;      ///< unknown() where no power was ever measured on the device, with the reason below
+    Estimate<Joules> energy;      ///< unknown() where no power is known of the device, with the reason below
     Estimate<Watts> power;        ///< energy over time
     Estimate<Seconds> host_adds;  ///< to the time, beyond that of the host that the operations were measured with
     /// measured: by the operations' own host; interpolated: fitted to networks measured from this one; analytic:
@@ -53,8 +62,9 @@ struct NetworkForecast {
     /// Empty where the peak memory is known.
     std::string memory_missing_reason;
     double resident_bytes =
-        std::numeric_limits<double>::quiet_NaN();  ///< parameters, buffers, inputs; NaN without edges
-    std::map<Evidence, double> evidence_share;     ///< of the forecast time
+        std::numeric_limits<double>::quiet_NaN();          ///< parameters, buffers, inputs; NaN without edges
+    std::map<Evidence, double> evidence_share;             ///< of the forecast time
+    std::map<PowerEvidence, double> power_evidence_share;  ///< of the operations' energy; empty without one
     std::int64_t unknown_nodes = 0;
     std::vector<std::string> unknown_operations;
     bool lower_bound = false;

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "joulecast/physics/physical_power.h"
+#include "joulecast/predict/forecast_operation.h"
+#include "joulecast/predict/model.h"
+
+namespace joulecast {
+
+/// The clock of the model's setting over the highest; 1 where it is not known: the default clock.
+double relative_clock(const DeviceModel& device);
+
+/// Whether its power comes from the data sheet: a GPU on which none was measured and whose sheet has the figures.
+bool has_physical_power(const DeviceModel& device);
+
+/// The facts measured, else those that the data sheet gives. known() false: nobody can tell, and why_no_power says why.
+PowerFacts power_facts_of(const DeviceModel& device);
+/// "no power measured on this device, and its data sheet lacks tdp_w".
+std::string why_no_power(const DeviceModel& device);
+
+/// What the device does while a call of `seconds` runs again and again, of which `issue_seconds` are the host's: beyond
+/// its issuing a call keeps the device busy.
+Activity activity(const PreparedOperation& operation, const Device& device, Math math, double seconds,
+                  double issue_seconds);
+
+/// Power of such a call by the physical model; of a view the static power, and up to what a busy device draws.
+Estimate<Watts> physical_watts(const DeviceModel& device, const PreparedOperation& operation, double seconds,
+                               double issue_seconds);
+
+}  // namespace joulecast

@@ -1,0 +1,111 @@
+#include "joulecast/predict/physical_samples.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+
+#include "joulecast/physics/law.h"
+#include "joulecast/predict/device_power.h"
+
+namespace joulecast {
+namespace {
+
+/// Of the data sheet's rates, what kernels of networks reach (A100: 0.67 of both tensor peak and bandwidth).
+constexpr double reached_share = 0.67;
+/// A kernel's ramp and tail.
+constexpr double kernel_overhead_s = 2e-6;
+
+bool has_sheet(const Device& device) {
+    return device.kind == Device::Kind::gpu && missing_for_power(device).empty();
+}
+
+/// NaN where there was no meter.
+double measured_watts(const NetworkMeasurement& m) {
+    if (m.energy && m.energy->power_w > 0) return m.energy->power_w;
+    return measured_joules(m) / m.time.median_s;
+}
+
+double limit_of(const OperatingPoint& real, const OperatingPoint& asked) {
+    return real.power_limit_w > 0 ? real.power_limit_w : asked.power_limit_w;
+}
+
+double issue_seconds(const DeviceModel& device, const TrainingRow& row) {
+    if (device.point.host == Host::graph || device.point.host == Host::compiled) return 0;
+    const Law* law = find_law(device, row.operation.operation);
+    return std::min(row.time_s, law ? law->floor_s : device.call_overhead_s);
+}
+
+constexpr std::size_t least_devices = 6;
+
+std::size_t devices_in(std::span<const PowerSample> samples) {
+    std::set<std::string> devices;
+    for (const PowerSample& sample : samples) devices.insert(sample.device.id);
+    return devices.size();
+}
+
+}  // namespace
+
+Activity activity(const Graph& graph, const Device& device, Math math, double seconds, double relative_clock) {
+    Activity sum;
+    for (const CountedOperation& counted : count_operations(graph)) {
+        const PreparedOperation operation = prepare(counted.operation, device, math);
+        if (operation.family() == Family::view || operation.family() == Family::symbolic) continue;
+        const auto count = static_cast<double>(counted.count);
+        const double kernel =
+            std::max(operation.roofline.flop_s / relative_clock, operation.roofline.byte_s) / reached_share +
+            kernel_overhead_s;
+        const Activity one = joulecast::activity(operation, device, math, kernel, 0);  // a kernel has no issuing in it
+        sum.flop_share += count * operation.roofline.flop_s;
+        sum.byte_share += count * operation.roofline.byte_s;
+        sum.matrix_share += count * kernel * one.matrix_share;
+        sum.other_share += count * kernel * one.other_share;
+        sum.tensor_share += count * kernel * one.tensor_share;
+    }
+    const double kernels = sum.matrix_share + sum.other_share;
+    sum.flop_share = std::min(1.0, sum.flop_share / seconds);
+    sum.byte_share = std::min(1.0, sum.byte_share / seconds);
+    sum.matrix_share /= std::max(seconds, kernels);
+    sum.other_share /= std::max(seconds, kernels);
+    sum.tensor_share /= std::max(seconds, kernels);
+    return sum;
+}
+
+std::vector<PowerSample> power_samples(const DeviceModel& device, std::span<const TrainingRow> rows) {
+    std::vector<PowerSample> samples;
+    if (!has_sheet(device.device)) return samples;
+    for (const TrainingRow& row : rows) {
+        if (!(row.power_w > 0)) continue;
+        samples.push_back(
+            {device.device,
+             activity(row.operation, device.device, device.point.math, row.time_s, issue_seconds(device, row)),
+             relative_clock(device), device.point.power_limit_w, row.power_w});
+    }
+    return samples;
+}
+
+std::optional<PowerSample> power_sample(const Device& device, const TrainingNetwork& network) {
+    const NetworkMeasurement& m = network.measurement;
+    const double watts = measured_watts(m);
+    if (!has_sheet(device) || !(watts > 0) || !(m.time.median_s > 0)) return std::nullopt;
+    const OperatingPoint& point = m.real.sm_clock_mhz > 0 ? m.real : m.asked;
+    DeviceModel at;
+    at.device = device;
+    at.point = point;
+    const double x = relative_clock(at);
+    return PowerSample{device, activity(network.graph, device, m.real.math, m.time.median_s, x), x,
+                       limit_of(m.real, m.asked), watts};
+}
+
+PhysicalPower physical_power_from(std::span<const PowerSample> samples) {
+    return devices_in(samples) < least_devices ? shipped_physical_power() : fit_physical_power(samples);
+}
+
+PhysicalPower physical_power_without(std::string_view device, std::span<const PowerSample> samples) {
+    std::vector<PowerSample> others;
+    std::copy_if(samples.begin(), samples.end(), std::back_inserter(others),
+                 [device](const PowerSample& sample) { return sample.device.id != device; });
+    return devices_in(others) < least_devices ? shipped_physical_power_without(device) : fit_physical_power(others);
+}
+
+}  // namespace joulecast
