@@ -29,18 +29,14 @@ std::vector<Variant> variants(const ValidationSettings& settings) {
     return all;
 }
 
-void set_setting(OutOfFoldRow& result, const TrainingRow& row, const DeviceModel& device) {
-    result.mode = name(mode(row.operation.operation));
-    result.math = name(device.point.math);
-}
-
 OutOfFoldRow blank(const TrainingRow& row, const DeviceModel& device, std::string model, std::size_t fold) {
     OutOfFoldRow result;
     result.model = std::move(model);
     result.metric = name(Metric::time);
     result.family = name(row.operation.family());
     result.device = device.device.id;
-    set_setting(result, row, device);
+    result.mode = name(mode(row.operation.operation));
+    result.math = name(device.point.math);
     result.fold = fold;
     result.group = row.group;
     result.measured = row.time_s;
@@ -105,11 +101,7 @@ Trained validate_part(const DeviceModel& frame, const Parts& parts, std::span<co
         if (!first) first = std::move(model);
     }
     FittedBaselines published = fit_baselines(frame, parts, settings);
-    for (const TrainingRow* row : parts.test) {
-        const std::size_t first_of_row = out.size();
-        published.append_forecasts(on_device(*row, frame), fold, out);
-        for (std::size_t i = first_of_row; i < out.size(); ++i) set_setting(out[i], *row, frame);
-    }
+    for (const TrainingRow* row : parts.test) published.append_forecasts(on_device(*row, frame), fold, out);
     return {std::move(*first), std::move(published)};
 }
 
