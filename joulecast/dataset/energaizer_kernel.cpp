@@ -9,6 +9,7 @@
 
 #include "joulecast/dataset/table_operation.h"
 #include "joulecast/graph/record.h"
+#include "joulecast/units/printable.h"
 
 namespace joulecast {
 namespace {
@@ -18,7 +19,7 @@ Dtype dtype_of(const TableReader& row) {
     if (text == "bf16") return Dtype::bf16;
     if (text == "fp16") return Dtype::f16;
     if (text == "fp32") return Dtype::f32;
-    row.fail("precision is '" + text.substr(0, 20) + "', expected bf16, fp16 or fp32");
+    row.fail("precision is '" + printable(text, 20) + "', expected bf16, fp16 or fp32");
 }
 
 /// A single product is a linear layer: m outputs, n tokens, k inputs (that is
@@ -40,7 +41,7 @@ Operation gemm(const TableReader& row) {
 std::map<std::string, std::int64_t> numbers_of(const TableReader& row) {
     const std::string& text = row.text("other");
     std::map<std::string, std::int64_t> numbers;
-    const auto wrong = [&] { row.fail("other '" + text.substr(0, 40) + "' is no list of names and whole numbers"); };
+    const auto wrong = [&] { row.fail("other '" + printable(text, 40) + "' is no list of names and whole numbers"); };
     std::string_view rest = text;
     const auto skip = [&rest](std::string_view characters) {
         rest.remove_prefix(std::min(rest.find_first_not_of(characters), rest.size()));

@@ -11,6 +11,7 @@
 #include "joulecast/dataset/table_operation.h"
 #include "joulecast/dataset/table_reader.h"
 #include "joulecast/dataset/unpack.h"
+#include "joulecast/units/printable.h"
 
 namespace joulecast {
 namespace {
@@ -24,10 +25,8 @@ constexpr const char* fp8_word = "fp8";
 /// torch._scaled_mm takes sizes of the second operand in steps of this.
 constexpr std::int64_t fp8_granule = 16;
 
-std::string safe(const std::string& text) {
-    std::string shown;
-    for (const char c : text.substr(0, 20)) shown += c >= ' ' && c <= '~' ? c : '?';
-    return shown;
+std::string shown(const std::string& text) {
+    return printable(text, 20);
 }
 
 TensorType matrix(Dtype dtype, std::int64_t rows, std::int64_t columns) {
@@ -47,7 +46,7 @@ Meaning matrix_product(const TableReader& row) {
             return Operation{"aten::linear",
                              {{"input", matrix(Dtype::bf16, m, k)}, {"weight", matrix(Dtype::bf16, n, k)}}};
         });
-    if (dtype != fp8_word) return "dtype " + safe(dtype) + ": no tensor type of ours";
+    if (dtype != fp8_word) return "dtype " + shown(dtype) + ": no tensor type of ours";
     if (n % fp8_granule != 0 || k % fp8_granule != 0) return std::string("fp8 with n or k no multiple of 16");
     const TensorType scale{Dtype::f32, {}};
     return operation_of(row, [&] {
@@ -93,7 +92,7 @@ Operation attention(const Heads& h) {
 /// no causal flag, since torch would let it see the first key only.
 Meaning decoder_attention(const TableReader& row) {
     const std::string& phase = row.text("phase");
-    if (phase != "context" && phase != "generation") row.fail("phase is '" + safe(phase) + "'");
+    if (phase != "context" && phase != "generation") row.fail("phase is '" + shown(phase) + "'");
     const bool is_context = phase == "context";
     Heads h;
     h.batch = row.whole("batch");
@@ -105,9 +104,9 @@ Meaning decoder_attention(const TableReader& row) {
     h.depth = row.whole("head_dim");
     h.is_causal = is_context;
     if (h.heads % h.kv_heads != 0) row.fail("n_heads is no multiple of n_kv_heads");
-    if (row.text("attn_dtype") != bf16_word) return "attention in " + safe(row.text("attn_dtype"));
+    if (row.text("attn_dtype") != bf16_word) return "attention in " + shown(row.text("attn_dtype"));
     if (row.text("kv_dtype") != bf16_word)
-        return "keys and values in " + safe(row.text("kv_dtype")) + ": torch's attention takes one type";
+        return "keys and values in " + shown(row.text("kv_dtype")) + ": torch's attention takes one type";
     if (!row.text("window").empty() && row.whole("window", 0) != 0)
         return std::string("sliding window: no argument of torch's attention");
     if (is_context && step != 0) return std::string("context behind earlier tokens: torch's causal flag differs");
@@ -121,7 +120,7 @@ Meaning encoder_attention(const TableReader& row) {
     h.queries = h.keys = row.whole("seqlen");
     h.heads = h.kv_heads = row.whole("n_heads");
     h.depth = row.whole("head_dim");
-    if (row.text("dtype") != bf16_word) return "attention in " + safe(row.text("dtype"));
+    if (row.text("dtype") != bf16_word) return "attention in " + shown(row.text("dtype"));
     return operation_of(row, [&] { return attention(h); });
 }
 
@@ -166,7 +165,7 @@ std::optional<EnergySummary> energy(const TableReader& row, double time_s) {
     if (!power_w) return {};
     const std::string& quality = row.text("power_quality");
     if (quality != "good" && quality != "fair" && quality != "rough")
-        row.fail("power_quality is '" + safe(quality) + "', expected good, fair or rough");
+        row.fail("power_quality is '" + shown(quality) + "', expected good, fair or rough");
     EnergySummary energy;
     energy.power_w = *power_w;
     energy.energy_j = *power_w * time_s;

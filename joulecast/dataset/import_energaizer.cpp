@@ -16,6 +16,7 @@
 #include "joulecast/dataset/table_reader.h"
 #include "joulecast/dataset/unpack.h"
 #include "joulecast/device/precision.h"
+#include "joulecast/units/printable.h"
 
 namespace joulecast {
 namespace {
@@ -62,7 +63,7 @@ std::optional<std::int64_t> number_behind(const std::string& part, std::string_v
 Network workload_of(const TableReader& row) {
     const std::vector<std::string> parts = parts_of(row.text("workload"));
     const auto wrong = [&] {
-        row.fail("workload '" + row.text("workload").substr(0, 60) +
+        row.fail("workload '" + printable(row.text("workload"), 60) +
                  "' does not read model_config_pPRECISION_bBATCH...");
     };
     std::size_t at = 1;
@@ -89,7 +90,7 @@ Network workload_of(const TableReader& row) {
 
 Network network_of(const TableReader& row) {
     const std::string& precision = row.text("precision");
-    if (!parse_precision(precision)) row.fail("precision '" + precision.substr(0, 20) + "' is no known word");
+    if (!parse_precision(precision)) row.fail("precision '" + printable(precision, 20) + "' is no known word");
     Network network{model_name(row.text("model"), row.text("config")), {}, precision, row.text("mode")};
     network.symbols["batch"] = row.whole("batch");
     if (!row.text("seqlen").empty()) network.symbols["sequence"] = row.whole("seqlen");

@@ -16,6 +16,7 @@
 #include "joulecast/dataset/table_reader.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/record.h"
+#include "joulecast/units/printable.h"
 
 namespace joulecast {
 namespace {
@@ -288,7 +289,7 @@ class NodeTable {
         measured.node = {row.text("fx_op"),       row.text("target"), *inputs,
                          output->front(),         parse_dtype(dtype), network_.mode == Mode::training,
                          backward.value_or(0) > 0};
-        if (!dtype.empty() && !measured.node.dtype) row.fail("dtype '" + dtype.substr(0, 40) + "' is not known");
+        if (!dtype.empty() && !measured.node.dtype) row.fail("dtype '" + printable(dtype, 40) + "' is not known");
         return measured;
     }
 

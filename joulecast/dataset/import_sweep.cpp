@@ -15,6 +15,7 @@
 #include "joulecast/dataset/unpack.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
+#include "joulecast/units/printable.h"
 
 namespace joulecast {
 namespace {
@@ -29,7 +30,7 @@ Word word(const TableReader& row, std::string_view column, Word otherwise, Parse
     const std::string& text = row.text(column);
     if (text.empty()) return otherwise;
     const auto value = parse(text);
-    if (!value) row.fail(std::string(column) + " '" + text.substr(0, 40) + "' is no known word");
+    if (!value) row.fail(std::string(column) + " '" + printable(text, 40) + "' is no known word");
     return *value;
 }
 

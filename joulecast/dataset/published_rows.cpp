@@ -8,16 +8,10 @@
 #include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/record.h"
+#include "joulecast/units/printable.h"
 
 namespace joulecast {
 namespace {
-
-/// What a stranger wrote, fit for a terminal.
-std::string printable(std::string_view text) {
-    std::string shown;
-    for (const char c : text) shown += c >= ' ' && c <= '~' ? c : '?';
-    return shown;
-}
 
 /// Of a file whose every row has a reason of its own, the rest is counted together.
 constexpr std::size_t most_reasons = 100;
@@ -55,8 +49,7 @@ void PublishedRows::account_for(const TableReader& table, const PublishedColumns
 }
 
 std::string PublishedRows::no_sheet(std::string_view name) {
-    return "device '" + printable(name.substr(0, 40)) +
-           "' has no data sheet (joulecast help devices tells how to add one)";
+    return "device '" + printable(name, 40) + "' has no data sheet (joulecast help devices tells how to add one)";
 }
 
 const Device* PublishedRows::device(std::string_view name) {

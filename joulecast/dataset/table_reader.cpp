@@ -5,16 +5,15 @@
 #include <cmath>
 #include <limits>
 
+#include "joulecast/units/printable.h"
+
 namespace joulecast {
 namespace {
 
 constexpr std::int64_t most_whole = std::int64_t{1} << 40;
 
-/// What a stranger wrote, fit for a message.
 std::string quoted(const std::string& text) {
-    std::string shown = "'";
-    for (const char c : text.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
-    return shown + "'";
+    return "'" + printable(text, 40) + "'";
 }
 
 std::string field_name(std::string_view column) {

@@ -11,6 +11,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/meter/line_stream.h"
+#include "joulecast/units/printable.h"
 
 namespace joulecast {
 
@@ -23,9 +24,7 @@ constexpr double longest_silence_s = 60.0;  // wall meters speak every second, s
 constexpr std::size_t most_words = 6;
 
 std::string excerpt(std::string_view line) {
-    std::string text;
-    for (const char c : line.substr(0, 80)) text += c >= ' ' && c <= '~' ? c : '?';
-    return text;
+    return printable(line, 80);
 }
 
 [[noreturn]] void refuse(std::string_view line) {

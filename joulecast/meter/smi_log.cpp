@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "joulecast/error.h"
+#include "joulecast/units/printable.h"
 
 namespace joulecast {
 
@@ -145,7 +146,7 @@ bool SmiLines::take_field(Column column, std::string_view text, SmiSample& sampl
 
 void SmiLines::skip(std::string_view line) {
     if (skipped_++ > 0) return;
-    for (const char c : trimmed(line).substr(0, 120)) first_skipped_ += c >= ' ' && c <= '~' ? c : '?';
+    first_skipped_ = printable(trimmed(line), 120);
 }
 
 std::optional<SmiSample> SmiLines::take(std::string_view line) {
