@@ -135,6 +135,7 @@ set(joulecast_headers
     joulecast/meter/hwmon.h
     joulecast/meter/line_stream.h
     joulecast/meter/meter.h
+    joulecast/meter/nvidia_sensor.h
     joulecast/meter/nvidia_smi.h
     joulecast/meter/nvml.h
     joulecast/meter/nvml_meter.h

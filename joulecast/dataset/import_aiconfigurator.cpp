@@ -11,6 +11,7 @@
 #include "joulecast/dataset/table_operation.h"
 #include "joulecast/dataset/table_reader.h"
 #include "joulecast/dataset/unpack.h"
+#include "joulecast/meter/nvidia_sensor.h"
 #include "joulecast/units/printable.h"
 
 namespace joulecast {
@@ -169,7 +170,7 @@ std::optional<EnergySummary> energy(const TableReader& row, double time_s) {
     EnergySummary energy;
     energy.power_w = *power_w;
     energy.energy_j = *power_w * time_s;
-    energy.gain_error = 0.05;  // NVIDIA's, of the board's sensors
+    energy.gain_error = nvidia_sensor_gain_error;
     energy.meter = "nvml power each 100 ms (AIConfigurator)";
     energy.suspect = quality != "good";
     return energy;

@@ -16,6 +16,7 @@
 #include "joulecast/dataset/table_reader.h"
 #include "joulecast/dataset/unpack.h"
 #include "joulecast/device/precision.h"
+#include "joulecast/meter/nvidia_sensor.h"
 #include "joulecast/units/printable.h"
 
 namespace joulecast {
@@ -136,7 +137,7 @@ NetworkMeasurement measurement_of(const TableReader& row, const Network& network
     m.energy.emplace();
     m.energy->energy_j = row.positive("energy_j");
     m.energy->power_w = row.positive("avg_power_w");
-    m.energy->gain_error = 0.05;  // NVIDIA's, of the board's sensors
+    m.energy->gain_error = nvidia_sensor_gain_error;
     m.energy->window_s = row.positive("window_s");
     m.energy->calls = row.whole("iterations");
     m.energy->meter = "nvml instant power each 10 ms (EnergAIzer)";

@@ -14,15 +14,13 @@
 #include "joulecast/error.h"
 #include "joulecast/measure/errors.h"
 #include "joulecast/measure/thesis_method.h"
+#include "joulecast/meter/nvidia_sensor.h"
 #include "joulecast/meter/smi_log.h"
 #include "joulecast/units/statistics.h"
 #include "joulecast/units/time_stamp.h"
 
 namespace joulecast {
 namespace {
-
-/// NVIDIA's, of the board's sensors.
-constexpr double gain_error = 0.05;
 
 std::vector<SmiSample> of_one_gpu(const SmiLog& log, const std::string& name, const LoggedRun& run,
                                   PublishedRows& rows) {
@@ -92,7 +90,7 @@ NetworkMeasurement measurement_of(std::span<const SmiSample> samples, const Logg
     m.energy->energy_j = result.energy_j;
     m.energy->power_w = power.mean_w;
     m.energy->half_width_j = half_width_95(result.energy_sigma_j);
-    m.energy->gain_error = gain_error;
+    m.energy->gain_error = nvidia_sensor_gain_error;
     m.energy->window_s = total_s;
     m.energy->ticks = power.samples;
     m.energy->calls = run.calls;

@@ -8,6 +8,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/meter/line_stream.h"
+#include "joulecast/meter/nvidia_sensor.h"
 #include "joulecast/meter/smi_log.h"
 #include "joulecast/process/shell_word.h"
 
@@ -20,10 +21,6 @@ constexpr int most_words = 100;                             // lines before the 
 constexpr int most_lines_a_look = 10'000;                   // one that prints without end must not hold us for ever
 constexpr double longest_silence_s = 5.0;                   // it prints every 10 ms
 
-// As of NVML, which it reads: the sensor renews itself within 100 ms, and NVIDIA states +-5 % for it.
-constexpr double usual_period_s = 0.1;
-constexpr double sensor_gain_error = 0.05;
-
 class NvidiaSmiMeter final : public Meter {
   public:
     /// Throws MeterLost when the program ends before its first number.
@@ -35,8 +32,8 @@ class NvidiaSmiMeter final : public Meter {
         facts_.name = "nvidia-smi:" + column;
         facts_.covers = column == "power.draw" ? "the whole card (on Ampere and later as the mean of about a second)"
                                                : "the whole card";
-        facts_.period_s = usual_period_s;
-        facts_.gain_error = sensor_gain_error;
+        facts_.period_s = nvidia_sensor_period_s;
+        facts_.gain_error = nvidia_sensor_gain_error;
         for (int i = 0; i < most_words && std::isnan(power_w_); ++i) {
             const auto line = stream_.next(longest_start);
             if (!line) throw MeterLost(program + " prints nothing");

@@ -2,16 +2,13 @@
 
 #include <utility>
 
+#include "joulecast/meter/nvidia_sensor.h"
+
 namespace joulecast {
 
 namespace {
 
 using Source = NvmlReading (*)(const NvmlGpu&);
-
-// Until calibration has seen it: the renewal period of the counter from Volta to Hopper, and a bound for that of power.
-constexpr double usual_period_s = 0.1;
-// NVIDIA states +-5 % for its board sensors; it is the same for every reading of one card.
-constexpr double sensor_gain_error = 0.05;
 
 NvmlReading counter(const NvmlGpu& gpu) {
     return gpu.total_energy_j();
@@ -52,8 +49,12 @@ class NvmlMeter final : public Meter {
 };
 
 FoundMeter made(const NvmlGpu& gpu, Source source, const std::string& name, TimeSource now_s) {
-    MeterFacts facts{name,           "the whole card",  source == counter,
-                     usual_period_s, sensor_gain_error, sensor_duty(gpu.facts().name)};
+    MeterFacts facts{name,
+                     "the whole card",
+                     source == counter,
+                     nvidia_sensor_period_s,
+                     nvidia_sensor_gain_error,
+                     sensor_duty(gpu.facts().name)};
     if (!now_s) now_s = steady_seconds;
     return {std::make_unique<NvmlMeter>(gpu, source, std::move(facts), std::move(now_s)), ""};
 }
