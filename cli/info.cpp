@@ -112,12 +112,6 @@ Description describe_database(const std::string& file) {
     return description;
 }
 
-std::string joined(const std::vector<std::string>& texts) {
-    std::string all;
-    for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
-    return all;
-}
-
 struct DevicePart {
     const DeviceModel* model = nullptr;
     std::vector<std::string> learners;
