@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "joulecast/physics/law.h"
+#include "joulecast/physics/memory.h"
 
 namespace joulecast {
 namespace {
@@ -35,20 +36,10 @@ double is_given(const Operation& operation, std::string_view name) {
     return value && !std::holds_alternative<None>(*value) ? 1 : 0;
 }
 
-std::string_view base_name(const Operation& operation) {
-    std::string_view name = operation.target;
-    if (const auto colons = name.find("::"); colons != std::string_view::npos) name.remove_prefix(colons + 2);
-    return name.substr(0, name.find('.'));
-}
-
 /// 1 for "relu_", 0 for "relu" (there is a "relu_"), NaN for what has no such twin.
 double in_place(const Operation& operation) {
-    if (base_name(operation).ends_with('_')) return 1;
-    const std::string& target = operation.target;
-    const auto dot = target.find('.');
-    std::string twin = target.substr(0, dot) + "_";
-    if (dot != std::string::npos) twin += target.substr(dot);
-    return find_record(twin) ? 0 : none;
+    if (is_in_place(operation)) return 1;
+    return find_record(sibling_target(operation.target)) ? 0 : none;
 }
 
 double input_size(const Operation& operation, std::size_t dimension) {
@@ -85,8 +76,10 @@ double argument_item(const Operation& operation, std::string_view name, std::siz
 }
 
 std::string layer_name(const Operation& operation) {
-    std::string_view name = base_name(operation);
-    if (name.ends_with('_')) name.remove_suffix(1);
+    std::string_view name = operation.target;
+    if (const auto colons = name.find("::"); colons != std::string_view::npos) name.remove_prefix(colons + 2);
+    name = name.substr(0, name.find('.'));
+    if (is_in_place(operation)) name.remove_suffix(1);
     return std::string(name);
 }
 
