@@ -7,7 +7,6 @@
 #include <sstream>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "joulecast/dataset/columns.h"
 #include "joulecast/dataset/published_rows.h"
@@ -84,15 +83,10 @@ Import import_sweep(Dataset& dataset, std::istream& input, const std::string& na
     std::istringstream text(read_unpacked(input, name));
     TableReader table(text, name);
     PublishedRows rows(dataset);
-    for (const char* column : {"device", "workload", "time_s"})
-        if (!table.has(column)) table.fail(std::string("the header lacks the column ") + column);
-    const std::vector<std::string_view> columns{"device",  "workload",      "time_s",    "sm_mhz",
-                                                "mem_mhz", "power_limit_w", "power_w",   "energy_j",
-                                                "symbols", "mode",          "precision", "host"};
-    std::vector<std::string_view> there;
-    for (const std::string_view column : columns)
-        if (table.has(column)) there.push_back(column);
-    rows.account_for(table, {there, {}});
+    rows.account_for(
+        table, {{"device", "workload", "time_s"},
+                {},
+                {"sm_mhz", "mem_mhz", "power_limit_w", "power_w", "energy_j", "symbols", "mode", "precision", "host"}});
     Provenance provenance;
     provenance.session = "sweep " + std::filesystem::path(name).filename().string();
     provenance.worker = "unknown";

@@ -43,7 +43,7 @@ void PublishedRows::account_for(const TableReader& table, const PublishedColumns
         if (!table.has(column)) table.fail("the header lacks the column " + std::string(column));
     for (const std::string& column : table.columns()) {
         const auto is_in = [&](const auto& list) { return std::ranges::find(list, column) != list.end(); };
-        if (is_in(columns.used)) continue;
+        if (is_in(columns.used) || is_in(columns.optional)) continue;
         (is_in(columns.dropped) ? counts_.dropped_columns : counts_.unknown_columns).push_back(printable(column));
     }
 }

@@ -16,10 +16,12 @@
 
 namespace joulecast {
 
-/// The columns of a published table: those that its importer reads, and those that it knows and leaves.
+/// The columns of a published table: those that its importer reads, those that it knows and leaves, and those that it
+/// reads where they are there.
 struct PublishedColumns {
     std::vector<std::string_view> used;
     std::vector<std::string_view> dropped;
+    std::vector<std::string_view> optional = {};
 };
 
 /// What a published table tells of a measurement; the rest is not known.
