@@ -1,6 +1,5 @@
 #include "joulecast/dataset/table_reader.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -30,24 +29,12 @@ TableReader::TableReader(std::istream& input, const std::string& name) : reader_
         if (!places_.emplace(columns_[i], i).second) fail("column " + quoted(columns_[i]) + " occurs twice");
 }
 
-void TableReader::expect(const std::vector<std::string_view>& required,
-                         const std::vector<std::string_view>& optional) const {
-    for (const std::string_view column : required)
-        if (!has(column)) fail("the header lacks the column " + std::string(column));
-    for (const auto& [column, place] : places_) {
-        const bool is_known = std::ranges::find(required, column) != required.end() ||
-                              std::ranges::find(optional, column) != optional.end();
-        if (!is_known) fail("unknown column " + quoted(column));
-    }
-}
-
 bool TableReader::next() {
     auto fields = reader_.next();
     if (!fields) return false;
     if (fields->size() != places_.size())
         fail("has " + std::to_string(fields->size()) + " fields, the header " + std::to_string(places_.size()));
     fields_ = std::move(*fields);
-    ++rows_;
     return true;
 }
 

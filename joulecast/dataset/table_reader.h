@@ -21,14 +21,9 @@ class TableReader {
     bool has(std::string_view column) const { return places_.contains(column); }
     /// Their names, in file order.
     const std::vector<std::string>& columns() const { return columns_; }
-    /// Every one of `required` is there, and no column but these and `optional`: none is passed over unseen.
-    void expect(const std::vector<std::string_view>& required,
-                const std::vector<std::string_view>& optional = {}) const;
 
     /// Goes to the next row; false behind the last one.
     bool next();
-    /// Rows so far.
-    std::int64_t rows() const { return rows_; }
 
     /// Empty where the table has no such column.
     const std::string& text(std::string_view column) const;
@@ -48,7 +43,6 @@ class TableReader {
     std::vector<std::string> columns_;
     std::map<std::string, std::size_t, std::less<>> places_;
     std::vector<std::string> fields_;
-    std::int64_t rows_ = 0;
 };
 
 }  // namespace joulecast
