@@ -16,11 +16,10 @@
 #include "joulecast/dataset/import_aiconfigurator.h"
 #include "joulecast/dataset/import_energaizer.h"
 #include "joulecast/dataset/import_neusight.h"
+#include "joulecast/dataset/import_nicolai.h"
 #include "joulecast/dataset/import_smi_log.h"
 #include "joulecast/dataset/import_sweep.h"
 #include "joulecast/dataset/import_vidur.h"
-#include "joulecast/dataset/nicolai.h"
-#include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
 
@@ -58,17 +57,7 @@ std::string zoo_network(const std::string& model, std::int64_t image_size) {
 }
 
 Import import_thesis(Dataset& dataset, std::istream& input, const std::string& name) {
-    const NicolaiImport report = import_nicolai(dataset, input, name, {find_device, zoo_network});
-    for (const std::string& sitting : report.in_training_state)
-        std::cerr << "joulecast: " << name << ": " << sitting
-                  << ": its layers that drop were dropping, so batch norm counts as in training state too\n";
-    Import all;
-    all.rows = all.used = report.rows;
-    for (const auto& [why, rows] : report.dropped) all.used -= rows;
-    all.dropped = report.dropped;
-    all.added = report.added;
-    all.unknown_columns = report.unused_columns;
-    return all;
+    return import_nicolai(dataset, input, name, zoo_network);
 }
 
 constexpr Source sources[] = {

@@ -11,12 +11,12 @@ set(joulecast_headers
     joulecast/dataset/import_aiconfigurator.h
     joulecast/dataset/import_energaizer.h
     joulecast/dataset/import_neusight.h
+    joulecast/dataset/import_nicolai.h
     joulecast/dataset/import_smi_log.h
     joulecast/dataset/import_sweep.h
     joulecast/dataset/import_vidur.h
     joulecast/dataset/insertion.h
     joulecast/dataset/measuring_lock.h
-    joulecast/dataset/nicolai.h
     joulecast/dataset/published_rows.h
     joulecast/dataset/repeat_spread.h
     joulecast/dataset/schema.h

@@ -129,7 +129,8 @@ void PublishedRows::add(NetworkMeasurement network, const PublishedTime& time, P
 
 template <class Row>
 void PublishedRows::store(const std::string& key, Row row) {
-    row.provenance.session = session(row.provenance.session, key + point_key(row.measurement.asked));
+    row.provenance.session =
+        session(row.provenance.session, key + point_key(row.measurement.asked) + '\x1f' + row.measurement.started_at);
     use();
     counts_.added += insertion_.add(row) ? 1 : 0;
 }

@@ -53,7 +53,8 @@ class PublishedRows {
     /// So many more that told something else than a measurement, or a part of one.
     void use(std::int64_t rows = 1);
     /// One more, of which the table tells more than the time: its operation canonical, its device one of device(). A
-    /// repeat (at the same asked point) gets a session of its own, as below.
+    /// repeat (at the same asked point, and begun at the same moment where the table tells when) gets a session of its
+    /// own, as below.
     void add(OperationRow row);
     void add(NetworkRow row);
     /// One more that is an operation's time. Sizes that cannot be are dropped, and devices that no data sheet tells of.
