@@ -333,7 +333,6 @@ CsvImport import_csv(Dataset& dataset, std::istream& input, const std::string& n
     if (!header) reader.fail("the file is empty");
     content.header(*header);
     while (const auto fields = reader.next()) content.record(*fields);
-    if (input.bad()) throw Error("cannot read '" + name + "' to its end.");
     CsvImport counts;
     Insertion insertion(dataset);
     const auto add_all = [&](const auto& rows) {

@@ -38,7 +38,10 @@ std::optional<std::vector<std::string>> CsvReader::next() {
     while (input_.peek() == '\n' || input_.peek() == '\r')
         if (input_.get() == '\n') ++line_;
     record_line_ = line_;
-    if (input_.peek() == std::istream::traits_type::eof()) return {};
+    if (input_.peek() == std::istream::traits_type::eof()) {
+        if (input_.bad()) throw Error("cannot read '" + name_ + "' to its end.");
+        return {};
+    }
     std::vector<std::string> fields(1);
     for (int c = input_.get(); c != std::istream::traits_type::eof() && c != '\n'; c = input_.get()) {
         std::string& field = fields.back();

@@ -14,7 +14,8 @@ class CsvReader {
     /// `name` stands in messages: "name:12: ...".
     CsvReader(std::istream& input, std::string name);
 
-    /// The next record, empty lines skipped; absent at the end. Throws FormatError with file and line.
+    /// The next record, empty lines skipped; absent at the end. Throws FormatError with file and line,
+    /// and Error where the stream breaks off.
     std::optional<std::vector<std::string>> next();
     /// Line on which the latest record started, from 1.
     std::int64_t line() const { return record_line_; }

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <functional>
 #include <sstream>
+#include <stdexcept>
+#include <streambuf>
+#include <utility>
 
 #include "joulecast/error.h"
 
@@ -79,6 +82,27 @@ TEST(TableReader, WhatAMessageShowsIsShortAndPrintable) {
     });
     EXPECT_EQ(message.find('\x1b'), std::string::npos);
     EXPECT_LT(message.size(), 120u);
+}
+
+/// A file on a disk that breaks: what was read so far was once taken for the whole table.
+class BreakingFile : public std::streambuf {
+  public:
+    explicit BreakingFile(std::string text) : text_(std::move(text)) {
+        setg(text_.data(), text_.data(), text_.data() + text_.size());
+    }
+
+  private:
+    int_type underflow() override { throw std::runtime_error("the disk breaks"); }
+
+    std::string text_;
+};
+
+TEST(TableReader, ATableThatBreaksOffIsNotTakenForTheWhole) {
+    BreakingFile file("a\n1\n");
+    std::istream input(&file);
+    TableReader table(input, "t.csv");
+    EXPECT_TRUE(table.next());
+    EXPECT_THROW(table.next(), Error);
 }
 
 }  // namespace
