@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -13,7 +12,6 @@
 #include "joulecast/graph/record.h"
 #include "tests/dataset/imports.h"
 #include "tests/dataset/packed.h"
-#include "tests/dataset/samples.h"
 
 namespace joulecast {
 namespace {
@@ -30,35 +28,15 @@ const std::string attention_header =
     "gpu,backend,version,phase,attn_dtype,kv_dtype,batch,seqlen,step,n_heads,n_"
     "kv_heads,head_dim,window,latency_ms";
 
-class ImportAiconfigurator : public testing::DatasetFolder {
+class ImportAiconfigurator : public testing::ImportFolder {
   protected:
-    void SetUp() override {
-        DatasetFolder::SetUp();
-        dataset.emplace(folder / "a.db");
-    }
-    void TearDown() override {
-        dataset.reset();
-        DatasetFolder::TearDown();
-    }
-    Import import(const std::string& text) {
-        std::istringstream input(text);
-        return import_aiconfigurator(*dataset, input, "t.csv");
-    }
-    std::string refusal(const std::string& text) {
-        try {
-            import(text);
-        } catch (const FormatError& error) {
-            return error.what();
-        }
-        return "";
-    }
+    Import import(const std::string& text) { return import_text(&import_aiconfigurator, text); }
+    std::string refusal(const std::string& text) { return rejected(&import_aiconfigurator, text); }
     std::string signature_of(const std::string& text) {
         import(text);
-        const auto rows = dataset->operations();
+        const auto rows = stored().operations();
         return rows.empty() ? "" : signature(rows.back().measurement.operation);
     }
-
-    std::optional<Dataset> dataset;
 };
 
 TEST_F(ImportAiconfigurator, AMatrixProductIsALinearLayerWithTokensInFront) {
@@ -66,7 +44,7 @@ TEST_F(ImportAiconfigurator, AMatrixProductIsALinearLayerWithTokensInFront) {
     EXPECT_EQ(counts.rows, 1);
     EXPECT_EQ(counts.used, 1);
     EXPECT_EQ(counts.added, 1);
-    const auto rows = dataset->operations();
+    const auto rows = stored().operations();
     ASSERT_EQ(rows.size(), 1u);
     const Measurement& m = rows[0].measurement;
     EXPECT_EQ(signature(m.operation), "aten::linear(input=bf16[7,32], weight=bf16[64,32])");
@@ -89,7 +67,7 @@ TEST_F(ImportAiconfigurator, EnergyIsPowerTimesTimeAndOnlyGoodRowsAreAboveSuspic
                                  "H200,vllm,9.9,bfloat16,9,64,32,0.05,300,700,rough\n"
                                  "H200,vllm,9.9,bfloat16,10,64,32,0.05,,700,rough\n");
     EXPECT_EQ(counts.used, 4);
-    const auto rows = dataset->operations();
+    const auto rows = stored().operations();
     ASSERT_EQ(rows.size(), 4u);
     ASSERT_TRUE(rows[0].measurement.energy);
     EXPECT_DOUBLE_EQ(rows[0].measurement.energy->power_w, 600);
@@ -112,7 +90,7 @@ TEST_F(ImportAiconfigurator, Fp8IsTheProductOfAForecastInFp8AndOtherTypesAreName
     EXPECT_EQ(counts.used, 1);
     EXPECT_THAT(counts.dropped, ElementsAre(Pair("dtype nvfp4: no tensor type of ours", 1),
                                             Pair("fp8 with n or k no multiple of 16", 1)));
-    const Measurement m = dataset->operations().at(0).measurement;
+    const Measurement m = stored().operations().at(0).measurement;
     EXPECT_EQ(signature(m.operation),
               "aten::_scaled_mm(self=f8e4m3fn[7,32], mat2=f8e4m3fn[32,64]{1,32}, "
               "scale_a=f32[], scale_b=f32[], "
@@ -127,9 +105,9 @@ TEST_F(ImportAiconfigurator, ContextIsCausalAttentionOfTheWholePrompt) {
               " "
               "key=bf16[2,8,16,64]{8192,64,512,1}, "
               "value=bf16[2,8,16,64]{8192,64,512,1}, is_causal=true)");
-    EXPECT_EQ(dataset->operations().at(0).measurement.asked.device, "a100-80g-sxm");
+    EXPECT_EQ(stored().operations().at(0).measurement.asked.device, "a100-80g-sxm");
     // Two products, 2 x 16 x 16 x 64 each, for 2 x 8 heads.
-    EXPECT_EQ(total_counts(dataset->operations().at(0).measurement.operation).flop, 2 * 2 * 16 * 16 * 64 * 16);
+    EXPECT_EQ(total_counts(stored().operations().at(0).measurement.operation).flop, 2 * 2 * 16 * 16 * 64 * 16);
 }
 
 TEST_F(ImportAiconfigurator, FewerHeadsOfKeysAreGroupedQueries) {
@@ -168,7 +146,7 @@ TEST_F(ImportAiconfigurator, WhatAtenHasNoFormForIsCountedByReason) {
                                      Pair("sliding window: no argument of torch's attention", 1),
                                      Pair("context behind earlier tokens: torch's causal flag differs", 1),
                                      Pair("attention in fp8", 1), Pair("generation of several tokens at once", 1)));
-    EXPECT_TRUE(dataset->operations().empty());
+    EXPECT_TRUE(stored().operations().empty());
 }
 
 TEST_F(ImportAiconfigurator, GzipComesInAsTheTextDoesAndASecondTimeAddsNothing) {
@@ -200,7 +178,7 @@ TEST_F(ImportAiconfigurator, AllShapesOfAnEngineAreOfOneSessionAndARepeatIsOfIts
                                  "\nB200,vllm,1,bfloat16,7,64,32,0.5\nB200,vllm,1,bfloat16,8,64,32,0.4\n"
                                  "B200,vllm,1,bfloat16,7,64,32,0.3\n");
     EXPECT_EQ(counts.added, 3);
-    const auto rows = dataset->operations();
+    const auto rows = stored().operations();
     EXPECT_EQ(rows.at(0).provenance.session, "aiconfigurator gemm_latency b200 vllm 1");
     EXPECT_EQ(rows.at(1).provenance.session, rows.at(0).provenance.session);
     EXPECT_EQ(rows.at(2).provenance.session, "aiconfigurator gemm_latency b200 vllm 1 repeat 2");
@@ -228,7 +206,7 @@ TEST_F(ImportAiconfigurator, HostileTablesAreRefusedAtTheirLineAndNothingIsStore
                 HasSubstr("t.csv:2: "));
     EXPECT_THAT(refusal(attention_header + "\nB200,v,1,context,bfloat16,bfloat16,1,8,0,8,3,64,0,0.1\n"),
                 HasSubstr("no multiple of n_kv_heads"));
-    EXPECT_TRUE(dataset->operations().empty());
+    EXPECT_TRUE(stored().operations().empty());
 }
 
 /// A sample of the real tables, read a second time by hand.
@@ -267,7 +245,7 @@ TEST_F(ImportAiconfiguratorData, MatrixProductsKeepTheirWorkTimeAndPower) {
     const auto lines = sample("gemm_with_power.csv.gz");
     if (lines.empty()) GTEST_SKIP() << "JOULECAST_DATA is unset or has no table aiconfigurator/gemm_with_power.csv.gz";
     expect_all_accounted_for(import(sampled), lines.size());
-    const auto rows = dataset->operations();
+    const auto rows = stored().operations();
     std::size_t at = 0;
     // gpu,backend,version,dtype,m,n,k,latency_ms,power_w,power_limit_w,power_quality
     for (std::size_t i = 1; i < lines.size(); ++i) {
@@ -290,7 +268,7 @@ TEST_F(ImportAiconfiguratorData, AttentionKeepsItsWorkAndTime) {
     if (lines.empty())
         GTEST_SKIP() << "JOULECAST_DATA is unset or has no table aiconfigurator/attention_latency.csv.gz";
     expect_all_accounted_for(import(sampled), lines.size());
-    const auto rows = dataset->operations();
+    const auto rows = stored().operations();
     ASSERT_EQ(rows.size(), lines.size() - 1);
     // gpu,backend,version,phase,attn_dtype,kv_dtype,batch,seqlen,step,n_heads,n_kv_heads,head_dim,window,latency_ms
     for (std::size_t i = 1; i < lines.size(); ++i) {

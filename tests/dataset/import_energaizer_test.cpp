@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -12,7 +11,6 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/record.h"
 #include "tests/dataset/imports.h"
-#include "tests/dataset/samples.h"
 
 namespace joulecast {
 namespace {
@@ -28,30 +26,10 @@ const std::string networks_header =
     "temp_c,iterations,window_s,suspect,source_name\n";
 const std::string kernels_header = "workload,kind,op,batch,m,n,k,dim,precision,tensor_core,other,count\n";
 
-class ImportEnergaizer : public testing::DatasetFolder {
+class ImportEnergaizer : public testing::ImportFolder {
   protected:
-    void SetUp() override {
-        DatasetFolder::SetUp();
-        dataset.emplace(folder / "a.db");
-    }
-    void TearDown() override {
-        dataset.reset();
-        DatasetFolder::TearDown();
-    }
-    Import import(const std::string& text) {
-        std::istringstream input(text);
-        return import_energaizer(*dataset, input, "t.csv");
-    }
-    std::string refusal(const std::string& text) {
-        try {
-            import(text);
-        } catch (const FormatError& error) {
-            return error.what();
-        }
-        return "";
-    }
-
-    std::optional<Dataset> dataset;
+    Import import(const std::string& text) { return import_text(&import_energaizer, text); }
+    std::string refusal(const std::string& text) { return rejected(&import_energaizer, text); }
 };
 
 TEST_F(ImportEnergaizer, ANetworkKeepsBothClocksAndItsEnergy) {
@@ -60,7 +38,7 @@ TEST_F(ImportEnergaizer, ANetworkKeepsBothClocksAndItsEnergy) {
                                  "897.5,12.5,1.5,120,55.5,2400,30,0,any\n");
     EXPECT_EQ(counts.used, 1);
     EXPECT_THAT(counts.dropped_columns, ElementsAre("source_name"));
-    const auto rows = dataset->networks();
+    const auto rows = stored().networks();
     ASSERT_EQ(rows.size(), 1u);
     const NetworkMeasurement& m = rows[0].measurement;
     EXPECT_EQ(m.model, "energaizer:bertmodel-large");
@@ -92,14 +70,14 @@ TEST_F(ImportEnergaizer, SuspectRowsAndOtherModesAreDroppedByName) {
     EXPECT_THAT(counts.dropped, ElementsAre(Pair("mode decode: only whole forward passes are taken", 1),
                                             Pair("suspect: the measuring process died", 1)));
     EXPECT_EQ(counts.added, 2);
-    EXPECT_EQ(dataset->networks().at(1).provenance.session,
+    EXPECT_EQ(stored().networks().at(1).provenance.session,
               "energaizer a10");  // another clock is no repeat
 }
 
 TEST_F(ImportEnergaizer, NetworksOfASetAreOfOneSession) {
     const std::string rest = ",2,128,prefill,,900,900,12.5,1.5,120,55.5,2400,30,0,x\n";
     import(networks_header + "a10,A10,m,c,bf16" + rest + "a10,A10,m,d,bf16" + rest + "a10,A10,m,c,fp32" + rest);
-    for (const NetworkRow& row : dataset->networks()) EXPECT_EQ(row.provenance.session, "energaizer a10");
+    for (const NetworkRow& row : stored().networks()) EXPECT_EQ(row.provenance.session, "energaizer a10");
 }
 
 TEST_F(ImportEnergaizer, TheKernelsBecomeTheListOfTheNetworkThatWasMeasured) {
@@ -110,7 +88,7 @@ TEST_F(ImportEnergaizer, TheKernelsBecomeTheListOfTheNetworkThatWasMeasured) {
                                  "other_x_pbf16_b8_s16_modeprefill,elementwise,relu,,,,,64,bf16,,,5\n");
     EXPECT_EQ(counts.used, 3);
     EXPECT_THAT(counts.dropped_columns, ElementsAre("tensor_core"));
-    const auto graph = dataset->listed_network(dataset->networks().at(0).measurement);
+    const auto graph = stored().listed_network(stored().networks().at(0).measurement);
     ASSERT_TRUE(graph);
     ASSERT_EQ(graph->nodes.size(), 2u);
     EXPECT_EQ(signature(graph->nodes[0].operation), "aten::relu(self=bf16[64])");
@@ -123,7 +101,7 @@ TEST_F(ImportEnergaizer, KernelsThatAreOneOperationOfOursAreCountedTogether) {
            "a_b_pbf16_b8,elementwise,scalar_mul,,,,,64,bf16,,,3\na_b_pbf16_b8,"
            "elementwise,unspecified_scalar,,,,,64,"
            "bf16,,,4\n");
-    const auto lines = dataset->network_operations();
+    const auto lines = stored().network_operations();
     ASSERT_EQ(lines.size(), 1u);
     EXPECT_EQ(lines[0].count, 7);
     EXPECT_EQ(lines[0].model, "energaizer:a-b");
@@ -136,7 +114,7 @@ TEST_F(ImportEnergaizer, IdlePowerIsThatAtTheHighestClock) {
     EXPECT_EQ(counts.used, 1);
     EXPECT_THAT(counts.dropped,
                 ElementsAre(Pair("idle power below the highest clock: no place for it in the database", 2)));
-    const auto devices = dataset->devices();
+    const auto devices = stored().devices();
     ASSERT_EQ(devices.size(), 1u);
     EXPECT_EQ(devices[0].id, "a10");
     EXPECT_EQ(devices[0].idle_w, 60);
@@ -156,8 +134,8 @@ TEST_F(ImportEnergaizer, WrongRowsAreNamedAndNothingIsStored) {
         EXPECT_THAT(refusal(kernels_header + workload + ",elementwise,relu,,,,,64,bf16,,,3\n"), HasSubstr("t.csv:2: "))
             << workload;
     EXPECT_THAT(refusal(kernels_header + "a_b_pbf16_b8,elementwise,relu,,,,,64,bf16,,,0\n"), HasSubstr("count '0'"));
-    EXPECT_TRUE(dataset->networks().empty());
-    EXPECT_TRUE(dataset->network_operations().empty());
+    EXPECT_TRUE(stored().networks().empty());
+    EXPECT_TRUE(stored().network_operations().empty());
 }
 
 /// What one row of a list becomes.
@@ -221,23 +199,24 @@ TEST(EnergaizerKernel, SizesThatDoNotFitAreRefusedAtTheirLine) {
 }
 
 TEST_F(ImportEnergaizer, EveryRowOfTheRealTablesIsUsedOrDroppedByNameAndPowerTimesTimeIsEnergy) {
+    Dataset into(folder / "a.db");
     for (const char* table : {"networks_measured.csv", "workload_ops.csv", "idle_power_and_voltage.csv"}) {
         const auto path = testing::published_table(std::string("energaizer_dvfs_networks/") + table);
         if (path.empty()) GTEST_SKIP() << "JOULECAST_DATA is unset or has no table " << table;
         std::ifstream input(path, std::ios::binary);
-        const Import counts = import_energaizer(*dataset, input, table);
+        const Import counts = import_energaizer(into, input, table);
         EXPECT_GT(counts.rows, 0) << table;
         EXPECT_EQ(counts.used + testing::dropped(counts), counts.rows) << table;
         EXPECT_TRUE(counts.unknown_columns.empty()) << table;
     }
     std::int64_t listed = 0;
-    for (const NetworkRow& row : dataset->networks()) {
+    for (const NetworkRow& row : into.networks()) {
         const NetworkMeasurement& m = row.measurement;
         // The source's three numbers agree to 1 %.
         EXPECT_NEAR(m.energy->energy_j, m.energy->power_w * m.time.mean_s, 0.01 * m.energy->energy_j) << m.model;
         EXPECT_NEAR(m.energy->window_s, m.time.mean_s * static_cast<double>(m.energy->calls),
                     0.02 * m.energy->window_s);
-        if (dataset->listed_network(m)) ++listed;
+        if (into.listed_network(m)) ++listed;
     }
     EXPECT_GT(listed, 0);
 }

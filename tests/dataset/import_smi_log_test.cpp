@@ -4,10 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <sstream>
 
-#include "joulecast/error.h"
-#include "tests/dataset/samples.h"
+#include "tests/dataset/imports.h"
 
 namespace joulecast {
 namespace {
@@ -25,41 +23,30 @@ std::string line(const std::string& seconds, const std::string& share, const std
     return "2024/02/29 12:34:" + seconds + ", " + share + " %, " + watts + " W, 2048 MiB, 24576 MiB\n";
 }
 
-class ImportSmiLog : public testing::DatasetFolder {
+class ImportSmiLog : public testing::ImportFolder {
   protected:
     void SetUp() override {
-        DatasetFolder::SetUp();
-        dataset.emplace(folder / "a.db");
+        ImportFolder::SetUp();
         run.device = "a30";
         run.model = "resnet50";
         run.symbols = {{"batch", 8}};
         run.calls = 10;
     }
-    void TearDown() override {
-        dataset.reset();
-        DatasetFolder::TearDown();
+    testing::Importer importer() const {
+        return [this](Dataset& into, std::istream& input, const std::string& name) {
+            return import_smi_log(into, input, name, run);
+        };
     }
-    Import import(const std::string& text) {
-        std::istringstream input(text);
-        return import_smi_log(*dataset, input, "power.csv", run);
-    }
-    std::string refusal(const std::string& text) {
-        try {
-            import(text);
-        } catch (const Error& error) {
-            return error.what();
-        }
-        return "";
-    }
+    Import import(const std::string& text) { return import_text(importer(), text, "power.csv"); }
+    std::string refusal(const std::string& text) { return rejected(importer(), text, "power.csv"); }
 
-    std::optional<Dataset> dataset;
     LoggedRun run;
 };
 
 TEST_F(ImportSmiLog, TheRunLastsFromTheFirstLineWithLoadToTheLast) {
     const Import counts = import(header + line("10.000", "0", "30") + line("10.500", "50", "100") +
                                  line("11.000", "0", "120") + line("11.500", "99", "110") + line("12.000", "0", "60"));
-    const auto rows = dataset->networks();
+    const auto rows = stored().networks();
     ASSERT_EQ(rows.size(), 1u);
     const NetworkMeasurement& m = rows[0].measurement;
     EXPECT_EQ(m.model, "resnet50");
@@ -91,7 +78,7 @@ TEST_F(ImportSmiLog, WithoutUtilisationTheWholeLogIsTheRun) {
     import(
         "timestamp, power.draw [W]\n2024/02/29 12:34:10.000, 100 "
         "W\n2024/02/29 12:34:14.000, 200 W\n");
-    const NetworkMeasurement m = dataset->networks().at(0).measurement;
+    const NetworkMeasurement m = stored().networks().at(0).measurement;
     EXPECT_NEAR(m.time.mean_s, 0.4, 1e-9);
     EXPECT_NEAR(m.energy->energy_j, 60, 1e-6);  // 150 W x 4 s / 10
 }
@@ -100,7 +87,7 @@ TEST_F(ImportSmiLog, ALineThreeSigmasOffDoesNotCount) {
     std::string text = header;
     for (int i = 10; i < 40; ++i) text += line(std::to_string(i) + ".000", "90", i == 20 ? "900" : "100");
     const Import counts = import(text);
-    EXPECT_DOUBLE_EQ(dataset->networks().at(0).measurement.energy->power_w, 100);
+    EXPECT_DOUBLE_EQ(stored().networks().at(0).measurement.energy->power_w, 100);
     EXPECT_THAT(counts.dropped, ElementsAre(Pair("line more than three standard deviations from the mean", 1)));
     EXPECT_EQ(counts.rows, 30);
     EXPECT_EQ(counts.used, 29);
@@ -114,7 +101,7 @@ TEST_F(ImportSmiLog, OfSeveralGpusOneIsNamed) {
     EXPECT_THAT(refusal(text), HasSubstr("has lines of 2 GPUs: say which one ran with --gpu INDEX"));
     run.gpu = 1;
     const Import counts = import(text);
-    EXPECT_DOUBLE_EQ(dataset->networks().at(0).measurement.energy->power_w, 100);
+    EXPECT_DOUBLE_EQ(stored().networks().at(0).measurement.energy->power_w, 100);
     EXPECT_THAT(counts.dropped, ElementsAre(Pair("line of another GPU", 2)));
 }
 
@@ -146,7 +133,7 @@ TEST_F(ImportSmiLog, ALogThatShowsNoRunIsRefused) {
     run.calls = 0;
     EXPECT_THAT(refusal(header + line("10.000", "90", "100") + line("11.000", "90", "100")),
                 HasSubstr("one call or more"));
-    EXPECT_TRUE(dataset->networks().empty());
+    EXPECT_TRUE(stored().networks().empty());
 }
 
 }  // namespace

@@ -4,11 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <sstream>
 
-#include "joulecast/error.h"
+#include "tests/dataset/imports.h"
 #include "tests/dataset/packed.h"
-#include "tests/dataset/samples.h"
 
 namespace joulecast {
 namespace {
@@ -18,36 +16,18 @@ using ::testing::HasSubstr;
 // All rows here are made up.
 const std::string header = "device,workload,sm_mhz,mem_mhz,power_limit_w,time_s,power_w,energy_j\n";
 
-class ImportSweep : public testing::DatasetFolder {
+class ImportSweep : public testing::ImportFolder {
   protected:
-    void SetUp() override {
-        DatasetFolder::SetUp();
-        dataset.emplace(folder / "a.db");
-    }
-    void TearDown() override {
-        dataset.reset();
-        DatasetFolder::TearDown();
-    }
     Import import(const std::string& text, const std::string& name = "folder/t.csv") {
-        std::istringstream input(text);
-        return import_sweep(*dataset, input, name);
+        return import_text(&import_sweep, text, name);
     }
-    std::string refusal(const std::string& text) {
-        try {
-            import(text);
-        } catch (const FormatError& error) {
-            return error.what();
-        }
-        return "";
-    }
-
-    std::optional<Dataset> dataset;
+    std::string refusal(const std::string& text) { return rejected(&import_sweep, text, "folder/t.csv"); }
 };
 
 TEST_F(ImportSweep, ARowIsANetworkAtTheClocksThatWereAskedFor) {
     const Import counts = import(header + "a30,resnet50,900,1215,120,0.02,110,2.2\n");
     EXPECT_EQ(counts.added, 1);
-    const auto rows = dataset->networks();
+    const auto rows = stored().networks();
     ASSERT_EQ(rows.size(), 1u);
     const NetworkMeasurement& m = rows[0].measurement;
     EXPECT_EQ(m.model, "resnet50");
@@ -70,7 +50,7 @@ TEST_F(ImportSweep, OfPowerAndEnergyEachFollowsFromTheOther) {
     import(header +
            "a30,one,900,,,0.5,100,\na30,two,900,,,0.5,,100\na30,three,"
            "900,,,0.5,,\n");
-    const auto rows = dataset->networks();
+    const auto rows = stored().networks();
     ASSERT_EQ(rows.size(), 3u);
     EXPECT_EQ(rows[0].measurement.energy->energy_j,
               50);                                        // 100 W for half a second
@@ -84,7 +64,7 @@ TEST_F(ImportSweep, PowerAndEnergyThatDoNotAgreeAreSuspect) {
     import(header + "a30,one,900,,,0.5,100,51.4\na30,two,900,,,0.5,100,51.6\n");  // 50 J: 2.8
                                                                                   // and 3.2 %
                                                                                   // off
-    const auto rows = dataset->networks();
+    const auto rows = stored().networks();
     EXPECT_FALSE(rows.at(0).measurement.energy->suspect);
     EXPECT_TRUE(rows.at(1).measurement.energy->suspect);
 }
@@ -94,7 +74,7 @@ TEST_F(ImportSweep, SettingsStandInColumnsOfTheirOwn) {
         "time_s,symbols,workload,device,mode,precision,host\n"
         "0.5,batch=8;sequence=128,bert-base,a30,training,tf32,graph\n0.5,,"
         "bert-base,a30,,,\n");
-    const auto rows = dataset->networks();
+    const auto rows = stored().networks();
     ASSERT_EQ(rows.size(), 2u);
     EXPECT_EQ(rows[0].measurement.symbols, (std::map<std::string, std::int64_t>{{"batch", 8}, {"sequence", 128}}));
     EXPECT_EQ(rows[0].measurement.mode, Mode::training);
@@ -112,16 +92,16 @@ TEST_F(ImportSweep, ATableThatGrewAddsWhatIsNew) {
     EXPECT_EQ(import(testing::gzip(first + "a30,one,1000,,,0.4,120,\n")).added, 1);
     EXPECT_EQ(import(first, "other.csv").added,
               1);  // somebody else's measurement of the same
-    EXPECT_EQ(dataset->networks().size(), 3u);
+    EXPECT_EQ(stored().networks().size(), 3u);
 }
 
 TEST_F(ImportSweep, ADeviceIsOfTheDataSheetsOrOfTheDatabase) {
     const std::string row = "device,workload,time_s\ncpu-test,one,0.5\n";
     EXPECT_THAT(refusal(row), HasSubstr("folder/t.csv:2: device 'cpu-test' has no data sheet"));
-    dataset->insert(testing::sample_device("cpu-test"));
+    stored().insert(testing::sample_device("cpu-test"));
     EXPECT_EQ(import(row).added, 1);
-    EXPECT_EQ(dataset->networks().at(0).measurement.asked.device, "cpu-test");
-    EXPECT_EQ(dataset->devices().at(0).source, "made up");
+    EXPECT_EQ(stored().networks().at(0).measurement.asked.device, "cpu-test");
+    EXPECT_EQ(stored().devices().at(0).source, "made up");
 }
 
 TEST_F(ImportSweep, WrongRowsAreNamedAndNothingIsStored) {
@@ -137,7 +117,7 @@ TEST_F(ImportSweep, WrongRowsAreNamedAndNothingIsStored) {
     EXPECT_THAT(refusal("device,workload\na30,one\n"), HasSubstr("lacks the column time_s"));
     EXPECT_THAT(refusal("device,workload,time_s,mode\na30,one,1,both\n"), HasSubstr("mode 'both' is no known word"));
     EXPECT_THAT(refusal("device,workload,time_s,symbols\na30,one,1,batch\n"), HasSubstr("symbols 'batch'"));
-    EXPECT_TRUE(dataset->networks().empty());
+    EXPECT_TRUE(stored().networks().empty());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -14,25 +15,26 @@
 
 namespace joulecast::testing {
 
-using Importer = Import (*)(Dataset&, std::istream&, const std::string&);
+using Importer = std::function<Import(Dataset&, std::istream&, const std::string&)>;
 
 /// Imports a text into a fresh database, or more into the same one.
 class ImportFolder : public DatasetFolder {
   protected:
-    Import import_text(Importer importer, const std::string& text) {
+    Import import_text(const Importer& importer, const std::string& text, const std::string& name = "t.csv") {
         Dataset into(folder / "a.db");
         std::istringstream input(text);
-        return importer(into, input, "t.csv");
+        return importer(into, input, name);
     }
     /// The error of a text that must leave the database empty.
-    std::string rejected(Importer importer, const std::string& text) {
+    std::string rejected(const Importer& importer, const std::string& text, const std::string& name = "t.csv") {
         std::string message = "no error";
         try {
-            import_text(importer, text);
-        } catch (const FormatError& error) {
+            import_text(importer, text, name);
+        } catch (const Error& error) {
             message = error.what();
         }
-        EXPECT_TRUE(stored().operations().empty() && stored().devices().empty());
+        const Dataset empty = stored();
+        EXPECT_TRUE(empty.operations().empty() && empty.networks().empty() && empty.devices().empty());
         return message;
     }
     Dataset stored() const { return Dataset(folder / "a.db"); }
