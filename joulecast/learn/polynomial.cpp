@@ -27,48 +27,47 @@ std::size_t products_of(std::size_t factors) {
 }
 
 /// The R of the QR decomposition of all rows seen so far: as good as the rows for every least-squares question about
-/// them. Columns: 1, terms, target.
+/// them. Columns: 1, terms, target. No more rows than columns, and fewer while fewer were seen.
 class Triangle {
   public:
     explicit Triangle(std::size_t terms)
-        : size_(static_cast<Index>(terms) + 2), block_(std::max<Index>(256, 2 * size_)), rows_(0) {
-        stacked_ = MatrixXd::Zero(size_ + block_, size_);
-    }
+        : size_(static_cast<Index>(terms) + 2),
+          stacked_(MatrixXd::Zero(size_ + std::max<Index>(256, 2 * size_), size_)) {}
 
     void add(const std::vector<double>& terms, double target) {
-        const Index at = size_ + rows_;
-        stacked_(at, 0) = 1;
-        stacked_.row(at).segment(1, size_ - 2) =
+        if (rows_ == stacked_.rows()) reduce();
+        stacked_(rows_, 0) = 1;
+        stacked_.row(rows_).segment(1, size_ - 2) =
             Eigen::Map<const Eigen::RowVectorXd>(terms.data(), static_cast<Index>(terms.size()));
-        stacked_(at, size_ - 1) = target;
-        if (++rows_ == block_) reduce();
+        stacked_(rows_, size_ - 1) = target;
+        ++rows_;
+        is_reduced_ = false;
     }
     void add(const MatrixXd& triangle) {
-        reduce();
-        stacked_.middleRows(size_, size_) = triangle;
-        rows_ = size_;
-        reduce();
+        if (triangle.rows() == 0) return;
+        if (rows_ + triangle.rows() > stacked_.rows()) reduce();
+        stacked_.middleRows(rows_, triangle.rows()) = triangle;
+        rows_ += triangle.rows();
+        is_reduced_ = false;
     }
-    const MatrixXd& reduced() {
+    MatrixXd reduced() {
         reduce();
-        return triangle_;
+        return stacked_.topRows(rows_);
     }
 
   private:
     void reduce() {
-        if (rows_ > 0) {
-            const Eigen::HouseholderQR<MatrixXd> qr(stacked_.topRows(size_ + rows_));
-            stacked_.topRows(size_) = qr.matrixQR().topRows(size_).triangularView<Eigen::Upper>();
-            rows_ = 0;
-        }
-        triangle_ = stacked_.topRows(size_);
+        if (is_reduced_) return;
+        const Eigen::HouseholderQR<MatrixXd> qr(stacked_.topRows(rows_));
+        rows_ = std::min(rows_, size_);
+        stacked_.topRows(rows_) = qr.matrixQR().topRows(rows_).triangularView<Eigen::Upper>();
+        is_reduced_ = true;
     }
 
     Index size_;
-    Index block_;
-    Index rows_;  ///< waiting below the triangle
     MatrixXd stacked_;
-    MatrixXd triangle_;
+    Index rows_ = 0;  ///< filled, from the top
+    bool is_reduced_ = true;
 };
 
 struct Fitted {
@@ -76,19 +75,29 @@ struct Fitted {
     VectorXd weights;
 };
 
+/// Weights that reach `b` with a penalty on their squares. The normal equations of the columns, or with fewer rows than
+/// columns those of the rows, which have the same solution: A'(AA' + alpha)^-1 b = (A'A + alpha)^-1 A'b.
+VectorXd ridge(const MatrixXd& a, const VectorXd& b, double alpha) {
+    const bool few_rows = a.rows() < a.cols();
+    MatrixXd normal = few_rows ? MatrixXd(a * a.transpose()) : MatrixXd(a.transpose() * a);
+    normal.diagonal().array() += alpha;
+    if (few_rows) return a.transpose() * normal.llt().solve(b);
+    return normal.llt().solve(a.transpose() * b);
+}
+
 /// Below the first row, the triangle is that of the terms and the target less their means.
 Fitted solve(const MatrixXd& triangle, std::size_t rows, double alpha) {
     const Index terms = triangle.cols() - 2;
-    const MatrixXd a = triangle.block(1, 1, terms, terms);
-    const VectorXd b = triangle.block(1, terms + 1, terms, 1);
+    const MatrixXd a = triangle.block(1, 1, std::min(triangle.rows() - 1, terms), terms);
+    const VectorXd b = triangle.col(terms + 1).segment(1, a.rows());
     Fitted fitted;
-    if (alpha > 0) {
-        MatrixXd normal = a.transpose() * a;
-        normal.diagonal().array() += alpha;
-        fitted.weights = normal.llt().solve(a.transpose() * b);
+    if (a.rows() == 0) {
+        fitted.weights = VectorXd::Zero(terms);  // one row says nothing of them
+    } else if (alpha > 0) {
+        fitted.weights = ridge(a, b, alpha);
     } else {
         // Columns count as dependent as in LAPACK's and scikit-learn's least squares: n eps of the largest.
-        Eigen::CompleteOrthogonalDecomposition<MatrixXd> decomposed(terms, terms);
+        Eigen::CompleteOrthogonalDecomposition<MatrixXd> decomposed(a.rows(), terms);
         decomposed.setThreshold(static_cast<double>(std::max(rows, static_cast<std::size_t>(terms))) *
                                 std::numeric_limits<double>::epsilon());
         decomposed.compute(a);
@@ -160,9 +169,10 @@ double best_penalty(std::vector<Triangle>& folds, std::size_t terms, std::size_t
     std::array<double, penalties.size()> errors{};
     for (std::size_t fold = 0; fold < folds.size(); ++fold) {
         const MatrixXd others = without(folds, fold, terms);
-        if (others(0, 0) == 0) continue;  // all rows are of one fold
+        if (others.rows() == 0) continue;  // all rows are of one fold
+        const MatrixXd left_out = folds[fold].reduced();
         for (std::size_t i = 0; i < penalties.size(); ++i)
-            errors[i] += squared_error(folds[fold].reduced(), solve(others, rows, penalties[i]));
+            errors[i] += squared_error(left_out, solve(others, rows, penalties[i]));
     }
     return penalties[static_cast<std::size_t>(std::min_element(errors.begin(), errors.end()) - errors.begin())];
 }

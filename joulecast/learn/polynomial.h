@@ -34,8 +34,8 @@ struct LinearSettings {
     std::uint64_t seed = 1;
 };
 
-/// By QR decomposition of blocks of rows, so memory does not grow with their number; O(rows * terms^2).
-/// Throws Error for a penalty below zero.
+/// By QR decomposition of blocks of rows, so memory does not grow with their number; O(rows * terms * min(rows,
+/// terms)). Throws Error for a penalty below zero.
 Polynomial fit_polynomial(const Samples& samples, std::span<const double> targets, const LinearSettings& settings);
 
 double predict(const Polynomial& model, std::span<const float> row);

@@ -77,6 +77,23 @@ TEST(Polynomial, ShrinksAsRidgeDoes) {
     EXPECT_NEAR(model.intercept, 4, 1e-12);
 }
 
+TEST(Polynomial, ShrinksWithFewerRowsThanColumns) {
+    // Two rows, one column given three times: z = (-1, 1), y - 1 = (-1, 1). By symmetry all weights are w, which makes
+    // sum (z - 3 w z)^2 + 3 alpha w^2 least: 3 (2 - 6 w) = 3 alpha w, so w = 2 / (6 + alpha).
+    Samples thrice(2, 3);
+    thrice.set_row(0, std::vector{3.0F, 3.0F, 3.0F});
+    thrice.set_row(1, std::vector{5.0F, 5.0F, 5.0F});
+    LinearSettings ridge;
+    ridge.alpha = 4;
+    const auto model = fit_polynomial(thrice, std::vector<double>{0, 2}, ridge);
+    for (const double weight : model.weights) EXPECT_NEAR(weight, 0.2, 1e-12);
+    EXPECT_NEAR(model.intercept, 1, 1e-12);
+    // One row says nothing of any weight.
+    Samples once(1, 3);
+    once.set_row(0, std::vector{3.0F, 4.0F, 5.0F});
+    EXPECT_NEAR(predict(fit_polynomial(once, std::vector<double>{7}, ridge), std::vector{9.0F, 9.0F, 9.0F}), 7, 1e-12);
+}
+
 TEST(Polynomial, FindsProductsOfTwoColumns) {
     const auto truth = [](const std::vector<float>& x) {
         return plane(x) + 1.5 * static_cast<double>(x[0]) * static_cast<double>(x[1]) +
