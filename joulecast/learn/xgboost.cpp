@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -143,6 +144,7 @@ class TreeReader {
             if (node < 0 || at >= left_.size() || seen >= left_.size())
                 throw FormatError("an XGBoost tree has children that are not there");
             const auto place = static_cast<std::int32_t>(forest.nodes.size());
+            if (left_[at] >= 0 && columns_[at] < 0) throw FormatError("an XGBoost tree asks a column below the first");
             if (parent >= 0) forest.nodes[static_cast<std::size_t>(parent)].right = place;
             if (left_[at] < 0) {
                 forest.nodes.push_back({-1, values_[at], 0});
@@ -165,9 +167,11 @@ class TreeReader {
 /// XGBoost writes numbers of its parameters as text: "5E-1".
 double number(const json& value) {
     const auto written = value.get<std::string>();
-    std::size_t end = 0;
-    const double parsed = std::stod(written, &end);
-    if (end != written.size()) throw FormatError("an XGBoost model has the base score \"" + written + "\"");
+    double parsed = 0;
+    const char* const end = written.data() + written.size();
+    const auto [stopped, failure] = std::from_chars(written.data(), end, parsed);
+    if (failure != std::errc() || stopped != end)
+        throw FormatError("an XGBoost model has the base score \"" + written + "\"");
     return parsed;
 }
 

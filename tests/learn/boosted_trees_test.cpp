@@ -6,8 +6,11 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "joulecast/error.h"
 #include "joulecast/learn/random.h"
@@ -224,6 +227,36 @@ TEST(FromXgboost, RefusesWhatIsNoModel) {
     const std::string text = "{}";
     EXPECT_THROW(from_xgboost(std::as_bytes(std::span(text))), FormatError);
     EXPECT_THROW(from_xgboost({}), FormatError);
+}
+
+/// A model of one tree: below 2 in the first column it says 1, else 3.
+nlohmann::json stump() {
+    return nlohmann::json::parse(R"({"learner": {
+        "objective": {"name": "reg:squarederror"}, "learner_model_param": {"base_score": "5E-1"},
+        "gradient_booster": {"model": {"trees": [{"left_children": [1, -1, -1], "right_children": [2, -1, -1],
+            "split_indices": [0, 0, 0], "split_conditions": [2, 1, 3]}]}}}})");
+}
+
+BoostedTrees read(const nlohmann::json& model) {
+    const std::vector<std::uint8_t> bytes = nlohmann::json::to_ubjson(model);
+    return from_xgboost(std::as_bytes(std::span(bytes)));
+}
+
+TEST(FromXgboost, RefusesNumbersThatCannotBe) {
+    EXPECT_EQ(predict(read(stump()), std::vector{1.5F}), 1.5);
+    EXPECT_EQ(predict(read(stump()), std::vector{2.0F}), 3.5);
+    nlohmann::json model = stump();
+    for (const char* score : {"", "half", "5E-1 ", "[5E-1]"}) {
+        model["learner"]["learner_model_param"]["base_score"] = score;
+        EXPECT_THROW(read(model), FormatError) << score;
+    }
+    model = stump();
+    auto& tree = model["learner"]["gradient_booster"]["model"]["trees"][0];
+    tree["split_indices"][0] = -1;
+    EXPECT_THROW(read(model), FormatError);
+    tree = stump()["learner"]["gradient_booster"]["model"]["trees"][0];
+    tree["left_children"][0] = 0;
+    EXPECT_THROW(read(model), FormatError);
 }
 
 }  // namespace
