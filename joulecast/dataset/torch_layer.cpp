@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -76,7 +77,9 @@ class Attributes {
     double number(const std::string& key, std::optional<double> fallback = {}) {
         const auto value = text(key);
         if (!value) return require(fallback, key);
-        return parsed<double>(*value, place(key));
+        const auto found = parsed<double>(*value, place(key));
+        if (!std::isfinite(found)) throw FormatError(place(key) + " is not a number");
+        return found;
     }
     bool flag(const std::string& key, bool fallback) {
         const auto value = text(key);
@@ -88,7 +91,7 @@ class Attributes {
     Sizes sizes(const std::string& key, std::size_t dimensions, std::optional<std::int64_t> fallback = {}) {
         const auto value = text(key);
         if (!value) return Sizes(dimensions, require(fallback, key));
-        if (value->front() != '(') return Sizes(dimensions, parsed<std::int64_t>(*value, place(key)));
+        if (!value->starts_with('(')) return Sizes(dimensions, parsed<std::int64_t>(*value, place(key)));
         Sizes found = tuple(*value, key);
         if (found.size() != dimensions) throw FormatError(place(key) + " has another number of items");
         return found;
@@ -165,7 +168,9 @@ Operation convolution(const Build& b, std::size_t dimensions) {
                    {{"input", b.input()}, {"weight", b.parameter(weight)}}};
     if (bias) call.arguments.push_back({"bias", b.parameter({out})});
     call.arguments.push_back({"stride", stride});
-    if (padding && padding->front() != '(') {
+    if (padding && !padding->starts_with('(')) {
+        if (*padding != "same" && *padding != "valid")
+            throw FormatError(a.place("padding") + " is neither a tuple nor same nor valid");
         call.target += ".padding";
         call.arguments.push_back({"padding", *padding});
     } else {
@@ -373,7 +378,11 @@ Operation to_operation(const TorchLayer& layer, bool with_backward) {
 
 std::optional<double> drop_probability(const TorchLayer& layer) {
     if (layer.type != "StochasticDepth" && layer.type != "Dropout" && layer.type != "Dropout2d") return std::nullopt;
-    return Attributes(layer).number("p");
+    try {
+        return Attributes(layer).number("p");
+    } catch (const FormatError&) {
+        return std::nullopt;  // to_operation() says what is wrong with it
+    }
 }
 
 }  // namespace joulecast

@@ -24,7 +24,7 @@ struct TorchLayer {
 Operation to_operation(const TorchLayer& layer, bool with_backward);
 
 /// Whether the layer drops something at random in training state and passes its input on otherwise. Its probability is
-/// absent for other layers.
+/// absent for other layers, and where the attributes do not tell it.
 std::optional<double> drop_probability(const TorchLayer& layer);
 
 }  // namespace joulecast

@@ -103,6 +103,9 @@ TEST_F(ImportNicolai, LeavesOutAndCountsWhatIsNoSingleCall) {
     const auto report = import(layer_header + layer("Fancy,,8x4") + layer("Fancy,,8x5") + layer("Tanh,,8x4"));
     EXPECT_EQ(report.added, 1);
     EXPECT_THAT(report.dropped, ElementsAre(Pair("layers of class Fancy are not known", 2)));
+    // One that drops, but does not say how often, once ended the import.
+    EXPECT_THAT(import(layer_header + layer("Dropout,inplace=False,8x4")).dropped,
+                ElementsAre(Pair("attribute p of Dropout is missing", 1)));
 }
 
 TEST_F(ImportNicolai, StoresANetworkUnderTheNameOfTheZoo) {

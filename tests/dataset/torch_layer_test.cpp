@@ -70,6 +70,18 @@ TEST(TorchLayer, RefusesWhatItWouldHaveToIgnore) {
                 HasSubstr("several ATen calls"));
 }
 
+TEST(TorchLayer, RefusesAttributesWithoutAValueOrANumber) {
+    EXPECT_EQ(refusal("MaxPool2d", "kernel_size=, stride=2", {1, 4, 8, 8}),
+              "attribute kernel_size of MaxPool2d is not a number");
+    for (const char* padding : {"", "1", "around"}) {
+        EXPECT_EQ(
+            refusal("Conv2d", "3, 8, kernel_size=(3, 3), stride=(1, 1), padding=" + std::string(padding), {1, 3, 9, 9}),
+            "attribute padding of Conv2d is neither a tuple nor same nor valid");
+    }
+    EXPECT_EQ(refusal("BatchNorm2d", "4, eps=nan", {2, 4, 3, 3}), "attribute eps of BatchNorm2d is not a number");
+    EXPECT_EQ(refusal("Dropout", "inplace=False", {8}), "attribute p of Dropout is missing");
+}
+
 TEST(TorchLayer, RefusesSizesThatDoNotFit) {
     EXPECT_EQ(refusal("Linear", "in_features=512, out_features=10, bias=True", {32, 256}),
               "the input of Linear does not fit its attributes");
@@ -86,6 +98,7 @@ TEST(TorchLayer, SaysOfLayersThatAreNoSingleCall) {
     EXPECT_THAT(refusal("StochasticDepth", "p=0.1, mode=row", {8, 4, 2, 2}), HasSubstr("makes no ATen call"));
     EXPECT_THROW(call("StochasticDepth", "p=0.1, mode=row", {8, 4, 2, 2}, false, true), FormatError);
     EXPECT_EQ(drop_probability({"StochasticDepth", "p=0.1, mode=row", {1}}), 0.1);
+    EXPECT_EQ(drop_probability({"Dropout", "p=often", {1}}), std::nullopt);
     EXPECT_EQ(drop_probability({"ReLU", "", {1}}), std::nullopt);
 }
 
