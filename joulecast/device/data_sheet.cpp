@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <set>
+#include <system_error>
 
 #include <nlohmann/json.hpp>
 
@@ -190,9 +191,12 @@ DataSheet parse_data_sheet(std::string_view json, const std::string& name) {
 }
 
 DataSheet read_data_sheet(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
+    // Asked before it is opened: opening a pipe waits for whoever writes into it.
+    std::error_code failure;
+    std::ifstream file;
+    if (std::filesystem::is_regular_file(path, failure)) file.open(path, std::ios::binary);
     std::string text(largest_data_sheet_bytes + 1, '\0');
-    if (!file || !std::filesystem::is_regular_file(path))
+    if (!file.is_open())
         throw Error("cannot read data sheet " + path.string() + ": check that it is a file and may be read.");
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));

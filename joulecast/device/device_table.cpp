@@ -142,7 +142,9 @@ void DeviceTable::add_folder(const std::filesystem::path& folder) {
     std::error_code failure;
     std::set<std::filesystem::path> files;
     if (!std::filesystem::is_directory(folder, failure)) return;
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::filesystem::directory_iterator entries(folder, failure);
+    if (failure) throw Error("cannot read the devices in " + folder.string() + ": " + failure.message() + ".");
+    for (const auto& entry : entries) {
         if (entry.path().extension() != ".json") continue;
         if (files.size() == most_user_sheets)
             throw Error("folder " + folder.string() + " holds more than 1000 data sheets of devices.");

@@ -15,9 +15,9 @@ namespace joulecast {
 namespace {
 
 std::string trimmed(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t\r\n\0");
+    const auto first = text.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) return "";
-    const auto last = text.find_last_not_of(" \t\r\n\0");
+    const auto last = text.find_last_not_of(" \t\r\n");
     return std::string(text.substr(first, last - first + 1));
 }
 
@@ -134,7 +134,7 @@ std::optional<double> cache_size(const std::string& text) {
     return number;
 }
 
-/// Size of the highest cache level that cpu0 uses, all instances that its machine has of it, counted per socket.
+/// Size of the one cache of the highest level that cpu0 uses; other cores may have others of it.
 std::optional<double> last_level_cache(const std::string& root) {
     double highest_level = 0.0;
     std::optional<double> size;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "joulecast/error.h"
@@ -92,6 +93,9 @@ TEST(DataSheet, RefusesAFileThatIsTooLargeOrNone) {
     std::filesystem::remove(file);
     EXPECT_THROW(read_data_sheet(file), Error);
     EXPECT_THROW(read_data_sheet(std::filesystem::temp_directory_path()), Error);
+    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+    EXPECT_THROW(read_data_sheet(file), Error);  // and does not wait for a writer
+    std::filesystem::remove(file);
 }
 
 }  // namespace
