@@ -5,6 +5,7 @@
 #include <ctime>
 #include <exception>
 #include <filesystem>
+#include <variant>
 #include <vector>
 
 #include "joulecast/predict/jcp.h"
@@ -20,6 +21,8 @@ double milliseconds(const char* file, std::size_t& nodes) {
         for (const auto& model : device.models) {
             for (const auto& part : model.parts) {
                 if (const auto* forest = std::get_if<joulecast::Forest>(&part.model)) nodes += forest->nodes.size();
+                if (const auto* boosted = std::get_if<joulecast::BoostedTrees>(&part.model))
+                    nodes += boosted->forest.nodes.size();
             }
         }
     }
