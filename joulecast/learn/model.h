@@ -21,8 +21,8 @@ namespace joulecast {
 /// What every learner ends in: numbers that joulecast evaluates itself, without the library that found them.
 using Model = std::variant<Forest, BoostedTrees, Polynomial, Neighbours, Perceptron, SupportVectors>;
 
-/// Settings of all learners; each takes those of its kind. `seed`, `threads` and `groups` hold for all and go over
-/// those of the same name inside.
+/// Settings of all learners; each takes those of its kind. `seed` and `groups` hold for all and go over those of the
+/// same name inside, and so does `threads` for trees; XGBoost keeps its own, since its sums depend on their number.
 struct LearnerSettings {
     TreeSettings trees;                          ///< extra_trees, random_forest, decision_tree
     BoostSettings boost;                         ///< xgboost
