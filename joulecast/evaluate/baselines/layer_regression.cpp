@@ -42,6 +42,12 @@ class PerLayer : public FittedBaseline {
 
 }  // namespace
 
+std::vector<float> LayerRows::features(std::size_t row) const {
+    std::vector<float> values;
+    for (std::size_t column = 0; column < samples.columns(); ++column) values.push_back(samples.at(row, column));
+    return values;
+}
+
 Fitted fit_per_layer(Observations rows, const LayerRegression& recipe) {
     return std::make_unique<PerLayer>(rows, recipe);
 }

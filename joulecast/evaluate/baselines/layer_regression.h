@@ -15,6 +15,9 @@ struct LayerRows {
     Samples samples;
     std::vector<double> targets;
     std::vector<std::size_t> groups;  ///< numbers, equal for rows of one group
+
+    /// What the samples hold of a row.
+    std::vector<float> features(std::size_t row) const;
 };
 
 /// A fitted regression: features to the metric's value.

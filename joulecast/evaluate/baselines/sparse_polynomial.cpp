@@ -178,8 +178,7 @@ class Search {
     Search(const LayerRows& rows, const SparsePolynomialSettings& settings, std::size_t degree)
         : targets_(rows.targets), terms_of_(monomials(rows.samples, settings.special, degree)) {
         for (std::size_t i = 0; i < rows.samples.rows(); ++i) {
-            std::vector<float> row;
-            for (std::size_t c = 0; c < rows.samples.columns(); ++c) row.push_back(rows.samples.at(i, c));
+            const std::vector<float> row = rows.features(i);
             terms_.emplace_back();
             for (const Monomial& m : terms_of_) terms_.back().push_back(value(m, row));
             all_.push_back(i);
@@ -271,9 +270,7 @@ Regression fit_sparse_polynomial(const LayerRows& rows, const SparsePolynomialSe
     if (choice.refitted) {
         LayerRows reduced{Samples(rows.samples.rows(), chosen.size()), rows.targets, rows.groups};
         for (std::size_t i = 0; i < rows.samples.rows(); ++i) {
-            std::vector<float> row;
-            for (std::size_t c = 0; c < rows.samples.columns(); ++c) row.push_back(rows.samples.at(i, c));
-            reduced.samples.set_row(i, chosen_terms(chosen, row));
+            reduced.samples.set_row(i, chosen_terms(chosen, rows.features(i)));
         }
         const Regression line = fit_learner(Learner::linear, reduced, {});
         return [line, chosen](std::span<const float> row) { return line(chosen_terms(chosen, row)); };

@@ -30,17 +30,11 @@ LearnerSettings defaults(Learner learner, const BaselineSettings& settings) {
 LayerRows part(const LayerRows& rows, const std::vector<std::size_t>& places) {
     LayerRows some{Samples(places.size(), rows.samples.columns()), {}, {}};
     for (std::size_t i = 0; i < places.size(); ++i) {
-        for (std::size_t c = 0; c < rows.samples.columns(); ++c) some.samples.set(i, c, rows.samples.at(places[i], c));
+        some.samples.set_row(i, rows.features(places[i]));
         some.targets.push_back(rows.targets[places[i]]);
         some.groups.push_back(rows.groups[places[i]]);
     }
     return some;
-}
-
-std::vector<float> row_at(const Samples& samples, std::size_t place) {
-    std::vector<float> row;
-    for (std::size_t c = 0; c < samples.columns(); ++c) row.push_back(samples.at(place, c));
-    return row;
 }
 
 /// Sum of squared errors over inner folds: the learner with the least has the best R², by which the paper chooses.
@@ -56,7 +50,7 @@ double inner_error(Learner learner, const LayerRows& rows, const BaselineSetting
         if (inside.empty() || outside.empty()) continue;
         const Regression fitted = fit_learner(learner, part(rows, inside), defaults(learner, settings));
         for (const std::size_t i : outside) {
-            const double wrong = fitted(row_at(rows.samples, i)) - rows.targets[i];
+            const double wrong = fitted(rows.features(i)) - rows.targets[i];
             error += wrong * wrong;
         }
     }
