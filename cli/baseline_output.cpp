@@ -6,16 +6,13 @@
 #include <set>
 #include <utility>
 
+#include "cli/known.h"
 #include "joulecast/error.h"
 #include "joulecast/report/table.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast::cli {
 namespace {
-
-Cell known(double value) {
-    return std::isfinite(value) ? Cell(value) : Cell();
-}
 
 const std::vector<Column<BaselineGap>>& gap_columns() {
     using G = BaselineGap;

@@ -1,4 +1,3 @@
-#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "cli/device_argument.h"
+#include "cli/known.h"
 #include "cli/verb.h"
 #include "joulecast/device/figures.h"
 #include "joulecast/error.h"
@@ -41,9 +41,6 @@ Show shown_as(Figure::Unit unit) {
 Cell units_cell(const DataSheet& sheet) {
     return sheet.device.units > 0 ? Cell(std::int64_t{sheet.device.units}) : Cell();
 }
-Cell known_cell(double value) {
-    return std::isnan(value) ? Cell() : Cell(value);
-}
 
 /// Everything known, for JSON and CSV.
 const std::vector<Column<DataSheet>>& columns() {
@@ -60,7 +57,7 @@ const std::vector<Column<DataSheet>>& columns() {
         };
         for (const Figure& figure : figures()) {
             all.push_back({std::string(figure.name), std::string(figure.meaning), shown_as(figure.unit),
-                           [value = figure.value](const S& s) { return known_cell(s.device.*value); }});
+                           [value = figure.value](const S& s) { return known(s.device.*value); }});
         }
         all.push_back({"known_from", "known from", Show::text, known_from});
         all.push_back({"source", "figures from", Show::text, [](const S& s) { return s.device.source; }});
@@ -76,15 +73,15 @@ const std::vector<Column<DataSheet>>& brief_columns() {
         {"id", "id", Show::text, [](const S& s) { return s.device.id; }},
         {"architecture", "architecture", Show::text, [](const S& s) { return s.device.architecture; }},
         {"units", "units", Show::count, units_cell},
-        {"clock", "MHz", Show::number, [](const S& s) { return known_cell(highest_clock_mhz(s.device)); }},
-        {"fp32", "fp32 /s", Show::flop, [](const S& s) { return known_cell(s.device.peak_flop_per_s_fp32); }},
-        {"tf32", "tf32 /s", Show::flop, [](const S& s) { return known_cell(s.device.peak_flop_per_s_tf32); }},
-        {"fp16", "fp16 /s", Show::flop, [](const S& s) { return known_cell(s.device.peak_flop_per_s_fp16); }},
-        {"bf16", "bf16 /s", Show::flop, [](const S& s) { return known_cell(s.device.peak_flop_per_s_bf16); }},
-        {"bandwidth", "memory /s", Show::bytes, [](const S& s) { return known_cell(s.device.bandwidth_bytes_per_s); }},
-        {"cache", "cache", Show::bytes, [](const S& s) { return known_cell(s.device.last_level_cache_bytes); }},
-        {"memory", "memory", Show::bytes, [](const S& s) { return known_cell(s.device.memory_bytes); }},
-        {"tdp", "TDP", Show::watts, [](const S& s) { return known_cell(s.device.tdp_w); }},
+        {"clock", "MHz", Show::number, [](const S& s) { return known(highest_clock_mhz(s.device)); }},
+        {"fp32", "fp32 /s", Show::flop, [](const S& s) { return known(s.device.peak_flop_per_s_fp32); }},
+        {"tf32", "tf32 /s", Show::flop, [](const S& s) { return known(s.device.peak_flop_per_s_tf32); }},
+        {"fp16", "fp16 /s", Show::flop, [](const S& s) { return known(s.device.peak_flop_per_s_fp16); }},
+        {"bf16", "bf16 /s", Show::flop, [](const S& s) { return known(s.device.peak_flop_per_s_bf16); }},
+        {"bandwidth", "memory /s", Show::bytes, [](const S& s) { return known(s.device.bandwidth_bytes_per_s); }},
+        {"cache", "cache", Show::bytes, [](const S& s) { return known(s.device.last_level_cache_bytes); }},
+        {"memory", "memory", Show::bytes, [](const S& s) { return known(s.device.memory_bytes); }},
+        {"tdp", "TDP", Show::watts, [](const S& s) { return known(s.device.tdp_w); }},
         {"known_from", "known from", Show::text, known_from},
     };
     return list;
@@ -109,7 +106,7 @@ Table facts(const DataSheet& sheet, bool for_people) {
     add("architecture", device.architecture, "", "");
     add("units", units_cell(sheet), "", source_of(sheet, "units"));
     for (const Figure& figure : figures()) {
-        Cell value = known_cell(device.*figure.value);
+        Cell value = known(device.*figure.value);
         if (for_people) value = show(value, shown_as(figure.unit));
         add(std::string(for_people ? figure.meaning : figure.name), std::move(value),
             for_people && shown_as(figure.unit) != Show::number ? "" : std::string(name(figure.unit)),

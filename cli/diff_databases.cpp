@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/known.h"
 #include "cli/terminal.h"
 #include "joulecast/evaluate/agreement.h"
 
@@ -14,10 +15,6 @@ namespace joulecast::cli {
 namespace {
 
 constexpr std::size_t usual_lines = 20;
-
-Cell known(double value) {
-    return std::isfinite(value) ? Cell(value) : Cell();
-}
 
 std::vector<Column<SharedMeasurement>> columns(const Terminal& screen, bool for_people) {
     using S = SharedMeasurement;

@@ -6,16 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cli/known.h"
 #include "joulecast/report/table.h"
 
 namespace joulecast::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Cell known(double value) {
-    return std::isnan(value) ? Cell() : Cell(value);
-}
 
 std::string symbols_text(const NetworkForecast& network) {
     std::string text;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "cli/known.h"
 #include "joulecast/profile/progress.h"
 
 namespace joulecast::cli {
@@ -18,10 +19,6 @@ struct Planned {
     double share_s = 0;
     double cost_s = 0;
 };
-
-Cell known(double value) {
-    return std::isfinite(value) ? Cell(value) : Cell();
-}
 
 const std::vector<Column<Planned>>& plan_columns() {
     static const std::vector<Column<Planned>> list = {

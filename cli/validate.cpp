@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/baseline_output.h"
+#include "cli/known.h"
 #include "cli/measured_rows.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
@@ -41,10 +42,6 @@ struct Validated {
     std::vector<BaselineNetwork> baselines;
     bool lacks_lattuada = false;  ///< asked for, and the split has no networks
 };
-
-Cell known(double value) {
-    return std::isfinite(value) ? Cell(value) : Cell();
-}
 
 const std::vector<Column<Accuracy>>& accuracy_columns() {
     static const std::vector<Column<Accuracy>> list = {
