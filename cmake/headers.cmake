@@ -189,6 +189,7 @@ set(joulecast_headers
     joulecast/profile/sweep.h
     joulecast/report/plot.h
     joulecast/report/table.h
+    joulecast/units/normal.h
     joulecast/units/printable.h
     joulecast/units/quantity.h
     joulecast/units/statistics.h

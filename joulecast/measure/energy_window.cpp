@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "joulecast/measure/load.h"
+#include "joulecast/units/normal.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {
@@ -20,8 +21,6 @@ constexpr double shortest_interval_s = 0.01;
 /// A counter that does not move for so long (or four periods) is lost.
 constexpr double stuck_after_s = 1.0;
 constexpr std::int64_t fewest_intervals = 3;
-/// 97.5 % quantile of the normal distribution.
-constexpr double z_975 = 1.959964;
 
 double square(double x) {
     return x * x;
@@ -198,7 +197,8 @@ class Window {
         result.meter = meter_.facts().name;
         result.suspect = traits_.suspect;
         set_energy(result);
-        const double edge = z_975 * std::sqrt((square(first.edge_s) + square(last.edge_s)) / 12.0) / result.window_s;
+        const double edge =
+            normal_95 * std::sqrt((square(first.edge_s) + square(last.edge_s)) / 12.0) / result.window_s;
         const double time = rule_.call_s > 0.0 ? rule_.time_half_width_s / rule_.call_s : 0.0;
         result.half_width_j = result.energy_j * std::sqrt(square(relative_half_width(powers)) + square(edge) +
                                                           square(time) + square(gaps.half_width));

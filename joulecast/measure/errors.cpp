@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "joulecast/units/normal.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {
 
 namespace {
-
-constexpr double z_975 = 1.959964;
 
 /// One standard deviation of a mean whose 95 % half width was taken from that many effective samples.
 double sigma_from(double half_width, double samples) {
@@ -32,7 +31,7 @@ double energy_sigma_j(const EnergySummary& energy, double sigma_between) {
 }
 
 double half_width_95(double sigma) {
-    return z_975 * sigma;
+    return normal_95 * sigma;
 }
 
 Total sum_of(std::span<const Part> parts, double systematic) {

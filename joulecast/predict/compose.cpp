@@ -5,11 +5,11 @@
 
 #include "joulecast/graph/record.h"
 #include "joulecast/physics/law.h"
+#include "joulecast/units/normal.h"
 
 namespace joulecast {
 namespace {
 
-constexpr double normal_90 = 1.645;  // half width of a normal's 90 % interval in standard deviations
 /// A network that keeps the device busy draws what the cap allows, less what the cap's control loop leaves.
 constexpr double share_of_cap = 0.995;
 constexpr double least_share_left = 0.1;  // of a timeline, whatever a quicker host saves

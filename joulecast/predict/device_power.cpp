@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "joulecast/physics/law.h"
+#include "joulecast/units/normal.h"
 
 namespace joulecast {
 namespace {
 
-constexpr double normal_90 = 1.645;
 /// A product that keeps the device busy: what large ones reach on B200, V100 and P100.
 constexpr Activity busy{.flop_share = 0.6, .byte_share = 0.1, .matrix_share = 1, .other_share = 0, .tensor_share = 1};
 
