@@ -47,13 +47,16 @@ std::vector<TrainedModel> models(const Predictor& predictor) {
     return all;
 }
 
+nlohmann::ordered_json to_json(const PhysicalPower& power) {
+    return {{"devices", power.devices}, {"rows", power.rows},     {"still", power.still},
+            {"flop", power.flop},       {"byte", power.byte},     {"matrix", power.matrix},
+            {"other", power.other},     {"tensor", power.tensor}, {"half_width", power.half_width}};
+}
+
 nlohmann::ordered_json to_json(const Predictor& predictor, const std::string& path, std::uintmax_t bytes) {
     nlohmann::ordered_json answer{{"schema", "joulecast.training/1"}, {"predictor", path}, {"bytes", bytes}};
     answer["models"] = nlohmann::ordered_json::parse(joulecast::to_json(fill(columns(), models(predictor))));
-    const PhysicalPower& power = predictor.devices.front().physical_power;
-    answer["physical_power"] = {{"devices", power.devices}, {"rows", power.rows},     {"still", power.still},
-                                {"flop", power.flop},       {"byte", power.byte},     {"matrix", power.matrix},
-                                {"other", power.other},     {"tensor", power.tensor}, {"half_width", power.half_width}};
+    if (!predictor.devices.empty()) answer["physical_power"] = to_json(predictor.devices.front().physical_power);
     answer["devices"] = nlohmann::ordered_json::array();
     for (const DeviceModel& device : predictor.devices) {
         nlohmann::ordered_json one{{"device", device.device.id},      {"math", name(device.point.math)},

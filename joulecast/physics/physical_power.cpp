@@ -17,9 +17,6 @@ constexpr double share_from_5_nm = 0.65;
 constexpr double still_share = 0.8;
 constexpr double static_voltage_exponent = 1.25;
 
-/// NVML's gain error (docs/energy.md).
-constexpr double meter_gain = 1.05;
-
 constexpr double knee = 0.70;
 constexpr double slope = 0.61;
 constexpr double knee_width = 0.015;

@@ -53,10 +53,11 @@ PowerFacts power_facts_of(const DeviceModel& device) {
 }
 
 std::string why_no_power(const DeviceModel& device) {
-    const std::string none = "no power measured on this device";
-    if (device.device.kind != Device::Kind::gpu) return none;
+    std::string why = "no power measured on this device";
+    if (device.device.kind != Device::Kind::gpu) return why;
     const std::string missing = missing_for_power(device.device);
-    return missing.empty() ? none : none + ", and its data sheet lacks " + missing;
+    if (!missing.empty()) why += ", and its data sheet lacks " + missing;
+    return why;
 }
 
 Activity activity(const PreparedOperation& operation, const Device& device, Math math, double seconds,

@@ -116,6 +116,8 @@ void set_energy(NetworkForecast& forecast, const DeviceModel& device, const Netw
     if (time > 0) {
         forecast.power =
             with_sigma<Watts>(energy / time, std::hypot(dynamic_share * parts.sigma_power, power.sigma_power));
+        if (has_physical_power(device))
+            forecast.power.high = std::min(forecast.power.high, Watts(power.cap_w * meter_gain));
     }
     forecast.cost.dynamic_energy = with_sigma<Joules>(forecast.dynamic_energy_j, parts.sigma_energy);
 }

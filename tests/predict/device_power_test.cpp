@@ -77,8 +77,9 @@ TEST(DevicePower, GivesAGpuItsSheetsPowerWhereNoneWasMeasured) {
         EXPECT_LE(operation.power.low, operation.power.value);
         EXPECT_LE(operation.power.value, operation.power.high);
     }
-    // As wide at least as the model is wrong on devices it has not seen.
-    EXPECT_GE(std::log(forecast.power.high / forecast.power.value), model.physical_power.half_width - 1e-9);
+    // As wide at least as the model is wrong on devices it has not seen; but no card draws more than it may.
+    EXPECT_GE(std::log(forecast.power.value / forecast.power.low), model.physical_power.half_width - 1e-9);
+    EXPECT_LE(forecast.power.high.value(), 1.05 * model.device.tdp_w + 1e-9);
 }
 
 TEST(DevicePower, KeepsToThePowerLimitOfTheSetting) {
