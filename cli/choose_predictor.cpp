@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "cli/verb.h"
 #include "joulecast/error.h"
 #include "joulecast/predict/jcp.h"
+#include "joulecast/predict/pooled.h"
 
 namespace joulecast::cli {
 namespace {
@@ -35,6 +37,33 @@ std::optional<std::size_t> find_device(const Predictor& predictor, const std::st
 std::optional<std::size_t> find_any_cpu(const Predictor& predictor) {
     for (std::size_t i = 0; i < predictor.devices.size(); ++i) {
         if (predictor.devices[i].device.kind == Device::Kind::cpu) return i;
+    }
+    return std::nullopt;
+}
+
+/// From its data sheet, by a model over other devices of its kind; absent where no candidate has one.
+std::optional<ChosenPredictor> for_unseen(const std::string& device, std::vector<ChosenPredictor>& candidates) {
+    const bool any = std::any_of(candidates.begin(), candidates.end(),
+                                 [](const ChosenPredictor& c) { return !c.predictor.pooled.empty(); });
+    if (!any) return std::nullopt;
+    const Device sheet = device_argument(device).device;
+    for (ChosenPredictor& candidate : candidates) {
+        std::vector<DeviceModel> models;
+        for (const PooledModel& pooled : candidate.predictor.pooled) {
+            if (pooled.kind == sheet.kind) models.push_back(instantiate(pooled, sheet));
+        }
+        if (models.empty()) continue;
+        const auto& others = models.front().unseen->trained_on;
+        const std::string meant = meant_by(device, sheet);
+        candidate.device = candidate.predictor.devices.size();
+        candidate.note = (meant.empty() ? "" : meant + "; ") + sheet.id + " was " +
+                         (std::find(others.begin(), others.end(), sheet.id) == others.end()
+                              ? "never measured: these are extrapolations"
+                              : "measured in part: these are forecasts") +
+                         " from its data sheet by a model over " + std::to_string(others.size()) + " devices (" +
+                         joined(others) + "). Operations measured on it and given with --db adjust them";
+        std::move(models.begin(), models.end(), std::back_inserter(candidate.predictor.devices));
+        return candidate;
     }
     return std::nullopt;
 }
@@ -75,6 +104,9 @@ ChosenPredictor choose_predictor(const std::string& device, const std::string& f
             candidate.note = meant_by(device, sheet->device);
             return candidate;
         }
+    }
+    if (!this_machine) {
+        if (auto unseen = for_unseen(device, candidates)) return *std::move(unseen);
     }
     for (ChosenPredictor& candidate : candidates) {
         const auto found = this_machine ? find_any_cpu(candidate.predictor) : std::nullopt;

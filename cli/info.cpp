@@ -165,6 +165,10 @@ Description describe_predictor(const std::string& file) {
         parts.back().learners.assign(learners.begin(), learners.end());
     }
     description.parts = fill(columns, parts);
+    for (const PooledModel& pooled : predictor.pooled) {
+        description.facts.emplace_back("over_devices_" + std::string(name(pooled.point.math)),
+                                       joined(pooled.devices) + ": for others of their kind, from data sheets");
+    }
     return description;
 }
 

@@ -16,6 +16,7 @@
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/predict/forecast_network.h"
 #include "joulecast/predict/hosts.h"
+#include "joulecast/predict/pooled.h"
 
 namespace joulecast::cli {
 namespace {
@@ -34,7 +35,8 @@ struct Options {
     Output output;
 };
 
-/// Operations of the database at the device and setting of the model.
+/// Operations of the database at the device and setting of the model. For a device that no model was trained on,
+/// those of every host and number of threads.
 MeasuredOperations measured_at(const std::string& database, const DeviceModel& model) {
     if (database.empty()) return {};
     const Dataset dataset(database, Dataset::Access::read_only);
@@ -42,13 +44,43 @@ MeasuredOperations measured_at(const std::string& database, const DeviceModel& m
     std::vector<OperationRow> rows;
     std::copy_if(all.begin(), all.end(), std::back_inserter(rows), [&](const OperationRow& row) {
         const OperatingPoint& real = row.measurement.real;
-        return real.threads == model.point.threads && real.math == model.point.math && real.host == model.point.host;
+        const bool fits = real.threads == model.point.threads && real.host == model.point.host;
+        return real.math == model.point.math && (fits || model.unseen);
     });
     if (rows.empty()) {
         std::cerr << "joulecast: " << database << " has nothing measured on " << model.device.id << " with "
                   << model.point.threads << " threads, so all times are forecasts\n";
     }
     return measured_operations(rows);
+}
+
+/// Operations of more than this many are taken that tell most.
+constexpr std::size_t most_probes = 200;
+
+/// Models over other devices learn from what the database has of this one.
+void adjust(ChosenPredictor& chosen, const std::string& database) {
+    if (database.empty() || !chosen.model().unseen) return;
+    const std::string id = chosen.model().device.id;
+    const auto all = Dataset(database, Dataset::Access::read_only).operations(id);
+    const auto features = columns(chosen.predictor);
+    for (DeviceModel& model : chosen.predictor.devices) {
+        if (model.device.id != id || !model.unseen) continue;
+        std::vector<TrainingRow> rows;
+        for (const OperatingPoint& setting : settings_of(all)) {
+            if (setting.math != model.point.math) continue;
+            auto at_setting = training_rows_at(all, model.device, setting);
+            std::move(at_setting.begin(), at_setting.end(), std::back_inserter(rows));
+        }
+        std::vector<const TrainingRow*> probes;
+        if (rows.size() <= most_probes) {
+            for (const TrainingRow& row : rows) probes.push_back(&row);
+        } else {
+            for (const std::size_t row : telling_rows(model, features, rows, most_probes)) probes.push_back(&rows[row]);
+        }
+        adjust_to(model, features, probes);
+        if (const std::size_t used = model.unseen->residual.measured(); used > 0)
+            std::cerr << "joulecast: the model was adjusted to " << used << " operations measured on " << id << '\n';
+    }
 }
 
 /// A precision with the model that learnt how the device computes it.
@@ -74,7 +106,8 @@ Wanted wanted(const std::string& word, Host host, const ChosenPredictor& chosen)
 }
 
 void forecast_on(const std::string& device, const Options& options, std::vector<Forecast>& forecasts) {
-    const ChosenPredictor chosen = choose_predictor(device, options.predictor);
+    ChosenPredictor chosen = choose_predictor(device, options.predictor);
+    adjust(chosen, options.database);
     if (!chosen.note.empty()) std::cerr << "joulecast: " << chosen.note << '\n';
     const auto features = columns(chosen.predictor);
     std::map<const DeviceModel*, MeasuredOperations> measured;

@@ -1,8 +1,12 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "cli/host_text.h"
 #include "cli/measured_rows.h"
@@ -12,6 +16,7 @@
 #include "joulecast/predict/fit_models.h"
 #include "joulecast/predict/jcp.h"
 #include "joulecast/predict/physical_samples.h"
+#include "joulecast/predict/pooled.h"
 #include "joulecast/units/time_stamp.h"
 
 namespace joulecast::cli {
@@ -43,6 +48,10 @@ std::vector<TrainedModel> models(const Predictor& predictor) {
     for (const DeviceModel& device : predictor.devices) {
         for (const FamilyModel& model : device.models)
             all.push_back({device.device.id, std::string(name(device.point.math)), &model});
+    }
+    for (const PooledModel& pooled : predictor.pooled) {
+        for (const Expert& expert : pooled.experts)
+            all.push_back({expert.device + ", for others", std::string(name(pooled.point.math)), &expert.model});
     }
     return all;
 }
@@ -79,6 +88,17 @@ nlohmann::ordered_json to_json(const Predictor& predictor, const std::string& pa
         if (device.power.known()) one["idle_power_w"] = device.power.idle_w;
         answer["devices"].push_back(one);
     }
+    answer["over_devices"] = nlohmann::ordered_json::array();
+    for (const PooledModel& pooled : predictor.pooled) {
+        answer["over_devices"].push_back({{"math", name(pooled.point.math)},
+                                          {"devices", pooled.devices},
+                                          {"rows", pooled.rows},
+                                          {"watts_per_tflop", pooled.sustained.watts_per_tflop},
+                                          {"sigma_common", pooled.prior.common},
+                                          {"sigma_compute", pooled.prior.compute},
+                                          {"sigma_memory", pooled.prior.memory},
+                                          {"sigma_family", pooled.prior.of_family}});
+    }
     return answer;
 }
 
@@ -97,6 +117,10 @@ std::string to_text(const Predictor& predictor, const std::string& path, std::ui
         for (const HostExtra& extra : device.hosts) text += "; " + host_text(extra);
         text += "\n";
     }
+    for (const PooledModel& pooled : predictor.pooled) {
+        text += "\nover devices (" + std::string(name(pooled.point.math)) +
+                "), for others of their kind: " + joined(pooled.devices) + "\n";
+    }
     return text;
 }
 
@@ -114,8 +138,26 @@ struct Options {
     std::string predictor;
     std::vector<std::string> devices;
     std::string learner = "auto";
+    bool pooled_only = false;
     Output output;
 };
+
+/// One model over devices for each kind and math of which at least two devices were measured.
+void train_over_devices(const std::vector<DeviceRows>& all, const TrainSettings& settings, Predictor& predictor) {
+    using Kind = std::pair<Device::Kind, Math>;
+    std::map<Kind, std::vector<const DeviceRows*>> kinds;
+    std::map<Kind, std::set<std::string>> ids;
+    for (const DeviceRows& rows : all) {
+        const Kind kind(rows.device.kind, rows.setting.math);
+        kinds[kind].push_back(&rows);
+        ids[kind].insert(rows.device.id);
+    }
+    for (const auto& [kind, parts] : kinds) {
+        if (ids[kind].size() < 2) continue;
+        std::cerr << "training a model over " << ids[kind].size() << " devices (" << name(kind.second) << ")\n";
+        predictor.pooled.push_back(train_pooled(parts, settings));
+    }
+}
 
 int run(const Options& options) {
     if (!options.predictor.ends_with(".jcp")) throw UsageError("name the predictor with .jcp: -o NAME.jcp");
@@ -126,16 +168,26 @@ int run(const Options& options) {
     std::vector<OperationRow> sources;
     std::vector<PowerSample> samples;
     for (const Feature* feature : all_columns()) predictor.features.emplace_back(feature->name);
+    std::vector<DeviceRows> of_devices;
     for (MeasuredRows& rows : measured_rows(dataset, options.devices)) {
+        if (options.pooled_only) {
+            of_devices.push_back({rows.device, rows.setting, std::move(rows.operations)});
+            std::move(rows.rows.begin(), rows.rows.end(), std::back_inserter(sources));
+            continue;
+        }
         std::cerr << "training for " << rows.device.id << " (" << name(rows.setting.math)
                   << "): " << rows.operations.size() << " operations, " << rows.networks.size() << " networks\n";
         tell_samples(rows, candidates(settings));
         predictor.devices.push_back(train_device(rows.device, rows.setting, rows.operations, rows.networks, settings));
         append_power_samples(predictor.devices.back(), rows, samples);
         std::move(rows.rows.begin(), rows.rows.end(), std::back_inserter(sources));
+        of_devices.push_back({rows.device, rows.setting, std::move(rows.operations)});
     }
     const PhysicalPower power = physical_power_from(samples);
     for (DeviceModel& device : predictor.devices) device.physical_power = power;
+    train_over_devices(of_devices, settings, predictor);
+    if (predictor.devices.empty() && predictor.pooled.empty())
+        throw Error("a model over devices needs operations of two devices or more of one kind and math.");
     predictor.origin = origin_of(sources, "joulecast " JOULECAST_VERSION, utc_second_stamp(utc_now_s()));
     predictor.origin.seed = settings.seed;
     write_jcp(predictor, options.predictor);
@@ -160,6 +212,8 @@ Run declare_train(CLI::App& command) {
     command.add_option("--learner", options->learner, "auto compares by grouped cross-validation, per family")
         ->check(CLI::IsMember(learner_words()))
         ->capture_default_str();
+    command.add_flag("--pooled-only", options->pooled_only,
+                     "the models over devices alone, for devices that were never measured");
     command.add_option("--format", options->output.format, "table, json or csv")
         ->check(CLI::IsMember({"table", "json", "csv"}))
         ->capture_default_str();

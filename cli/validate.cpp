@@ -16,6 +16,7 @@
 #include "cli/verb.h"
 #include "joulecast/error.h"
 #include "joulecast/evaluate/cross_validate.h"
+#include "joulecast/evaluate/leave_device_out.h"
 #include "joulecast/predict/jcp.h"
 #include "joulecast/units/statistics.h"
 
@@ -28,6 +29,7 @@ struct Options {
     std::vector<std::string> devices;
     std::string split = "operation";
     std::size_t folds = 5;
+    std::size_t probes = 0;  ///< operations measured on a device left out
     std::vector<std::string> learners;
     CLI::Option* baselines_given = nullptr;
     std::vector<std::string> baselines;  ///< by name; none named: all
@@ -60,6 +62,7 @@ const std::vector<Column<Accuracy>>& accuracy_columns() {
         {"r2_log", "R² log", Show::number, [](const Accuracy& a) { return known(a.r2_log); }},
         {"mape", "MAPE", Show::percent, [](const Accuracy& a) { return known(a.mape); }},
         {"median_ape", "median", Show::percent, [](const Accuracy& a) { return known(a.median_ape); }},
+        {"bias", "bias", Show::percent, [](const Accuracy& a) { return known(a.bias); }},
         {"mae", "MAE", Show::number, [](const Accuracy& a) { return known(a.mae); }},
         {"medae", "MedAE", Show::number, [](const Accuracy& a) { return known(a.medae); }},
         {"max_error", "max", Show::number, [](const Accuracy& a) { return known(a.max_error); }},
@@ -208,9 +211,20 @@ const std::vector<Column<NetworkSummary>>& summary_columns() {
     return list;
 }
 
+/// Where devices were left out, all of them together too.
+std::vector<Accuracy> all_accuracies(const Validated& v) {
+    auto lines = accuracies(v.rows);
+    if (v.split != "device") return lines;
+    auto rows = v.rows;
+    for (OutOfFoldRow& row : rows) row.device = "all";
+    auto together = accuracies(rows);
+    std::move(together.begin(), together.end(), std::back_inserter(lines));
+    return lines;
+}
+
 /// Families of both modes together, and of each mode the sum alone: the rest is in JSON and CSV.
-std::vector<Accuracy> lines_of_text(const std::vector<OutOfFoldRow>& rows) {
-    auto lines = accuracies(rows);
+std::vector<Accuracy> lines_of_text(const Validated& v) {
+    auto lines = all_accuracies(v);
     std::set<std::tuple<std::string, std::string, std::string, std::string>> with_both;
     for (const Accuracy& a : lines) {
         if (a.mode == "all") with_both.emplace(a.model, a.metric, a.device, a.math);
@@ -230,16 +244,17 @@ std::string to_text(const Validated& v) {
     if (!v.rows.empty()) {
         text += joulecast::to_text(
             fill(only(accuracy_columns(),
-                      {"model", "metric", "family", "mode", "math", "rows", "groups", "r2", "r2_fold_mean",
-                       "r2_fold_std", "r2_log", "mape", "median_ape", "interval_coverage", "interval_width"}),
-                 lines_of_text(v.rows)));
+                      {"model", "metric", "device", "family", "mode", "math", "rows", "groups", "r2", "r2_fold_mean",
+                       "r2_fold_std", "r2_log", "mape", "median_ape", "bias", "interval_coverage", "interval_width"}),
+                 lines_of_text(v)));
         text += gaps_text(v.rows);
         if (v.lacks_lattuada) text += lattuada_gap() + "\n";
     }
     if (v.networks.empty()) return text;
     text += "\n" + joulecast::to_text(fill(
                        only(network_columns(),
-                            {"network", "symbols", "mode", "precision", "host", "measured_time_s", "predicted_time_s",
+                            {"network", "device", "symbols", "mode", "precision", "host", "measured_time_s",
+                             "predicted_time_s",
                              "error", "summed_time_s", "summed_error", "measured_energy_j", "predicted_energy_j",
                              "energy_error", "measured_peak_bytes", "predicted_peak_bytes", "inside_interval"}),
                        v.networks));
@@ -251,7 +266,7 @@ std::string to_text(const Validated& v) {
 std::string to_json(const Validated& v) {
     using Json = nlohmann::ordered_json;
     Json answer{{"schema", "joulecast.validation/1"}, {"split", v.split}, {"leaks", v.split == "random"}};
-    answer["operations"] = Json::parse(joulecast::to_json(fill(accuracy_columns(), accuracies(v.rows))));
+    answer["operations"] = Json::parse(joulecast::to_json(fill(accuracy_columns(), all_accuracies(v))));
     answer["without_forecast"] = Json::parse(gaps_json(v.rows));
     if (v.lacks_lattuada) {
         answer["without_forecast"].push_back({{"model", std::string(Lattuada::name)}, {"reason", lattuada_gap()}});
@@ -335,11 +350,38 @@ void cross_validate(const Options& options, const MeasuredRows& rows, Validated&
     append(v.baselines, std::move(validation.baselines));
 }
 
+void leave_devices_out(const Options& options, std::vector<MeasuredRows> measured, Validated& v) {
+    ValidationSettings settings;
+    if (options.learners.size() > 1)
+        throw UsageError("--split device trains one model over devices: name one learner, or none");
+    for (const std::string& learner : options.learners) settings.training.learner = parse_learner(learner);
+    if (!options.baselines_given->empty()) choose_baselines(options.baselines, settings);
+    v.lacks_lattuada |= settings.lattuada;
+    settings.progress = [](std::size_t done, std::size_t all) {
+        std::cerr << "validated " << done << " of " << all << " devices\n";
+    };
+    std::vector<MeasuredDevice> devices;
+    for (MeasuredRows& rows : measured) {
+        devices.push_back({{rows.device, rows.setting, std::move(rows.operations)},
+                           std::move(rows.networks),
+                           std::move(rows.measured)});
+        rows.rows = {};
+    }
+    auto validation = validate_devices(devices, settings, options.probes);
+    append(v.rows, std::move(validation.operations));
+    append(v.networks, std::move(validation.networks));
+    append(v.baselines, std::move(validation.baselines));
+}
+
 int run(const Options& options) {
     const Dataset dataset(options.database, Dataset::Access::read_only);
     Validated v;
     v.split = options.predictor.empty() ? options.split : "none";
-    if (options.predictor.empty()) {
+    if (options.probes > 0 && options.split != "device")
+        throw UsageError("--probes is for devices that are left out: --split device");
+    if (options.predictor.empty() && options.split == "device") {
+        leave_devices_out(options, measured_rows(dataset, options.devices), v);
+    } else if (options.predictor.empty()) {
         for (const MeasuredRows& rows : measured_rows(dataset, options.devices)) cross_validate(options, rows, v);
     } else {
         const Predictor predictor = read_jcp(options.predictor);
@@ -353,7 +395,7 @@ int run(const Options& options) {
     } else if (options.output.format == "csv") {
         const bool networks = v.split == "network";
         options.output.write(networks ? to_csv(fill(network_columns(), v.networks))
-                                      : to_csv(fill(accuracy_columns(), accuracies(v.rows))));
+                                      : to_csv(fill(accuracy_columns(), all_accuracies(v))));
     } else {
         options.output.write(to_text(v));
     }
@@ -367,13 +409,17 @@ Run declare_validate(CLI::App& command) {
     command.add_option("--db", options->database, "database of measurements")->required();
     auto* predictor = command.add_option("--predictor", options->predictor, "score this .jcp file as it is");
     command.add_option("--device", options->devices, "device ids; without, every device of the database");
-    command.add_option("--split", options->split, "what is held out: operation, network, or random rows (leaks)")
-        ->check(CLI::IsMember({"operation", "network", "random"}))
+    command
+        .add_option("--split", options->split, "what is held out: operation, network, device, or random rows (leaks)")
+        ->check(CLI::IsMember({"operation", "network", "device", "random"}))
         ->capture_default_str()
         ->excludes(predictor);
     command.add_option("--folds", options->folds, "parts that operations are split into")
         ->check(CLI::Range(2, 100))
         ->capture_default_str()
+        ->excludes(predictor);
+    command.add_option("--probes", options->probes, "operations of the device left out that the model is adjusted to")
+        ->check(CLI::Range(0, 1000))
         ->excludes(predictor);
     command.add_option("--learner", options->learners, "learners to compare: auto, extra_trees, ...")
         ->check(CLI::IsMember(learner_words()))

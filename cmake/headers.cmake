@@ -44,6 +44,7 @@ set(joulecast_headers
     joulecast/evaluate/baselines/layer_regression.h
     joulecast/evaluate/baselines/sparse_polynomial.h
     joulecast/evaluate/cross_validate.h
+    joulecast/evaluate/leave_device_out.h
     joulecast/features/dimensions.h
     joulecast/features/feature.h
     joulecast/graph/autocast.h
@@ -154,6 +155,7 @@ set(joulecast_headers
     joulecast/physics/non_negative_least_squares.h
     joulecast/physics/physical_power.h
     joulecast/physics/roofline.h
+    joulecast/physics/sustained_peak.h
     joulecast/physics/timeline.h
     joulecast/predict/bytes.h
     joulecast/predict/calibrate_networks.h
@@ -164,15 +166,21 @@ set(joulecast_headers
     joulecast/predict/forecast_cache.h
     joulecast/predict/forecast_network.h
     joulecast/predict/forecast_operation.h
+    joulecast/predict/forecast_unseen.h
     joulecast/predict/forest_bytes.h
     joulecast/predict/hosts.h
     joulecast/predict/jcp.h
     joulecast/predict/jcp_model.h
+    joulecast/predict/jcp_pooled.h
     joulecast/predict/mapped_file.h
     joulecast/predict/measured_networks.h
     joulecast/predict/model.h
     joulecast/predict/physical_samples.h
+    joulecast/predict/pooled.h
+    joulecast/predict/pooled_samples.h
     joulecast/predict/predictor.h
+    joulecast/predict/residual_prior.h
+    joulecast/predict/residual_process.h
     joulecast/predict/train.h
     joulecast/process/child_process.h
     joulecast/process/foreground.h

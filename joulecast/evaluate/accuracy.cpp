@@ -49,6 +49,11 @@ void set_errors(Accuracy& accuracy, const Rows& rows) {
         absolute.push_back(std::abs(row->predicted - row->measured));
         if (row->measured > 0) relative.push_back(absolute.back() / row->measured);
     }
+    std::vector<double> logs;
+    for (const OutOfFoldRow* row : rows) {
+        if (row->measured > 0 && row->predicted > 0) logs.push_back(std::log(row->predicted / row->measured));
+    }
+    accuracy.bias = std::expm1(mean(logs));
     accuracy.mape = mean(relative);
     accuracy.median_ape = median(relative);
     accuracy.mae = mean(absolute);

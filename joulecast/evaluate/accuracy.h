@@ -45,6 +45,7 @@ struct Accuracy {
     double mae = std::numeric_limits<double>::quiet_NaN();
     double medae = std::numeric_limits<double>::quiet_NaN();
     double max_error = std::numeric_limits<double>::quiet_NaN();
+    double bias = std::numeric_limits<double>::quiet_NaN();  ///< geometric mean of predicted / measured, less 1
     double interval_coverage = std::numeric_limits<double>::quiet_NaN();
     double interval_width = std::numeric_limits<double>::quiet_NaN();  ///< mean of (high - low) / predicted
 };

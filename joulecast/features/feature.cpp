@@ -57,6 +57,28 @@ double winograd(const C& c) {
 double waves(const C& c) {
     return ratio(std::ceil(c.dimensions.elements_out / 1024), static_cast<double>(c.device.units));
 }
+/// Square tiles of the result that the blocks of a matrix product compute, over those that run at once: two on a unit
+/// of 128 lanes.
+double tile_waves(const C& c, double edge) {
+    const Dimensions& d = c.dimensions;
+    const double tiles = d.gemm_b * std::ceil(d.gemm_m / edge) * std::ceil(d.gemm_n / edge);
+    return tiles / (static_cast<double>(c.device.units) * c.device.fp32_lanes_per_unit / 64);
+}
+/// The last wave runs alone, however few tiles it has.
+double tile_tail(const C& c, double edge) {
+    const double waves = tile_waves(c, edge);
+    return ratio(std::ceil(waves), waves);
+}
+/// Tiles overhang the result.
+double tile_waste(const C& c, double edge) {
+    const Dimensions& d = c.dimensions;
+    return ratio(std::ceil(d.gemm_m / edge) * edge * std::ceil(d.gemm_n / edge) * edge, d.gemm_m * d.gemm_n);
+}
+/// How far the roofline is from a kernel's latency, told only where they are near each other.
+double over_latency(const C& c) {
+    const double octaves = ratio(seconds(c.roofline), kernel_latency_s);
+    return std::isnan(octaves) ? -6 : std::clamp(octaves, -6.0, 5.0);
+}
 double has_argument(const C& c, std::string_view name) {
     const Value* value = find_argument(c.operation, name);
     return flag(value && !std::holds_alternative<None>(*value));
@@ -111,9 +133,9 @@ constexpr Feature list[] = {
     {"flops", "log2 FLOP", [](const C& c) { return log2_or_missing(flops(c)); }},
     {"bytes", "log2 byte", [](const C& c) { return log2_or_missing(bytes(c)); }},
     {"intensity", "log2 FLOP/byte", [](const C& c) { return ratio(flops(c), bytes(c)); }},
-    {"flop_time", "log2 s", [](const C& c) { return log2_or_missing(c.roofline.flop_s); }},
-    {"byte_time", "log2 s", [](const C& c) { return log2_or_missing(c.roofline.byte_s); }},
-    {"roofline_time", "log2 s", [](const C& c) { return log2_or_missing(seconds(c.roofline)); }},
+    {"flop_time", "log2 s", [](const C& c) { return log2_or_missing(c.roofline.flop_s); }, true},
+    {"byte_time", "log2 s", [](const C& c) { return log2_or_missing(c.roofline.byte_s); }, true},
+    {"roofline_time", "log2 s", [](const C& c) { return log2_or_missing(seconds(c.roofline)); }, true},
     {"flop_over_byte_time", "log2", [](const C& c) { return ratio(c.roofline.flop_s, c.roofline.byte_s); }},
     {"backward_share", "1",
      [](const C& c) {
@@ -156,7 +178,7 @@ constexpr Feature list[] = {
     {"weight_over_cache", "log2",
      [](const C& c) { return ratio(c.dimensions.weight_bytes, c.device.last_level_cache_bytes); }},
     {"output_per_unit", "log2 byte",
-     [](const C& c) { return ratio(c.dimensions.output_bytes, static_cast<double>(c.device.units)); }},
+     [](const C& c) { return ratio(c.dimensions.output_bytes, static_cast<double>(c.device.units)); }, true},
     {"in_place", "flag", [](const C& c) { return flag(is_in_place(c.operation)); }},
     {"bias", "flag", [](const C& c) { return has_argument(c, "bias"); }},
     {"mask", "flag", [](const C& c) { return has_argument(c, "attn_mask"); }},
@@ -172,12 +194,21 @@ constexpr Feature list[] = {
     {"gradient_1", "flag", [](const C& c) { return needs_gradient(c, 1); }},
     {"batch_statistics", "flag", batch_statistics},
     {"target", "index among the trained targets", [](const C& c) { return c.target_index; }},
-    {"law_time", "ln s", [](const C& c) { return c.law ? log_seconds(seconds(*c.law, c.roofline)) : missing; }},
+    {"law_time", "ln s", [](const C& c) { return c.law ? log_seconds(seconds(*c.law, c.roofline)) : missing; }, true},
     {"work_over_floor", "ln",
      [](const C& c) {
          return c.law && c.law->floor_s > 0 ? log_seconds(work_seconds(*c.law, c.roofline) / c.law->floor_s) : missing;
-     }},
-    {"law_floor", "ln s", [](const C& c) { return c.law ? log_seconds(c.law->floor_s) : missing; }},
+     },
+     true},
+    {"law_floor", "ln s", [](const C& c) { return c.law ? log_seconds(c.law->floor_s) : missing; }, true},
+    {"tile_waves_128", "log2", [](const C& c) { return log2_or_missing(tile_waves(c, 128)); }},
+    {"tile_tail_128", "log2", [](const C& c) { return tile_tail(c, 128); }},
+    {"tile_waste_128", "log2", [](const C& c) { return tile_waste(c, 128); }},
+    {"tile_waves_64", "log2", [](const C& c) { return log2_or_missing(tile_waves(c, 64)); }},
+    {"tile_tail_64", "log2", [](const C& c) { return tile_tail(c, 64); }},
+    {"tile_waste_64", "log2", [](const C& c) { return tile_waste(c, 64); }},
+    {"tile_waste_32", "log2", [](const C& c) { return tile_waste(c, 32); }},
+    {"over_latency", "log2", over_latency},
 };
 
 }  // namespace

@@ -28,7 +28,14 @@ struct Feature {
     std::string_view name;  ///< stored in predictors: never renamed; a changed meaning gets a new name
     std::string_view unit;  ///< "log2" of the unit behind it, or the unit
     double (*value)(const FeatureContext&);
+    /// A figure of the device itself, in seconds or bytes, by which trees would tell devices apart: models over several
+    /// devices are not shown it.
+    bool of_one_device = false;
 };
+
+/// Kernels take about this long however little they do, on every GPU (smallest times of CUDA graphs' calls in published
+/// tables: 1.6 to 2.5 us).
+inline constexpr double kernel_latency_s = 2e-6;
 
 /// The one list. To add a feature: one line in feature.cpp, one in docs/features.md.
 std::span<const Feature> features();

@@ -48,9 +48,11 @@ NetworkParts parts_of(std::span<const OperationForecast> operations) {
         if (kind != Family::symbolic) parts.calls += count;
         if (kind != Family::symbolic && kind != Family::view) parts.kernels += count;
         const double call = operation.cost.device_time.value.value();
-        const double host = std::min(call, operation.cost.host_time.value.value());
+        const bool is_apart = !std::isnan(operation.kernel_s);
+        const double issue = operation.cost.host_time.value.value();
+        const double host = is_apart ? issue : std::min(call, issue);
         parts.host_s += count * host;
-        parts.device_s += count * beyond_floor(call, host);
+        parts.device_s += count * (is_apart ? operation.kernel_s : beyond_floor(call, host));
         time += count * call;
         const double deviation = count * call * log_sigma(operation.cost.device_time);
         time_variance += deviation * deviation;

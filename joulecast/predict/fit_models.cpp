@@ -70,20 +70,6 @@ bool has_metric(const TrainingRow& row, Metric metric) {
     return metric == Metric::time || (std::isfinite(row.peak_memory_bytes) && row.peak_memory_bytes >= 0);
 }
 
-std::vector<TrainedRange> ranges_of(const Samples& samples) {
-    std::vector<TrainedRange> ranges;
-    for (std::size_t column = 0; column < samples.columns(); ++column) {
-        TrainedRange range{std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest()};
-        for (const float value : samples.column(column)) {
-            if (!std::isfinite(value)) continue;
-            range.low = std::min(range.low, value);
-            range.high = std::max(range.high, value);
-        }
-        ranges.push_back(range);
-    }
-    return ranges;
-}
-
 /// Numbers in place of the rows' groups.
 std::vector<std::size_t> numbered_groups(std::span<const TrainingRow* const> rows) {
     std::map<std::string_view, std::size_t> numbers;
@@ -202,6 +188,20 @@ DeviceModel fit(const DeviceModel& frame, std::span<const TrainingRow* const> ro
 }
 
 }  // namespace
+
+std::vector<TrainedRange> ranges_of(const Samples& samples) {
+    std::vector<TrainedRange> ranges;
+    for (std::size_t column = 0; column < samples.columns(); ++column) {
+        TrainedRange range{std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest()};
+        for (const float value : samples.column(column)) {
+            if (!std::isfinite(value)) continue;
+            range.low = std::min(range.low, value);
+            range.high = std::max(range.high, value);
+        }
+        ranges.push_back(range);
+    }
+    return ranges;
+}
 
 std::vector<Learner> candidates(const TrainSettings& settings) {
     if (settings.learner) return {*settings.learner};

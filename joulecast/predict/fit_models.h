@@ -65,4 +65,7 @@ HeldOutScores score_rows(const DeviceModel& model, std::span<const TrainingRow> 
 /// Adds one learner's scores of one fold to those of all.
 void append(CandidateScores& all, const HeldOutScores& scores);
 
+/// Of each column, the finite values.
+std::vector<TrainedRange> ranges_of(const Samples& samples);
+
 }  // namespace joulecast

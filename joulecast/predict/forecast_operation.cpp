@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "joulecast/predict/device_power.h"
+#include "joulecast/predict/forecast_unseen.h"
 
 namespace joulecast {
 namespace {
@@ -92,6 +93,7 @@ void forecast_time(const DeviceModel& device, std::span<const Feature* const> co
         time = {Seconds(std::exp(log->log_value)), Seconds(std::exp(log->log_value - log->half_width)),
                 Seconds(std::exp(log->log_value + log->half_width))};
         forecast.evidence = log->inside ? Evidence::interpolated : Evidence::extrapolated;
+        forecast.kernel_s = log->kernel_s;
     } else if (!find_record(operation.operation.target)) {
         time = analytic_time(device, operation);
         forecast.evidence = Evidence::unknown;
@@ -107,6 +109,8 @@ void forecast_time(const DeviceModel& device, std::span<const Feature* const> co
 /// What the host spends on issuing a call that took `call_s`: the fitted floor of its kind, and all of it for a view.
 double issue_seconds(const DeviceModel& device, const PreparedOperation& operation, double call_s) {
     if (operation.family() == Family::view || operation.family() == Family::symbolic) return call_s;
+    // Where launches were measured, they may have been those of a CUDA graph; the host issues eagerly.
+    if (device.unseen) return device.call_overhead_s;
     const Law* law = find_law(device, operation.operation);
     return std::min(call_s, law ? law->floor_s : device.call_overhead_s);
 }
@@ -201,6 +205,7 @@ std::optional<double> log_base(Base base, const DeviceModel& device, const Prepa
     if (base == Base::watt) return 0;
     if (base == Base::output_bytes) return std::log(operation.dimensions.output_bytes + memory_offset_bytes);
     if (base == Base::planned_bytes) return std::log(planned_bytes(operation) + memory_offset_bytes);
+    if (base == Base::kernel) return std::log(seconds(operation.roofline) + kernel_latency_s);
     const Law* law = find_law(device, operation.operation);
     if (!law) return std::nullopt;
     if (base == Base::law) return std::log(seconds(*law, operation.roofline));
@@ -223,6 +228,7 @@ std::vector<float> feature_row(const DeviceModel& device, const FamilyModel& mod
 
 std::optional<LogForecast> forecast_log(const DeviceModel& device, std::span<const Feature* const> columns,
                                         const PreparedOperation& operation, Metric metric) {
+    if (device.unseen && metric == Metric::time) return forecast_unseen(device, columns, operation);
     const FamilyModel* model = find_model(device, operation.family(), metric);
     if (!model) return std::nullopt;
     const auto row = feature_row(device, *model, columns, operation);

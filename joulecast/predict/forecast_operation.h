@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -33,6 +34,8 @@ struct LogForecast {
     double half_width = 0;  ///< of the 90 % interval, in log
     double scale = 0;       ///< spread of the members + 0.01: what held-out errors are measured in
     bool inside = false;    ///< target and main sizes lie within what was trained
+    /// Of a time on a device that was never measured: that of the kernel, launching left out.
+    double kernel_s = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// Absent where the family has no model, or the operation no law.

@@ -12,6 +12,7 @@
 #include "joulecast/predict/bytes.h"
 #include "joulecast/predict/forest_bytes.h"
 #include "joulecast/predict/jcp_model.h"
+#include "joulecast/predict/jcp_pooled.h"
 #include "joulecast/predict/mapped_file.h"
 
 namespace joulecast {
@@ -191,7 +192,7 @@ void put(ByteWriter& out, const FamilyModel& model) {
 ModelPart take_part(ByteReader& in, std::size_t columns, std::uint32_t version) {
     ModelPart part;
     const auto base = in.number<std::uint8_t>();
-    if (base > static_cast<std::uint8_t>(Base::planned_bytes)) in.fail("a model has an unknown base");
+    if (base > static_cast<std::uint8_t>(Base::kernel)) in.fail("a model has an unknown base");
     part.base = static_cast<Base>(base);
     if (version == 1) {
         part.model = take_forest(in, columns);
@@ -382,6 +383,14 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, st
         take_hosts(in, current(predictor, in));
     } else if (tag == "PHYS") {
         current(predictor, in).physical_power = take_physical_power(in);
+    } else if (tag == "POOL") {
+        predictor.pooled.push_back(take_pooled(in));
+    } else if (tag == "PMOD") {
+        if (predictor.pooled.empty()) in.fail("a model over devices comes before what it belongs to");
+        Expert& expert = predictor.pooled.back().experts.emplace_back();
+        expert.device = in.text();
+        expert.release_year = in.real();  // NaN: not known
+        expert.model = take_family_model(in, predictor.features.size(), version);
     } else {
         return;  // of a later program that kept the version: by the format's rule it may be passed over
     }
@@ -410,6 +419,16 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
         out.section("POWR", [&](ByteWriter& w) { put_power(w, device); });
         out.section("PHYS", [&](ByteWriter& w) { put(w, device.physical_power); });
     }
+    for (const PooledModel& pooled : predictor.pooled) {
+        out.section("POOL", [&](ByteWriter& w) { put_pooled(w, pooled); });
+        for (const Expert& expert : pooled.experts) {
+            out.section("PMOD", [&](ByteWriter& w) {
+                w.text(expert.device);
+                w.real(expert.release_year);
+                put(w, expert.model);
+            });
+        }
+    }
     return out.file();
 }
 
@@ -437,7 +456,7 @@ Predictor from_jcp(std::span<const std::byte> bytes, const std::string& name) {
         take_section(predictor, {reinterpret_cast<const char*>(tag.data()), 4}, section, version);
     }
     if (!in.at_end()) in.fail("bytes follow the last section");
-    if (predictor.devices.empty()) in.fail("it covers no device");
+    if (predictor.devices.empty() && predictor.pooled.empty()) in.fail("it covers no device");
     return predictor;
 }
 

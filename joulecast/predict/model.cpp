@@ -8,10 +8,10 @@
 namespace joulecast {
 namespace {
 
-const Law* law_named(const DeviceModel& device, const std::string& key) {
+const TrainedLaw* law_named(const DeviceModel& device, const std::string& key) {
     const auto found = std::lower_bound(device.laws.begin(), device.laws.end(), key,
                                         [](const TrainedLaw& law, const std::string& k) { return law.key < k; });
-    return found != device.laws.end() && found->key == key ? &found->law : nullptr;
+    return found != device.laws.end() && found->key == key ? &*found : nullptr;
 }
 
 }  // namespace
@@ -79,13 +79,18 @@ std::string_view name(PowerEvidence evidence) {
     return "";
 }
 
-const Law* find_law(const DeviceModel& device, const Operation& operation) {
-    const Law* own = law_named(device, law_key(operation));
+const TrainedLaw* find_trained_law(const DeviceModel& device, const Operation& operation) {
+    const TrainedLaw* own = law_named(device, law_key(operation));
     if (own) return own;
     Operation other = operation;
     other.target = sibling_target(operation.target);
-    const Law* siblings = law_named(device, law_key(other));
+    const TrainedLaw* siblings = law_named(device, law_key(other));
     return siblings ? siblings : law_named(device, family_law_key(operation));
+}
+
+const Law* find_law(const DeviceModel& device, const Operation& operation) {
+    const TrainedLaw* found = find_trained_law(device, operation);
+    return found ? &found->law : nullptr;
 }
 
 const FamilyModel* find_model(const DeviceModel& device, Family family, Metric metric) {

@@ -15,6 +15,8 @@
 #include "joulecast/learn/model.h"
 #include "joulecast/physics/law.h"
 #include "joulecast/physics/physical_power.h"
+#include "joulecast/physics/sustained_peak.h"
+#include "joulecast/predict/residual_process.h"
 
 namespace joulecast {
 
@@ -28,7 +30,8 @@ std::string_view name(Metric metric);
 std::optional<Metric> parse_metric(std::string_view text);
 
 /// What the logarithm that a model returns is taken relative to.
-enum class Base { law, roofline, output_bytes, watt, planned_bytes };
+/// kernel: the roofline and the latency of a kernel, for models over several devices.
+enum class Base { law, roofline, output_bytes, watt, planned_bytes, kernel };
 
 struct TrainedRange {
     float low = 0;
@@ -99,6 +102,33 @@ struct PowerFacts {
     bool known() const { return idle_w == idle_w && busy_w == busy_w; }
 };
 
+/// What one device taught of a family: log(kernel time / (roofline + latency)), over features relative to the device.
+/// All experts of a family have the same targets.
+struct Expert {
+    std::string device;
+    double release_year = 0;  ///< of that device; NaN: not known
+    FamilyModel model;        ///< of one part
+};
+
+/// How experts of several devices are taken together for another device: their weights are 3^-(years between releases /
+/// year_scale), all alike for a scale of 0.
+struct Combination {
+    double year_scale = 0;
+    bool by_median = true;  ///< their weighted median, else their mean
+
+    friend bool operator==(const Combination&, const Combination&) = default;
+};
+
+/// Of a device that nothing was learned on: its model is one over other devices, with this device's data sheet.
+struct Unseen {
+    ResidualProcess residual;             ///< how far that is off
+    std::vector<std::string> trained_on;  ///< ids of the other devices
+    std::vector<Expert> experts;
+    Combination combination;
+    /// By law key, the devices whose experts know such calls.
+    std::map<std::string, std::vector<std::string>> knowing;
+};
+
 /// Everything known of one device under one setting.
 struct DeviceModel {
     Device device;
@@ -113,6 +143,38 @@ struct DeviceModel {
     std::int64_t networks = 0;     ///< measured, that the two above and the corrections were calibrated on
     PowerFacts power;
     PhysicalPower physical_power = shipped_physical_power();  ///< for what no power was measured of
+    std::optional<Unseen> unseen;  ///< present: all its forecasts are extrapolations from other devices
+};
+
+/// How a kind of call ran on one of the devices.
+struct DeviceEffect {
+    std::string device;
+    double release_year = 0;  ///< NaN: not known
+    double log_factor = 0;    ///< log of its kernels' time over the roofline's, sizes aside
+    friend bool operator==(const DeviceEffect&, const DeviceEffect&) = default;
+};
+
+struct PooledLaw {
+    std::string key;      ///< law_key or family_law_key
+    double launch_s = 0;  ///< what a single call takes beside its kernel: launch, and the events of who measured
+    std::vector<DeviceEffect> effects;
+    std::int64_t rows = 0;
+    friend bool operator==(const PooledLaw&, const PooledLaw&) = default;
+};
+
+/// A model over devices of one kind: what each of them taught by itself, taken together for a new device by the
+/// likeness of their ages. It becomes a device's model by instantiate().
+struct PooledModel {
+    Device::Kind kind = Device::Kind::gpu;
+    OperatingPoint point;              ///< math; the rest of it is that of most rows
+    std::vector<std::string> devices;  ///< it was trained on, sorted
+    SustainedRule sustained;
+    Combination combination;
+    std::vector<PooledLaw> laws;  ///< sorted by key
+    std::vector<Expert> experts;
+    ResidualPrior prior;
+    double call_overhead_s = 0;  ///< of issuing a call eagerly
+    std::int64_t rows = 0;
 };
 
 /// Where it comes from: printed with every forecast and kept in the file.
@@ -135,8 +197,11 @@ struct Predictor {
     Origin origin;
     std::vector<std::string> features;  ///< the columns of all models, by name
     std::vector<DeviceModel> devices;
+    std::vector<PooledModel> pooled;  ///< for devices that are not among them
 };
 
+/// As find_law(), with its key.
+const TrainedLaw* find_trained_law(const DeviceModel& device, const Operation& operation);
 /// The law for an operation: its own, else that of the same call in place or out of place, else its family's; nullptr
 /// if none was fitted.
 const Law* find_law(const DeviceModel& device, const Operation& operation);

@@ -1,9 +1,11 @@
 #include "joulecast/predict/train.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "joulecast/error.h"
@@ -144,6 +146,27 @@ PowerFacts power_facts(const DeviceModel& device, std::span<const TrainingRow* c
     return facts;
 }
 
+/// Of published tables that the importers know (docs/data.md).
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> licences{
+    {{"own", "own measurements, Apache-2.0"},
+     {"neusight", "MIT"},
+     {"vidur", "MIT"},
+     {"aiconfigurator", "Apache-2.0"},
+     {"energaizer", "MIT"}}};
+
+/// "own measurements, Apache-2.0", or "neusight: MIT; nicolai: that of its source".
+std::string licence_of(const std::set<std::string>& sources) {
+    std::string text;
+    for (const std::string& source : sources) {
+        const auto known =
+            std::find_if(licences.begin(), licences.end(), [&](const auto& one) { return one.first == source; });
+        const std::string licence = known == licences.end() ? "that of its source" : std::string(known->second);
+        if (source == "own" && sources.size() == 1) return licence;
+        text += (text.empty() ? "" : "; ") + source + ": " + licence;
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string operation_group(const Operation& operation) {
@@ -237,8 +260,7 @@ Origin origin_of(std::span<const OperationRow> rows, const std::string& program,
     origin.frameworks.assign(frameworks.begin(), frameworks.end());
     origin.workers.assign(workers.begin(), workers.end());
     origin.machines.assign(machines.begin(), machines.end());
-    const bool own = sources.size() == 1 && *sources.begin() == "own";
-    origin.licence = own ? "own measurements, Apache-2.0" : "that of its sources";
+    origin.licence = licence_of(sources);
     origin.rows = static_cast<std::int64_t>(rows.size());
     return origin;
 }

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "joulecast/predict/train.h"
+
+namespace joulecast {
+
+/// What was measured on one device at one setting.
+struct DeviceRows {
+    Device device;
+    OperatingPoint setting;
+    std::vector<TrainingRow> rows;
+};
+
+/// The device's own effect if it is among them, else the others' median. NaN for none.
+double middle_effect(std::span<const DeviceEffect> effects, const Device& device);
+
+/// Fits the model; every choice in it and the prior of its errors are made on devices left out in turn. Kinds of calls
+/// in training mode count where two devices have them; else backward passes follow from forward ones. Throws Error for
+/// fewer than two devices, or where they differ in kind or math.
+PooledModel train_pooled(std::span<const DeviceRows* const> parts, const TrainSettings& settings);
+
+/// The model of a device from its data sheet. Throws Error for a sheet without float32 peak, bandwidth or units, and
+/// for a device of another kind.
+DeviceModel instantiate(const PooledModel& pooled, const Device& device);
+
+/// `columns` as everywhere: those of the predictor that the model is from. Adjusts such a model to operations measured
+/// on its device; intervals narrow. Does nothing without rows.
+void adjust_to(DeviceModel& model, std::span<const Feature* const> columns,
+               std::span<const TrainingRow* const> measured);
+
+/// Which of the rows' operations tell most of how a device differs from others, before any is measured.
+std::vector<std::size_t> telling_rows(const DeviceModel& model, std::span<const Feature* const> columns,
+                                      std::span<const TrainingRow> rows, std::size_t count);
+
+}  // namespace joulecast

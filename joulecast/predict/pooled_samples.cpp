@@ -1,0 +1,135 @@
+#include "joulecast/predict/pooled_samples.h"
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "joulecast/units/statistics.h"
+
+namespace joulecast {
+namespace {
+
+/// Of one device and kind of call, so that no device outvotes the others: at even steps of the rows' times.
+constexpr std::size_t most_rows_of_kind = 1500;
+/// A launch is read off the shortest calls where there are so many; an eager launch with its events takes no longer
+/// than that on any of the published GPUs.
+constexpr std::size_t least_rows_of_launch = 50;
+constexpr double longest_launch_s = 50e-6;
+/// Below this share of the whole a kernel's time is mostly the launch's noise.
+constexpr double least_kernel_share = 0.3;
+
+using KindOnDevice = std::pair<std::string, std::string>;  ///< key and device
+
+double shortest(const std::vector<const TrainingRow*>& rows) {
+    std::vector<double> times;
+    for (const TrainingRow* row : rows) times.push_back(row->time_s);
+    return std::clamp(quantile(times, 0.005) - kernel_latency_s, 0.0, longest_launch_s);
+}
+
+/// Families that at least two devices have measured in training.
+std::set<Family> trained_in_training(std::span<const DeviceRows* const> parts) {
+    std::map<Family, std::set<std::string>> devices;
+    for (const DeviceRows* part : parts) {
+        for (const TrainingRow& row : part->rows) {
+            if (mode(row.operation.operation) == Mode::training)
+                devices[row.operation.family()].insert(part->device.id);
+        }
+    }
+    std::set<Family> families;
+    for (const auto& [family, ids] : devices) {
+        if (ids.size() > 1) families.insert(family);
+    }
+    return families;
+}
+
+/// Rows whose kernel can be told from their launch, of each kind not more than enough.
+void append_samples(const DeviceRows& part, const std::set<Family>& in_training, std::vector<PooledSample>& samples) {
+    std::map<std::string, std::vector<const TrainingRow*>> kinds;
+    for (const TrainingRow& row : part.rows) {
+        const Operation& operation = row.operation.operation;
+        if (!(row.time_s > 0)) continue;
+        if (mode(operation) == Mode::training && !in_training.contains(row.operation.family())) continue;
+        kinds[law_key(operation)].push_back(&row);
+    }
+    double launch_of_few = longest_launch_s;
+    bool is_known = false;
+    for (const auto& [key, rows] : kinds) {
+        if (rows.size() < least_rows_of_launch) continue;
+        launch_of_few = std::min(launch_of_few, shortest(rows));
+        is_known = true;
+    }
+    if (!is_known) launch_of_few = 0;
+    for (const auto& [key, rows] : kinds) {
+        const double launch = rows.size() < least_rows_of_launch ? launch_of_few : shortest(rows);
+        std::vector<std::pair<double, const TrainingRow*>> by_time;
+        for (const TrainingRow* row : rows) {
+            if (row->time_s - launch >= least_kernel_share * row->time_s) by_time.emplace_back(row->time_s, row);
+        }
+        for (const TrainingRow* row : at_even_steps(std::move(by_time), most_rows_of_kind)) {
+            samples.push_back({row->operation, key, family_law_key(row->operation.operation), &part.device,
+                               part.setting.math, launch, std::log(row->time_s - launch)});
+        }
+    }
+}
+
+/// How far a device's values are from the middle of the others', summed over kinds and devices. One that is far off for
+/// another reason must not decide: no more than that counts.
+constexpr double most_deviation = 0.3;
+double deviation_left_out(const std::map<std::string, std::map<std::string, double>>& by_kind) {
+    double sum = 0;
+    for (const auto& [kind, by_device] : by_kind) {
+        for (const auto& [device, value] : by_device) {
+            std::vector<double> others;
+            for (const auto& [other, of_other] : by_device) {
+                if (other != device) others.push_back(of_other);
+            }
+            if (!others.empty()) sum += std::min(most_deviation, std::abs(value - median(others)));
+        }
+    }
+    return sum;
+}
+
+}  // namespace
+
+std::vector<PooledSample> pooled_samples(std::span<const DeviceRows* const> parts) {
+    const auto in_training = trained_in_training(parts);
+    std::vector<PooledSample> samples;
+    for (const DeviceRows* part : parts) append_samples(*part, in_training, samples);
+    return samples;
+}
+
+SustainedRule choose_rule(std::span<const PooledSample* const> samples) {
+    constexpr double clearly_compute_bound = 2;
+    constexpr double long_roofline_s = 1e-4;
+    constexpr double clearly_better = 0.8;
+    std::map<KindOnDevice, std::vector<double>> values;
+    std::map<std::string, const Device*> devices;
+    for (const PooledSample* sample : samples) {
+        if (compute_dtype(sample->operation.operation) != Dtype::f32 || sample->math != Math::ieee) continue;
+        const Roofline roof = roofline(sample->operation.operation, *sample->device, sample->math);
+        if (roof.flop_s < clearly_compute_bound * roof.byte_s || seconds(roof) < long_roofline_s) continue;
+        values[{sample->key, sample->device->id}].push_back(sample->log_kernel - std::log(seconds(roof)));
+        devices[sample->device->id] = sample->device;
+    }
+    if (devices.size() < 3) return {};
+    const auto deviation = [&](const SustainedRule& rule) {
+        std::map<std::string, std::map<std::string, double>> by_kind;
+        for (const auto& [kind, logs] : values) {
+            const double slower = std::log(sustained_share(*devices.at(kind.second), rule));
+            by_kind[kind.first][kind.second] = median(logs) + slower;
+        }
+        return deviation_left_out(by_kind);
+    };
+    SustainedRule best;
+    double least = clearly_better * deviation(best);
+    for (const double watts : {14.0, 15.0, 16.0, 17.0, 18.0}) {
+        const double one = deviation({watts});
+        if (one < least) {
+            least = one;
+            best = {watts};
+        }
+    }
+    return best;
+}
+
+}  // namespace joulecast

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "joulecast/device/device.h"
+#include "joulecast/features/dimensions.h"
+
+namespace joulecast {
+
+/// Where an operation lies among others on one device: near ones are off by about the same.
+struct ResidualPlace {
+    Family family = Family::other;
+    /// In lengths over which errors change: log2 of m, n, k, batch of the matrix product, of its waves of 128 x 128
+    /// tiles (7 at most), and of their tail; without a product, log2 of elements and of the innermost size.
+    std::array<double, 6> at{};
+};
+
+ResidualPlace residual_place(const Dimensions& dimensions, const Device& device);
+
+/// How log errors spread that a model over devices makes on one device that it never saw: standard deviations, found on
+/// devices left out.
+struct ResidualPrior {
+    double common = 0.11;     ///< of the device: all its operations are off by that together
+    double compute = 0.06;    ///< of its matrix products, convolutions and attention together
+    double memory = 0.06;     ///< of all others together
+    double of_family = 0.05;  ///< of a family
+    double within = 0.14;     ///< of an operation about its family on that device, of families not named below
+    std::vector<std::pair<Family, double>> within_family;
+    double devices = 5;  ///< they were found on: few, so that bands are those of Student's t
+
+    /// Half of the variance within a family changes smoothly with the sizes, half is each operation's own.
+    double smooth_variance(Family family) const { return noise_variance(family); }
+    double noise_variance(Family family) const;
+
+    friend bool operator==(const ResidualPrior&, const ResidualPrior&) = default;
+};
+
+/// A Gaussian process over the log errors of one device: the prior, and after some operations were measured there, the
+/// posterior. Measurements that lie far off are trusted less, as under Student's t with 4 degrees of freedom.
+class ResidualProcess {
+  public:
+    explicit ResidualProcess(ResidualPrior prior = {});
+
+    /// `errors`: log(measured / forecast by the prior's model), one for each place. Goes over what was there before.
+    /// Throws Error for sizes that differ, for errors that are not finite, and for more than 1000 of them.
+    void condition(std::span<const ResidualPlace> places, std::span<const double> errors);
+
+    struct Belief {
+        double mean = 0;       ///< log error to expect
+        double deviation = 0;  ///< standard deviation of that, the operation's own noise apart
+    };
+    Belief at(const ResidualPlace& place) const;
+    /// Half of the 90 % interval in log: Student's t for what is of the device, and the noise of one operation.
+    double half_width_90(const Belief& belief, Family family) const;
+    /// The first part of that: what the operations of a network may have in common.
+    double common_half_width_90(const Belief& belief) const { return quantile_ * belief.deviation; }
+
+    const ResidualPrior& prior() const { return prior_; }
+    std::size_t measured() const { return places_.size(); }
+
+  private:
+    void set_quantile();
+
+    ResidualPrior prior_;
+    double quantile_ = 0;  ///< of Student's t, for 90 % in the middle
+    std::vector<ResidualPlace> places_;
+    std::vector<double> weights_;  ///< K^-1 errors
+    std::vector<double> factor_;   ///< lower triangle of K's Cholesky factor, row after row
+};
+
+/// Prior covariance of two places' errors, noise apart.
+double covariance(const ResidualPrior& prior, const ResidualPlace& a, const ResidualPlace& b);
+
+/// Which of the candidates to measure: greedily those that take most off the sum of the targets' variances. Needs no
+/// measurement. At most `count` indices, in order of their worth.
+std::vector<std::size_t> most_telling(const ResidualPrior& prior, std::span<const ResidualPlace> candidates,
+                                      std::span<const ResidualPlace> targets, std::size_t count);
+
+}  // namespace joulecast

@@ -1,0 +1,95 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "joulecast/dataset/dataset.h"
+#include "joulecast/predict/jcp.h"
+#include "tests/cli/run_command.h"
+#include "tests/predict/made_up_gpus.h"
+
+namespace joulecast::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A predictor that was measured on no device: a model over three made-up GPUs.
+class UnseenDevice : public ::testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        folder_ = new TemporaryFolder;
+        const std::vector<DeviceRows> rows{made_up_rows("p100", 0.9), made_up_rows("v100-32g-pcie", 1.0),
+                                           made_up_rows("a100-40g-sxm", 1.1)};
+        const std::vector<const DeviceRows*> parts{&rows[0], &rows[1], &rows[2]};
+        Predictor predictor;
+        for (const Feature* feature : all_columns()) predictor.features.emplace_back(feature->name);
+        predictor.pooled.push_back(train_pooled(parts, quick_settings()));
+        predictor.origin.program = "test";
+        write_jcp(predictor, folder_->file("gpus.jcp"));
+    }
+    static void TearDownTestSuite() {
+        delete folder_;
+        folder_ = nullptr;
+    }
+    static std::string file(const std::string& name) { return folder_->file(name); }
+    static Ran predict(const std::string& arguments) {
+        return run_joulecast("predict alexnet --format json --predictor " + file("gpus.jcp") + " --device " +
+                             arguments);
+    }
+    static double seconds_of(const Ran& ran) {
+        return nlohmann::json::parse(ran.out)["predictions"][0]["time_s"]["value"].get<double>();
+    }
+
+  private:
+    static inline TemporaryFolder* folder_ = nullptr;
+};
+
+TEST_F(UnseenDevice, IsForecastFromItsDataSheetAndSaysSo) {
+    const auto ran = predict("h100");
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("h100 is h100-sxm"));
+    EXPECT_THAT(ran.err, HasSubstr("h100-sxm was never measured: these are extrapolations from its data sheet by a "
+                                   "model over 3 devices (a100-40g-sxm, p100, v100-32g-pcie)"));
+    const auto answer = nlohmann::json::parse(ran.out)["predictions"][0];
+    EXPECT_EQ(answer["device"], "h100-sxm");
+    EXPECT_LT(answer["time_s"]["low"].get<double>(), answer["time_s"]["value"].get<double>());
+    EXPECT_GT(answer["evidence_share"]["extrapolated"].get<double>(), 0.1);
+    EXPECT_EQ(answer["evidence_share"]["interpolated"].get<double>(), 0);
+}
+
+TEST_F(UnseenDevice, CanBeAFileOfOnesOwn) {
+    write_file(file("mine.json"), R"({"schema":"joulecast.device/1","id":"mine","kind":"gpu","units":50,
+        "peak_flop_per_s_fp32":1e13,"bandwidth_bytes_per_s":1e12,"sources":[{"text":"made up"}]})");
+    const auto ran = predict(file("mine.json"));
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("mine was never measured"));
+}
+
+TEST_F(UnseenDevice, ThatNobodyKnowsIsRefusedWithThoseNearIt) {
+    const auto ran = predict("h1000");
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_THAT(ran.err, HasSubstr("h100-sxm"));
+}
+
+TEST_F(UnseenDevice, AdjustsToWhatWasMeasuredOnIt) {
+    // Three times as slow as the model thinks.
+    const DeviceRows slow = made_up_rows("t4", 3.0);
+    Dataset dataset(file("t4.db"));
+    dataset.insert(slow.device);
+    for (const TrainingRow& row : slow.rows) {
+        Measurement m;
+        m.operation = row.operation.operation;
+        m.asked = m.real = slow.setting;
+        m.time.mean_s = m.time.median_s = row.time_s;
+        m.time.blocks = 1;
+        dataset.insert(m, {});
+    }
+    const auto before = predict("t4");
+    const auto after = predict("t4 --db " + file("t4.db"));
+    ASSERT_EQ(after.status, 0) << after.err;
+    EXPECT_THAT(after.err, HasSubstr("the model was adjusted to "));
+    EXPECT_GT(seconds_of(after), 1.5 * seconds_of(before));
+}
+
+}  // namespace
+}  // namespace joulecast::testing

@@ -1,0 +1,68 @@
+#include "joulecast/evaluate/leave_device_out.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "joulecast/error.h"
+#include "tests/predict/made_up_gpus.h"
+
+namespace joulecast {
+namespace {
+
+std::vector<MeasuredDevice> three() {
+    return {{testing::made_up_rows("p100", 0.9), {}, {}},
+            {testing::made_up_rows("v100-32g-pcie", 1.0), {}, {}},
+            {testing::made_up_rows("a100-40g-sxm", 1.1), {}, {}}};
+}
+
+ValidationSettings quick() {
+    ValidationSettings settings;
+    settings.training = testing::quick_settings();
+    return settings;
+}
+
+TEST(ValidateDevices, ForecastsEveryRowOfADeviceByTheOthers) {
+    const auto devices = three();
+    auto settings = quick();
+    settings.baselines.push_back(find_baseline("roofline"));
+    const auto validation = validate_devices(devices, settings, 0);
+    std::map<std::pair<std::string, std::string>, std::size_t> rows;
+    std::map<std::string, std::set<std::size_t>> folds;
+    for (const OutOfFoldRow& row : validation.operations) {
+        ++rows[{row.model, row.device}];
+        folds[row.device].insert(row.fold);
+    }
+    for (const MeasuredDevice& device : devices) {
+        const std::string id = device.rows.device.id;
+        EXPECT_EQ((rows[{"joulecast", id}]), device.rows.rows.size()) << id;
+        EXPECT_EQ((rows[{"roofline", id}]), device.rows.rows.size()) << id;
+        EXPECT_EQ(folds[id].size(), 1U);
+    }
+    for (const Accuracy& a : accuracies(validation.operations)) {
+        if (a.model != "joulecast" || a.family != "all") continue;
+        EXPECT_LT(a.mape, 0.15) << a.device;
+    }
+}
+
+TEST(ValidateDevices, ProbesAreNotAmongTheResults) {
+    const auto devices = three();
+    const auto validation = validate_devices(devices, quick(), 5);
+    std::map<std::string, std::size_t> rows;
+    for (const OutOfFoldRow& row : validation.operations) ++rows[row.device];
+    for (const MeasuredDevice& device : devices) {
+        const std::size_t left = device.rows.rows.size() - rows[device.rows.device.id];
+        EXPECT_GT(left, 0U);
+        EXPECT_LE(left, 5U);
+    }
+}
+
+TEST(ValidateDevices, TakesThreeDevices) {
+    auto devices = three();
+    devices.pop_back();
+    EXPECT_THROW(validate_devices(devices, quick(), 0), Error);
+}
+
+}  // namespace
+}  // namespace joulecast
