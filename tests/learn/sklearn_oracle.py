@@ -115,6 +115,9 @@ def linear_models():
              {"alpha": 0.5})):
         pipeline = make_pipeline(StandardScaler(), theirs)
         same(name, ours(mine, x, y, x_test, **words), pipeline.fit(x.astype(float), y).predict(x_test.astype(float)), 1e-6)
+        few, few_y = x[:5], y[:5]  # fewer rows than columns
+        same(f"{name}, few rows", ours(mine, few, few_y, x_test, **words),
+             pipeline.fit(few.astype(float), few_y).predict(x_test.astype(float)), 1e-6)
         if mine == "polynomial": continue
         same(f"{name}, dependent columns", ours(mine, dependent, y, dependent_test, **words),
              pipeline.fit(dependent.astype(float), y).predict(dependent_test.astype(float)), 1e-6)
