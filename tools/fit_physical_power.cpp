@@ -62,7 +62,7 @@ void add_serving_engines(const fs::path& folder, const fs::path& database, Sampl
             const double time = measured_seconds(m);
             if (!m.energy || m.energy->suspect || !(measured_watts(m) > 0) || time >= longest_s) continue;
             samples.push_back({device,
-                               activity(prepare(m.operation, device, m.real.math), device, m.real.math, time, 0), 1,
+                               activity(prepare(m.operation, device, m.real.math), device, m.real.math, time, time), 1,
                                m.real.power_limit_w, measured_watts(m)});
         }
     }

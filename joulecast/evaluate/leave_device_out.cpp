@@ -69,6 +69,7 @@ void validate_device(const PooledModel& pooled, const MeasuredDevice& test, cons
     const auto columns = all_columns();
     DeviceModel model = instantiate(pooled, test.rows.device);
     model.point = test.rows.setting;
+    model.physical_power = shipped_physical_power_without(test.rows.device.id);
     const auto chosen = telling_rows(model, columns, test.rows.rows, probes);
     std::vector<const TrainingRow*> measured;
     for (const std::size_t row : chosen) measured.push_back(&test.rows.rows[row]);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "joulecast/physics/law.h"
 #include "joulecast/units/normal.h"
 
 namespace joulecast {
@@ -61,10 +60,10 @@ std::string why_no_power(const DeviceModel& device) {
 }
 
 Activity activity(const PreparedOperation& operation, const Device& device, Math math, double seconds,
-                  double issue_seconds) {
+                  double kernel_seconds) {
     if (costs_nothing(operation.family()) || !(seconds > 0)) return {};
     const auto share = [seconds](double part) { return std::clamp(part / seconds, 0.0, 1.0); };
-    const double kernels = share(beyond_floor(seconds, issue_seconds));
+    const double kernels = share(kernel_seconds);
     const bool is_matrix = multiplies_matrices(operation.family());
     const bool is_tensor = is_matrix && has_matrix_units(operation.operation, device, math);
     return {share(operation.roofline.flop_s), share(operation.roofline.byte_s), is_matrix ? kernels : 0,
@@ -72,8 +71,8 @@ Activity activity(const PreparedOperation& operation, const Device& device, Math
 }
 
 Estimate<Watts> physical_watts(const DeviceModel& device, const PreparedOperation& operation, double seconds,
-                               double issue_seconds) {
-    const Activity doing = activity(operation, device.device, device.point.math, seconds, issue_seconds);
+                               double kernel_seconds) {
+    const Activity doing = activity(operation, device.device, device.point.math, seconds, kernel_seconds);
     Estimate<Watts> power =
         watts_90(device.physical_power, device.device, doing, device.point.power_limit_w, relative_clock(device));
     if (costs_nothing(operation.family())) power.high = std::max(power.high, Watts(power_facts_of(device).busy_w));

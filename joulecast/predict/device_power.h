@@ -19,13 +19,13 @@ PowerFacts power_facts_of(const DeviceModel& device);
 /// "no power measured on this device, and its data sheet lacks tdp_w".
 std::string why_no_power(const DeviceModel& device);
 
-/// What the device does while a call of `seconds` runs again and again, of which `issue_seconds` are the host's: beyond
-/// its issuing a call keeps the device busy.
+/// What the device does while a call of `seconds` runs again and again, for `kernel_seconds` of which a kernel runs;
+/// the rest is its launch.
 Activity activity(const PreparedOperation& operation, const Device& device, Math math, double seconds,
-                  double issue_seconds);
+                  double kernel_seconds);
 
 /// Power of such a call by the physical model; of a view the static power, and up to what a busy device draws.
 Estimate<Watts> physical_watts(const DeviceModel& device, const PreparedOperation& operation, double seconds,
-                               double issue_seconds);
+                               double kernel_seconds);
 
 }  // namespace joulecast

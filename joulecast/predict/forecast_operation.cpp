@@ -125,7 +125,10 @@ PowerForecast forecast_power(const DeviceModel& device, std::span<const Feature*
     const double time = forecast.cost.device_time.value.value();
     const double issue = forecast.cost.host_time.value.value();
     const PowerFacts& power = device.power;
-    if (has_physical_power(device)) return {physical_watts(device, operation, time, issue), PowerEvidence::physical};
+    if (has_physical_power(device)) {
+        const double kernel = std::isnan(forecast.kernel_s) ? beyond_floor(time, issue) : forecast.kernel_s;
+        return {physical_watts(device, operation, time, kernel), PowerEvidence::physical};
+    }
     if (!power.known()) return {};
     const double most = std::isnan(power.cap_w) ? std::numeric_limits<double>::infinity() : power.cap_w;
     const auto within = [&](double watts) {

@@ -30,10 +30,11 @@ double limit_of(const OperatingPoint& real, const OperatingPoint& asked) {
     return real.power_limit_w > 0 ? real.power_limit_w : asked.power_limit_w;
 }
 
-double issue_seconds(const DeviceModel& device, const TrainingRow& row) {
-    if (device.point.host == Host::graph || device.point.host == Host::compiled) return 0;
+/// What a call takes beyond its issuing; replayed from a graph, all of it.
+double kernel_seconds(const DeviceModel& device, const TrainingRow& row) {
+    if (device.point.host == Host::graph || device.point.host == Host::compiled) return row.time_s;
     const Law* law = find_law(device, row.operation.operation);
-    return std::min(row.time_s, law ? law->floor_s : device.call_overhead_s);
+    return beyond_floor(row.time_s, std::min(row.time_s, law ? law->floor_s : device.call_overhead_s));
 }
 
 constexpr std::size_t least_devices = 6;
@@ -55,7 +56,7 @@ Activity activity(const Graph& graph, const Device& device, Math math, double se
         const double kernel =
             std::max(operation.roofline.flop_s / relative_clock, operation.roofline.byte_s) / reached_share +
             kernel_overhead_s;
-        const Activity one = joulecast::activity(operation, device, math, kernel, 0);  // a kernel has no issuing in it
+        const Activity one = joulecast::activity(operation, device, math, kernel, kernel);
         sum.flop_share += count * operation.roofline.flop_s;
         sum.byte_share += count * operation.roofline.byte_s;
         sum.matrix_share += count * kernel * one.matrix_share;
@@ -78,7 +79,7 @@ std::vector<PowerSample> power_samples(const DeviceModel& device, std::span<cons
         if (!(row.power_w > 0)) continue;
         samples.push_back(
             {device.device,
-             activity(row.operation, device.device, device.point.math, row.time_s, issue_seconds(device, row)),
+             activity(row.operation, device.device, device.point.math, row.time_s, kernel_seconds(device, row)),
              relative_clock(device), device.point.power_limit_w, row.power_w});
     }
     return samples;
