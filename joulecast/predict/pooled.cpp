@@ -7,12 +7,12 @@
 #include <string_view>
 
 #include "joulecast/error.h"
+#include "joulecast/units/normal.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {
 namespace {
 
-constexpr double normal_90 = 1.645;
 /// What networks are off by beyond their operations, before one was measured: NeuSight's GPUs left out in turn.
 constexpr double network_deviation = 0.05;
 constexpr double memory_half_width = 0.3;

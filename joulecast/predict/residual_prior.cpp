@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "joulecast/units/normal.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {
 namespace {
-
-constexpr double normal_90 = 1.645;
 
 bool computes(Family family) {
     return family == Family::matmul || family == Family::convolution || family == Family::attention;

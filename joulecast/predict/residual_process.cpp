@@ -5,13 +5,13 @@
 #include <string>
 
 #include "joulecast/error.h"
+#include "joulecast/units/normal.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {
 namespace {
 
 constexpr std::size_t most_measured = 1000;
-constexpr double normal_90 = 1.645;
 /// Lengths of log2 m, n, k, of log2 batch, of waves and of the tail: by marginal likelihood on NeuSight's left-out
 /// GPUs.
 constexpr double size_length = 3.8;
