@@ -157,6 +157,7 @@ set(joulecast_headers
     joulecast/physics/roofline.h
     joulecast/physics/sustained_peak.h
     joulecast/physics/timeline.h
+    joulecast/predict/by_model.h
     joulecast/predict/bytes.h
     joulecast/predict/calibrate_networks.h
     joulecast/predict/compose.h

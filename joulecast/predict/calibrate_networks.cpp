@@ -10,6 +10,7 @@
 #include "joulecast/dataset/columns.h"
 #include "joulecast/learn/conformal.h"
 #include "joulecast/physics/nelder_mead.h"
+#include "joulecast/predict/by_model.h"
 #include "joulecast/predict/fit_hosts.h"
 #include "joulecast/predict/forecast_network.h"
 
@@ -62,26 +63,13 @@ NetworkSample sample(const DeviceModel& device, std::span<const Feature* const> 
     return found;
 }
 
-/// A square that grows like a line beyond the scale: a network of another kind than all others (channels last, its
-/// training in half of the time) must not decide for them.
-double tamed_square(double error) {
-    constexpr double scale = 0.05;
-    return 2 * scale * scale * (std::sqrt(1 + error * error / (scale * scale)) - 1);
-}
+/// Beyond this error of log(time) or log(energy) a network is of another kind than all others: channels last, its
+/// training in half of the time.
+constexpr double tamed_beyond = 0.05;
 
-/// Sum over models of the mean tamed square of their samples' errors.
 template <class Error>
 double squared_errors(std::span<const NetworkSample> samples, Error error) {
-    std::map<std::string, std::pair<double, double>> by_model;
-    for (const NetworkSample& s : samples) {
-        const double one = error(s);
-        if (std::isnan(one)) continue;
-        by_model[s.model].first += tamed_square(one);
-        by_model[s.model].second += 1;
-    }
-    double sum = 0;
-    for (const auto& [model, total] : by_model) sum += total.first / total.second;
-    return sum;
+    return sum_of_model_means(samples, [&](const NetworkSample& s) { return tamed_square(error(s), tamed_beyond); });
 }
 
 double time_error(const NetworkSample& s, const NetworkCorrection& correction) {
@@ -101,14 +89,9 @@ std::set<std::string> models_in(std::span<const NetworkSample> samples) {
 
 /// exp of the models' mean log ratio, with two more that say 1.
 double mean_factor(std::span<const NetworkSample> samples) {
-    std::map<std::string, std::pair<double, double>> by_model;
-    for (const NetworkSample& s : samples) {
-        by_model[s.model].first += std::log(s.measured_s / s.parts.device_s);
-        by_model[s.model].second += 1;
-    }
-    double sum = 0;
-    for (const auto& [model, total] : by_model) sum += total.first / total.second;
-    return std::exp(sum / (static_cast<double>(by_model.size()) + weight_of_one));
+    const double sum =
+        sum_of_model_means(samples, [](const NetworkSample& s) { return std::log(s.measured_s / s.parts.device_s); });
+    return std::exp(sum / (static_cast<double>(models_in(samples).size()) + weight_of_one));
 }
 
 /// Errors of all samples by corrections from the other models of their key.

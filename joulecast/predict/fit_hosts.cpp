@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "joulecast/physics/nelder_mead.h"
+#include "joulecast/predict/by_model.h"
 
 namespace joulecast {
 namespace {
@@ -15,11 +15,8 @@ namespace {
 constexpr double least_noise = 0.01;
 constexpr double most_noise = 0.5;
 
-/// A square up to about two, a line beyond: a sample that something else disturbed must not decide.
-double tamed_square(double z) {
-    constexpr double scale = 2;
-    return 2 * scale * scale * (std::sqrt(1 + z * z / (scale * scale)) - 1);
-}
+/// Errors beyond this many standard deviations are something else's doing.
+constexpr double tamed_beyond = 2;
 
 /// Standard deviations in log: of a measurement, and of networks' seconds per call about the fitted ones.
 struct Spread {
@@ -46,15 +43,11 @@ struct Fit {
         return std::hypot(s.sigma, spread.noise, share(s, start.seconds_per_call) * spread.between);
     }
     double misfit(double log_ratio) const {
-        std::map<std::string, std::pair<double, double>> by_model;
-        for (const HostSample& s : samples) {
-            auto& [sum, count] = by_model[s.model];
-            sum += tamed_square(error(s, seconds(log_ratio)) / sigma(s));
-            count += 1;
-        }
-        double all = log_ratio * log_ratio / (start.sigma * start.sigma);
-        for (const auto& [model, total] : by_model) all += total.first / total.second;
-        return all;
+        const auto of_sample = [&](const HostSample& s) {
+            return tamed_square(error(s, seconds(log_ratio)) / sigma(s), tamed_beyond);
+        };
+        return log_ratio * log_ratio / (start.sigma * start.sigma) +
+               sum_of_model_means(std::span<const HostSample>(samples), of_sample);
     }
     double best() const {
         const auto value = [this](std::span<const double> logs) { return misfit(logs[0]); };
