@@ -12,7 +12,7 @@ namespace joulecast {
 namespace {
 
 /// What Python takes more than C++ for each call of a forward pass: fitted to eleven networks on an AMD EPYC with torch
-/// 2.13 (docs/method.md), 7.6 us in inference and 9.3 us in training. How far that carries is a guess: other CPUs run
+/// 2.13 (docs/python.md), 7.9 us in inference and 9.9 us in training. How far that carries is a guess: other CPUs run
 /// the interpreter at another pace, other networks wrap their calls in more or fewer modules.
 constexpr double python_per_call_s = 8e-6;
 constexpr double sigma_of_other_machines = 0.5;
