@@ -47,7 +47,8 @@ PowerFacts power_facts_of(const DeviceModel& device) {
     facts.idle_w = std::min(static_w(model, device.device, x), facts.cap_w);
     facts.busy_w = watts(model, device.device, busy, facts.cap_w, x);
     // What the model is wrong by on a device, it is wrong by in every operation: nothing of it averages out.
-    facts.sigma_power = facts.sigma_energy = model.half_width / normal_90;
+    facts.sigma_power = model.half_width / normal_90;
+    facts.sigma_energy = std::hypot(facts.sigma_power, device.sigma_network);  // no network told of both at once
     return facts;
 }
 

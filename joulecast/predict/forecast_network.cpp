@@ -111,8 +111,10 @@ void set_energy(NetworkForecast& forecast, const DeviceModel& device, const Netw
     // host.
     const double dynamic_share = energy > 0 ? forecast.dynamic_energy_j / energy : 0;
     const double of_added = (1 - dynamic_share) * share_of_added(parts, correction) * parts.sigma_added;
-    forecast.energy =
-        with_sigma<Joules>(energy, std::hypot(dynamic_share * parts.sigma_energy, power.sigma_energy, of_added));
+    // Where no network was measured, nothing has calibrated what the time's error makes of the idle energy.
+    const double of_time = has_physical_power(device) ? (1 - dynamic_share) * parts.sigma_time : 0;
+    const double of_operations = std::hypot(dynamic_share * parts.sigma_energy, of_added, of_time);
+    forecast.energy = with_sigma<Joules>(energy, std::hypot(of_operations, power.sigma_energy));
     if (time > 0) {
         forecast.power =
             with_sigma<Watts>(energy / time, std::hypot(dynamic_share * parts.sigma_power, power.sigma_power));

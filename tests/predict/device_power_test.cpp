@@ -80,6 +80,16 @@ TEST(DevicePower, GivesAGpuItsSheetsPowerWhereNoneWasMeasured) {
     EXPECT_LE(forecast.power.high.value(), 1.05 * model.device.tdp_w + 1e-9);
 }
 
+TEST(DevicePower, IsAsUnsureOfEnergyAsOfPowerAndTimeTogether) {
+    DeviceModel model = unmeasured(find_device("h100-sxm"));
+    model.sigma_network = 0.4;
+    const NetworkForecast forecast =
+        forecast_network(synthetic_graph("resnet18", 64), "fp32", model, all_columns(), {});
+    // 1.645 deviations, of a network's time and of the power of a device not seen.
+    const double least = std::hypot(1.645 * 0.4, model.physical_power.half_width);
+    EXPECT_GE(std::log(forecast.energy.high / forecast.energy.value), least - 1e-3);
+}
+
 TEST(DevicePower, KeepsToThePowerLimitOfTheSetting) {
     DeviceModel model = unmeasured(find_device("a10"));
     model.point.power_limit_w = 60;
