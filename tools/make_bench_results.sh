@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Writes docs/reading-speed.md and the section "Speed" of docs/results.md: every number there was measured by this run.
-# Needs 5 GB in $TMPDIR, some minutes of a machine that does nothing else, and a Python with torch, onnx and scikit-learn.
+# Needs 5 GB in $TMPDIR, a machine that does nothing else (a quarter of an hour for the learning, some minutes for the
+# reading), and a Python with torch, onnx and scikit-learn; the largest published tables are timed where $JOULECAST_DATA
+# has them.
 # usage: tools/make_bench_results.sh PYTHON [BUILD] [all|reading|learning]
 #        (BUILD: a release build folder made with -DJOULECAST_BENCH=ON)
 set -euo pipefail

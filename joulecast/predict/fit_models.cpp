@@ -163,8 +163,10 @@ std::vector<Wanted> wanted_models(std::span<const TrainingRow* const> rows, cons
         if (!is_worth_it(learner, metric, of_part.size(), training)) continue;
         wanted.push_back({family, metric, learner, std::move(of_part)});
     }
-    std::stable_sort(wanted.begin(), wanted.end(),
-                     [](const Wanted& a, const Wanted& b) { return a.rows.size() > b.rows.size(); });
+    std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) {
+        if (a.rows.size() != b.rows.size()) return a.rows.size() > b.rows.size();
+        return std::pair(a.family, a.metric) < std::pair(b.family, b.metric);
+    });
     return wanted;
 }
 
