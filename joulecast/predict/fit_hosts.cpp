@@ -80,7 +80,8 @@ std::vector<LeftOut> left_out(const Fit& fit) {
     std::vector<LeftOut> errors;
     for (const auto& [model, count] : samples_of_models(fit)) {
         Fit others = fit;
-        std::erase_if(others.samples, [&model = model](const HostSample& s) { return s.model == model; });
+        const std::string& left = model;
+        std::erase_if(others.samples, [&left](const HostSample& s) { return s.model == left; });
         const double best = others.best();
         const double seconds = others.seconds(best);
         for (const HostSample& s : fit.samples) {

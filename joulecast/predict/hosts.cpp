@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "joulecast/error.h"
 #include "joulecast/graph/record.h"
@@ -101,9 +100,9 @@ NetworkParts with_extra(NetworkParts parts, double seconds_per_call, const Devic
 NetworkParts issued_from(Host host, Mode mode, const DeviceModel& device, NetworkParts parts) {
     if (host == device.point.host) return parts;
     const HostExtra extra = host_extra(device, host, mode);
-    if (host == Host::graph) return captured(mode, std::move(parts));
+    if (host == Host::graph) return captured(mode, parts);
     parts.sigma_added = extra.sigma;
-    return with_extra(std::move(parts), extra.seconds_per_call, device);
+    return with_extra(parts, extra.seconds_per_call, device);
 }
 
 OperationForecast issued_from(Host host, const DeviceModel& device, OperationForecast operation) {
