@@ -89,6 +89,7 @@ set(joulecast_headers
     joulecast/learn/conformal.h
     joulecast/learn/folds.h
     joulecast/learn/forest.h
+    joulecast/learn/isolation_forest.h
     joulecast/learn/learner.h
     joulecast/learn/model.h
     joulecast/learn/neighbours.h

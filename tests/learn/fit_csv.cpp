@@ -1,14 +1,17 @@
 // Oracle's helper: reads "LEARNER WORD=NUMBER ...", then training rows "x,...,y", an empty line and test rows "x,...",
-// all on standard input; prints one forecast a line. "nan" is a missing value.
+// all on standard input; prints one forecast a line. "nan" is a missing value. "isolation_forest" takes the same, has
+// no use for y, and prints anomaly scores.
 #include <cstdlib>
 #include <functional>
 #include <iomanip>
 #include <iostream>
 #include <map>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "joulecast/learn/isolation_forest.h"
 #include "joulecast/learn/model.h"
 
 namespace {
@@ -47,6 +50,29 @@ joulecast::LearnerSettings settings_from(std::istream& words, joulecast::Learner
     return settings;
 }
 
+/// What says something of a row: a learned model, or how odd it is.
+using Answer = std::function<double(std::span<const float>)>;
+
+Answer isolation(std::istream& words, const joulecast::Samples& samples) {
+    joulecast::IsolationSettings settings;
+    for (std::string word; words >> word;) {
+        const std::size_t equals = word.find('=');
+        const auto value = std::stoul(word.substr(equals + 1));
+        (word.substr(0, equals) == "trees" ? settings.trees : settings.rows_per_tree) = value;
+    }
+    return [forest = joulecast::fit_isolation_forest(samples, settings)](std::span<const float> row) {
+        return joulecast::anomaly_score(forest, row);
+    };
+}
+
+Answer learned(joulecast::Learner learner, std::istream& words, const joulecast::Samples& samples,
+               const std::vector<double>& targets) {
+    const auto settings = settings_from(words, learner);
+    return [model = joulecast::fit_model(learner, samples, targets, settings)](std::span<const float> row) {
+        return joulecast::predict(model, row);
+    };
+}
+
 }  // namespace
 
 int main() {
@@ -55,8 +81,6 @@ int main() {
     std::stringstream words(line);
     std::string learner_name;
     words >> learner_name;
-    const auto learner = joulecast::parse_learner(learner_name).value();
-    const auto settings = settings_from(words, learner);
     std::vector<std::vector<double>> rows;
     while (std::getline(std::cin, line) && !line.empty()) rows.push_back(numbers(line));
     const std::size_t columns = rows.at(0).size() - 1;
@@ -66,11 +90,13 @@ int main() {
         for (std::size_t c = 0; c < columns; ++c) samples.set(i, c, static_cast<float>(rows[i][c]));
         targets.push_back(rows[i][columns]);
     }
-    const auto model = joulecast::fit_model(learner, samples, targets, settings);
+    const auto learner = joulecast::parse_learner(learner_name);
+    if (!learner && learner_name != "isolation_forest") return 1;
+    const Answer answer = learner ? learned(*learner, words, samples, targets) : isolation(words, samples);
     std::cout << std::setprecision(17);
     while (std::getline(std::cin, line)) {
         std::vector<float> row;
         for (const double value : numbers(line)) row.push_back(static_cast<float>(value));
-        std::cout << joulecast::predict(model, row) << '\n';
+        std::cout << answer(row) << '\n';
     }
 }

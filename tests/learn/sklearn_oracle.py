@@ -4,7 +4,7 @@ import sys
 
 try:
     import numpy as np
-    from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+    from sklearn.ensemble import ExtraTreesRegressor, IsolationForest, RandomForestRegressor
     from sklearn.linear_model import LinearRegression, Ridge
     from sklearn.metrics import r2_score
     from sklearn.model_selection import KFold
@@ -156,8 +156,31 @@ def perceptrons():
                     transformer=StandardScaler()), within=0.01, seeds=range(2))
 
 
+def ranks(values):
+    order = np.empty(len(values))
+    order[np.argsort(values, kind="stable")] = np.arange(len(values))
+    return order
+
+
+def isolation_forests():
+    """The scores rank rows as scikit-learn's do: Spearman's correlation, and the same rows at the top."""
+    random = np.random.default_rng(11)
+    x = np.vstack([random.normal(size=(700, 4)), random.normal(4, 0.3, size=(280, 4)), random.uniform(-9, 9, size=(20, 4))])
+    x = x.astype(np.float32)
+    nothing = np.zeros(len(x))
+    for trees, drawn, least in ((1000, 256, 0.99), (1000, 64, 0.99)):
+        theirs = -IsolationForest(n_estimators=trees, max_samples=drawn, random_state=0).fit(x).score_samples(x)
+        mine = ours("isolation_forest", x, nothing, x, trees=trees, rows=drawn)
+        spearman = np.corrcoef(ranks(mine), ranks(theirs))[0, 1]
+        report(f"isolation forest of {drawn} rows, order", spearman >= least, f"Spearman {spearman:.4f}")
+        report(f"isolation forest of {drawn} rows, level", np.max(np.abs(mine - theirs)) < 0.03,
+               f"largest difference {np.max(np.abs(mine - theirs)):.4f}")
+        common = len(set(np.argsort(mine)[-20:]) & set(np.argsort(theirs)[-20:]))
+        report(f"isolation forest of {drawn} rows, the oddest 20", common >= 18, f"{common} in common")
+
+
 def main():
-    for part in (trees, boosted_trees, linear_models, neighbours, support_vectors, perceptrons):
+    for part in (trees, boosted_trees, linear_models, neighbours, support_vectors, perceptrons, isolation_forests):
         part()
     print(f"{failures} failed")
     return int(failures > 0)
