@@ -71,8 +71,28 @@ Json trace_of(const PlotSeries& series, const char* colour) {
             trace["marker"] = {{"color", emphasis_colour}, {"size", 11}, {"symbol", "circle-open"}};
             trace["marker"]["line"] = {{"width", 2}};
             break;
+        case PlotSeries::Style::bars:
+            trace["type"] = "bar";
+            trace["marker"] = {{"color", colour}};
+            break;
     }
     return trace;
+}
+
+/// Plotly reads a subset of HTML in its texts; names of ours are text.
+std::string as_text(const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+        if (c == '<')
+            result += "&lt;";
+        else if (c == '&')
+            result += "&amp;";
+        else if (c == '>')
+            result += "&gt;";
+        else
+            result += c;
+    }
+    return result;
 }
 
 Json axis_of(const PlotAxis& axis) {
@@ -80,6 +100,10 @@ Json axis_of(const PlotAxis& axis) {
     json["exponentformat"] = axis.unit.empty() ? "power" : "SI";
     json["automargin"] = true;
     if (axis.logarithmic) json["type"] = "log";
+    for (std::size_t i = 0; i < axis.labels.size(); ++i) {
+        json["tickvals"].push_back(i);
+        json["ticktext"].push_back(as_text(axis.labels[i]));
+    }
     return json;
 }
 
@@ -111,22 +135,6 @@ void add_bands(const std::vector<PlotBand>& bands, Json& data, Json& layout) {
     }
 }
 
-/// Plotly reads a subset of HTML in its texts; names of ours are text.
-std::string as_text(const std::string& text) {
-    std::string result;
-    for (const char c : text) {
-        if (c == '<')
-            result += "&lt;";
-        else if (c == '&')
-            result += "&amp;";
-        else if (c == '>')
-            result += "&gt;";
-        else
-            result += c;
-    }
-    return result;
-}
-
 Json figure(const Plot& plot) {
     Json data = Json::array();
     Json layout = {{"template", "none"}, {"paper_bgcolor", "white"}, {"plot_bgcolor", "white"}};
@@ -143,7 +151,7 @@ Json figure(const Plot& plot) {
     std::size_t next = 0;
     for (PlotSeries series : plot.series) {
         series.name = as_text(series.name);
-        const bool coloured = series.style == PlotSeries::Style::line || series.style == PlotSeries::Style::points;
+        const bool coloured = series.style != PlotSeries::Style::dashed && series.style != PlotSeries::Style::emphasis;
         data.push_back(trace_of(series, colours[next % colours.size()]));
         if (coloured) ++next;
     }

@@ -7,7 +7,7 @@ namespace joulecast {
 
 /// One line or cloud of points. A NaN in `y` is a gap in a line. Sizes of x and y are equal.
 struct PlotSeries {
-    enum class Style { line, dashed, points, emphasis };
+    enum class Style { line, dashed, points, emphasis, bars };
     std::string name;
     Style style = Style::line;
     std::vector<double> x;
@@ -23,8 +23,9 @@ struct PlotBand {
 
 struct PlotAxis {
     std::string title;
-    std::string unit;  ///< "s", "W"; stands in brackets behind the title. Empty: a number
+    std::string unit = {};  ///< "s", "W"; stands in brackets behind the title. Empty: a number
     bool logarithmic = false;
+    std::vector<std::string> labels = {};  ///< stand at 0, 1, 2, ... instead of numbers, where there are any
 };
 
 struct Plot {

@@ -36,6 +36,18 @@ TEST(Plot, AxesCarryTheirUnits) {
     EXPECT_FALSE(layout.at("yaxis").contains("type"));
 }
 
+TEST(Plot, BarsStandAboveTheirLabels) {
+    Plot plot = power_plot();
+    plot.series = {{"a", PlotSeries::Style::bars, {0, 1}, {3, 4}}, {"b", PlotSeries::Style::bars, {0, 1}, {5, 6}}};
+    plot.x.labels = {"knn", "<b>"};
+    const auto json = figure(plot);
+    EXPECT_EQ(json.at("data").at(0).at("type"), "bar");
+    EXPECT_NE(json.at("data").at(0).at("marker").at("color"), json.at("data").at(1).at("marker").at("color"));
+    EXPECT_EQ(json.at("layout").at("xaxis").at("tickvals"), nlohmann::json::parse("[0,1]"));
+    EXPECT_EQ(json.at("layout").at("xaxis").at("ticktext").at(1), "&lt;b&gt;");
+    EXPECT_FALSE(json.at("layout").at("yaxis").contains("ticktext"));
+}
+
 TEST(Plot, WhatIsNotKnownIsAGap) {
     const auto trace = figure(power_plot()).at("data").at(0);
     EXPECT_EQ(trace.at("y"), nlohmann::json::parse("[10.0,null,30.0]"));
