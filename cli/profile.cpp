@@ -84,7 +84,8 @@ ProfileRequest with_options(ProfileRequest request, const Options& options) {
     for (const std::string& setting : options.set) add_setting(request.set, setting);
     if (options.networks) request.networks = true;
     if (options.no_operations) request.operations = false;
-    const bool samples = options.probe || options.augment || request.probe || request.augment > 0;
+    const bool samples =
+        options.probe || options.augment || request.probe || request.augment > 0 || !request.named.empty();
     if (!request.operations && !request.networks && !samples)
         throw UsageError("--no-operations leaves nothing to measure. Add --networks");
     return request;
@@ -100,6 +101,7 @@ ProfileRequest read_plan_file(const std::string& name) {
 
 struct Wish {
     std::vector<Variation> variations;
+    std::vector<Sample> named;             ///< operations that plan files name
     std::optional<double> budget_s;        ///< of the command line: for this run
     std::optional<double> whole_budget_s;  ///< of plan files: for all that they name
     std::int64_t augment = 0;              ///< variants in all
@@ -117,6 +119,17 @@ HowToMeasure how_to_measure(HowToMeasure how, const Options& options) {
     if (options.optimizer) how.optimizer = parse_optimizer(*options.optimizer);
     if (options.meter) how.meter = options.meter;
     return how;
+}
+
+/// The operations that the request names, once for each way in which its precisions multiply.
+void add_named(const ProfileRequest& request, std::vector<Sample>& named) {
+    std::vector<Math> maths;
+    for (const std::string& precision : request.precisions) {
+        const Math math = math_of(precision_named(precision));
+        if (std::ranges::find(maths, math) != maths.end()) continue;
+        maths.push_back(math);
+        for (const Operation& operation : request.named) named.push_back({operation, math});
+    }
 }
 
 /// The models of the command line are one request, each plan file is another.
@@ -139,6 +152,7 @@ Wish wish(const Options& options) {
     for (const ProfileRequest& request : requests) {
         for (Variation& variation : variations(request, shipped_folder("zoo"), kind))
             all.variations.push_back(std::move(variation));
+        add_named(request, all.named);
         all.augment += request.augment;
         all.probe = all.probe || request.probe;
         limited = limited && request.budget_s.has_value();
@@ -210,6 +224,7 @@ PlanSettings plan_settings(const Options& options, const Wish& wish, const proto
     settings.budget_s = wish.budget_s;
     settings.whole_budget_s = wish.whole_budget_s;
     settings.seed = options.seed;
+    settings.named = wish.named;
     if (wish.probe)
         for (Operation& operation : probe_operations()) settings.probe.push_back({std::move(operation), Math::ieee});
     settings.augmentation = augment(wish.variations, {wish.augment, options.seed, worker.device.memory_bytes});

@@ -1,6 +1,7 @@
 #include "joulecast/profile/plan.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 #include <set>
@@ -170,6 +171,7 @@ class Wishes {
 std::vector<Wanted<PlannedOperation>> named_operations(const std::vector<Variation>& variations,
                                                        const PlanSettings& settings) {
     Wishes wishes(settings);
+    for (const auto& [operation, math] : settings.named) wishes.add(operation, math, Purpose::named, 0);
     for (const Variation& variation : variations) {
         if (!variation.operations) continue;
         const Math math = math_of(precision_named(variation.precision));
@@ -234,12 +236,23 @@ bool same_but_batch(const TensorType& smaller, const TensorType& larger, bool& g
 }  // namespace
 
 std::string_view name(Purpose purpose) {
-    return purpose == Purpose::probe ? "probe" : purpose == Purpose::augmentation ? "augmentation" : "operation";
+    switch (purpose) {
+        case Purpose::named:
+            return "named";
+        case Purpose::network:
+            return "operation";
+        case Purpose::probe:
+            return "probe";
+        case Purpose::augmentation:
+            return "augmentation";
+    }
+    return "";
 }
 
 bool matters_more(const PlannedOperation& a, const PlannedOperation& b) {
     const auto rank = [](Purpose purpose) {
-        return purpose == Purpose::probe ? 2 : purpose == Purpose::network ? 1 : 0;
+        constexpr std::array order{Purpose::augmentation, Purpose::network, Purpose::probe, Purpose::named};
+        return std::ranges::find(order, purpose) - order.begin();
     };
     return std::pair(rank(a.purpose), a.share_s) > std::pair(rank(b.purpose), b.share_s);
 }

@@ -21,10 +21,11 @@ struct ClockSetting {
     double power_limit_w = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Why an operation is measured: a network calls it, it is one of probe_operations(), or one of augment().
-enum class Purpose { network, probe, augmentation };
+/// Why an operation is measured: a plan names it, a network calls it, it is one of probe_operations(), or one of
+/// augment().
+enum class Purpose { named, network, probe, augmentation };
 
-/// "operation" (of a network), "probe", "augmentation".
+/// "named", "operation" (of a network), "probe", "augmentation".
 std::string_view name(Purpose purpose);
 
 struct PlannedOperation {
@@ -37,8 +38,8 @@ struct PlannedOperation {
     Purpose purpose = Purpose::network;
 };
 
-/// `a` is kept rather than `b` where not both fit: the probe first, then what takes most of the networks' time,
-/// augmentation last.
+/// `a` is kept rather than `b` where not both fit: what plans name first, then the probe, then what takes most of the
+/// networks' time, augmentation last.
 bool matters_more(const PlannedOperation& a, const PlannedOperation& b);
 
 struct PlannedNetwork {
@@ -79,16 +80,17 @@ struct PlanSettings {
     int shard = 1;                          ///< from 1 to shards
     int shards = 1;
     std::uint64_t seed = 1;            ///< of the order
+    std::vector<Sample> named;         ///< to measure before all others, what matters most first
     std::vector<Sample> probe;         ///< to measure besides the variations, before them
     std::vector<Sample> augmentation;  ///< the same, after them
 };
 
 /// Unique operations over all variations, without those that cost nothing (views, computing of sizes), minus what the
 /// dataset (if there is one yet) holds. Each costs what operations took on average so far, or else 0.5 s. With a budget
-/// the probe and then the operations with the largest share of network time are taken first, augmentation last;
-/// networks get half of it at most. A budget for the whole plan of which nine tenths are spent counts as used up, so
-/// that a finished plan stays finished although estimates change. Operations of a stage are then put into random order,
-/// so that no drift of the machine hits one kind of them.
+/// what plans name, the probe and then the operations with the largest share of network time are taken first,
+/// augmentation last; networks get half of it at most. A budget for the whole plan of which nine tenths are spent
+/// counts as used up, so that a finished plan stays finished although estimates change. Operations of a stage are then
+/// put into random order, so that no drift of the machine hits one kind of them.
 Plan make_plan(const std::vector<Variation>& variations, const Dataset* dataset, const PlanSettings& settings);
 
 /// Key under which the dataset finds an operation measured at that point.

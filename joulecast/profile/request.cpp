@@ -10,7 +10,9 @@
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/graph/record.h"
 #include "joulecast/meter/open_meter.h"
+#include "joulecast/profile/plan.h"
 
 namespace joulecast {
 namespace {
@@ -61,11 +63,27 @@ bool apply(HowToMeasure& how, const std::string& key, const std::string& value) 
     return true;
 }
 
+/// A plan of more is a mistake, or meant to exhaust the memory.
+constexpr std::size_t most_named = 1'000'000;
+
+Operation parse_named(const std::string& text, std::size_t already) {
+    if (already >= most_named) throw UsageError("more than " + std::to_string(most_named) + " operations are named");
+    try {
+        Operation operation = canonical(parse_operation(text));
+        if (!is_measurable(operation)) throw UsageError("'" + text + "' does nothing that could be measured");
+        return operation;
+    } catch (const FormatError& error) {
+        throw UsageError(error.what());
+    }
+}
+
 /// One line of a plan file. What may stand on the left is listed here and in docs/guide/profile.md.
 void apply(ProfileRequest& request, const std::string& key, const std::string& value) {
     if (key == "models") {
         std::istringstream words(value);
         for (std::string word; words >> word;) request.models.push_back(word);
+    } else if (key == "operation") {
+        request.named.push_back(parse_named(value, request.named.size()));
     } else if (key == "set") {
         add_setting(request.set, value);
     } else if (key == "mode") {
@@ -85,9 +103,10 @@ void apply(ProfileRequest& request, const std::string& key, const std::string& v
     } else if (key == "clocks" || key == "power-limits") {
         throw UsageError("a plan file changes no device. Say --" + key + " on the command line");
     } else if (!apply(request.how, key, value)) {
-        throw UsageError("unknown setting '" + key +
-                         "'. There are: models, set, mode, precision, operations, networks, augment, probe, budget, "
-                         "host, method, optimizer, meter");
+        throw UsageError(
+            "unknown setting '" + key +
+            "'. There are: models, operation, set, mode, precision, operations, networks, augment, probe, budget, "
+            "host, method, optimizer, meter");
     }
 }
 
@@ -189,15 +208,17 @@ ProfileRequest read_plan(std::istream& input, const std::string& name) {
         const std::size_t equals = line.find('=');
         if (equals == std::string::npos) fail("'" + line + "' is no line of the form setting = value");
         const std::string key = trimmed(line.substr(0, equals));
-        // models and set may be spread over several lines.
-        if (key != "models" && key != "set" && !seen.insert(key).second) fail("'" + key + "' is given twice");
+        // models, operation and set may be spread over several lines.
+        if (key != "models" && key != "operation" && key != "set" && !seen.insert(key).second)
+            fail("'" + key + "' is given twice");
         try {
             apply(request, key, trimmed(line.substr(equals + 1)));
         } catch (const UsageError& error) {
             fail(error.what());
         }
     }
-    if (request.models.empty() && !request.probe) fail("the plan names no models (models = resnet50 gpt2)");
+    if (request.models.empty() && request.named.empty() && !request.probe)
+        fail("the plan names no models (models = resnet50 gpt2)");
     return request;
 }
 

@@ -29,6 +29,7 @@ HowToMeasure together(const HowToMeasure& one, const HowToMeasure& other);
 /// Which measurements somebody wants: every model at every combination of the rest.
 struct ProfileRequest {
     std::vector<std::string> models;
+    std::vector<Operation> named;                          ///< operations besides, whoever calls them
     std::map<std::string, std::vector<std::int64_t>> set;  ///< symbol -> values
     std::vector<Mode> modes = {Mode::inference};
     std::vector<std::string> precisions = {"fp32"};

@@ -249,6 +249,18 @@ TEST(MakePlan, TakesTheProbeFirstAndAugmentationLast) {
     EXPECT_THAT(purposes(make_plan(bags, nullptr, settings)), Not(Contains(Pair(r700, "augmentation"))));
 }
 
+TEST(MakePlan, TakesWhatAPlanNamesBeforeAllElseInItsOrder) {
+    PlanSettings settings = fake_settings();
+    settings.named = {{relu_row(900), Math::ieee}, {relu_row(800), Math::ieee}, {relu_row(1), Math::ieee}};
+    settings.probe = {{relu_row(500), Math::ieee}};
+    settings.budget_s = 1.0;  // two of 0.5 s
+    const Plan plan = make_plan({bag("a", {{2, 1}})}, nullptr, settings);
+    EXPECT_THAT(signatures(plan), UnorderedElementsAre(signature(relu_row(900)), signature(relu_row(800))));
+    EXPECT_EQ(plan.operations.at(0).purpose, Purpose::named);
+    EXPECT_EQ(name(Purpose::named), "named");
+    EXPECT_EQ(plan.left_out, 3);
+}
+
 TEST(MakePlan, TellsTf32FromFullPrecision) {
     Variation full = bag("a", {{1, 1}});
     Variation tf32 = full;

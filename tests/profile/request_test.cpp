@@ -83,6 +83,19 @@ TEST(PlanFile, ReadsEverySetting) {
     EXPECT_EQ(request.how.meter, "none");
 }
 
+TEST(PlanFile, NamesOperations) {
+    const ProfileRequest request = plan(
+        "operation = aten::relu(self=f32[2,8])  # first\n"
+        "operation = aten::add.Tensor(self=f32[8], other=f32[8])\n");
+    ASSERT_EQ(request.named.size(), 2U);
+    EXPECT_EQ(signature(request.named[0]), "aten::relu(self=f32[2,8])");
+    EXPECT_EQ(request.named[1].target, "aten::add.Tensor");
+    EXPECT_TRUE(request.models.empty());
+    EXPECT_THAT(plan_error("models = a\noperation = aten::relu(self=f32[2,\n"), HasSubstr("x.plan:2:"));
+    EXPECT_THAT(plan_error("operation = aten::view(self=f32[8], size=[8])\n"),
+                HasSubstr("nothing that could be measured"));
+}
+
 TEST(PlanFile, ChangesNoDevice) {
     EXPECT_THAT(plan_error("models = a\nclocks = all\n"), HasSubstr("x.plan:2: a plan file changes no device"));
     EXPECT_THAT(plan_error("models = a\npower-limits = 100\n"), HasSubstr("Say --power-limits"));
