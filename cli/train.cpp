@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -12,11 +13,14 @@
 #include "cli/measured_rows.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
+#include "cli/what_next.h"
 #include "joulecast/error.h"
 #include "joulecast/predict/fit_models.h"
 #include "joulecast/predict/jcp.h"
+#include "joulecast/predict/outliers.h"
 #include "joulecast/predict/physical_samples.h"
 #include "joulecast/predict/pooled.h"
+#include "joulecast/profile/request.h"
 #include "joulecast/units/time_stamp.h"
 
 namespace joulecast::cli {
@@ -139,8 +143,76 @@ struct Options {
     std::vector<std::string> devices;
     std::string learner = "auto";
     bool pooled_only = false;
+    std::string outliers = "keep";
+    std::string what_next;
+    WhatNextWish wish;
     Output output;
 };
+
+/// A row that was left out of the training.
+struct Dropped {
+    std::string device;
+    std::string math;
+    std::string operation;
+    double time_s = 0;
+    double score = 0;
+};
+
+const std::vector<Column<Dropped>>& dropped_columns() {
+    static const std::vector<Column<Dropped>> list = {
+        {"device", "device", Show::text, [](const Dropped& d) { return d.device; }},
+        {"math", "math", Show::text, [](const Dropped& d) { return d.math; }},
+        {"operation", "operation", Show::text, [](const Dropped& d) { return d.operation; }},
+        {"time_s", "time", Show::seconds, [](const Dropped& d) { return d.time_s; }},
+        {"score", "score", Show::number, [](const Dropped& d) { return d.score; }},
+    };
+    return list;
+}
+
+void drop_outliers(MeasuredRows& rows, std::vector<Dropped>& dropped) {
+    DeviceModel frame;
+    frame.device = rows.device;
+    frame.point = rows.setting;
+    const auto outliers = find_outliers(frame, rows.operations, {});
+    std::cerr << "left out " << outliers.size() << " of " << rows.operations.size() << " operations as outliers\n";
+    for (const Outlier& outlier : outliers) {
+        const TrainingRow& row = rows.operations[outlier.row];
+        dropped.push_back(
+            {rows.device.id, std::string(name(rows.setting.math)), row.operation.signature, row.time_s, outlier.score});
+    }
+    rows.operations = without(rows.operations, outliers);
+}
+
+/// The one device and setting that a plan can be made for.
+const MeasuredRows& planned_rows(const std::vector<MeasuredRows>& all) {
+    for (const MeasuredRows& rows : all) {
+        if (rows.device.id != all.front().device.id)
+            throw UsageError("--what-next plans for one device: name it with --device");
+    }
+    if (all.size() > 1)
+        std::cerr << "what to measure next is planned for " << name(all.front().setting.math) << " math, host "
+                  << name(all.front().setting.host) << ", " << all.front().setting.threads
+                  << " threads: the setting with most rows\n";
+    return all.front();
+}
+
+/// "p.jcp" -> "p.plan"
+std::string plan_beside(const std::string& predictor) {
+    return predictor.substr(0, predictor.size() - std::string(".jcp").size()) + ".plan";
+}
+
+WhatNextWish wish(const Options& options) {
+    WhatNextWish wish = options.wish;
+    if (options.what_next.empty()) {
+        if (!wish.plan.empty() || !wish.models.empty() || !wish.set.empty())
+            throw UsageError("--plan, --for and --set are of --what-next");
+        return wish;
+    }
+    wish.budget_s = parse_duration(options.what_next);
+    if (wish.plan.empty()) wish.plan = plan_beside(options.predictor);
+    if (!wish.plan.ends_with(".plan")) throw UsageError("name the plan with .plan: --plan NAME.plan");
+    return wish;
+}
 
 /// One model over devices for each kind and math of which at least two devices were measured.
 void train_over_devices(const std::vector<DeviceRows>& all, const TrainSettings& settings, Predictor& predictor) {
@@ -161,15 +233,23 @@ void train_over_devices(const std::vector<DeviceRows>& all, const TrainSettings&
 
 int run(const Options& options) {
     if (!options.predictor.ends_with(".jcp")) throw UsageError("name the predictor with .jcp: -o NAME.jcp");
+    const WhatNextWish wanted = wish(options);
     const Dataset dataset(options.database, Dataset::Access::read_only);
     TrainSettings settings;
     settings.learner = parse_learner(options.learner);
     Predictor predictor;
     std::vector<OperationRow> sources;
     std::vector<PowerSample> samples;
+    std::vector<Dropped> dropped;
     for (const Feature* feature : all_columns()) predictor.features.emplace_back(feature->name);
     std::vector<DeviceRows> of_devices;
-    for (MeasuredRows& rows : measured_rows(dataset, options.devices)) {
+    std::vector<MeasuredRows> all = measured_rows(dataset, options.devices);
+    for (MeasuredRows& rows : all) {
+        if (options.outliers == "drop") drop_outliers(rows, dropped);
+    }
+    std::optional<MeasuredRows> planned;  // the training keeps no rows
+    if (!options.what_next.empty()) planned = planned_rows(all);
+    for (MeasuredRows& rows : all) {
         if (options.pooled_only) {
             of_devices.push_back({rows.device, rows.setting, std::move(rows.operations)});
             std::move(rows.rows.begin(), rows.rows.end(), std::back_inserter(sources));
@@ -192,12 +272,24 @@ int run(const Options& options) {
     predictor.origin.seed = settings.seed;
     write_jcp(predictor, options.predictor);
     const auto bytes = std::filesystem::file_size(options.predictor);
+    std::optional<NextPlan> next;
+    if (planned) {
+        next = next_plan(*planned, wanted);
+        write_plan(*next, *planned, wanted.plan);
+    }
     if (options.output.format == "json") {
-        options.output.write(to_json(predictor, options.predictor, bytes).dump(2) + '\n');
+        auto answer = to_json(predictor, options.predictor, bytes);
+        answer["outliers"] = nlohmann::ordered_json::parse(joulecast::to_json(fill(dropped_columns(), dropped)));
+        if (next) answer["what_next"] = nlohmann::ordered_json::parse(to_json(*next, wanted));
+        options.output.write(answer.dump(2) + '\n');
     } else if (options.output.format == "csv") {
-        options.output.write(to_csv(fill(columns(), models(predictor))));
+        options.output.write(next ? to_csv(*next) : joulecast::to_csv(fill(columns(), models(predictor))));
     } else {
-        options.output.write(to_text(predictor, options.predictor, bytes));
+        std::string text = to_text(predictor, options.predictor, bytes);
+        if (!dropped.empty())
+            text += "\nleft out as outliers:\n\n" + joulecast::to_text(fill(dropped_columns(), dropped));
+        if (next) text += to_text(*next, wanted);
+        options.output.write(text);
     }
     return done;
 }
@@ -214,6 +306,15 @@ Run declare_train(CLI::App& command) {
         ->capture_default_str();
     command.add_flag("--pooled-only", options->pooled_only,
                      "the models over devices alone, for devices that were never measured");
+    command.add_option("--outliers", options->outliers, "keep, or drop what an isolation forest finds odd")
+        ->check(CLI::IsMember({"keep", "drop"}))
+        ->capture_default_str();
+    command.add_option("--what-next", options->what_next, "plan what to measure next within 150s, 10m, 2h");
+    command.add_option("--plan", options->wish.plan, "--what-next: plan to write (default: NAME.plan)");
+    command.add_option("--for", options->wish.models, "--what-next: the networks that matter (default: the zoo)");
+    command
+        .add_option("--set", options->wish.set, "--what-next: sizes of these, as in batch=1,8 (default: as measured)")
+        ->allow_extra_args(false);
     command.add_option("--format", options->output.format, "table, json or csv")
         ->check(CLI::IsMember({"table", "json", "csv"}))
         ->capture_default_str();

@@ -34,11 +34,15 @@ struct Options {
     CLI::Option* baselines_given = nullptr;
     std::vector<std::string> baselines;  ///< by name; none named: all
     std::string predictions;
+    std::string outliers = "keep";
     Output output;
 };
 
 struct Validated {
     std::string split;
+    bool drops_outliers = false;
+    std::size_t dropped = 0;        ///< training rows, over all parts
+    std::size_t training_rows = 0;  ///< with those dropped
     std::vector<OutOfFoldRow> rows;
     std::vector<NetworkAccuracy> networks;
     std::vector<BaselineNetwork> baselines;
@@ -240,7 +244,11 @@ std::string to_text(const Validated& v) {
     if (v.split == "random")
         text += "  (LEAKS: equal operations stand in training and test; for comparison with papers)";
     if (v.split == "none") text += "  (the predictor as it is; it may have been trained on these rows)";
-    text += "\n\n";
+    text += "\n";
+    if (v.drops_outliers)
+        text += "outliers: " + std::to_string(v.dropped) + " of " + std::to_string(v.training_rows) +
+                " training rows dropped, over all parts; all are tested\n";
+    text += "\n";
     if (!v.rows.empty()) {
         text += joulecast::to_text(
             fill(only(accuracy_columns(),
@@ -266,6 +274,7 @@ std::string to_text(const Validated& v) {
 std::string to_json(const Validated& v) {
     using Json = nlohmann::ordered_json;
     Json answer{{"schema", "joulecast.validation/1"}, {"split", v.split}, {"leaks", v.split == "random"}};
+    if (v.drops_outliers) answer["outliers"] = {{"dropped", v.dropped}, {"training_rows", v.training_rows}};
     answer["operations"] = Json::parse(joulecast::to_json(fill(accuracy_columns(), all_accuracies(v))));
     answer["without_forecast"] = Json::parse(gaps_json(v.rows));
     if (v.lacks_lattuada) {
@@ -334,6 +343,12 @@ void cross_validate(const Options& options, const MeasuredRows& rows, Validated&
     settings.progress = [](std::size_t done, std::size_t all) {
         std::cerr << "validated " << done << " of " << all << " parts\n";
     };
+    settings.drop_outliers = v.drops_outliers;
+    settings.dropped = [&v](std::size_t dropped, std::size_t all) {
+        std::cerr << "dropped " << dropped << " of " << all << " training rows as outliers\n";
+        v.dropped += dropped;
+        v.training_rows += all;
+    };
     if (options.split != "network") {
         v.lacks_lattuada |= settings.lattuada;
         append(v.rows, validate_operations(rows.device, rows.setting, rows.operations, settings));
@@ -377,6 +392,9 @@ int run(const Options& options) {
     const Dataset dataset(options.database, Dataset::Access::read_only);
     Validated v;
     v.split = options.predictor.empty() ? options.split : "none";
+    v.drops_outliers = options.outliers == "drop";
+    if (v.drops_outliers && options.split == "device")
+        throw UsageError("--outliers drop is not for devices that are left out. Choose another --split");
     if (options.probes > 0 && options.split != "device")
         throw UsageError("--probes is for devices that are left out: --split device");
     if (options.predictor.empty() && options.split == "device") {
@@ -427,6 +445,12 @@ Run declare_validate(CLI::App& command) {
     options->baselines_given =
         command.add_option("--baselines", options->baselines, "add published methods, all or those named");
     options->baselines_given->expected(0, -1)->delimiter(',')->excludes(predictor);
+    command
+        .add_option("--outliers", options->outliers,
+                    "of training rows: keep, or drop what an isolation forest finds odd")
+        ->check(CLI::IsMember({"keep", "drop"}))
+        ->capture_default_str()
+        ->excludes(predictor);
     command.add_option("--predictions", options->predictions, "write every held-out forecast to this CSV file");
     options->output.declare(command);
     return [options] { return run(*options); };

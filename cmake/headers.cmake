@@ -177,6 +177,7 @@ set(joulecast_headers
     joulecast/predict/mapped_file.h
     joulecast/predict/measured_networks.h
     joulecast/predict/model.h
+    joulecast/predict/outliers.h
     joulecast/predict/physical_samples.h
     joulecast/predict/pooled.h
     joulecast/predict/pooled_samples.h
@@ -184,6 +185,7 @@ set(joulecast_headers
     joulecast/predict/residual_prior.h
     joulecast/predict/residual_process.h
     joulecast/predict/train.h
+    joulecast/predict/what_next.h
     joulecast/process/child_process.h
     joulecast/process/foreground.h
     joulecast/process/shell_word.h

@@ -9,6 +9,7 @@
 #include "joulecast/evaluate/baseline_rows.h"
 #include "joulecast/learn/folds.h"
 #include "joulecast/predict/forecast_network.h"
+#include "joulecast/predict/outliers.h"
 
 namespace joulecast {
 namespace {
@@ -88,9 +89,16 @@ struct Trained {
     FittedBaselines published;
 };
 
+void drop_outliers(const DeviceModel& frame, Parts& parts, const ValidationSettings& settings) {
+    const std::size_t before = parts.training.size();
+    parts.training = without(parts.training, find_outliers(frame, parts.training, {}));
+    if (settings.dropped) settings.dropped(before - parts.training.size(), before);
+}
+
 /// Adds the forecasts of every variant and baseline.
-Trained validate_part(const DeviceModel& frame, const Parts& parts, std::span<const TrainingNetwork> networks,
+Trained validate_part(const DeviceModel& frame, Parts parts, std::span<const TrainingNetwork> networks,
                       std::size_t fold, const ValidationSettings& settings, std::vector<OutOfFoldRow>& out) {
+    if (settings.drop_outliers) drop_outliers(frame, parts, settings);
     const auto columns = all_columns();
     std::optional<DeviceModel> first;
     for (const Variant& variant : variants(settings)) {
@@ -195,7 +203,7 @@ std::vector<OutOfFoldRow> validate_operations(const Device& device, const Operat
             }
         }
         if (!parts.test.empty() && !parts.training.empty()) {
-            validate_part(frame_of(device, setting), parts, {}, fold, settings, out);
+            validate_part(frame_of(device, setting), std::move(parts), {}, fold, settings, out);
         }
         if (settings.progress) settings.progress(fold + 1, settings.folds);
     }
@@ -235,7 +243,7 @@ NetworkValidation validate_networks(const Device& device, const OperatingPoint& 
             if (network.measurement.model != model) others.push_back(network);
         }
         const auto trained =
-            validate_part(frame_of(device, setting), parts, others, fold, settings, validation.operations);
+            validate_part(frame_of(device, setting), std::move(parts), others, fold, settings, validation.operations);
         std::vector<TrainingNetwork> of_setting = others;
         std::erase_if(of_setting, [&](const TrainingNetwork& n) { return n.measurement.real.host != setting.host; });
         std::optional<Lattuada> lattuada;

@@ -24,9 +24,12 @@ struct ValidationSettings {
     /// Absent, or an empty list: joulecast's own choice, called "joulecast".
     std::vector<std::optional<Learner>> learners;
     std::vector<const Baseline*> baselines;
-    bool lattuada = false;  ///< the published method that sees whole networks, too
+    bool lattuada = false;       ///< the published method that sees whole networks, too
+    bool drop_outliers = false;  ///< from the training rows of each part (predict/outliers.h), never from the tested
     TrainSettings training;
     Progress progress;
+    /// Called after each part with the training rows that were dropped, and all there were.
+    Progress dropped;
 };
 
 /// Every row forecast by models that saw none of its fold.

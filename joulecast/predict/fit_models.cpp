@@ -270,6 +270,17 @@ DeviceModel fit_laws_alone(const DeviceModel& frame, std::span<const TrainingRow
     return device;
 }
 
+std::optional<FamilyModel> fit_family_model(const DeviceModel& with_laws, std::span<const TrainingRow* const> rows,
+                                            Metric metric, Learner learner, const TrainSettings& settings) {
+    if (rows.size() < least_rows_of_model) return std::nullopt;
+    return fit_family(with_laws, rows, rows.front()->operation.family(), metric, learner, settings);
+}
+
+std::optional<double> learned_log(const TrainingRow& row, Metric metric) {
+    if (!has_metric(row, metric)) return std::nullopt;
+    return log_metric(row, metric);
+}
+
 HeldOutScores score_rows(const DeviceModel& model, std::span<const TrainingRow> rows,
                          std::span<const std::size_t> outside, Learner learner) {
     const auto columns = all_columns();

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -51,6 +52,15 @@ DeviceModel fit_models(const DeviceModel& frame, std::span<const TrainingRow* co
 /// The same with the best learner of each family, and intervals from its held-out scores.
 DeviceModel fit_chosen_models(const DeviceModel& frame, std::span<const TrainingRow* const> rows,
                               const CandidateScores& scores, const TrainSettings& settings);
+
+/// One model of rows of one family that all have the metric, on a device that has its laws; no intervals. Absent where
+/// the rows are too few for a model.
+std::optional<FamilyModel> fit_family_model(const DeviceModel& with_laws, std::span<const TrainingRow* const> rows,
+                                            Metric metric, Learner learner, const TrainSettings& settings);
+
+/// log(metric) of a row as models learn it (peak memory raised by memory_offset_bytes); absent where it was not
+/// measured.
+std::optional<double> learned_log(const TrainingRow& row, Metric metric);
 
 /// What one learner said of rows that it did not see.
 struct HeldOutScores {

@@ -234,10 +234,15 @@ std::optional<LogForecast> forecast_log(const DeviceModel& device, std::span<con
     if (device.unseen && metric == Metric::time) return forecast_unseen(device, columns, operation);
     const FamilyModel* model = find_model(device, operation.family(), metric);
     if (!model) return std::nullopt;
-    const auto row = feature_row(device, *model, columns, operation);
+    return forecast_log(device, *model, columns, operation, feature_row(device, *model, columns, operation));
+}
+
+std::optional<LogForecast> forecast_log(const DeviceModel& device, const FamilyModel& model,
+                                        std::span<const Feature* const> columns, const PreparedOperation& operation,
+                                        const std::vector<float>& row) {
     double sum = 0;
     double squares = 0;  // of the members about zero
-    for (const ModelPart& part : model->parts) {
+    for (const ModelPart& part : model.parts) {
         const auto base = log_base(part.base, device, operation);
         if (!base) return std::nullopt;
         const MemberSums members = member_sums(part.model, row);
@@ -246,11 +251,11 @@ std::optional<LogForecast> forecast_log(const DeviceModel& device, std::span<con
         sum += value;
         squares += value * value + std::max(0.0, members.squares / members.count - mean * mean);
     }
-    const auto parts = static_cast<double>(model->parts.size());
+    const auto parts = static_cast<double>(model.parts.size());
     const double value = sum / parts;
     const double spread = std::sqrt(std::max(0.0, squares / parts - value * value));
-    const bool is_inside = inside(*model, columns, row);
-    const double half_width = model->score_90 * (spread + least_spread) * (is_inside ? 1 : beyond_range);
+    const bool is_inside = inside(model, columns, row);
+    const double half_width = model.score_90 * (spread + least_spread) * (is_inside ? 1 : beyond_range);
     return LogForecast{value, std::clamp(half_width, least_half_width, largest_half_width), spread + least_spread,
                        is_inside};
 }

@@ -42,6 +42,12 @@ struct LogForecast {
 std::optional<LogForecast> forecast_log(const DeviceModel& device, std::span<const Feature* const> columns,
                                         const PreparedOperation& operation, Metric metric);
 
+/// The same by one model of the device and a row of features as given, whatever the operation's own are: what a
+/// forecast would be if they were others.
+std::optional<LogForecast> forecast_log(const DeviceModel& device, const FamilyModel& model,
+                                        std::span<const Feature* const> columns, const PreparedOperation& operation,
+                                        const std::vector<float>& row);
+
 /// The row that the models of this device are asked with.
 std::vector<float> feature_row(const DeviceModel& device, const FamilyModel& model,
                                std::span<const Feature* const> columns, const PreparedOperation& operation);

@@ -90,6 +90,63 @@ TEST(Train, TakesADeviceByAnyOfItsNamesAndSaysWhichItIs) {
     EXPECT_THAT(forecast.err + forecast.out, HasSubstr("A30 is a30"));
 }
 
+TEST(Train, NamesTheOutliersThatItDrops) {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("odd.db");
+    {
+        Dataset dataset(path);
+        dataset.insert(synthetic_cpu());
+        bool first = true;
+        for (OperationRow row : synthetic_rows({synthetic_graph("resnet50", 2), synthetic_graph("mobilenet_v2", 2)})) {
+            const bool is_odd = first && row.measurement.operation.target == "aten::conv2d";
+            if (is_odd) row.measurement.time.mean_s = row.measurement.time.median_s *= 50;
+            first = first && !is_odd;
+            dataset.insert(row.measurement, row.provenance);
+        }
+    }
+    const std::string command =
+        "train --db " + path + " --learner decision_tree --format json -o " + folder.file("p.jcp");
+    const auto dropping = nlohmann::json::parse(run_joulecast(command + " --outliers drop").out);
+    ASSERT_FALSE(dropping.at("outliers").empty());
+    EXPECT_THAT(dropping.at("outliers").at(0).at("operation").get<std::string>(), HasSubstr("aten::conv2d"));
+    EXPECT_GT(dropping.at("outliers").at(0).at("score"), 0.6);
+    const auto keeping = nlohmann::json::parse(run_joulecast(command).out);
+    EXPECT_TRUE(keeping.at("outliers").empty());
+    EXPECT_EQ(keeping.at("models").at(0).at("rows").get<int>() > dropping.at("models").at(0).at("rows").get<int>(),
+              true);
+    const auto validated =
+        run_joulecast("validate --db " + path + " --folds 2 --learner decision_tree --outliers drop");
+    EXPECT_THAT(validated.out, HasSubstr("training rows dropped"));
+}
+
+TEST(Train, PlansWhatToMeasureNext) {
+    const TemporaryFolder folder;
+    const std::string database = small_database(folder);
+    const auto ran = run_joulecast("train --db " + database + " --learner decision_tree -o " + folder.file("p.jcp") +
+                                   " --what-next 10s --for mobilenet_v2 --format json");
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const auto next = nlohmann::json::parse(ran.out).at("what_next");
+    EXPECT_EQ(next.at("plan"), folder.file("p.plan"));
+    EXPECT_LE(next.at("estimated_s"), 10.0);
+    const std::size_t chosen = next.at("operations").size();
+    EXPECT_GT(chosen, 5U);
+    for (const OperationRow& row : synthetic_rows({synthetic_graph("resnet18", 2)})) {
+        for (const auto& one : next.at("operations"))
+            EXPECT_NE(one.at("operation"), signature(row.measurement.operation)) << "measured already";
+    }
+    // profile takes the plan.
+    const auto planned =
+        run_joulecast("profile " + folder.file("p.plan") + " --dry-run --format json --db " + database);
+    ASSERT_EQ(planned.status, 0) << planned.err;
+    const auto plan = nlohmann::json::parse(planned.out);
+    EXPECT_EQ(plan.at("plan").size(), chosen);
+    EXPECT_EQ(plan.at("plan").at(0).at("kind"), "named");
+    const auto text = run_joulecast("train --db " + database + " --learner decision_tree -o " + folder.file("p.jcp") +
+                                    " --what-next 10s --for mobilenet_v2 --plan " + folder.file("n.plan"));
+    EXPECT_THAT(text.out, HasSubstr("to measure next on cpu-synthetic: " + std::to_string(chosen)));
+    EXPECT_EQ(run_joulecast("train --db " + database + " -o " + folder.file("p.jcp") + " --plan x.plan").status, 2);
+}
+
 TEST(Train, SaysWhichDevicesThereAre) {
     const TemporaryFolder folder;
     const auto ran =
