@@ -1,179 +1,131 @@
 #include "cli/study.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <iostream>
+#include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/picture.h"
-#include "cli/verb.h"
+#include "cli/settings.h"
 #include "joulecast/error.h"
-#include "joulecast/measure/proportionality.h"
-#include "joulecast/profile/request.h"
-#include "joulecast/worker/supervision/supervisor.h"
 
 namespace joulecast::cli {
-
-Calls::Calls(const StudyOptions& options)
-    : supervisor_({.command = options.worker.empty() ? default_worker() : options.worker, .device = options.device}) {
-    request_.operation = parse_operation(options.operation);
-    request_.point.device = options.device;
-    request_.point.host = Host::cpp;
-    request_.settings.threads = options.threads;
-    device_ = supervisor_.capabilities().device.id;
-}
-
-std::vector<Runtime> Calls::time(const std::vector<std::int64_t>& numbers, double expected_s) {
-    request_.calls = numbers;
-    // Ten times what it should take, and a minute for making the tensors.
-    const auto limit = std::chrono::milliseconds(static_cast<std::int64_t>(1e3 * (60 + 10 * expected_s)));
-    return supervisor_.time_runs(request_, limit).runs;
-}
-
-double Calls::call_s() {
-    constexpr double long_enough_s = 0.02;
-    for (std::int64_t number = 1;; number *= 8) {
-        const Runtime run = time({number}, long_enough_s).at(0);
-        if (run.runtime_s >= long_enough_s || number * 8 > protocol::most_calls)
-            return run.runtime_s / static_cast<double>(run.calls);
-    }
-}
-
 namespace {
 
-struct Fit {
-    std::vector<Runtime> runs;
-    Proportionality line;
-
-    double fitted_s(std::size_t i) const { return line.offset_s + line.call_s * static_cast<double>(runs[i].calls); }
+struct Study {
+    const char* name;
+    int (*run)(const StudyOptions&);
 };
 
-const std::vector<Column<Fit>>& columns() {
-    const auto count = [](std::size_t number) { return Cell(static_cast<std::int64_t>(number)); };
-    static const std::vector<Column<Fit>> list = {
-        {"call_s", "call", Show::seconds, [](const Fit& f) { return f.line.call_s; }},
-        {"offset_s", "offset", Show::seconds, [](const Fit& f) { return f.line.offset_s; }},
-        {"sigma_s", "sigma", Show::seconds, [](const Fit& f) { return f.line.sigma_s; }},
-        {"points", "points", Show::count, [count](const Fit& f) { return count(f.runs.size()); }},
-        {"fitted", "fitted", Show::count, [count](const Fit& f) { return count(f.line.fitted); }},
-        {"outlier_calls", "outlier's calls", Show::count,
-         [](const Fit& f) { return f.line.largest_outlier ? Cell(f.line.largest_outlier->calls) : Cell(); }},
-        {"outlier_runtime_s", "outlier", Show::seconds,
-         [](const Fit& f) { return f.line.largest_outlier ? Cell(f.line.largest_outlier->runtime_s) : Cell(); }},
-    };
-    return list;
+constexpr Study studies[] = {
+    {"proportionality", &study_proportionality},
+    {"startup", &study_startup},
+    {"dataset-size", &study_dataset_size},
+    {"features", &study_features},
+    {"learners", &study_learners},
+    {"latency", &study_latency},
+    {"what-next", &study_what_next},
+};
+
+std::vector<std::string> study_names() {
+    std::vector<std::string> names;
+    for (const Study& study : studies) names.emplace_back(study.name);
+    return names;
 }
 
-std::string points_csv(const Fit& fit) {
-    std::ostringstream text;
-    text.precision(9);
-    text << "calls,runtime_s,fitted_s,residual_s,sigmas\n";
-    for (std::size_t i = 0; i < fit.runs.size(); ++i) {
-        text << fit.runs[i].calls << ',' << fit.runs[i].runtime_s << ',' << fit.fitted_s(i) << ','
-             << fit.line.residual_s[i] << ',' << fit.line.residual_s[i] / fit.line.sigma_s << '\n';
+/// Options that only some studies have.
+class OwnOptions {
+  public:
+    void add(CLI::Option* option, std::vector<std::string> of) { studies_of_[option] = std::move(of); }
+
+    /// Throws UsageError for one that was given and the study does not have.
+    void check(const std::string& study) const {
+        for (const auto& [option, of] : studies_of_) {
+            if (option->count() == 0 || std::ranges::find(of, study) != of.end()) continue;
+            throw UsageError("study " + study + " has no " + option->get_name() + ": it is of " + joined(of));
+        }
     }
-    return text.str();
+
+  private:
+    std::map<const CLI::Option*, std::vector<std::string>> studies_of_;
+};
+
+void declare_measuring(CLI::App& command, StudyOptions& options, OwnOptions& own) {
+    const std::vector<std::string> both{"proportionality", "startup"};
+    own.add(
+        command.add_option("OPERATION", options.operation, "signature of the operation to run")->capture_default_str(),
+        both);
+    own.add(command.add_option("--worker", options.worker, "command that starts the worker (default: joulecast-torch)"),
+            both);
+    own.add(command.add_option("--threads", options.threads, "CPU threads (default: one for each core)")
+                ->check(CLI::NonNegativeNumber),
+            both);
+    own.add(command.add_option("--longest", options.longest, "proportionality: the longest run")->capture_default_str(),
+            {"proportionality"});
+    own.add(command.add_option("--points", options.points, "proportionality: runs, at most")
+                ->check(CLI::Range(5, 2000))
+                ->capture_default_str(),
+            {"proportionality"});
+    own.add(command.add_option("--meter", options.meter, "startup: which meter")->capture_default_str(), {"startup"});
+    own.add(command.add_option("--runs", options.runs, "startup: how many runs")
+                ->check(CLI::Range(1, 1000))
+                ->capture_default_str(),
+            {"startup"});
+    own.add(command.add_option("--run", options.run, "startup: length of a run")->capture_default_str(), {"startup"});
+    own.add(
+        command.add_option("--rest", options.rest, "startup: rest before each run, 0 for none")->capture_default_str(),
+        {"startup"});
+    own.add(command.add_option("--power-log", options.power_log, "startup: a recorded trace instead of measuring"),
+            {"startup"});
 }
 
-PlotSeries level(double sigmas, double from, double to) {
-    return {std::to_string(static_cast<int>(sigmas)) + " σ", PlotSeries::Style::dashed, {from, to}, {sigmas, sigmas}};
-}
-
-std::vector<Plot> plots(const Fit& fit, const std::string& subtitle) {
-    PlotSeries measured{"measured", PlotSeries::Style::points, {}, {}};
-    PlotSeries line{"fit to the 6/7 with most calls", PlotSeries::Style::line, {}, {}};
-    PlotSeries distance{"distance from the fit", PlotSeries::Style::points, {}, {}};
-    for (std::size_t i = 0; i < fit.runs.size(); ++i) {
-        const auto calls = static_cast<double>(fit.runs[i].calls);
-        measured.x.push_back(calls);
-        measured.y.push_back(fit.runs[i].runtime_s);
-        // What is below zero has no place on a logarithmic axis.
-        const double fitted_s = fit.fitted_s(i);
-        line.x.push_back(calls);
-        line.y.push_back(fitted_s > 0 ? fitted_s : std::numeric_limits<double>::quiet_NaN());
-        distance.x.push_back(fit.runs[i].runtime_s);
-        distance.y.push_back(fit.line.residual_s[i] / fit.line.sigma_s);
-    }
-    Plot runtime{"Runtime against number of calls", subtitle, {"calls", "", true}, {"runtime", "s", true}, {}, {}};
-    Plot sigmas{"How far from proportional", subtitle, {"runtime", "s", true}, {"distance from the fit", "σ"}, {}, {}};
-    const auto [least, most] = std::minmax_element(distance.x.begin(), distance.x.end());
-    for (const double sigma : {-5.0, -3.0, 3.0, 5.0}) sigmas.series.push_back(level(sigma, *least, *most));
-    runtime.series = {line, measured};
-    sigmas.series.push_back(distance);
-    if (const auto& outlier = fit.line.largest_outlier) {
-        const auto calls = static_cast<double>(outlier->calls);
-        const double residual_s = outlier->runtime_s - fit.line.offset_s - fit.line.call_s * calls;
-        const std::string name = "largest outlier beyond 5 σ: " + show(outlier->runtime_s, Show::seconds);
-        runtime.series.push_back({name, PlotSeries::Style::emphasis, {calls}, {outlier->runtime_s}});
-        sigmas.series.push_back(
-            {name, PlotSeries::Style::emphasis, {outlier->runtime_s}, {residual_s / fit.line.sigma_s}});
-    }
-    return {runtime, sigmas};
-}
-
-int proportionality(const StudyOptions& options) {
-    const double longest_s = parse_duration(options.longest);
-    Calls calls(options);
-    const auto numbers = numbers_of_calls(calls.call_s(), longest_s, options.points);
-    Fit fit;
-    fit.runs = calls.time(numbers, longest_s * static_cast<double>(numbers.size()));
-    fit.line = fit_proportionality(fit.runs);
-    if (std::isnan(fit.line.call_s))
-        throw Error("no line can be laid through " + std::to_string(fit.runs.size()) +
-                    " points: a call lasts too long. Ask for a longer --longest, or a smaller operation");
-    const Table table = fill(columns(), std::vector<Fit>{fit});
-    const std::string& format = options.output.format;
-    if (format == "json") {
-        nlohmann::ordered_json answer = {{"schema", "joulecast.study/1"},
-                                         {"study", options.study},
-                                         {"operation", options.operation},
-                                         {"device", calls.device()}};
-        answer.update(nlohmann::ordered_json::parse(to_json(table)).at(0));
-        options.output.write(answer.dump(2) + '\n');
-    } else {
-        options.output.write(format == "csv" ? to_csv(table) : to_text(table));
-    }
-    if (!options.csv.empty()) Output{.format = "csv", .file = options.csv}.write(points_csv(fit));
-    if (!options.picture.empty())
-        write_picture(options.picture, plots(fit, options.operation + " on " + calls.device()));
-    return done;
+void declare_database(CLI::App& command, StudyOptions& options, OwnOptions& own) {
+    own.add(command.add_option("--db", options.database, "database of measurements"),
+            {"dataset-size", "features", "learners", "latency", "what-next"});
+    own.add(
+        command.add_option("--folds", options.folds, "parts that operations are split into (dataset-size: 3, else 5)")
+            ->check(CLI::Range(2, 100)),
+        {"dataset-size", "features", "learners"});
+    own.add(command.add_option("--seeds", options.seeds, "how often all is repeated (dataset-size: 1, what-next: 3)")
+                ->check(CLI::Range(1, 1000)),
+            {"dataset-size", "what-next"});
+    own.add(command.add_option("--steps", options.steps, "dataset-size: growing training sets")
+                ->check(CLI::Range(1, 1000))
+                ->capture_default_str(),
+            {"dataset-size"});
+    own.add(command.add_option("--learner", options.learners, "learners: those to compare; else the one to train")
+                ->check(CLI::IsMember(learner_words())),
+            {"dataset-size", "features", "learners", "what-next"});
+    own.add(command.add_option("--repeats", options.repeats, "features: shufflings (3); latency: timings (20)")
+                ->check(CLI::Range(1, 10000)),
+            {"features", "latency"});
+    own.add(command.add_option("--predictor", options.predictor, "latency: this .jcp file, not one trained from --db"),
+            {"latency"});
 }
 
 }  // namespace
 
 Run declare_study(CLI::App& command) {
     const auto options = std::make_shared<StudyOptions>();
-    command.add_option("STUDY", options->study, "proportionality or startup")
-        ->required()
-        ->check(CLI::IsMember({"proportionality", "startup"}));
-    command.add_option("OPERATION", options->operation, "signature of the operation to run")->capture_default_str();
-    command.add_option("--device", options->device, "what the worker measures on: cpu, cuda:0")->capture_default_str();
-    command.add_option("--worker", options->worker, "command that starts the worker (default: joulecast-torch)");
-    command.add_option("--threads", options->threads, "CPU threads (default: one for each core)")
-        ->check(CLI::NonNegativeNumber);
-    command.add_option("--longest", options->longest, "proportionality: the longest run")->capture_default_str();
-    command.add_option("--points", options->points, "proportionality: runs, at most")
-        ->check(CLI::Range(5, 2000))
-        ->capture_default_str();
-    command.add_option("--meter", options->meter, "startup: which meter")->capture_default_str();
-    command.add_option("--runs", options->runs, "startup: how many runs")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    command.add_option("--run", options->run, "startup: length of a run")->capture_default_str();
-    command.add_option("--rest", options->rest, "startup: rest before each run, 0 for none")->capture_default_str();
-    command.add_option("--power-log", options->power_log, "startup: a recorded trace instead of measuring");
+    const auto own = std::make_shared<OwnOptions>();
+    command.add_option("STUDY", options->study, joined(study_names()))->required()->check(CLI::IsMember(study_names()));
+    declare_measuring(command, *options, *own);
+    auto* device = command.add_option("--device", options->device,
+                                      "what the worker measures on: cpu, cuda:0; or a device of the database");
+    declare_database(command, *options, *own);
     command.add_option("--csv", options->csv, "write the points as CSV");
     command.add_option("--picture", options->picture, "write the figures as an HTML page");
     options->output.declare(command);
-    return [options] {
+    return [options, own, device] {
+        own->check(options->study);
+        if (device->count() > 0) options->devices = {options->device};
         if (!options->picture.empty() && !picture_missing_reason().empty())
             std::cerr << "joulecast: " << picture_missing_reason() << '\n';
-        return options->study == "startup" ? study_startup(*options) : proportionality(*options);
+        const auto* study =
+            std::ranges::find(studies, options->study, [](const Study& s) { return std::string(s.name); });
+        return study->run(*options);
     };
 }
 

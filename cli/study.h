@@ -1,11 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/measured_rows.h"
 #include "cli/verb.h"
 #include "joulecast/measure/proportionality.h"
+#include "joulecast/report/plot.h"
+#include "joulecast/report/table.h"
 #include "joulecast/worker/supervision/supervisor.h"
 
 namespace joulecast::cli {
@@ -24,6 +29,13 @@ struct StudyOptions {
     std::string run = "3s";
     std::string rest = "3s";
     std::string power_log;
+    // Those of a database.
+    std::string database;
+    std::vector<std::string> devices;  ///< of it; none: all
+    std::string predictor;
+    std::optional<std::size_t> folds, seeds, repeats;
+    std::size_t steps = 15;
+    std::vector<std::string> learners;
     std::string csv;
     std::string picture;
     Output output;
@@ -47,6 +59,44 @@ class Calls {
     std::string device_;
 };
 
+int study_proportionality(const StudyOptions& options);
 int study_startup(const StudyOptions& options);
+
+// Studies of a database.
+int study_dataset_size(const StudyOptions& options);
+int study_features(const StudyOptions& options);
+int study_learners(const StudyOptions& options);
+int study_latency(const StudyOptions& options);
+int study_what_next(const StudyOptions& options);
+
+/// One table of a study: all of it for programs, and what people are shown.
+struct StudyTable {
+    std::string key;  ///< in JSON
+    std::string title;
+    Table full;
+    Table shown;
+};
+
+/// What a study of a database found. CSV is its first table.
+struct StudyResult {
+    std::vector<StudyTable> tables;
+    std::string notes;  ///< below the tables; in JSON "notes"
+    std::vector<Plot> plots;
+};
+
+/// Prints it in the format asked for, and writes CSV and picture. Returns the exit status.
+int write_study(const StudyOptions& options, const StudyResult& result);
+
+/// What the database holds of the device asked for, or of all. Throws UsageError without a database.
+std::vector<MeasuredRows> studied_rows(const StudyOptions& options);
+
+/// Writes "WHAT 3 of 15" to standard error.
+std::function<void(std::size_t, std::size_t)> study_progress(const std::string& what);
+
+/// "nvidia-a30, tf32": under a picture's title.
+std::string describe(const MeasuredRows& rows);
+
+/// The learner named, or the default; throws UsageError for several and for auto where a study needs one learner.
+Learner one_learner(const StudyOptions& options, Learner otherwise);
 
 }  // namespace joulecast::cli

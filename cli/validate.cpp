@@ -259,13 +259,13 @@ std::string to_text(const Validated& v) {
         if (v.lacks_lattuada) text += lattuada_gap() + "\n";
     }
     if (v.networks.empty()) return text;
-    text += "\n" + joulecast::to_text(fill(
-                       only(network_columns(),
-                            {"network", "device", "symbols", "mode", "precision", "host", "measured_time_s",
-                             "predicted_time_s",
-                             "error", "summed_time_s", "summed_error", "measured_energy_j", "predicted_energy_j",
-                             "energy_error", "measured_peak_bytes", "predicted_peak_bytes", "inside_interval"}),
-                       v.networks));
+    text +=
+        "\n" + joulecast::to_text(fill(
+                   only(network_columns(), {"network", "device", "symbols", "mode", "precision", "host",
+                                            "measured_time_s", "predicted_time_s", "error", "summed_time_s",
+                                            "summed_error", "measured_energy_j", "predicted_energy_j", "energy_error",
+                                            "measured_peak_bytes", "predicted_peak_bytes", "inside_interval"}),
+                   v.networks));
     text += "\n" + joulecast::to_text(fill(summary_columns(), summaries(v.networks)));
     text += baseline_networks_text(v.baselines);
     return text;

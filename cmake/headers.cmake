@@ -44,7 +44,11 @@ set(joulecast_headers
     joulecast/evaluate/baselines/layer_regression.h
     joulecast/evaluate/baselines/sparse_polynomial.h
     joulecast/evaluate/cross_validate.h
+    joulecast/evaluate/dataset_size.h
+    joulecast/evaluate/feature_importance.h
+    joulecast/evaluate/learner_comparison.h
     joulecast/evaluate/leave_device_out.h
+    joulecast/evaluate/what_next_trial.h
     joulecast/features/dimensions.h
     joulecast/features/feature.h
     joulecast/graph/autocast.h

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_command.h"
+#include "tests/predict/synthetic.h"
 
 namespace joulecast {
 namespace {
@@ -95,8 +96,109 @@ TEST(StudyStartup, WithoutAMeterItSaysWhyNot) {
 }
 
 TEST(Study, OnlyWhatThereIsIsAccepted) {
-    EXPECT_EQ(run_joulecast("study learners").status, 2);
+    EXPECT_EQ(run_joulecast("study handwriting").status, 2);
     EXPECT_EQ(run_joulecast("study").status, 2);
+    const auto none = run_joulecast("study learners");
+    EXPECT_EQ(none.status, 2);
+    EXPECT_THAT(none.err, HasSubstr("--db FILE"));
+    const auto foreign = run_joulecast("study latency --steps 3 --db x.db");
+    EXPECT_EQ(foreign.status, 2);
+    EXPECT_THAT(foreign.err, HasSubstr("study latency has no --steps: it is of dataset-size"));
+}
+
+/// Two networks with their operations; what measuring took is half a second each.
+class StudyOfADatabase : public ::testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        folder_ = new TemporaryFolder;
+        Dataset dataset(folder_->file("two.db"));
+        dataset.insert(testing::synthetic_cpu());
+        const std::vector<Graph> graphs{testing::synthetic_graph("resnet18", 2),
+                                        testing::synthetic_graph("mobilenet_v2", 2)};
+        for (OperationRow row : testing::synthetic_rows(graphs)) {
+            row.measurement.wall_s = 0.5;
+            dataset.insert(row.measurement, row.provenance);
+        }
+        for (const Graph& graph : graphs) {
+            NetworkRow row = testing::synthetic_network(graph);
+            row.measurement.wall_s = 2;
+            dataset.insert(row.measurement, row.provenance);
+        }
+    }
+    static void TearDownTestSuite() {
+        delete folder_;
+        folder_ = nullptr;
+    }
+    static std::string file(const std::string& name) { return folder_->file(name); }
+    static nlohmann::json study(const std::string& arguments) {
+        const auto ran = run_joulecast("study " + arguments + " --format json --db " + file("two.db"));
+        EXPECT_EQ(ran.status, 0) << ran.err;
+        return nlohmann::json::parse(ran.out, nullptr, false);
+    }
+
+  private:
+    static inline TemporaryFolder* folder_ = nullptr;
+};
+
+TEST_F(StudyOfADatabase, DatasetSizePrintsAStepForEachPartWithTheThesisBeside) {
+    const auto json = study("dataset-size --steps 3 --folds 2");
+    EXPECT_EQ(json.at("schema"), "joulecast.study/1");
+    EXPECT_EQ(json.at("study"), "dataset-size");
+    ASSERT_EQ(json.at("results").size(), 6U);
+    EXPECT_EQ(json.at("results").at(2).at("model"), "joulecast");
+    EXPECT_EQ(json.at("results").at(2).at("step"), 3);
+    EXPECT_EQ(json.at("results").at(3).at("model"), "thesis_forest");
+    for (const char* key : {"training_rows", "rows", "r2", "mape", "median_ape", "interval_coverage"})
+        EXPECT_TRUE(json.at("results").at(2).at(key).is_number()) << key;
+}
+
+TEST_F(StudyOfADatabase, FeaturesAreSortedAndWhatThereIsNotIsSaid) {
+    const auto json = study("features --folds 2 --repeats 1 --learner decision_tree");
+    ASSERT_GT(json.at("importance").size(), 20U);
+    EXPECT_EQ(json.at("importance").at(0).at("rank"), 1);
+    EXPECT_GE(json.at("importance").at(0).at("increase"), json.at("importance").at(1).at("increase"));
+    EXPECT_TRUE(json.at("augmentation").empty());
+    EXPECT_THAT(json.at("notes").get<std::string>(), HasSubstr("there are no augmentation rows"));
+}
+
+TEST_F(StudyOfADatabase, LearnersAreComparedByFamilyWithTheirTime) {
+    const auto json = study("learners --folds 2 --learner ridge knn");
+    ASSERT_FALSE(json.at("results").empty());
+    for (const auto& line : json.at("results")) {
+        EXPECT_TRUE(line.at("learner") == "ridge" || line.at("learner") == "knn");
+        EXPECT_TRUE(line.at("training_cpu_s").is_number());
+    }
+    EXPECT_EQ(run_joulecast("study learners --learner auto --db " + file("two.db")).status, 2);
+}
+
+TEST_F(StudyOfADatabase, LatencyStandsBesideTheThesisAndMeasuring) {
+    const auto results = study("latency --repeats 2").at("results");
+    ASSERT_EQ(results.size(), 5U);
+    EXPECT_EQ(results.at(0).at("thesis_s"), 30);
+    EXPECT_EQ(results.at(2).at("measuring_s"), 0.5);
+    EXPECT_EQ(results.at(3).at("thesis_s"), 0.5);
+    EXPECT_EQ(results.at(4).at("thesis_s"), 0.03);
+    EXPECT_EQ(results.at(4).at("measuring_s"), 2);
+    for (const auto& step : results) EXPECT_GT(step.at("time_s"), 0);
+}
+
+TEST_F(StudyOfADatabase, WhatNextIsTriedAgainstChance) {
+    const auto results = study("what-next --seeds 1").at("results");
+    ASSERT_EQ(results.size(), 14U);  // none, three ways at four budgets, all
+    EXPECT_EQ(results.at(1).at("strategy"), "what_next");
+    EXPECT_EQ(results.at(3).at("strategy"), "random");
+    EXPECT_EQ(results.at(1).at("measured"), results.at(3).at("measured")) << "each costs the same";
+}
+
+TEST_F(StudyOfADatabase, WritesItsNumbersAndItsPicture) {
+    write_file(file("plotly.min.js"), "/*the library*/");
+    const auto ran =
+        run_shell("JOULECAST_HOME=" + file("") + " $JOULECAST study learners --folds 2 --learner knn --db " +
+                  file("two.db") + " --csv " + file("l.csv") + " --picture " + file("l.html"));
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(read_file(file("l.csv")), StartsWith("device,math,metric,family,learner,rows,groups,r2,"));
+    EXPECT_THAT(read_file(file("l.html")), HasSubstr("Learners: MAPE of time_s"));
+    EXPECT_THAT(ran.out, HasSubstr("training (CPU)"));
 }
 
 }  // namespace

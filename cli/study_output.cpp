@@ -1,0 +1,57 @@
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/picture.h"
+#include "cli/study.h"
+#include "joulecast/error.h"
+
+namespace joulecast::cli {
+
+int write_study(const StudyOptions& options, const StudyResult& result) {
+    const std::string csv = to_csv(result.tables.front().full);
+    if (options.output.format == "json") {
+        nlohmann::ordered_json answer = {{"schema", "joulecast.study/1"}, {"study", options.study}};
+        for (const StudyTable& table : result.tables)
+            answer[table.key] = nlohmann::ordered_json::parse(to_json(table.full));
+        answer["notes"] = result.notes;
+        options.output.write(answer.dump(2) + '\n');
+    } else if (options.output.format == "csv") {
+        options.output.write(csv);
+    } else {
+        std::string text;
+        for (const StudyTable& table : result.tables) {
+            if (table.shown.rows.empty()) continue;
+            text += (text.empty() ? "" : "\n") + table.title + "\n\n" + to_text(table.shown);
+        }
+        if (!result.notes.empty()) text += "\n" + result.notes;
+        options.output.write(text);
+    }
+    if (!options.csv.empty()) Output{.format = "csv", .file = options.csv}.write(csv);
+    if (!options.picture.empty()) write_picture(options.picture, result.plots);
+    return done;
+}
+
+std::vector<MeasuredRows> studied_rows(const StudyOptions& options) {
+    if (options.database.empty()) throw UsageError("name the database that the study is of: --db FILE");
+    const Dataset dataset(options.database, Dataset::Access::read_only);
+    return measured_rows(dataset, options.devices);
+}
+
+std::function<void(std::size_t, std::size_t)> study_progress(const std::string& what) {
+    return [what](std::size_t done, std::size_t all) { std::cerr << what << ' ' << done << " of " << all << '\n'; };
+}
+
+std::string describe(const MeasuredRows& rows) {
+    return rows.device.id + ", " + std::string(name(rows.setting.math)) + " math, " +
+           std::to_string(rows.operations.size()) + " rows";
+}
+
+Learner one_learner(const StudyOptions& options, Learner otherwise) {
+    if (options.learners.empty()) return otherwise;
+    const auto learner = parse_learner(options.learners.front());
+    if (options.learners.size() > 1 || !learner)
+        throw UsageError("study " + options.study + " takes one learner by its name");
+    return *learner;
+}
+
+}  // namespace joulecast::cli

@@ -1,0 +1,128 @@
+#include "joulecast/evaluate/dataset_size.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "joulecast/error.h"
+#include "joulecast/learn/folds.h"
+#include "joulecast/learn/random.h"
+#include "joulecast/units/statistics.h"
+
+namespace joulecast {
+namespace {
+
+/// What was trained at one step, over all folds and seeds.
+struct Step {
+    std::vector<double> rows, groups;
+    std::vector<OutOfFoldRow> forecasts;
+    std::size_t parts = 0;  ///< folds and seeds done: numbers the "fold" of the forecasts
+};
+
+/// The groups outside of the fold in random order.
+std::vector<std::string> training_groups(std::span<const TrainingRow> rows, const std::vector<std::size_t>& fold_of,
+                                         std::size_t fold, std::uint64_t seed) {
+    std::set<std::string> unique;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (fold_of[i] != fold) unique.insert(rows[i].group);
+    }
+    std::vector<std::string> order(unique.begin(), unique.end());
+    Random random(seed);
+    for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random.below(left)]);
+    return order;
+}
+
+struct Parts {
+    std::vector<TrainingRow> training, test;
+};
+
+Parts parts_of(std::span<const TrainingRow> rows, const std::set<std::string>& in_training,
+               const std::vector<std::size_t>& fold_of, std::size_t fold) {
+    Parts parts;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (fold_of[i] == fold) {
+            parts.test.push_back(rows[i]);
+        } else if (in_training.contains(rows[i].group)) {
+            parts.training.push_back(rows[i]);
+        }
+    }
+    return parts;
+}
+
+bool is_reported(const std::string& metric) {
+    return metric == name(Metric::time) || metric == name(Metric::power);
+}
+
+void add_forecasts(const DeviceModel& trained, const Parts& parts, const DatasetSizeSettings& settings, Step& step) {
+    const auto on_device = [&](const TrainingRow& row) { return RowOnDevice{&row, &trained.device, &trained.point}; };
+    auto forecasts = score_predictor(trained, all_columns(), parts.test);
+    std::vector<RowOnDevice> training;
+    for (const TrainingRow& row : parts.training) training.push_back(on_device(row));
+    const FittedBaselines published(settings.baselines, training, settings.training.seed, settings.training.threads);
+    for (const TrainingRow& row : parts.test) published.append_forecasts(on_device(row), 0, forecasts);
+    for (OutOfFoldRow& row : forecasts) {
+        if (!is_reported(row.metric)) continue;
+        row.fold = step.parts;
+        step.forecasts.push_back(std::move(row));
+    }
+    ++step.parts;
+}
+
+double mape_std(const Step& step, const Accuracy& of) {
+    std::map<std::size_t, std::vector<OutOfFoldRow>> by_part;
+    for (const OutOfFoldRow& row : step.forecasts) {
+        if (row.model == of.model && row.metric == of.metric) by_part[row.fold].push_back(row);
+    }
+    std::vector<double> mapes;
+    for (const auto& [part, rows] : by_part) mapes.push_back(accuracies(rows).front().mape);
+    return standard_deviation(mapes);
+}
+
+/// The lines of all families and modes together.
+void add_lines(const Step& step, std::size_t number, std::size_t steps, std::vector<DatasetSize>& lines) {
+    std::set<std::pair<std::string, std::string>> seen;
+    for (const Accuracy& accuracy : accuracies(step.forecasts)) {
+        // The first of a model and metric is that of everything.
+        if (!seen.emplace(accuracy.model, accuracy.metric).second) continue;
+        lines.push_back({number, static_cast<double>(number) / static_cast<double>(steps), mean(step.rows),
+                         mean(step.groups), accuracy, mape_std(step, accuracy)});
+    }
+}
+
+}  // namespace
+
+std::vector<DatasetSize> study_dataset_size(const Device& device, const OperatingPoint& setting,
+                                            std::span<const TrainingRow> rows, const DatasetSizeSettings& settings) {
+    std::vector<std::string> groups;
+    for (const TrainingRow& row : rows) groups.push_back(row.group);
+    std::vector<Step> steps(settings.steps);
+    std::size_t done = 0;
+    for (std::size_t repeat = 0; repeat < settings.seeds; ++repeat) {
+        const std::uint64_t seed = settings.training.seed + repeat;
+        const auto fold_of = group_folds(groups, settings.folds, seed);
+        for (std::size_t fold = 0; fold < settings.folds; ++fold) {
+            const auto order = training_groups(rows, fold_of, fold, seed * settings.folds + fold);
+            if (order.size() < settings.steps)
+                throw Error("too few different operations on " + device.id + " for " + std::to_string(settings.steps) +
+                            " growing training sets: " + std::to_string(order.size()) +
+                            ". Measure more, or ask for fewer --steps.");
+            std::set<std::string> in_training;
+            for (std::size_t step = 0; step < settings.steps; ++step) {
+                const std::size_t end = (step + 1) * order.size() / settings.steps;
+                for (std::size_t i = step * order.size() / settings.steps; i < end; ++i) in_training.insert(order[i]);
+                const Parts parts = parts_of(rows, in_training, fold_of, fold);
+                const auto trained = train_device(device, setting, parts.training, {}, settings.training);
+                steps[step].rows.push_back(static_cast<double>(parts.training.size()));
+                steps[step].groups.push_back(static_cast<double>(in_training.size()));
+                add_forecasts(trained, parts, settings, steps[step]);
+                if (settings.progress) settings.progress(++done, settings.seeds * settings.folds * settings.steps);
+            }
+        }
+    }
+    std::vector<DatasetSize> lines;
+    for (std::size_t step = 0; step < settings.steps; ++step) add_lines(steps[step], step + 1, settings.steps, lines);
+    return lines;
+}
+
+}  // namespace joulecast
