@@ -30,9 +30,8 @@ const std::vector<Column<Line>>& columns() {
         {"mape", "MAPE", Show::percent, [](const Line& l) { return known(l.accuracy.mape); }},
         {"mape_std", "±", Show::percent, [](const Line& l) { return known(l.mape_std); }},
         {"median_ape", "median", Show::percent, [](const Line& l) { return known(l.accuracy.median_ape); }},
-        {"interval_coverage", "in 90 %", Show::percent,
-         [](const Line& l) { return known(l.accuracy.interval_coverage); }},
-        {"interval_width", "width", Show::percent, [](const Line& l) { return known(l.accuracy.interval_width); }},
+        {"interval_coverage", "in 90 %", Show::percent, [](const Line& l) { return known(l.accuracy.interval.share); }},
+        {"interval_width", "width", Show::percent, [](const Line& l) { return known(l.accuracy.interval.width); }},
     };
     return list;
 }

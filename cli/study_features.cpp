@@ -58,8 +58,7 @@ const std::vector<Column<Effect>>& effect_columns() {
         {"r2", "R²", Show::number, [](const E& e) { return known(e.of.accuracy.r2); }},
         {"mape", "MAPE", Show::percent, [](const E& e) { return known(e.of.accuracy.mape); }},
         {"median_ape", "median", Show::percent, [](const E& e) { return known(e.of.accuracy.median_ape); }},
-        {"interval_coverage", "in 90 %", Show::percent,
-         [](const E& e) { return known(e.of.accuracy.interval_coverage); }},
+        {"interval_coverage", "in 90 %", Show::percent, [](const E& e) { return known(e.of.accuracy.interval.share); }},
     };
     return list;
 }

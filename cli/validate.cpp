@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <span>
 #include <tuple>
@@ -70,8 +71,14 @@ const std::vector<Column<Accuracy>>& accuracy_columns() {
         {"mae", "MAE", Show::number, [](const Accuracy& a) { return known(a.mae); }},
         {"medae", "MedAE", Show::number, [](const Accuracy& a) { return known(a.medae); }},
         {"max_error", "max", Show::number, [](const Accuracy& a) { return known(a.max_error); }},
-        {"interval_coverage", "in 90 %", Show::percent, [](const Accuracy& a) { return known(a.interval_coverage); }},
-        {"interval_width", "width", Show::percent, [](const Accuracy& a) { return known(a.interval_width); }},
+        {"interval_coverage", "in 90 %", Show::percent, [](const Accuracy& a) { return known(a.interval.share); }},
+        {"interval_coverage_low", "from", Show::percent,
+         [](const Accuracy& a) { return known(a.interval.bounds.low); }},
+        {"interval_coverage_high", "to", Show::percent,
+         [](const Accuracy& a) { return known(a.interval.bounds.high); }},
+        {"interval_contains_90", "90 % fits", Show::text,
+         [](const Accuracy& a) { return known(a.interval.contains_90()); }},
+        {"interval_width", "width", Show::percent, [](const Accuracy& a) { return known(a.interval.width); }},
     };
     return list;
 }
@@ -123,7 +130,7 @@ const std::vector<Column<NetworkAccuracy>>& network_columns() {
         {"predicted_peak_bytes", "forecast", Show::bytes, [](const N& n) { return known(n.predicted_peak_bytes); }},
         {"inside_interval", "in 90 %", Show::text, [](const N& n) { return n.inside_interval; }},
         {"energy_inside_interval", "energy in 90 %", Show::text,
-         [](const N& n) { return n.energy_inside_interval ? Cell(*n.energy_inside_interval) : Cell(); }},
+         [](const N& n) { return known(n.energy_inside_interval); }},
     };
     return list;
 }
@@ -145,9 +152,13 @@ struct NetworkSummary {
     std::string precision;
     std::string host;
     std::vector<double> forecast, summed, memory, energy, summed_energy;
-    double inside = 0;
-    double energy_inside = std::numeric_limits<double>::quiet_NaN();
+    Coverage time_interval, energy_interval;
 };
+
+template <class Unit>
+double relative_width(const Estimate<Unit>& forecast) {
+    return (forecast.high.value() - forecast.low.value()) / forecast.value.value();
+}
 
 NetworkSummary summary(const std::string& mode, const std::string& precision, const std::string& host,
                        const std::vector<NetworkAccuracy>& networks) {
@@ -155,22 +166,23 @@ NetworkSummary summary(const std::string& mode, const std::string& precision, co
     s.mode = mode;
     s.precision = precision;
     s.host = host;
-    std::vector<double> energy_inside;
+    std::vector<IntervalOutcome> time, energy_outcomes;
     for (const NetworkAccuracy& n : networks) {
         if (mode != "all" && (mode != name(n.mode) || precision != n.precision || host != name(n.host))) continue;
         s.forecast.push_back(relative_error(n.predicted_time.value.value(), n.measured_time_s));
         if (std::isfinite(n.summed_time_s)) s.summed.push_back(relative_error(n.summed_time_s, n.measured_time_s));
         const double memory = relative_error(n.predicted_peak_bytes, n.measured_peak_bytes);
         if (std::isfinite(memory)) s.memory.push_back(memory);
-        if (n.inside_interval) s.inside += 1;
+        time.push_back({n.inside_interval, relative_width(n.predicted_time)});
         const double energy = relative_error(n.predicted_energy.value.value(), n.measured_energy_j);
         if (std::isfinite(energy)) s.energy.push_back(energy);
         const double summed_energy = relative_error(n.summed_energy_j, n.measured_energy_j);
         if (std::isfinite(summed_energy)) s.summed_energy.push_back(summed_energy);
-        if (n.energy_inside_interval) energy_inside.push_back(*n.energy_inside_interval ? 1 : 0);
+        if (n.energy_inside_interval)
+            energy_outcomes.push_back({*n.energy_inside_interval, relative_width(n.predicted_energy)});
     }
-    s.energy_inside = mean(energy_inside);
-    s.inside /= static_cast<double>(s.forecast.size());
+    s.time_interval = coverage(time);
+    s.energy_interval = coverage(energy_outcomes);
     return s;
 }
 
@@ -202,12 +214,25 @@ const std::vector<Column<NetworkSummary>>& summary_columns() {
         {"networks", "networks", Show::count, [](const S& s) { return static_cast<std::int64_t>(s.forecast.size()); }},
         {"time_mape", "forecast MAPE", Show::percent, [](const S& s) { return of(mean, s.forecast); }},
         {"time_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.forecast); }},
-        {"interval_coverage", "in 90 %", Show::percent, [](const S& s) { return known(s.inside); }},
+        {"interval_coverage", "in 90 %", Show::percent, [](const S& s) { return known(s.time_interval.share); }},
+        {"interval_coverage_low", "from", Show::percent, [](const S& s) { return known(s.time_interval.bounds.low); }},
+        {"interval_coverage_high", "to", Show::percent, [](const S& s) { return known(s.time_interval.bounds.high); }},
+        {"interval_contains_90", "90 % fits", Show::text,
+         [](const S& s) { return known(s.time_interval.contains_90()); }},
+        {"interval_width", "width", Show::percent, [](const S& s) { return known(s.time_interval.width); }},
         {"summed_time_mape", "Σ measured MAPE", Show::percent, [](const S& s) { return of(mean, s.summed); }},
         {"summed_time_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.summed); }},
         {"energy_mape", "energy MAPE", Show::percent, [](const S& s) { return of(mean, s.energy); }},
         {"energy_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.energy); }},
-        {"energy_interval_coverage", "in 90 %", Show::percent, [](const S& s) { return known(s.energy_inside); }},
+        {"energy_interval_coverage", "in 90 %", Show::percent,
+         [](const S& s) { return known(s.energy_interval.share); }},
+        {"energy_interval_coverage_low", "from", Show::percent,
+         [](const S& s) { return known(s.energy_interval.bounds.low); }},
+        {"energy_interval_coverage_high", "to", Show::percent,
+         [](const S& s) { return known(s.energy_interval.bounds.high); }},
+        {"energy_interval_contains_90", "90 % fits", Show::text,
+         [](const S& s) { return known(s.energy_interval.contains_90()); }},
+        {"energy_interval_width", "width", Show::percent, [](const S& s) { return known(s.energy_interval.width); }},
         {"summed_energy_mape", "Σ measured MAPE", Show::percent, [](const S& s) { return of(mean, s.summed_energy); }},
         {"memory_mape", "memory MAPE", Show::percent, [](const S& s) { return of(mean, s.memory); }},
         {"memory_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.memory); }},
@@ -250,11 +275,27 @@ std::string to_text(const Validated& v) {
                 " training rows dropped, over all parts; all are tested\n";
     text += "\n";
     if (!v.rows.empty()) {
-        text += joulecast::to_text(
-            fill(only(accuracy_columns(),
-                      {"model", "metric", "device", "family", "mode", "math", "rows", "groups", "r2", "r2_fold_mean",
-                       "r2_fold_std", "r2_log", "mape", "median_ape", "bias", "interval_coverage", "interval_width"}),
-                 lines_of_text(v)));
+        text += joulecast::to_text(fill(only(accuracy_columns(), {"model",
+                                                                  "metric",
+                                                                  "device",
+                                                                  "family",
+                                                                  "mode",
+                                                                  "math",
+                                                                  "rows",
+                                                                  "groups",
+                                                                  "r2",
+                                                                  "r2_fold_mean",
+                                                                  "r2_fold_std",
+                                                                  "r2_log",
+                                                                  "mape",
+                                                                  "median_ape",
+                                                                  "bias",
+                                                                  "interval_coverage",
+                                                                  "interval_coverage_low",
+                                                                  "interval_coverage_high",
+                                                                  "interval_contains_90",
+                                                                  "interval_width"}),
+                                        lines_of_text(v)));
         text += gaps_text(v.rows);
         if (v.lacks_lattuada) text += lattuada_gap() + "\n";
     }

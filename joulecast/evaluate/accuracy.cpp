@@ -62,15 +62,13 @@ void set_errors(Accuracy& accuracy, const Rows& rows) {
 }
 
 void set_intervals(Accuracy& accuracy, const Rows& rows) {
-    std::vector<double> inside;
-    std::vector<double> width;
+    std::vector<IntervalOutcome> outcomes;
     for (const OutOfFoldRow* row : rows) {
         if (std::isnan(row->low) || std::isnan(row->high)) continue;
-        inside.push_back(row->low <= row->measured && row->measured <= row->high ? 1 : 0);
-        if (row->predicted > 0) width.push_back((row->high - row->low) / row->predicted);
+        outcomes.push_back({row->low <= row->measured && row->measured <= row->high,
+                            row->predicted > 0 ? (row->high - row->low) / row->predicted : missing});
     }
-    accuracy.interval_coverage = mean(inside);
-    accuracy.interval_width = mean(width);
+    accuracy.interval = coverage(outcomes);
 }
 
 bool has_forecast(const OutOfFoldRow* row) {
@@ -112,6 +110,25 @@ void add_families(const Rows& rows, const std::string& mode, std::vector<Accurac
 }
 
 }  // namespace
+
+std::optional<bool> Coverage::contains_90() const {
+    if (rows == 0) return std::nullopt;
+    return bounds.low <= 0.9 && 0.9 <= bounds.high;
+}
+
+Coverage coverage(std::span<const IntervalOutcome> outcomes) {
+    Coverage result;
+    result.rows = static_cast<std::int64_t>(outcomes.size());
+    std::vector<double> widths;
+    for (const IntervalOutcome& outcome : outcomes) {
+        if (outcome.inside) ++result.inside;
+        if (!std::isnan(outcome.width)) widths.push_back(outcome.width);
+    }
+    if (result.rows > 0) result.share = static_cast<double>(result.inside) / static_cast<double>(result.rows);
+    result.bounds = binomial_bounds(result.inside, result.rows, 0.95);
+    result.width = mean(widths);
+    return result;
+}
 
 double r_squared(std::span<const double> measured, std::span<const double> predicted) {
     if (measured.size() < 2) return missing;

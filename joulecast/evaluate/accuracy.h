@@ -3,9 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "joulecast/units/statistics.h"
 
 namespace joulecast {
 
@@ -24,6 +27,26 @@ struct OutOfFoldRow {
     double low = std::numeric_limits<double>::quiet_NaN();  ///< NaN where the model gives no interval
     double high = std::numeric_limits<double>::quiet_NaN();
 };
+
+/// How often intervals hold what was measured, and what so many rows can tell of it.
+struct Coverage {
+    std::int64_t rows = 0;  ///< with an interval
+    std::int64_t inside = 0;
+    double share = std::numeric_limits<double>::quiet_NaN();
+    ShareBounds bounds{std::numeric_limits<double>::quiet_NaN(),
+                       std::numeric_limits<double>::quiet_NaN()};  ///< exact binomial, 95 %
+    double width = std::numeric_limits<double>::quiet_NaN();       ///< mean of (high - low) / predicted
+
+    /// Whether the bounds hold 0.90; absent without rows.
+    std::optional<bool> contains_90() const;
+};
+
+/// One interval against what was measured.
+struct IntervalOutcome {
+    bool inside = false;
+    double width = std::numeric_limits<double>::quiet_NaN();  ///< relative; NaN: not defined
+};
+Coverage coverage(std::span<const IntervalOutcome> outcomes);
 
 /// Percentages as fractions; errors in the metric's unit; NaN where not defined (one row, zero variance, no interval).
 struct Accuracy {
@@ -46,8 +69,7 @@ struct Accuracy {
     double medae = std::numeric_limits<double>::quiet_NaN();
     double max_error = std::numeric_limits<double>::quiet_NaN();
     double bias = std::numeric_limits<double>::quiet_NaN();  ///< geometric mean of predicted / measured, less 1
-    double interval_coverage = std::numeric_limits<double>::quiet_NaN();
-    double interval_width = std::numeric_limits<double>::quiet_NaN();  ///< mean of (high - low) / predicted
+    Coverage interval;
 };
 
 /// One line per (model, metric, device, math), "all", then one per family that has a forecast; where both modes occur

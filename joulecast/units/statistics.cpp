@@ -51,6 +51,17 @@ double two_sided_tail(double t, double degrees) {
     return incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t));
 }
 
+/// The x with I_x(a, b) = share.
+double beta_quantile(double share, double a, double b) {
+    double low = 0.0;
+    double high = 1.0;
+    for (int step = 0; step < 60; ++step) {
+        const double middle = (low + high) / 2.0;
+        (incomplete_beta(a, b, middle) < share ? low : high) = middle;
+    }
+    return (low + high) / 2.0;
+}
+
 }  // namespace
 
 double mean(std::span<const double> samples) {
@@ -111,6 +122,17 @@ double student_t_quantile(double share, double degrees) {
         (two_sided_tail(middle, degrees) > tail ? low : high) = middle;
     }
     return low + (high - low) / 2.0;
+}
+
+ShareBounds binomial_bounds(std::int64_t hits, std::int64_t trials, double confidence) {
+    if (trials < 1 || hits < 0 || hits > trials || !(confidence > 0.0) || !(confidence < 1.0))
+        return {not_known, not_known};
+    const double tail = (1.0 - confidence) / 2.0;
+    const auto k = static_cast<double>(hits);
+    const auto n = static_cast<double>(trials);
+    // P(X >= k | p) = I_p(k, n - k + 1): the tails of the binomial are incomplete beta functions.
+    return {hits == 0 ? 0.0 : beta_quantile(tail, k, n - k + 1.0),
+            hits == trials ? 1.0 : beta_quantile(1.0 - tail, k + 1.0, n - k)};
 }
 
 }  // namespace joulecast

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 namespace joulecast {
@@ -18,5 +19,15 @@ double effective_samples(std::span<const double> samples);
 
 /// Quantile of Student's t distribution, degrees > 0 (fractions allowed), share in (0, 1); accurate to 1e-9.
 double student_t_quantile(double share, double degrees);
+
+/// Bounds of a probability; both NaN where nothing was tried.
+struct ShareBounds {
+    double low = 0;
+    double high = 0;
+};
+/// Exact two-sided interval for the probability behind `hits` of `trials` independent ones (Clopper and Pearson 1934):
+/// the probabilities under which so few or so many are at least (1 - confidence) / 2 likely. NaN without trials, for
+/// more hits than trials, and for a confidence outside (0, 1). Accurate to 1e-9.
+ShareBounds binomial_bounds(std::int64_t hits, std::int64_t trials, double confidence);
 
 }  // namespace joulecast

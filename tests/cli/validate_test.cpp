@@ -60,7 +60,8 @@ TEST_F(Validate, HasTheKeysOfTheContract) {
         models.insert(line["model"].get<std::string>());
         for (const char* key :
              {"metric", "family", "device", "rows", "groups", "r2", "r2_fold_mean", "r2_fold_std", "r2_log", "mape",
-              "median_ape", "mae", "medae", "max_error", "interval_coverage", "interval_width"}) {
+              "median_ape", "mae", "medae", "max_error", "interval_coverage", "interval_coverage_low",
+              "interval_coverage_high", "interval_contains_90", "interval_width"}) {
             EXPECT_TRUE(line.contains(key)) << key;
         }
     }

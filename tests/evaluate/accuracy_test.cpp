@@ -25,8 +25,24 @@ TEST(Accuracy, IsWhatTheFormulasSay) {
     EXPECT_NEAR(a.mae, 0.5, 1e-12);
     EXPECT_NEAR(a.medae, 0.5, 1e-12);
     EXPECT_NEAR(a.max_error, 1, 1e-12);
-    EXPECT_NEAR(a.interval_coverage, 2.0 / 3, 1e-12);  // 4 is above 3.5
-    EXPECT_NEAR(a.interval_width, (2 / 1.5 + 2.0 / 2 + 1.0 / 3) / 3, 1e-12);
+    EXPECT_NEAR(a.interval.share, 2.0 / 3, 1e-12);  // 4 is above 3.5
+    EXPECT_NEAR(a.interval.width, (2 / 1.5 + 2.0 / 2 + 1.0 / 3) / 3, 1e-12);
+}
+
+TEST(Accuracy, SaysWhatSoManyRowsCanTellOfAHitRate) {
+    std::vector<OutOfFoldRow> rows;
+    for (int i = 0; i < 18; ++i) rows.push_back(row(0, 1, 1, i < 14 ? 0.5 : 2, 3));
+    const Coverage c = accuracies(rows).front().interval;
+    EXPECT_EQ(c.rows, 18);
+    EXPECT_EQ(c.inside, 14);
+    // scipy.stats.binomtest(14, 18).proportion_ci(0.95, "exact")
+    EXPECT_NEAR(c.bounds.low, 0.5236272342636347, 1e-9);
+    EXPECT_NEAR(c.bounds.high, 0.9359079522820022, 1e-9);
+    EXPECT_EQ(c.contains_90(), true);
+    std::vector<OutOfFoldRow> many(1184, row(0, 1, 1, 0.5, 3));
+    for (int i = 0; i < 87; ++i) many[static_cast<std::size_t>(i)].low = 2;
+    EXPECT_EQ(accuracies(many).front().interval.contains_90(), false);  // 1097 of 1184: 0.910 to 0.941
+    EXPECT_FALSE(coverage({}).contains_90().has_value());
 }
 
 TEST(Accuracy, AveragesOverFolds) {
@@ -42,7 +58,7 @@ TEST(Accuracy, IsMissingWhereItIsNotDefined) {
     const Accuracy a = accuracies(rows).front();
     EXPECT_TRUE(std::isnan(a.r2));
     EXPECT_TRUE(std::isnan(a.mape));
-    EXPECT_TRUE(std::isnan(a.interval_coverage));
+    EXPECT_TRUE(std::isnan(a.interval.share));
 }
 
 TEST(Accuracies, ComeForAllAndEachFamilyOfEachModel) {

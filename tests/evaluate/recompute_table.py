@@ -12,6 +12,7 @@ from collections import defaultdict
 
 try:
     import numpy as np
+    from scipy.stats import binomtest
     from sklearn.metrics import (
         max_error,
         mean_absolute_error,
@@ -52,7 +53,13 @@ def expected(rows):
     if rows[0]["low"]:
         low = np.array([float(r["low"]) for r in rows])
         high = np.array([float(r["high"]) for r in rows])
-        result["interval_coverage"] = np.mean((low <= y) & (y <= high))
+        inside = (low <= y) & (y <= high)
+        result["interval_coverage"] = np.mean(inside)
+        exact = binomtest(int(inside.sum()), len(rows)).proportion_ci(0.95, "exact")
+        result["interval_coverage_low"], result["interval_coverage_high"] = exact.low, exact.high
+        result["interval_contains_90"] = exact.low <= 0.9 <= exact.high
+        if (p > 0).all():
+            result["interval_width"] = np.mean((high - low) / p)
     return result
 
 

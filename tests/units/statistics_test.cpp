@@ -72,5 +72,26 @@ TEST(Statistics, StudentQuantileOfNonsenseIsNotKnown) {
     EXPECT_TRUE(std::isnan(student_t_quantile(0.9, 0.0)));
 }
 
+TEST(Statistics, BinomialBoundsEqualThoseOfScipy) {
+    // scipy.stats.binomtest(hits, trials).proportion_ci(0.95, "exact")
+    EXPECT_NEAR(binomial_bounds(14, 18, 0.95).low, 0.5236272342636347, 1e-9);
+    EXPECT_NEAR(binomial_bounds(14, 18, 0.95).high, 0.9359079522820022, 1e-9);
+    EXPECT_NEAR(binomial_bounds(90, 100, 0.95).low, 0.8237774022598247, 1e-9);
+    EXPECT_NEAR(binomial_bounds(90, 100, 0.95).high, 0.9509953107785141, 1e-9);
+    EXPECT_NEAR(binomial_bounds(180000, 200000, 0.95).low, 0.8986769134335558, 1e-8);
+    EXPECT_NEAR(binomial_bounds(180000, 200000, 0.95).high, 0.9013114802394409, 1e-8);
+}
+
+TEST(Statistics, BinomialBoundsOfNoneAndOfAllReachTheEnds) {
+    // None of ten: (1 - p)^10 = 0.025.
+    EXPECT_EQ(binomial_bounds(0, 10, 0.95).low, 0.0);
+    EXPECT_NEAR(binomial_bounds(0, 10, 0.95).high, 1 - std::pow(0.025, 0.1), 1e-12);
+    EXPECT_NEAR(binomial_bounds(10, 10, 0.95).low, std::pow(0.025, 0.1), 1e-12);
+    EXPECT_EQ(binomial_bounds(10, 10, 0.95).high, 1.0);
+    EXPECT_TRUE(std::isnan(binomial_bounds(0, 0, 0.95).low));
+    EXPECT_TRUE(std::isnan(binomial_bounds(3, 2, 0.95).high));
+    EXPECT_TRUE(std::isnan(binomial_bounds(1, 2, 1.0).high));
+}
+
 }  // namespace
 }  // namespace joulecast
