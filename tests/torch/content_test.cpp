@@ -111,5 +111,25 @@ TEST(InputContents, WeightsAreScaledByTheirFanIn) {
     EXPECT_FLOAT_EQ(found[1].offset, 0.0F);
 }
 
+// Whatever the file calls it: what the call does with it counts.
+TEST(InputContents, RunningMeansLieAroundZeroAndVariancesAreNone) {
+    Graph graph;
+    const TensorType channels{Dtype::f32, {64}};
+    graph.inputs = {{"x", GraphInput::Kind::user_input, {Dtype::f32, {2, 64, 8, 8}}, {}}};
+    for (const char* name : {"gain", "shift", "constant_7", "constant_8"})
+        graph.inputs.push_back({name, GraphInput::Kind::buffer, channels, {}});
+    Node node;
+    node.operation = parse_operation(
+        "aten::batch_norm(input=f32[2,64,8,8], weight=f32[64], bias=f32[64], running_mean=f32[64], "
+        "running_var=f32[64], training=false, momentum=0.1, eps=1e-05, cudnn_enabled=true)");
+    node.inputs = {{-1, 0}, {-1, 1}, {-1, 2}, {-1, 3}, {-1, 4}};
+    graph.nodes = {node};
+    const auto found = input_contents(graph);
+    EXPECT_FLOAT_EQ(found[1].offset, 1.0F);
+    EXPECT_FLOAT_EQ(found[2].offset, 0.0F);
+    EXPECT_FLOAT_EQ(found[3].offset, 0.0F);
+    EXPECT_EQ(found[4].kind, Content::Kind::positive);
+}
+
 }  // namespace
 }  // namespace joulecast::torch_worker

@@ -55,6 +55,37 @@ TEST(Network, ComputesWhatTheGraphSays) {
     EXPECT_TRUE(at::allclose(outputs[0], expected));
 }
 
+// With means of one each ReLU behind a batch norm let less through, and none of the later ones anything at all.
+TEST(Network, ValuesLiveThroughManyBatchNorms) {
+    Graph graph;
+    const TensorType image{Dtype::f32, {1, 8, 16, 16}};
+    graph.inputs = {{"x", GraphInput::Kind::user_input, image, {}}};
+    ValueRef last{-1, 0};
+    const auto weight = [&graph](std::vector<std::int64_t> sizes) {
+        graph.inputs.push_back({"w", GraphInput::Kind::parameter, {Dtype::f32, std::move(sizes)}, {}});
+        return ValueRef{-1, static_cast<std::int32_t>(graph.inputs.size()) - 1};
+    };
+    const auto call = [&](const std::string& text, std::vector<ValueRef> inputs) {
+        graph.nodes.push_back(node(text, std::move(inputs), {image}));
+        last = {static_cast<std::int32_t>(graph.nodes.size()) - 1, 0};
+    };
+    for (int layer = 0; layer < 10; ++layer) {
+        const ValueRef kernel = weight({8, 8, 3, 3});
+        call("aten::conv2d(input=f32[1,8,16,16], weight=f32[8,8,3,3], padding=[1,1])", {last, kernel});
+        const std::vector<ValueRef> channels{weight({8}), weight({8}), weight({8}), weight({8})};
+        call(
+            "aten::batch_norm(input=f32[1,8,16,16], weight=f32[8], bias=f32[8], running_mean=f32[8], "
+            "running_var=f32[8], training=false, momentum=0.1, eps=1e-05, cudnn_enabled=true)",
+            {last, channels[0], channels[1], channels[2], channels[3]});
+        call("aten::relu(self=f32[1,8,16,16])", {last});
+    }
+    graph.outputs = {last};
+    TensorMaker maker(1);
+    const at::Tensor result = Network(graph, maker).forward().at(0);
+    EXPECT_GT((result > 0).to(at::kFloat).mean().item<float>(), 0.2F);
+    EXPECT_GT(result.std(std::vector<std::int64_t>{2, 3}).max().item<float>(), 1e-3F);  // no constant planes
+}
+
 TEST(Network, ReleasesTensorsAfterTheirLastUse) {
     TensorMaker maker(1);
     Network network(chain(10), maker);

@@ -33,7 +33,8 @@ struct Content {
 std::vector<Content> contents(const Operation& operation);
 
 /// One for each of graph.inputs. Integers are followed through views and copies to the tables they index; weights are
-/// scaled by their fan-in so that values neither grow nor die on the way through the network.
+/// scaled by their fan-in, and running means lie around zero, so that values neither grow nor die on the way through
+/// the network.
 std::vector<Content> input_contents(const Graph& graph);
 
 }  // namespace joulecast::torch_worker
