@@ -32,6 +32,7 @@ METHODS = {
 }
 METRICS = ("time_s", "power_w")
 TOLERANCE = 0.02
+MADE_UP_SEEDS = 8  # three told a spread of 0.008 where eight told 0.020
 
 
 def table_or_skip():
@@ -74,8 +75,10 @@ def forecasts(rows, fold_of, columns, shared, least, model):
     return out
 
 
-def compare(method, metric, rows, table):
+def compare(method, metric, rows, table, made_up):
     columns, shared, least, model, seeds = METHODS[method]
+    if made_up and seeds > 1:
+        seeds = MADE_UP_SEEDS
     mine = {(r["group"], float(r["measured"])): r for r in table if r["model"] == method and r["metric"] == metric}
     chosen = [dict(row, value=row[metric]) for row in rows
               if row.get(metric) is not None and (row["group"], row[metric]) in mine]
@@ -120,7 +123,7 @@ def main():
     failures = compared = 0
     for method in METHODS:
         for metric in METRICS:
-            found = compare(method, metric, rows, out_of_fold)
+            found = compare(method, metric, rows, out_of_fold, not table)
             if not found:
                 continue
             compared += 1
