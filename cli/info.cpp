@@ -225,7 +225,8 @@ std::string to_text(const Description& description) {
         if (const auto* text = std::get_if<std::string>(&value)) shown = *text;
         facts.rows.push_back({key, shown});
     }
-    return joulecast::to_text(facts) + "\n" + joulecast::to_text(description.parts);
+    const std::string text = joulecast::to_text(facts);
+    return description.parts.rows.empty() ? text : text + "\n" + joulecast::to_text(description.parts);
 }
 
 std::string to_json(const Description& description) {
