@@ -28,7 +28,9 @@ void relay(int signal, siginfo_t* origin, void* /*context*/) {
     if (signal != SIGUSR1 && signal != SIGUSR2) end_asked = true;
     // What the terminal's keys send, the kernel has sent to the program too.
     const bool from_terminal = origin != nullptr && origin->si_code == SI_KERNEL;
+    const int error_before = errno;  // of whatever call this came into
     if (const pid_t id = running; id > 0 && !from_terminal) ::kill(id, signal);
+    errno = error_before;
 }
 
 sigset_t all_relayed() {
