@@ -203,6 +203,14 @@ set(joulecast_headers
     joulecast/profile/request.h
     joulecast/profile/session.h
     joulecast/profile/sweep.h
+    joulecast/recommend/apply.h
+    joulecast/recommend/candidate.h
+    joulecast/recommend/chance.h
+    joulecast/recommend/grid.h
+    joulecast/recommend/limit.h
+    joulecast/recommend/objective.h
+    joulecast/recommend/pareto.h
+    joulecast/recommend/recommend.h
     joulecast/report/plot.h
     joulecast/report/table.h
     joulecast/units/normal.h

@@ -1,0 +1,95 @@
+#include "joulecast/recommend/apply.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+#include <vector>
+
+namespace joulecast {
+namespace {
+
+std::string whole(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.0f", value);
+    return text;
+}
+
+std::string chained(const std::vector<std::string>& commands) {
+    std::string all;
+    for (const std::string& one : commands) all += (all.empty() ? "" : " && ") + one;
+    return all;
+}
+
+/// These know application clocks, but no locked ones.
+bool is_before_volta(const Device& device) {
+    constexpr std::array<std::string_view, 3> old{"kepler", "maxwell", "pascal"};
+    for (const std::string_view one : old) {
+        if (device.architecture.starts_with(one)) return true;
+    }
+    return false;
+}
+
+struct Commands {
+    std::vector<std::string> set;
+    std::vector<std::string> back;
+};
+
+Commands of_nvidia(const OperatingPoint& asked, const Device& device) {
+    const std::string program = "sudo nvidia-smi -i 0 ";
+    Commands all;
+    const bool clock = std::isfinite(asked.sm_clock_mhz), memory = std::isfinite(asked.memory_clock_mhz);
+    if (is_before_volta(device) && (clock || memory)) {
+        const double of_memory = memory ? asked.memory_clock_mhz : device.memory_clock_mhz;
+        const double of_units = clock ? asked.sm_clock_mhz : highest_clock_mhz(device);
+        all.set.push_back(program + "-ac " + whole(of_memory) + "," + whole(of_units));
+        all.back.push_back(program + "-rac");
+    } else {
+        if (clock) {
+            all.set.push_back(program + "-lgc " + whole(asked.sm_clock_mhz) + "," + whole(asked.sm_clock_mhz));
+            all.back.push_back(program + "-rgc");
+        }
+        if (memory) {
+            all.set.push_back(program + "-lmc " + whole(asked.memory_clock_mhz) + "," + whole(asked.memory_clock_mhz));
+            all.back.push_back(program + "-rmc");
+        }
+    }
+    if (std::isfinite(asked.power_limit_w)) {
+        all.set.push_back(program + "-pl " + whole(asked.power_limit_w));
+        if (std::isfinite(device.tdp_w)) all.back.push_back(program + "-pl " + whole(device.tdp_w));
+    }
+    return all;
+}
+
+Commands of_amd(const OperatingPoint& asked) {
+    const std::string program = "sudo rocm-smi -d 0 ";
+    Commands all;
+    if (std::isfinite(asked.sm_clock_mhz)) {
+        all.set.push_back(program + "--setperfdeterminism " + whole(asked.sm_clock_mhz));
+        all.back.push_back(program + "--resetperfdeterminism");
+    }
+    if (std::isfinite(asked.power_limit_w)) {
+        all.set.push_back(program + "--setpoweroverdrive " + whole(asked.power_limit_w));
+        all.back.push_back(program + "--resetpoweroverdrive");
+    }
+    return all;
+}
+
+}  // namespace
+
+Application how_to_apply(const Candidate& candidate, const Device& device) {
+    const OperatingPoint& asked = candidate.asked;
+    const bool sets = std::isfinite(asked.sm_clock_mhz) || std::isfinite(asked.memory_clock_mhz) ||
+                      std::isfinite(asked.power_limit_w);
+    if (!sets || candidate.is_default) return {"", "", "nothing to set: that is how the device comes"};
+    const bool nvidia = device.vendor == "nvidia", amd = device.vendor == "amd" && device.kind == Device::Kind::gpu;
+    if (!nvidia && !amd) return {"", "", "joulecast knows no command that sets the clock of " + device.display_name};
+    if (nvidia && is_before_volta(device) && std::isnan(asked.memory_clock_mhz) && std::isnan(device.memory_clock_mhz))
+        return {"", "",
+                "application clocks go with a memory clock, which the data sheet does not tell: see nvidia-smi -q -d "
+                "SUPPORTED_CLOCKS"};
+    const Commands all = nvidia ? of_nvidia(asked, device) : of_amd(asked);
+    return {chained(all.set), chained(all.back), "0 is the number of the device there"};
+}
+
+}  // namespace joulecast

@@ -1,0 +1,110 @@
+#include "joulecast/recommend/recommend.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "joulecast/error.h"
+#include "joulecast/recommend/pareto.h"
+
+namespace joulecast {
+namespace {
+
+using Run = std::tuple<const std::string&, Mode, const std::string&, const std::map<std::string, std::int64_t>&>;
+
+Run run_of(const Candidate& c) {
+    return {c.asked.device, c.mode, c.precision, c.symbols};
+}
+
+std::string broken_limits(const Candidate& candidate, const Question& question) {
+    std::string names;
+    for (const Held& held : held_limits(candidate, question)) {
+        if (held.value <= held.limit) continue;
+        names += (names.empty() ? "" : ", ") + std::string(held.rule->name);
+        if (std::isnan(held.value)) names += " (not known)";
+    }
+    return names;
+}
+
+void assess(Recommendation& r) {
+    const Question& question = r.question;
+    for (const Candidate& candidate : r.candidates) {
+        Assessment& one = r.assessments.emplace_back();
+        one.value = per_sample(candidate, question.objective, question.prices);
+        one.unfit = unfit(candidate);
+        if (!one.unfit && !std::isfinite(one.value))
+            one.unfit = {Unfit::Kind::objective, "its " + std::string(rule(question.objective).noun) + " is not known"};
+        one.breaks = broken_limits(candidate, question);
+        if (one.feasible()) r.ranking.push_back(r.assessments.size() - 1);
+    }
+}
+
+void refuse_what_nobody_knows(const Recommendation& r) {
+    if (r.candidates.empty()) throw Error("nothing to choose from: no device was given");
+    const bool any = std::ranges::any_of(r.assessments, [](const Assessment& one) { return std::isfinite(one.value); });
+    if (any) return;
+    const ObjectiveRule& wanted = rule(r.question.objective);
+    throw Error("no energy is known of " + r.candidates.front().asked.device +
+                (r.candidates.size() > 1 ? " and the others" : "") + ", so its " + std::string(wanted.noun) +
+                " cannot be minimised. Ask for --minimise time, or measure power (joulecast profile --require-energy)");
+}
+
+void choose_runner_up(Recommendation& r) {
+    for (std::size_t i = 1; i < r.ranking.size(); ++i) {
+        if (same_run(r.candidates[r.ranking[i]], r.answer())) continue;
+        r.runner_up = r.ranking[i];
+        return;
+    }
+    if (r.ranking.size() > 1) r.runner_up = r.ranking[1];
+}
+
+void find_defaults(Recommendation& r) {
+    for (std::size_t i = 0; i < r.candidates.size(); ++i) {
+        if (!r.candidates[i].is_default) continue;
+        if (!r.first_default) r.first_default = i;
+        if (!r.own_default && !r.empty() && same_run(r.candidates[i], r.answer())) r.own_default = i;
+    }
+}
+
+}  // namespace
+
+bool same_run(const Candidate& a, const Candidate& b) {
+    return run_of(a) == run_of(b);
+}
+
+Recommendation recommend(std::vector<Candidate> candidates, const Question& question, const SharedErrors& errors) {
+    Recommendation r;
+    r.question = question;
+    r.candidates = std::move(candidates);
+    assess(r);
+    refuse_what_nobody_knows(r);
+    std::ranges::stable_sort(r.ranking, {}, [&](std::size_t i) { return r.assessments[i].value; });
+    find_defaults(r);
+    if (r.empty()) {
+        std::vector<std::size_t> fit;
+        for (std::size_t i = 0; i < r.assessments.size(); ++i) {
+            if (!r.assessments[i].unfit) fit.push_back(i);
+        }
+        r.emptiness = why_empty(r.candidates, fit, question);
+        return r;
+    }
+    r.front = pareto_front(r.candidates, r.ranking);
+    for (const std::size_t i : r.front) r.assessments[i].in_front = true;
+    choose_runner_up(r);
+    r.chance = chances(r.candidates, r.ranking, question.objective, question.prices, errors);
+    for (std::size_t i = 0; i < r.ranking.size(); ++i) r.assessments[r.ranking[i]].chance_best = r.chance.best[i];
+    return r;
+}
+
+std::vector<std::size_t> best_of_each_run(const Recommendation& recommendation) {
+    std::set<Run> seen;
+    std::vector<std::size_t> best;
+    for (const std::size_t i : recommendation.ranking) {
+        if (seen.insert(run_of(recommendation.candidates[i])).second) best.push_back(i);
+    }
+    return best;
+}
+
+}  // namespace joulecast

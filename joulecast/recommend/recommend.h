@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "joulecast/recommend/chance.h"
+#include "joulecast/recommend/limit.h"
+
+namespace joulecast {
+
+/// What came of a candidate.
+struct Assessment {
+    double value = Candidate::unknown;  ///< of the objective, per sample
+    std::optional<Unfit> unfit;         ///< why it may not be taken whatever the limits are
+    std::string breaks;                 ///< names of the limits it does not hold: "time, power"
+    bool in_front = false;              ///< of time and energy per sample, among those that may be taken
+    double chance_best = 0;
+
+    bool feasible() const { return !unfit && breaks.empty(); }
+};
+
+/// The answer to a question, by places in `candidates`.
+struct Recommendation {
+    Question question;
+    std::vector<Candidate> candidates;
+    std::vector<Assessment> assessments;  ///< one each
+    std::vector<std::size_t> ranking;     ///< those that may be taken, best first; the answer is the first
+    std::vector<std::size_t> front;       ///< Pareto front of time and energy, fastest first
+    /// The next best that differs in more than clocks and limits, where there is one; else the next best.
+    std::optional<std::size_t> runner_up;
+    /// The answer's device, precision and sizes where nobody sets anything, whether or not it holds the limits.
+    std::optional<std::size_t> own_default;
+    /// What was named first, at the default of its device.
+    std::optional<std::size_t> first_default;
+    Chances chance;
+    Emptiness emptiness;  ///< where nothing may be taken
+
+    bool empty() const { return ranking.empty(); }
+    const Candidate& answer() const { return candidates[ranking.front()]; }
+    const Assessment& assessment() const { return assessments[ranking.front()]; }
+};
+
+/// Device, mode, precision and symbols are the same: what differs are clocks and power limits.
+bool same_run(const Candidate& a, const Candidate& b);
+
+/// Searches all of them. Ties go to the candidate named first. Throws Error where the objective cannot be had of any
+/// candidate (no energy is known, no price was given), saying what to do, and for no candidates.
+Recommendation recommend(std::vector<Candidate> candidates, const Question& question, const SharedErrors& errors = {});
+
+/// The best of each run (same_run) in order of the ranking: what a table shows.
+std::vector<std::size_t> best_of_each_run(const Recommendation& recommendation);
+
+}  // namespace joulecast

@@ -1,0 +1,67 @@
+#include "joulecast/recommend/apply.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace joulecast::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+Device card(const std::string& vendor, const std::string& architecture) {
+    Device device;
+    device.kind = Device::Kind::gpu;
+    device.vendor = vendor;
+    device.architecture = architecture;
+    device.display_name = "Example Card";
+    device.memory_clock_mhz = 715;
+    device.max_clock_mhz = 1480;
+    device.tdp_w = 250;
+    return device;
+}
+
+Candidate at(double clock_mhz, double limit_w = Candidate::unknown) {
+    Candidate c;
+    c.asked.sm_clock_mhz = clock_mhz;
+    c.asked.power_limit_w = limit_w;
+    return c;
+}
+
+TEST(Apply, LocksTheClockOfAnNvidiaCard) {
+    const Application apply = how_to_apply(at(1110), card("nvidia", "ampere"));
+    EXPECT_EQ(apply.command, "sudo nvidia-smi -i 0 -lgc 1110,1110");
+    EXPECT_EQ(apply.undo, "sudo nvidia-smi -i 0 -rgc");
+}
+
+TEST(Apply, SetsAPowerLimitAndPutsItBack) {
+    const Application apply = how_to_apply(at(Candidate::unknown, 200), card("nvidia", "ampere"));
+    EXPECT_EQ(apply.command, "sudo nvidia-smi -i 0 -pl 200");
+    EXPECT_EQ(apply.undo, "sudo nvidia-smi -i 0 -pl 250");
+    EXPECT_EQ(how_to_apply(at(1110, 200), card("nvidia", "ampere")).command,
+              "sudo nvidia-smi -i 0 -lgc 1110,1110 && sudo nvidia-smi -i 0 -pl 200");
+}
+
+TEST(Apply, SetsApplicationClocksOfCardsThatCannotLockThem) {
+    EXPECT_EQ(how_to_apply(at(1189), card("nvidia", "pascal")).command, "sudo nvidia-smi -i 0 -ac 715,1189");
+    Device unknown = card("nvidia", "maxwell");
+    unknown.memory_clock_mhz = Device::unknown;
+    EXPECT_EQ(how_to_apply(at(1189), unknown).command, "");
+    EXPECT_THAT(how_to_apply(at(1189), unknown).note, HasSubstr("SUPPORTED_CLOCKS"));
+}
+
+TEST(Apply, KnowsAmdCards) {
+    EXPECT_EQ(how_to_apply(at(1300, 200), card("amd", "cdna2")).command,
+              "sudo rocm-smi -d 0 --setperfdeterminism 1300 && sudo rocm-smi -d 0 --setpoweroverdrive 200");
+}
+
+TEST(Apply, HasNothingToSetForTheDefaultAndSaysWhereItKnowsNoCommand) {
+    Candidate usual = at(1480);
+    usual.is_default = true;
+    EXPECT_EQ(how_to_apply(usual, card("nvidia", "ampere")).command, "");
+    EXPECT_THAT(how_to_apply(usual, card("nvidia", "ampere")).note, HasSubstr("nothing to set"));
+    EXPECT_THAT(how_to_apply(at(1300), card("intel", "xe")).note,
+                HasSubstr("no command that sets the clock of Example"));
+}
+
+}  // namespace
+}  // namespace joulecast::testing
