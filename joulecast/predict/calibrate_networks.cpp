@@ -13,11 +13,11 @@
 #include "joulecast/predict/by_model.h"
 #include "joulecast/predict/fit_hosts.h"
 #include "joulecast/predict/forecast_network.h"
+#include "joulecast/units/normal.h"
 
 namespace joulecast {
 namespace {
 
-constexpr double normal_90 = 1.645;
 /// Before a network was measured. On published GPU measurements 0.04 to 0.06 held 0.68 to 0.94 of the networks where
 /// 0.90 was meant, so twice that.
 constexpr double default_sigma = 0.12;
@@ -123,7 +123,6 @@ LeftOut left_out_errors(std::span<const NetworkSample> samples, const PowerFacts
 }
 
 double sigma_of(const NetworkSample& s) {
-    constexpr double normal_95 = 1.96;
     return s.half_width_s / s.measured_s / normal_95;
 }
 

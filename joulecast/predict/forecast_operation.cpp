@@ -7,6 +7,7 @@
 
 #include "joulecast/predict/device_power.h"
 #include "joulecast/predict/forecast_unseen.h"
+#include "joulecast/units/normal.h"
 
 namespace joulecast {
 namespace {
@@ -24,15 +25,11 @@ constexpr double overhead_factor = 2;
 /// Held-out rows lie mostly inside the trained range, so beyond it their interval is too narrow; by how much is not
 /// known, and this is no more than caution.
 constexpr double beyond_range = 1.5;
-/// Repeated measurements of one operation differ by about a percent; no forecast is better than that.
-constexpr double least_half_width = 0.01;
-/// A factor of ten: where the trees know as little as that, the roofline would do.
-constexpr double largest_half_width = 2.3;
 
 /// Between idle and busy, what an operation of a family that was never metered draws above idle is known no better.
 constexpr double analytic_power_factor = 1.5;
-/// Half widths of measurements are those of 95 % intervals; 1.645/1.960 of them are those of 90 % ones.
-constexpr double from_95_to_90 = 0.8393;
+/// Half widths of measurements are those of 95 % intervals; this share of them are those of 90 % ones.
+constexpr double from_95_to_90 = normal_90 / normal_95;
 
 Estimate<Seconds> within_factor(double value, double factor) {
     return {Seconds(value), Seconds(value / factor), Seconds(value * factor)};

@@ -28,6 +28,11 @@ PreparedOperation prepare(const Operation& operation, const Device& device, Math
 /// On the device of the model, as its setting multiplies.
 PreparedOperation prepare(const Operation& operation, const DeviceModel& device);
 
+/// Of log(time): repeated measurements of one operation differ by about a percent, and no forecast is better than that.
+inline constexpr double least_half_width = 0.01;
+/// A factor of ten: where a model knows as little as that, the roofline would do.
+inline constexpr double largest_half_width = 2.3;
+
 /// A forecast of log(metric) by a learned model.
 struct LogForecast {
     double log_value = 0;

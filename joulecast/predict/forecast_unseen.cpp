@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "joulecast/units/normal.h"
+
 namespace joulecast {
 namespace {
 
@@ -17,11 +19,8 @@ namespace {
 constexpr double backward_deviation = 0.15;
 /// What a launch takes differs between hosts and drivers by about this share.
 constexpr double launch_half_width = 0.3;
-constexpr double normal_90 = 1.645;
 /// Gradient read, sum read, sum written.
 constexpr double passes_to_accumulate = 3;
-constexpr double least_half_width = 0.01;
-constexpr double largest_half_width = 2.3;
 
 struct Kernel {
     double seconds = 0;
