@@ -6,6 +6,7 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/record.h"
 #include "joulecast/physics/law.h"
+#include "joulecast/predict/device_power.h"
 
 namespace joulecast {
 namespace {
@@ -38,8 +39,9 @@ bool is_gpu(const DeviceModel& device) {
 
 /// What a thread draws above idle while it issues: on a CPU one of those that the networks had.
 double issuing_watts(const DeviceModel& device) {
-    if (is_gpu(device) || !device.power.known()) return 0;
-    return std::max(0.0, device.power.busy_w - device.power.idle_w) / std::max(1, device.point.threads);
+    if (is_gpu(device)) return 0;
+    const PowerFacts power = power_facts_of(device);
+    return power.known() ? std::max(0.0, power.busy_w - power.idle_w) / std::max(1, device.point.threads) : 0;
 }
 
 NetworkParts captured(Mode mode, NetworkParts parts) {
@@ -122,7 +124,8 @@ OperationForecast issued_from(Host host, const DeviceModel& device, OperationFor
     if (!operation.energy.known() || !(before > 0)) return operation;
     const double watts = operation.power.value.value();
     cost.dynamic_energy = moved(cost.dynamic_energy, parts.added_j, 1);
-    operation.energy = moved(operation.energy, (after - before) * device.power.idle_w + parts.added_j, 1);
+    const double idle_w = power_facts_of(device).idle_w;
+    operation.energy = moved(operation.energy, (after - before) * idle_w + parts.added_j, 1);
     const double scale = operation.energy.value.value() / after / watts;
     for (Watts* value : {&operation.power.value, &operation.power.low, &operation.power.high}) *value = *value * scale;
     return operation;

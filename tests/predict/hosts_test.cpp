@@ -6,7 +6,9 @@
 #include <cmath>
 #include <vector>
 
+#include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
+#include "joulecast/predict/train.h"
 
 namespace joulecast {
 namespace {
@@ -128,6 +130,25 @@ TEST(Hosts, DrawThePowerOfOneThreadOnACpuAndThatOfWaitingOnAGpu) {
         // 0.2 s at half of the 40 W that two threads draw above idle.
         EXPECT_NEAR(from_python.added_j, kind == Device::Kind::cpu ? 0.2 * 20 : 0, 1e-12);
         EXPECT_NEAR(composed_joules(from_python, {}, model.power, 2), 20 * 2 + 10 + from_python.added_j, 1e-12);
+    }
+}
+
+// A device whose power is known from its data sheet alone had no idle power here, and every call took 0 J.
+TEST(Hosts, DrawTheSheetsIdlePowerOnAGpuThatWasNeverMetered) {
+    DeviceModel gpu;
+    gpu.device = find_device("h100-sxm");
+    gpu.point.host = Host::python;
+    gpu.call_overhead_s = 4e-6;
+    const Operation relu = parse_operation("aten::relu(self=f32[8])");
+    const OperationForecast before = forecast_operation(gpu, all_columns(), prepare(relu, gpu), {});
+    ASSERT_GT(before.energy.value.value(), 0);
+    for (const Host host : {Host::cpp, Host::graph}) {
+        const OperationForecast after = issued_from(host, gpu, before);
+        const double saved_s = (before.cost.device_time.value - after.cost.device_time.value).value();
+        EXPECT_GT(saved_s, 0);
+        // The GPU waits for less long, and while it waits it draws what it draws idle.
+        EXPECT_NEAR(after.energy.value.value(), before.energy.value.value() - saved_s * gpu.device.idle_w, 1e-12);
+        EXPECT_NEAR(after.power.value.value(), after.energy.value.value() / after.cost.device_time.value.value(), 1e-6);
     }
 }
 
