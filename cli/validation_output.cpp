@@ -1,0 +1,341 @@
+#include "cli/validation_output.h"
+
+#include <cmath>
+#include <initializer_list>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <span>
+#include <tuple>
+
+#include "cli/baseline_output.h"
+#include "cli/known.h"
+#include "cli/verb.h"
+#include "joulecast/units/statistics.h"
+
+namespace joulecast::cli {
+namespace {
+
+/// How often 90 % intervals held what was measured, the exact interval of that share, and how wide they were.
+template <class Row>
+std::vector<Column<Row>> coverage_columns(const std::string& prefix, Coverage Row::* of) {
+    return {
+        {prefix + "interval_coverage", "in 90 %", Show::percent, [of](const Row& r) { return known((r.*of).share); }},
+        {prefix + "interval_coverage_low", "from", Show::percent,
+         [of](const Row& r) { return known((r.*of).bounds.low); }},
+        {prefix + "interval_coverage_high", "to", Show::percent,
+         [of](const Row& r) { return known((r.*of).bounds.high); }},
+        {prefix + "interval_contains_90", "90 % fits", Show::text,
+         [of](const Row& r) { return known((r.*of).contains_90()); }},
+        {prefix + "interval_width", "width", Show::percent, [of](const Row& r) { return known((r.*of).width); }},
+    };
+}
+
+template <class Row>
+std::vector<Column<Row>> chained(std::initializer_list<std::vector<Column<Row>>> parts) {
+    std::vector<Column<Row>> all;
+    for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
+}
+
+const std::vector<Column<Accuracy>>& accuracy_columns() {
+    static const std::vector<Column<Accuracy>> list = chained<Accuracy>(
+        {{
+             {"model", "model", Show::text, [](const Accuracy& a) { return a.model; }},
+             {"metric", "metric", Show::text, [](const Accuracy& a) { return a.metric; }},
+             {"family", "family", Show::text, [](const Accuracy& a) { return a.family; }},
+             {"device", "device", Show::text, [](const Accuracy& a) { return a.device; }},
+             {"mode", "mode", Show::text, [](const Accuracy& a) { return a.mode; }},
+             {"math", "math", Show::text, [](const Accuracy& a) { return a.math; }},
+             {"rows", "rows", Show::count, [](const Accuracy& a) { return a.rows; }},
+             {"rows_without_forecast", "none", Show::count, [](const Accuracy& a) { return a.rows_without_forecast; }},
+             {"groups", "groups", Show::count, [](const Accuracy& a) { return a.groups; }},
+             {"r2", "R²", Show::number, [](const Accuracy& a) { return known(a.r2); }},
+             {"r2_fold_mean", "R² folds", Show::number, [](const Accuracy& a) { return known(a.r2_fold_mean); }},
+             {"r2_fold_std", "±", Show::number, [](const Accuracy& a) { return known(a.r2_fold_std); }},
+             {"r2_log", "R² log", Show::number, [](const Accuracy& a) { return known(a.r2_log); }},
+             {"mape", "MAPE", Show::percent, [](const Accuracy& a) { return known(a.mape); }},
+             {"median_ape", "median", Show::percent, [](const Accuracy& a) { return known(a.median_ape); }},
+             {"bias", "bias", Show::percent, [](const Accuracy& a) { return known(a.bias); }},
+             {"mae", "MAE", Show::number, [](const Accuracy& a) { return known(a.mae); }},
+             {"medae", "MedAE", Show::number, [](const Accuracy& a) { return known(a.medae); }},
+             {"max_error", "max", Show::number, [](const Accuracy& a) { return known(a.max_error); }},
+         },
+         coverage_columns("", &Accuracy::interval)});
+    return list;
+}
+
+double relative_error(double forecast, double measured) {
+    return std::abs(forecast / measured - 1);
+}
+
+std::string sizes_text(const NetworkAccuracy& n) {
+    std::string text;
+    for (const auto& [symbol, value] : n.symbols) {
+        text += (text.empty() ? "" : ", ") + symbol + "=" + std::to_string(value);
+    }
+    return text;
+}
+
+const std::vector<Column<NetworkAccuracy>>& network_columns() {
+    using N = NetworkAccuracy;
+    static const std::vector<Column<N>> list = {
+        {"network", "network", Show::text, [](const N& n) { return n.network; }},
+        {"device", "device", Show::text, [](const N& n) { return n.device; }},
+        {"symbols", "sizes", Show::text, sizes_text},
+        {"clock_mhz", "clock", Show::number, [](const N&) { return Cell(); }},
+        {"mode", "mode", Show::text, [](const N& n) { return std::string(name(n.mode)); }},
+        {"precision", "precision", Show::text, [](const N& n) { return n.precision; }},
+        {"host", "host", Show::text, [](const N& n) { return std::string(name(n.host)); }},
+        {"measured_time_s", "measured", Show::seconds, [](const N& n) { return known(n.measured_time_s); }},
+        {"predicted_time_s", "forecast", Show::seconds,
+         [](const N& n) { return known(n.predicted_time.value.value()); }},
+        {"predicted_low_s", "low", Show::seconds, [](const N& n) { return known(n.predicted_time.low.value()); }},
+        {"predicted_high_s", "high", Show::seconds, [](const N& n) { return known(n.predicted_time.high.value()); }},
+        {"error", "error", Show::percent,
+         [](const N& n) { return known(n.predicted_time.value.value() / n.measured_time_s - 1); }},
+        {"summed_time_s", "Σ measured", Show::seconds, [](const N& n) { return known(n.summed_time_s); }},
+        {"summed_error", "Σ error", Show::percent,
+         [](const N& n) { return known(n.summed_time_s / n.measured_time_s - 1); }},
+        {"summed_measured_share", "Σ covers", Show::percent, [](const N& n) { return n.measured_share; }},
+        {"measured_energy_j", "energy", Show::joules, [](const N& n) { return known(n.measured_energy_j); }},
+        {"predicted_energy_j", "forecast", Show::joules,
+         [](const N& n) { return known(n.predicted_energy.value.value()); }},
+        {"predicted_energy_low_j", "low", Show::joules,
+         [](const N& n) { return known(n.predicted_energy.low.value()); }},
+        {"predicted_energy_high_j", "high", Show::joules,
+         [](const N& n) { return known(n.predicted_energy.high.value()); }},
+        {"energy_error", "error", Show::percent,
+         [](const N& n) { return known(n.predicted_energy.value.value() / n.measured_energy_j - 1); }},
+        {"summed_energy_j", "Σ measured", Show::joules, [](const N& n) { return known(n.summed_energy_j); }},
+        {"measured_peak_bytes", "memory", Show::bytes, [](const N& n) { return known(n.measured_peak_bytes); }},
+        {"predicted_peak_bytes", "forecast", Show::bytes, [](const N& n) { return known(n.predicted_peak_bytes); }},
+        {"inside_interval", "in 90 %", Show::text, [](const N& n) { return n.inside_interval; }},
+        {"energy_inside_interval", "energy in 90 %", Show::text,
+         [](const N& n) { return known(n.energy_inside_interval); }},
+    };
+    return list;
+}
+
+template <class Row>
+std::vector<Column<Row>> only(const std::vector<Column<Row>>& columns, std::initializer_list<const char*> keys) {
+    std::vector<Column<Row>> chosen;
+    for (const auto& column : columns) {
+        for (const char* key : keys) {
+            if (column.key == key) chosen.push_back(column);
+        }
+    }
+    return chosen;
+}
+
+/// How far forecasts and sums of measured operations are off, over the networks of one mode or of all.
+struct NetworkSummary {
+    std::string mode;
+    std::string precision;
+    std::string host;
+    std::vector<double> forecast, summed, memory, energy, summed_energy;
+    Coverage time_interval, energy_interval;
+};
+
+template <class Unit>
+double relative_width(const Estimate<Unit>& forecast) {
+    return (forecast.high.value() - forecast.low.value()) / forecast.value.value();
+}
+
+NetworkSummary summary(const std::string& mode, const std::string& precision, const std::string& host,
+                       const std::vector<NetworkAccuracy>& networks) {
+    NetworkSummary s;
+    s.mode = mode;
+    s.precision = precision;
+    s.host = host;
+    std::vector<IntervalOutcome> time, energy_outcomes;
+    for (const NetworkAccuracy& n : networks) {
+        if (mode != "all" && (mode != name(n.mode) || precision != n.precision || host != name(n.host))) continue;
+        s.forecast.push_back(relative_error(n.predicted_time.value.value(), n.measured_time_s));
+        if (std::isfinite(n.summed_time_s)) s.summed.push_back(relative_error(n.summed_time_s, n.measured_time_s));
+        const double memory = relative_error(n.predicted_peak_bytes, n.measured_peak_bytes);
+        if (std::isfinite(memory)) s.memory.push_back(memory);
+        time.push_back({n.inside_interval, relative_width(n.predicted_time)});
+        const double energy = relative_error(n.predicted_energy.value.value(), n.measured_energy_j);
+        if (std::isfinite(energy)) s.energy.push_back(energy);
+        const double summed_energy = relative_error(n.summed_energy_j, n.measured_energy_j);
+        if (std::isfinite(summed_energy)) s.summed_energy.push_back(summed_energy);
+        if (n.energy_inside_interval)
+            energy_outcomes.push_back({*n.energy_inside_interval, relative_width(n.predicted_energy)});
+    }
+    s.time_interval = coverage(time);
+    s.energy_interval = coverage(energy_outcomes);
+    return s;
+}
+
+std::vector<NetworkSummary> summaries(const std::vector<NetworkAccuracy>& networks) {
+    std::vector<NetworkSummary> all;
+    std::set<std::string> precisions, hosts;
+    for (const NetworkAccuracy& n : networks) precisions.insert(n.precision);
+    for (const NetworkAccuracy& n : networks) hosts.emplace(name(n.host));
+    for (const char* mode : {"inference", "training"}) {
+        for (const std::string& precision : precisions) {
+            for (const std::string& host : hosts) all.push_back(summary(mode, precision, host, networks));
+        }
+    }
+    std::erase_if(all, [](const NetworkSummary& s) { return s.forecast.empty(); });
+    if (all.size() > 1) all.push_back(summary("all", "all", "all", networks));
+    return all;
+}
+
+Cell of(double (*statistic)(std::span<const double>), const std::vector<double>& sample) {
+    return sample.empty() ? Cell() : known(statistic(sample));
+}
+
+const std::vector<Column<NetworkSummary>>& summary_columns() {
+    using S = NetworkSummary;
+    static const std::vector<Column<S>> list = chained<S>(
+        {{
+             {"mode", "mode", Show::text, [](const S& s) { return s.mode; }},
+             {"precision", "precision", Show::text, [](const S& s) { return s.precision; }},
+             {"host", "host", Show::text, [](const S& s) { return s.host; }},
+             {"networks", "networks", Show::count,
+              [](const S& s) { return static_cast<std::int64_t>(s.forecast.size()); }},
+             {"time_mape", "forecast MAPE", Show::percent, [](const S& s) { return of(mean, s.forecast); }},
+             {"time_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.forecast); }},
+         },
+         coverage_columns("", &S::time_interval),
+         {
+             {"summed_time_mape", "Σ measured MAPE", Show::percent, [](const S& s) { return of(mean, s.summed); }},
+             {"summed_time_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.summed); }},
+             {"energy_mape", "energy MAPE", Show::percent, [](const S& s) { return of(mean, s.energy); }},
+             {"energy_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.energy); }},
+         },
+         coverage_columns("energy_", &S::energy_interval),
+         {
+             {"summed_energy_mape", "Σ measured MAPE", Show::percent,
+              [](const S& s) { return of(mean, s.summed_energy); }},
+             {"memory_mape", "memory MAPE", Show::percent, [](const S& s) { return of(mean, s.memory); }},
+             {"memory_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.memory); }},
+         }});
+    return list;
+}
+
+/// Where devices were left out, all of them together too.
+std::vector<Accuracy> all_accuracies(const Validated& v) {
+    auto lines = accuracies(v.rows);
+    if (v.split != "device") return lines;
+    auto rows = v.rows;
+    for (OutOfFoldRow& row : rows) row.device = "all";
+    auto together = accuracies(rows);
+    std::move(together.begin(), together.end(), std::back_inserter(lines));
+    return lines;
+}
+
+/// Families of both modes together, and of each mode the sum alone: the rest is in JSON and CSV.
+std::vector<Accuracy> lines_of_text(const Validated& v) {
+    auto lines = all_accuracies(v);
+    std::set<std::tuple<std::string, std::string, std::string, std::string>> with_both;
+    for (const Accuracy& a : lines) {
+        if (a.mode == "all") with_both.emplace(a.model, a.metric, a.device, a.math);
+    }
+    std::erase_if(lines, [&](const Accuracy& a) {
+        return a.mode != "all" && a.family != "all" && with_both.contains({a.model, a.metric, a.device, a.math});
+    });
+    return lines;
+}
+
+}  // namespace
+
+std::string to_text(const Validated& v) {
+    std::string text = "split: " + v.split;
+    if (v.split == "random")
+        text += "  (LEAKS: equal operations stand in training and test; for comparison with papers)";
+    if (v.split == "none") text += "  (the predictor as it is; it may have been trained on these rows)";
+    text += "\n";
+    if (v.drops_outliers)
+        text += "outliers: " + std::to_string(v.dropped) + " of " + std::to_string(v.training_rows) +
+                " training rows dropped, over all parts; all are tested\n";
+    text += "\n";
+    if (!v.rows.empty()) {
+        text += joulecast::to_text(fill(only(accuracy_columns(), {"model",
+                                                                  "metric",
+                                                                  "device",
+                                                                  "family",
+                                                                  "mode",
+                                                                  "math",
+                                                                  "rows",
+                                                                  "groups",
+                                                                  "r2",
+                                                                  "r2_fold_mean",
+                                                                  "r2_fold_std",
+                                                                  "r2_log",
+                                                                  "mape",
+                                                                  "median_ape",
+                                                                  "bias",
+                                                                  "interval_coverage",
+                                                                  "interval_coverage_low",
+                                                                  "interval_coverage_high",
+                                                                  "interval_contains_90",
+                                                                  "interval_width"}),
+                                        lines_of_text(v)));
+        text += gaps_text(v.rows);
+        if (v.lacks_lattuada) text += lattuada_gap() + "\n";
+    }
+    if (v.networks.empty()) return text;
+    text +=
+        "\n" + joulecast::to_text(fill(
+                   only(network_columns(), {"network", "device", "symbols", "mode", "precision", "host",
+                                            "measured_time_s", "predicted_time_s", "error", "summed_time_s",
+                                            "summed_error", "measured_energy_j", "predicted_energy_j", "energy_error",
+                                            "measured_peak_bytes", "predicted_peak_bytes", "inside_interval"}),
+                   v.networks));
+    text += "\n" + joulecast::to_text(fill(summary_columns(), summaries(v.networks)));
+    text += baseline_networks_text(v.baselines);
+    return text;
+}
+
+std::string to_json(const Validated& v) {
+    using Json = nlohmann::ordered_json;
+    Json answer{{"schema", "joulecast.validation/1"}, {"split", v.split}, {"leaks", v.split == "random"}};
+    if (v.drops_outliers) answer["outliers"] = {{"dropped", v.dropped}, {"training_rows", v.training_rows}};
+    answer["operations"] = Json::parse(joulecast::to_json(fill(accuracy_columns(), all_accuracies(v))));
+    answer["without_forecast"] = Json::parse(gaps_json(v.rows));
+    if (v.lacks_lattuada) {
+        answer["without_forecast"].push_back({{"model", std::string(Lattuada::name)}, {"reason", lattuada_gap()}});
+    }
+    answer["networks"] = Json::parse(joulecast::to_json(fill(network_columns(), v.networks)));
+    Json mape{{"time", nullptr}, {"energy", nullptr}};
+    if (!v.networks.empty()) {
+        const NetworkSummary all = summary("all", "all", "all", v.networks);
+        mape["time"] = mean(all.forecast);
+        if (!all.energy.empty()) mape["energy"] = mean(all.energy);
+        answer["network_summary"] = Json::parse(joulecast::to_json(fill(summary_columns(), summaries(v.networks))));
+    }
+    answer["network_mape"] = mape;
+    answer["network_baselines"] = Json::parse(baseline_networks_json(v.baselines));
+    return answer.dump(2) + '\n';
+}
+
+std::string to_csv(const Validated& v) {
+    return v.split == "network" ? joulecast::to_csv(fill(network_columns(), v.networks))
+                                : joulecast::to_csv(fill(accuracy_columns(), all_accuracies(v)));
+}
+
+void write_predictions(const std::string& path, const std::vector<OutOfFoldRow>& rows) {
+    using R = OutOfFoldRow;
+    const std::vector<Column<R>> columns = {
+        {"model", "", Show::text, [](const R& r) { return r.model; }},
+        {"metric", "", Show::text, [](const R& r) { return r.metric; }},
+        {"family", "", Show::text, [](const R& r) { return r.family; }},
+        {"fold", "", Show::count, [](const R& r) { return static_cast<std::int64_t>(r.fold); }},
+        {"group", "", Show::text, [](const R& r) { return r.group; }},
+        {"measured", "", Show::number, [](const R& r) { return known(r.measured); }},
+        {"predicted", "", Show::number, [](const R& r) { return known(r.predicted); }},
+        {"low", "", Show::number, [](const R& r) { return known(r.low); }},
+        {"high", "", Show::number, [](const R& r) { return known(r.high); }},
+        {"device", "", Show::text, [](const R& r) { return r.device; }},
+        {"mode", "", Show::text, [](const R& r) { return r.mode; }},
+        {"math", "", Show::text, [](const R& r) { return r.math; }},
+    };
+    Output file;
+    file.file = path;
+    file.write(joulecast::to_csv(fill(columns, rows)));
+}
+
+}  // namespace joulecast::cli

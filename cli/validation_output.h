@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "joulecast/evaluate/cross_validate.h"
+
+namespace joulecast::cli {
+
+/// What a validation found, over all devices of the database.
+struct Validated {
+    std::string split;
+    bool drops_outliers = false;
+    std::size_t dropped = 0;        ///< training rows, over all parts
+    std::size_t training_rows = 0;  ///< with those dropped
+    std::vector<OutOfFoldRow> rows;
+    std::vector<NetworkAccuracy> networks;
+    std::vector<BaselineNetwork> baselines;
+    bool lacks_lattuada = false;  ///< asked for, and the split has no networks
+};
+
+/// Tables for people; a document of schema joulecast.validation/1; one table for programs, of the networks where these
+/// were left out, else of the operations.
+std::string to_text(const Validated& validated);
+std::string to_json(const Validated& validated);
+std::string to_csv(const Validated& validated);
+
+/// Every held-out forecast as CSV. Throws Error where the file cannot be written.
+void write_predictions(const std::string& path, const std::vector<OutOfFoldRow>& rows);
+
+}  // namespace joulecast::cli
