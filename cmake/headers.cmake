@@ -176,7 +176,9 @@ set(joulecast_headers
     joulecast/predict/forest_bytes.h
     joulecast/predict/hosts.h
     joulecast/predict/jcp.h
+    joulecast/predict/jcp_device.h
     joulecast/predict/jcp_model.h
+    joulecast/predict/jcp_parts.h
     joulecast/predict/jcp_pooled.h
     joulecast/predict/mapped_file.h
     joulecast/predict/measured_networks.h

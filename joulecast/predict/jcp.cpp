@@ -2,16 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <system_error>
 
-#include "joulecast/device/figures.h"
 #include "joulecast/error.h"
 #include "joulecast/predict/bytes.h"
 #include "joulecast/predict/forest_bytes.h"
+#include "joulecast/predict/jcp_device.h"
 #include "joulecast/predict/jcp_model.h"
+#include "joulecast/predict/jcp_parts.h"
 #include "joulecast/predict/jcp_pooled.h"
 #include "joulecast/predict/mapped_file.h"
 
@@ -21,31 +21,6 @@ namespace {
 // As in PNG: a byte above 127, a name, and line ends that a text transfer would spoil.
 constexpr std::array<unsigned char, 8> magic{0x89, 'J', 'C', 'P', '\r', '\n', 0x1A, '\n'};
 constexpr std::size_t largest_file = std::size_t{1} << 30U;
-
-void put(ByteWriter& out, const std::vector<std::string>& texts) {
-    out.number(static_cast<std::uint32_t>(texts.size()));
-    for (const std::string& text : texts) out.text(text);
-}
-
-std::vector<std::string> take_texts(ByteReader& in) {
-    std::vector<std::string> texts(in.count(4));
-    for (std::string& text : texts) text = in.text();
-    return texts;
-}
-
-template <class Parse>
-auto take_name(ByteReader& in, Parse parse, const char* what) {
-    const std::string text = in.text();
-    const auto value = parse(text);
-    if (!value) in.fail(std::string("unknown ") + what + " \"" + text.substr(0, 40) + "\"");
-    return *value;
-}
-
-double take_finite(ByteReader& in) {
-    const double value = in.real();
-    if (!std::isfinite(value)) in.fail("a number is not finite");
-    return value;
-}
 
 void put(ByteWriter& out, const Origin& origin) {
     for (const std::string* text :
@@ -68,80 +43,6 @@ Origin take_origin(ByteReader& in) {
     origin.rows = in.signed_number();
     origin.seed = in.number<std::uint64_t>();
     return origin;
-}
-
-/// The figures of a device that version 1 began with, in file order; the section SHEE has all of them by name.
-template <class AnyDevice>
-auto first_figures(AnyDevice& device) {
-    return std::array{&device.max_clock_mhz,
-                      &device.peak_flop_per_s_fp32,
-                      &device.peak_flop_per_s_bf16,
-                      &device.bandwidth_bytes_per_s,
-                      &device.last_level_cache_bytes,
-                      &device.memory_bytes,
-                      &device.tdp_w,
-                      &device.idle_w};
-}
-
-void put(ByteWriter& out, const Device& device) {
-    for (const std::string* text : {&device.id, &device.display_name, &device.source}) out.text(*text);
-    out.number(static_cast<std::uint8_t>(device.kind == Device::Kind::gpu));
-    out.number(static_cast<std::uint32_t>(std::max(0, device.units)));
-    for (const double* figure : first_figures(device)) out.real(*figure);
-}
-
-Device take_device(ByteReader& in) {
-    Device device;
-    for (std::string* text : {&device.id, &device.display_name, &device.source}) *text = in.text();
-    device.kind = in.number<std::uint8_t>() == 0 ? Device::Kind::cpu : Device::Kind::gpu;
-    device.units = static_cast<int>(std::min<std::uint32_t>(in.number<std::uint32_t>(), 1U << 24U));
-    for (double* figure : first_figures(device)) *figure = in.real();  // NaN: not on the data sheet
-    return device;
-}
-
-void put_sheet(ByteWriter& out, const Device& device) {
-    out.text(device.vendor);
-    out.text(device.architecture);
-    std::vector<const Figure*> known;
-    for (const Figure& figure : figures()) {
-        if (std::isfinite(device.*figure.value)) known.push_back(&figure);
-    }
-    out.number(static_cast<std::uint32_t>(known.size()));
-    for (const Figure* figure : known) {
-        out.text(figure->name);
-        out.real(device.*figure->value);
-    }
-}
-
-void take_sheet(ByteReader& in, Device& device) {
-    device.vendor = in.text();
-    device.architecture = in.text();
-    const std::size_t known = in.count(12);
-    for (std::size_t i = 0; i < known; ++i) {
-        const std::string key = in.text();
-        const double value = take_finite(in);
-        // One that a later program added means nothing to the models of a file that this one can read.
-        if (const Figure* figure = find_figure(key)) device.*figure->value = value;
-    }
-}
-
-void put(ByteWriter& out, const OperatingPoint& point) {
-    for (const double value : {point.sm_clock_mhz, point.memory_clock_mhz, point.power_limit_w}) out.real(value);
-    out.text(name(point.math));
-    out.text(name(point.host));
-    out.text(point.host_cpu);
-    out.number(static_cast<std::uint32_t>(std::max(0, point.threads)));
-}
-
-OperatingPoint take_point(ByteReader& in, const std::string& device) {
-    OperatingPoint point;
-    point.device = device;
-    for (double* value : {&point.sm_clock_mhz, &point.memory_clock_mhz, &point.power_limit_w}) *value = in.real();
-    point.math = take_name(in, parse_math, "math");
-    point.host = take_name(in, parse_host, "host");
-    point.host_cpu = in.text();
-    point.threads = static_cast<int>(std::min<std::uint32_t>(in.number<std::uint32_t>(), 1U << 20U));
-    return point;
 }
 
 void put_laws(ByteWriter& out, const DeviceModel& device) {

@@ -4,14 +4,10 @@
 #include <cstdint>
 #include <string>
 
+#include "joulecast/predict/jcp_parts.h"
+
 namespace joulecast {
 namespace {
-
-double take_finite(ByteReader& in) {
-    const double value = in.real();
-    if (!std::isfinite(value)) in.fail("a number of its model over devices is not finite");
-    return value;
-}
 
 constexpr std::uint8_t pool_version = 1;
 constexpr double largest_log_factor = 50;
@@ -38,9 +34,8 @@ ResidualPrior take_prior(ByteReader& in) {
         *value = take_deviation();
     const std::size_t families = in.count(12);
     for (std::size_t i = 0; i < families; ++i) {
-        const auto family = parse_family(in.text());
-        if (!family) in.fail("its model over devices has an unknown family");
-        prior.within_family.emplace_back(*family, take_deviation());
+        const Family family = take_name(in, parse_family, "family");
+        prior.within_family.emplace_back(family, take_deviation());
     }
     return prior;
 }
@@ -67,8 +62,7 @@ void put_pooled(ByteWriter& out, const PooledModel& pooled) {
     out.number(pool_version);
     out.number(static_cast<std::uint8_t>(pooled.kind == Device::Kind::gpu));
     out.text(name(pooled.point.math));
-    out.number(static_cast<std::uint32_t>(pooled.devices.size()));
-    for (const std::string& device : pooled.devices) out.text(device);
+    put(out, pooled.devices);
     for (const double value : {pooled.sustained.watts_per_tflop, pooled.combination.year_scale, pooled.call_overhead_s})
         out.real(value);
     out.number(static_cast<std::uint8_t>(pooled.combination.by_median));
@@ -93,11 +87,8 @@ PooledModel take_pooled(ByteReader& in) {
     if (version != pool_version) in.fail("its model over devices has version " + std::to_string(version));
     PooledModel pooled;
     pooled.kind = in.number<std::uint8_t>() == 0 ? Device::Kind::cpu : Device::Kind::gpu;
-    const auto math = parse_math(in.text());
-    if (!math) in.fail("its model over devices has an unknown math");
-    pooled.point.math = *math;
-    pooled.devices.resize(in.count(4));
-    for (std::string& device : pooled.devices) device = in.text();
+    pooled.point.math = take_name(in, parse_math, "math");
+    pooled.devices = take_texts(in);
     for (double* value : {&pooled.sustained.watts_per_tflop, &pooled.combination.year_scale, &pooled.call_overhead_s}) {
         *value = take_finite(in);
         if (*value < 0) in.fail("its model over devices has a negative number");
