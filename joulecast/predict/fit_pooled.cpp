@@ -162,10 +162,9 @@ PooledModel model_of(const SamplesOfDevice& devices, Experts& experts) {
     return pooled;
 }
 
-/// Log errors on a device that is not in the model.
-ErrorsByFamily errors_on(const PooledModel& pooled, const std::vector<const Sample*>& samples) {
+/// Log errors on a device that the model was made for from others.
+ErrorsByFamily errors_on(const DeviceModel& model, const std::vector<const Sample*>& samples) {
     const auto columns = all_columns();
-    const DeviceModel model = instantiate(pooled, *samples.front()->device);
     std::map<std::string, std::vector<std::pair<double, const Sample*>>> kinds;
     for (const Sample* sample : samples) kinds[sample->key].emplace_back(sample->log_kernel, sample);
     ErrorsByFamily errors;
@@ -180,15 +179,14 @@ ErrorsByFamily errors_on(const PooledModel& pooled, const std::vector<const Samp
     return errors;
 }
 
-/// Of each device what the model of the others makes of it.
-std::vector<ErrorsByFamily> errors_left_out(const std::vector<PooledModel>& others, const SamplesOfDevice& devices,
+/// Of each device what the model of the others makes of it, their experts taken together in that way.
+std::vector<ErrorsByFamily> errors_left_out(std::vector<DeviceModel>& of_others, const SamplesOfDevice& devices,
                                             const Combination& combination) {
     std::vector<ErrorsByFamily> errors;
-    auto other = others.begin();
+    auto model = of_others.begin();
     for (const auto& [id, samples] : devices) {
-        PooledModel model = *other++;
-        model.combination = combination;
-        errors.push_back(errors_on(model, samples));
+        model->unseen->combination = combination;
+        errors.push_back(errors_on(*model++, samples));
     }
     return errors;
 }
@@ -212,17 +210,17 @@ void learn_from_left_out(PooledModel& pooled, const SamplesOfDevice& devices, Ex
     pooled.prior.common = 0.3;
     pooled.prior.devices = static_cast<double>(devices.size());
     if (devices.size() < 3) return;
-    std::vector<PooledModel> others;
+    std::vector<DeviceModel> of_others;
     for (const auto& [id, left_out] : devices) {
         SamplesOfDevice rest = devices;
         rest.erase(id);
-        others.push_back(model_of(rest, experts));
+        of_others.push_back(instantiate(model_of(rest, experts), *left_out.front()->device));
     }
     constexpr double clearly_better = 0.97;
-    auto errors = errors_left_out(others, devices, pooled.combination);
+    auto errors = errors_left_out(of_others, devices, pooled.combination);
     double least = clearly_better * mean_error(errors);
     for (const Combination& tried : {Combination{3, true}, Combination{0, false}, Combination{3, false}}) {
-        auto of_tried = errors_left_out(others, devices, tried);
+        auto of_tried = errors_left_out(of_others, devices, tried);
         if (const double one = mean_error(of_tried); one < least) {
             least = one;
             pooled.combination = tried;
