@@ -44,8 +44,7 @@ std::vector<TrainingRow> all_but(const std::vector<TrainingRow>& rows, const std
 }
 
 void on_this_sheet(std::vector<TrainingRow>& rows, const DeviceModel& model) {
-    for (TrainingRow& row : rows)
-        row.operation.roofline = roofline(row.operation.operation, model.device, model.point.math);
+    for (TrainingRow& row : rows) row.operation = on(std::move(row.operation), model.device, model.point.math);
 }
 
 void append_baselines(const MeasuredDevice& test, const std::vector<TrainingRow>& rows, const Parts& others,

@@ -50,8 +50,7 @@ Expert fit_expert(std::span<const Sample* const> samples, const Device& device, 
     frame.device = device;
     for (std::size_t i = 0; i < samples.size(); ++i) {
         frame.point.math = samples[i]->math;
-        PreparedOperation operation = samples[i]->operation;
-        operation.roofline = roofline(operation.operation, device, samples[i]->math);
+        const PreparedOperation operation = on(samples[i]->operation, device, samples[i]->math);
         rows.set_row(i, relative_row(frame, model, columns, operation));
         logs.push_back(samples[i]->log_kernel - std::log(seconds(operation.roofline) + kernel_latency_s));
         const std::string group = operation_group(operation.operation);
@@ -170,8 +169,7 @@ ErrorsByFamily errors_on(const DeviceModel& model, const std::vector<const Sampl
     ErrorsByFamily errors;
     for (auto& [key, by_time] : kinds) {
         for (const Sample* sample : at_even_steps(std::move(by_time), most_rows_left_out)) {
-            PreparedOperation operation = sample->operation;
-            operation.roofline = roofline(operation.operation, model.device, sample->math);
+            const PreparedOperation operation = on(sample->operation, model.device, sample->math);
             const auto forecast = forecast_log(model, columns, operation, Metric::time);
             if (forecast) errors[operation.family()].push_back(sample->log_kernel - std::log(forecast->kernel_s));
         }

@@ -183,14 +183,17 @@ Estimate<Unit> middle(std::vector<double> values, double half_width) {
 }  // namespace
 
 PreparedOperation prepare(const Operation& operation, const Device& device, Math math) {
-    PreparedOperation prepared{operation, signature(operation), dimensions(operation), {}};
-    prepared.roofline =
-        roofline(prepared.dimensions.forward + prepared.dimensions.backward, compute_dtype(operation), device, math);
-    return prepared;
+    return on({operation, signature(operation), dimensions(operation), {}}, device, math);
 }
 
 PreparedOperation prepare(const Operation& operation, const DeviceModel& device) {
     return prepare(operation, device.device, device.point.math);
+}
+
+PreparedOperation on(PreparedOperation operation, const Device& device, Math math) {
+    const Counts counts = operation.dimensions.forward + operation.dimensions.backward;
+    operation.roofline = roofline(counts, compute_dtype(operation.operation), device, math);
+    return operation;
 }
 
 double planned_bytes(const PreparedOperation& operation) {

@@ -27,6 +27,8 @@ struct PreparedOperation {
 PreparedOperation prepare(const Operation& operation, const Device& device, Math math);
 /// On the device of the model, as its setting multiplies.
 PreparedOperation prepare(const Operation& operation, const DeviceModel& device);
+/// The same operation on another device.
+PreparedOperation on(PreparedOperation operation, const Device& device, Math math);
 
 /// Of log(time): repeated measurements of one operation differ by about a percent, and no forecast is better than that.
 inline constexpr double least_half_width = 0.01;

@@ -134,8 +134,7 @@ void adjust_to(DeviceModel& model, std::span<const Feature* const> columns,
     std::vector<ResidualPlace> places;
     std::vector<double> errors;
     for (const TrainingRow* row : measured) {
-        PreparedOperation operation = row->operation;
-        operation.roofline = roofline(operation.operation, model.device, model.point.math);
+        const PreparedOperation operation = on(row->operation, model.device, model.point.math);
         const auto forecast = forecast_log(before, columns, operation, Metric::time);
         if (!forecast) continue;
         const double launch = std::exp(forecast->log_value) - forecast->kernel_s;
@@ -163,8 +162,7 @@ std::vector<std::size_t> telling_rows(const DeviceModel& model, std::span<const 
     constexpr double least_kernel_s = 5e-4;  // a shorter one is measured beside its launch
     std::vector<std::pair<double, std::size_t>> by_time;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        PreparedOperation operation = rows[i].operation;
-        operation.roofline = roofline(operation.operation, model.device, model.point.math);
+        const PreparedOperation operation = on(rows[i].operation, model.device, model.point.math);
         const auto forecast = forecast_log(model, columns, operation, Metric::time);
         if (forecast && forecast->kernel_s > 0) by_time.emplace_back(forecast->kernel_s, i);
     }

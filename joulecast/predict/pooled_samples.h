@@ -14,7 +14,7 @@ namespace joulecast {
 
 /// A row that a model over devices learns from: its kernel apart from its launch.
 struct PooledSample {
-    PreparedOperation operation;  ///< its roofline at what the device sustains
+    PreparedOperation operation;  ///< its roofline at the data sheet's rates
     std::string key;
     std::string family_key;
     const Device* device = nullptr;  ///< as on its data sheet
