@@ -84,10 +84,10 @@ std::vector<LeftOut> left_out(const Fit& fit) {
         std::erase_if(others.samples, [&left](const HostSample& s) { return s.model == left; });
         const double best = others.best();
         const double seconds = others.seconds(best);
+        const double deviation = others.deviation(best);
         for (const HostSample& s : fit.samples) {
             if (s.model != model) continue;
-            errors.push_back(
-                {fit.error(s, seconds), s.sigma, fit.share(s, seconds), others.deviation(best), 1 / count});
+            errors.push_back({fit.error(s, seconds), s.sigma, fit.share(s, seconds), deviation, 1 / count});
         }
     }
     return errors;

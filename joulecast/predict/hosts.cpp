@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <utility>
 
 #include "joulecast/error.h"
 #include "joulecast/graph/record.h"
@@ -109,9 +111,9 @@ NetworkParts issued_from(Host host, Mode mode, const DeviceModel& device, Networ
 
 OperationForecast issued_from(Host host, const DeviceModel& device, OperationForecast operation) {
     if (host == device.point.host || family(operation.operation) == Family::symbolic) return operation;
-    OperationForecast one = operation;
-    one.count = 1;
-    NetworkParts parts = issued_from(host, mode(operation.operation), device, parts_of({&one, 1}));
+    const std::int64_t count = std::exchange(operation.count, 1);
+    NetworkParts parts = issued_from(host, mode(operation.operation), device, parts_of({&operation, 1}));
+    operation.count = count;
     if (host == Host::graph) parts.added_host_s = 0;  // one launch for the whole loop
     Cost& cost = operation.cost;
     const double before = cost.device_time.value.value();

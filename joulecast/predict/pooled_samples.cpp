@@ -112,11 +112,13 @@ SustainedRule choose_rule(std::span<const PooledSample* const> samples) {
         devices[sample->device->id] = sample->device;
     }
     if (devices.size() < 3) return {};
+    std::map<KindOnDevice, double> middles;
+    for (const auto& [kind, logs] : values) middles[kind] = median(logs);
     const auto deviation = [&](const SustainedRule& rule) {
         std::map<std::string, std::map<std::string, double>> by_kind;
-        for (const auto& [kind, logs] : values) {
+        for (const auto& [kind, middle] : middles) {
             const double slower = std::log(sustained_share(*devices.at(kind.second), rule));
-            by_kind[kind.first][kind.second] = median(logs) + slower;
+            by_kind[kind.first][kind.second] = middle + slower;
         }
         return deviation_left_out(by_kind);
     };
