@@ -159,6 +159,7 @@ set(joulecast_headers
     joulecast/physics/nelder_mead.h
     joulecast/physics/non_negative_least_squares.h
     joulecast/physics/physical_power.h
+    joulecast/physics/process_node.h
     joulecast/physics/roofline.h
     joulecast/physics/sustained_peak.h
     joulecast/physics/timeline.h

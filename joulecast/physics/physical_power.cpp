@@ -4,13 +4,14 @@
 #include <cmath>
 #include <limits>
 
+#include "joulecast/physics/process_node.h"
+
 namespace joulecast {
 namespace {
 
 /// What a vector unit of recent cards draws at full rate, in watts for each FLOP/s of fp32: 15.5 to 16.5 W per TFLOP/s
 /// on 7 to 16 nm.
 constexpr double lane_watts_per_flop_per_s = 16e-12;
-constexpr double share_from_5_nm = 0.65;
 
 /// Static power over the clock: 0.12 of TDP whatever the clock, 0.03 that grows with it (idle power of A100 and H100
 /// over their clocks), as shares of their sum.
@@ -32,8 +33,7 @@ double voltage(double relative_clock) {
 }
 
 double lanes_demand_w(const Device& device) {
-    return lane_watts_per_flop_per_s * device.vector_flop_per_s_fp32 *
-           (device.process_nm <= 5 ? share_from_5_nm : 1);  // a node that is not known counts as an older one
+    return lane_watts_per_flop_per_s * device.vector_flop_per_s_fp32 * node_power_share(device);
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "joulecast/physics/process_node.h"
+
 namespace joulecast {
 namespace {
 
-constexpr double small_node_nm = 5;
-constexpr double small_node_factor = 0.65;
 constexpr double wide_unit_lanes = 128;
 constexpr double wide_unit_share = 0.85;
 constexpr double ampere_year = 2020;
@@ -26,11 +26,9 @@ double at_lower_voltage(double share) {
 
 double sustained_share(const Device& device, const SustainedRule& rule) {
     if (!(rule.watts_per_tflop > 0) || !(device.tdp_w > 0) || !(device.peak_flop_per_s_fp32 > 0)) return 1;
-    const bool small_node = device.process_nm <= small_node_nm;
-    const double watts =
-        device.peak_flop_per_s_fp32 / 1e12 * rule.watts_per_tflop * (small_node ? small_node_factor : 1);
+    const double watts = device.peak_flop_per_s_fp32 / 1e12 * rule.watts_per_tflop * node_power_share(device);
     const double affordable = std::min(1.0, device.tdp_w / watts);
-    const double share = small_node && affordable < 1 ? at_lower_voltage(affordable) : affordable;
+    const double share = is_small_node(device) && affordable < 1 ? at_lower_voltage(affordable) : affordable;
     const bool is_wide = device.fp32_lanes_per_unit >= wide_unit_lanes && device.release_year >= ampere_year;
     return is_wide ? std::min(share, wide_unit_share) : share;
 }
