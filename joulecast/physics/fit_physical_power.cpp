@@ -40,6 +40,11 @@ double unlimited(const PhysicalPower& model, const PowerSample& sample) {
     return watts(model, sample.device, sample.activity, std::numeric_limits<double>::infinity(), sample.relative_clock);
 }
 
+/// Whether the limit explains why the device drew no more than the `said` watts: then the row pulls no more.
+bool is_held(const PowerSample& sample, double said) {
+    return sample.watts >= at_limit * limit_of(sample) && said >= sample.watts;
+}
+
 /// The equations are linear in the coefficients: one row of them, and what is left for it to explain.
 struct Row {
     std::array<double, coefficients> columns{};
@@ -95,8 +100,7 @@ double misfit(const PhysicalPower& model, std::span<const PowerSample> samples,
     double sum = 0;
     for (const PowerSample& sample : samples) {
         const double said = unlimited(model, sample);
-        const bool explained = sample.watts >= at_limit * limit_of(sample) && said >= sample.watts;
-        const double error = explained ? 0 : said / sample.watts - 1;
+        const double error = is_held(sample, said) ? 0 : said / sample.watts - 1;
         sum += error * error / static_cast<double>(of_device.at(sample.device.id));
     }
     return sum;
@@ -120,12 +124,8 @@ PhysicalPower fit_physical_power_alone(std::span<const PowerSample> samples) {
             least = error;
             best = model;
         }
-        // A row at its limit that the model puts above it is explained and pulls no more.
         std::vector<bool> next(samples.size());
-        for (std::size_t i = 0; i < samples.size(); ++i) {
-            const bool limited = samples[i].watts >= at_limit * limit_of(samples[i]);
-            next[i] = !limited || unlimited(model, samples[i]) < samples[i].watts;
-        }
+        for (std::size_t i = 0; i < samples.size(); ++i) next[i] = !is_held(samples[i], unlimited(model, samples[i]));
         if (next == counts || std::find(next.begin(), next.end(), true) == next.end()) break;
         counts = std::move(next);
     }
