@@ -173,24 +173,24 @@ void add_utilisations(const fs::path& table_path, Samples& samples) {
 /// How the model does on devices that it has not seen.
 void print_left_out(const Samples& samples) {
     const auto said = left_out_watts(samples);
-    std::map<std::string, DeviceErrors> errors;
+    std::map<std::string, std::vector<double>> errors;
     for (std::size_t i = 0; i < samples.size(); ++i)
-        errors[samples[i].device.id].log_errors.push_back(std::log(said[i] / samples[i].watts));
+        errors[samples[i].device.id].push_back(std::log(said[i] / samples[i].watts));
     std::printf("%-18s %6s %7s %7s %7s %9s %9s\n", "device left out", "rows", "MAPE", "median", "bias", "in 90 %",
                 "width +-");
-    for (const auto& [id, one] : errors) {
-        std::vector<DeviceErrors> others;
+    for (const auto& [id, log_errors] : errors) {
+        std::vector<std::vector<double>> others;
         for (const auto& [other, errors_of_other] : errors)
             if (other != id) others.push_back(errors_of_other);
         const double half = half_width_90(others);
         std::vector<double> absolute;
         double inside = 0;
-        for (const double error : one.log_errors) {
+        for (const double error : log_errors) {
             absolute.push_back(std::abs(std::exp(error) - 1));
             inside += std::abs(error) <= half ? 1 : 0;
         }
         std::printf("%-18s %6zu %6.1f%% %6.1f%% %+6.1f%% %8.1f%% %8.0f%%\n", id.c_str(), absolute.size(),
-                    100 * mean(absolute), 100 * median(absolute), 100 * std::expm1(mean(one.log_errors)),
+                    100 * mean(absolute), 100 * median(absolute), 100 * std::expm1(mean(log_errors)),
                     100 * inside / static_cast<double>(absolute.size()), 100 * std::expm1(half));
     }
 }

@@ -151,16 +151,16 @@ std::vector<double> left_out_watts(std::span<const PowerSample> samples) {
     return said;
 }
 
-double half_width_90(std::span<const DeviceErrors> devices) {
+double half_width_90(std::span<const std::vector<double>> devices) {
     if (devices.size() < 2) return std::numeric_limits<double>::infinity();
     double bias = 0;
     double within = 0;
-    for (const DeviceErrors& one : devices) {
-        const double middle = mean(one.log_errors);
+    for (const std::vector<double>& log_errors : devices) {
+        const double middle = mean(log_errors);
         bias += middle * middle;
         double squares = 0;
-        for (const double error : one.log_errors) squares += (error - middle) * (error - middle);
-        within += squares / static_cast<double>(one.log_errors.size());
+        for (const double error : log_errors) squares += (error - middle) * (error - middle);
+        within += squares / static_cast<double>(log_errors.size());
     }
     const auto count = static_cast<double>(devices.size());
     return student_t_quantile(0.95, count - 1) * std::sqrt(bias / count + within / count);
@@ -172,14 +172,11 @@ PhysicalPower fit_physical_power(std::span<const PowerSample> samples) {
         throw Error("a physical power model needs measured power of three devices or more; there are " +
                     std::to_string(model.devices) + ".");
     const auto said = left_out_watts(samples);
-    std::map<std::string, DeviceErrors> errors;
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-        DeviceErrors& one = errors[samples[i].device.id];
-        one.device = samples[i].device.id;
-        one.log_errors.push_back(std::log(said[i] / samples[i].watts));
-    }
-    std::vector<DeviceErrors> devices;
-    for (auto& [id, one] : errors) devices.push_back(std::move(one));
+    std::map<std::string, std::vector<double>> errors;
+    for (std::size_t i = 0; i < samples.size(); ++i)
+        errors[samples[i].device.id].push_back(std::log(said[i] / samples[i].watts));
+    std::vector<std::vector<double>> devices;
+    for (auto& [id, log_errors] : errors) devices.push_back(std::move(log_errors));
     model.half_width = half_width_90(devices);
     return model;
 }

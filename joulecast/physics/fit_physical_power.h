@@ -31,15 +31,9 @@ PhysicalPower fit_physical_power_alone(std::span<const PowerSample> samples);
 /// Each sample's watts by the model that was fitted to the other devices.
 std::vector<double> left_out_watts(std::span<const PowerSample> samples);
 
-/// Log errors of one device.
-struct DeviceErrors {
-    std::string device;
-    std::vector<double> log_errors;
-};
-
-/// Half of the 90 % interval of log(watts) on a device not seen: Student's t with as many degrees of freedom as there
-/// are devices but one, times the deviation of a new device's bias about zero and of a row about that. Few devices:
-/// wide.
-double half_width_90(std::span<const DeviceErrors> devices);
+/// Half of the 90 % interval of log(watts) on a device not seen, by the log errors of each device: Student's t with as
+/// many degrees of freedom as there are devices but one, times the deviation of a new device's bias about zero and of a
+/// row about that. Few devices: wide.
+double half_width_90(std::span<const std::vector<double>> devices);
 
 }  // namespace joulecast
