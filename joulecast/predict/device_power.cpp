@@ -28,10 +28,14 @@ bool costs_nothing(Family family) {
 
 }  // namespace
 
-double relative_clock(const DeviceModel& device) {
-    const double highest = highest_clock_mhz(device.device);
-    const double clock = device.point.sm_clock_mhz;
+double relative_clock(const Device& device, const OperatingPoint& point) {
+    const double highest = highest_clock_mhz(device);
+    const double clock = point.sm_clock_mhz;
     return clock > 0 && highest > 0 ? std::min(1.0, clock / highest) : 1;
+}
+
+double relative_clock(const DeviceModel& device) {
+    return relative_clock(device.device, device.point);
 }
 
 bool has_physical_power(const DeviceModel& device) {

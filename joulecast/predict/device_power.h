@@ -8,7 +8,9 @@
 
 namespace joulecast {
 
-/// The clock of the model's setting over the highest; 1 where it is not known: the default clock.
+/// The clock of the point over the highest; 1 where it is not known: the default clock.
+double relative_clock(const Device& device, const OperatingPoint& point);
+/// That of the model's setting.
 double relative_clock(const DeviceModel& device);
 
 /// Whether its power comes from the data sheet: a GPU on which none was measured and whose sheet has the figures.

@@ -103,15 +103,6 @@ void forecast_time(const DeviceModel& device, std::span<const Feature* const> co
     }
 }
 
-/// What the host spends on issuing a call that took `call_s`: the fitted floor of its kind, and all of it for a view.
-double issue_seconds(const DeviceModel& device, const PreparedOperation& operation, double call_s) {
-    if (operation.family() == Family::view || operation.family() == Family::symbolic) return call_s;
-    // Where launches were measured, they may have been those of a CUDA graph; the host issues eagerly.
-    if (device.unseen) return device.call_overhead_s;
-    const Law* law = find_law(device, operation.operation);
-    return std::min(call_s, law ? law->floor_s : device.call_overhead_s);
-}
-
 struct PowerForecast {
     Estimate<Watts> watts;
     PowerEvidence evidence = PowerEvidence::none;
@@ -194,6 +185,14 @@ PreparedOperation on(PreparedOperation operation, const Device& device, Math mat
     const Counts counts = operation.dimensions.forward + operation.dimensions.backward;
     operation.roofline = roofline(counts, compute_dtype(operation.operation), device, math);
     return operation;
+}
+
+double issue_seconds(const DeviceModel& device, const PreparedOperation& operation, double call_s) {
+    if (operation.family() == Family::view || operation.family() == Family::symbolic) return call_s;
+    // Where launches were measured, they may have been those of a CUDA graph; the host issues eagerly.
+    if (device.unseen) return device.call_overhead_s;
+    const Law* law = find_law(device, operation.operation);
+    return std::min(call_s, law ? law->floor_s : device.call_overhead_s);
 }
 
 double planned_bytes(const PreparedOperation& operation) {

@@ -62,6 +62,9 @@ std::vector<float> feature_row(const DeviceModel& device, const FamilyModel& mod
 /// The base that a model's logarithm is relative to, in log; absent without a law.
 std::optional<double> log_base(Base base, const DeviceModel& device, const PreparedOperation& operation);
 
+/// What the host spends on issuing a call that took `call_s`: the fitted floor of its kind, and all of it for a view.
+double issue_seconds(const DeviceModel& device, const PreparedOperation& operation, double call_s);
+
 /// What a memory plan holds for a single call anyway: its outputs, and in training the gradients of its inputs.
 double planned_bytes(const PreparedOperation& operation);
 

@@ -13,8 +13,6 @@ namespace {
 
 /// Of the data sheet's rates, what kernels of networks reach (A100: 0.67 of both tensor peak and bandwidth).
 constexpr double reached_share = 0.67;
-/// A kernel's ramp and tail.
-constexpr double kernel_overhead_s = 2e-6;
 
 bool has_sheet(const Device& device) {
     return device.kind == Device::Kind::gpu && missing_for_power(device).empty();
@@ -33,8 +31,7 @@ double limit_of(const OperatingPoint& real, const OperatingPoint& asked) {
 /// What a call takes beyond its issuing; replayed from a graph, all of it.
 double kernel_seconds(const DeviceModel& device, const TrainingRow& row) {
     if (device.point.host == Host::graph || device.point.host == Host::compiled) return row.time_s;
-    const Law* law = find_law(device, row.operation.operation);
-    return beyond_floor(row.time_s, std::min(row.time_s, law ? law->floor_s : device.call_overhead_s));
+    return beyond_floor(row.time_s, issue_seconds(device, row.operation, row.time_s));
 }
 
 constexpr std::size_t least_devices = 6;
@@ -55,7 +52,7 @@ Activity activity(const Graph& graph, const Device& device, Math math, double se
         const auto count = static_cast<double>(counted.count);
         const double kernel =
             std::max(operation.roofline.flop_s / relative_clock, operation.roofline.byte_s) / reached_share +
-            kernel_overhead_s;
+            kernel_latency_s;
         const Activity one = joulecast::activity(operation, device, math, kernel, kernel);
         sum.flop_share += count * operation.roofline.flop_s;
         sum.byte_share += count * operation.roofline.byte_s;
@@ -89,11 +86,7 @@ std::optional<PowerSample> power_sample(const Device& device, const TrainingNetw
     const NetworkMeasurement& m = network.measurement;
     const double watts = measured_watts(m);
     if (!has_sheet(device) || !(watts > 0) || !(m.time.median_s > 0)) return std::nullopt;
-    const OperatingPoint& point = m.real.sm_clock_mhz > 0 ? m.real : m.asked;
-    DeviceModel at;
-    at.device = device;
-    at.point = point;
-    const double x = relative_clock(at);
+    const double x = relative_clock(device, m.real.sm_clock_mhz > 0 ? m.real : m.asked);
     return PowerSample{device, activity(network.graph, device, m.real.math, m.time.median_s, x), x,
                        limit_of(m.real, m.asked), watts};
 }
