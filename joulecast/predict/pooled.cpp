@@ -5,8 +5,10 @@
 #include <cmath>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "joulecast/error.h"
+#include "joulecast/predict/pooled_samples.h"
 #include "joulecast/units/normal.h"
 #include "joulecast/units/statistics.h"
 
@@ -160,20 +162,20 @@ std::vector<std::size_t> telling_rows(const DeviceModel& model, std::span<const 
     // Of many rows a few hundred stand for all: those at even steps of their forecast times.
     constexpr std::size_t most_candidates = 400;
     constexpr double least_kernel_s = 5e-4;  // a shorter one is measured beside its launch
+    std::vector<double> kernel_s(rows.size());
     std::vector<std::pair<double, std::size_t>> by_time;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const PreparedOperation operation = on(rows[i].operation, model.device, model.point.math);
         const auto forecast = forecast_log(model, columns, operation, Metric::time);
-        if (forecast && forecast->kernel_s > 0) by_time.emplace_back(forecast->kernel_s, i);
+        if (!forecast || !(forecast->kernel_s > 0)) continue;
+        kernel_s[i] = forecast->kernel_s;
+        by_time.emplace_back(kernel_s[i], i);
     }
-    std::sort(by_time.begin(), by_time.end());
     std::vector<ResidualPlace> candidates, targets;
     std::vector<std::size_t> candidate_rows;
-    const std::size_t steps = std::min(most_candidates, by_time.size());
-    for (std::size_t step = 0; step < steps; ++step) {
-        const auto [kernel_s, row] = by_time[step * by_time.size() / steps];
+    for (const std::size_t row : at_even_steps(std::move(by_time), most_candidates)) {
         targets.push_back(residual_place(rows[row].operation.dimensions, model.device));
-        if (kernel_s < least_kernel_s) continue;
+        if (kernel_s[row] < least_kernel_s) continue;
         candidates.push_back(targets.back());
         candidate_rows.push_back(row);
     }
