@@ -51,9 +51,9 @@ void import_into(Dataset& dataset, Importer importer, const fs::path& path) {
 }
 
 /// Products and attention of serving engines. From 10 ms on products look like zeros (little power, fast): left out.
-void add_serving_engines(const fs::path& folder, const fs::path& database, Samples& samples) {
+void add_serving_engines(const fs::path& folder, Samples& samples) {
     constexpr double longest_s = 0.01;
-    Dataset dataset(database);
+    Dataset dataset(":memory:");
     for (const char* table : {"gemm_with_power.csv.gz", "encoder_attention_with_power.csv.gz"})
         import_into(dataset, import_aiconfigurator, folder / table);
     for (const Device& device : dataset.devices()) {
@@ -69,8 +69,8 @@ void add_serving_engines(const fs::path& folder, const fs::path& database, Sampl
 }
 
 /// Networks at locked clocks, by the lists of their kernels.
-void add_clock_sweeps(const fs::path& folder, const fs::path& database, Samples& samples) {
-    Dataset dataset(database);
+void add_clock_sweeps(const fs::path& folder, Samples& samples) {
+    Dataset dataset(":memory:");
     for (const char* table : {"workload_ops.csv", "networks_measured.csv"})
         import_into(dataset, import_energaizer, folder / table);
     // Not their idle power: what a card draws idle at its highest clock is on the sheets that have it.
@@ -214,15 +214,11 @@ void print_lines(const Samples& samples) {
 }
 
 int run(const fs::path& tables, const fs::path& zoo) {
-    const fs::path scratch = fs::temp_directory_path() / "joulecast-fit-physical-power";
-    fs::remove_all(scratch);
-    fs::create_directories(scratch);
     Samples samples;
-    add_serving_engines(tables / "aiconfigurator", scratch / "engines.db", samples);
-    add_clock_sweeps(tables / "energaizer_dvfs_networks", scratch / "clocks.db", samples);
+    add_serving_engines(tables / "aiconfigurator", samples);
+    add_clock_sweeps(tables / "energaizer_dvfs_networks", samples);
     add_trainings(tables / "zeus_powerlimit" / "training_power_limit_sweep.csv", zoo, samples);
     add_utilisations(tables / "ulisboa_gpu_dvfs" / "microbench_power_vs_utilisation.csv", samples);
-    fs::remove_all(scratch);
     print_left_out(samples);
     std::printf("\n");
     print_lines(samples);
