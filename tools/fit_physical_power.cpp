@@ -44,6 +44,11 @@ std::ifstream open(const fs::path& path) {
     return input;
 }
 
+std::istringstream unpacked(const fs::path& path) {
+    auto input = open(path);
+    return std::istringstream(read_unpacked(input, path.filename().string()));
+}
+
 void import_into(Dataset& dataset, Importer importer, const fs::path& path) {
     auto input = open(path);
     const Import counts = importer(dataset, input, path.filename().string());
@@ -103,8 +108,7 @@ constexpr Epoch epochs[] = {
 
 /// Trainings at their card's highest limit, where the clock is as high as it gets.
 void add_trainings(const fs::path& table_path, const fs::path& zoo, Samples& samples) {
-    auto input = open(table_path);
-    std::istringstream text(read_unpacked(input, table_path.filename().string()));
+    std::istringstream text = unpacked(table_path);
     TableReader table(text, table_path.filename().string());
     std::map<std::pair<std::string, std::int64_t>, Graph> graphs;
     while (table.next()) {
@@ -143,8 +147,7 @@ void add_utilisations(const fs::path& table_path, Samples& samples) {
         double core = 0, memory = 0;
         PowerSample sample;
     };
-    auto input = open(table_path);
-    std::istringstream text(read_unpacked(input, table_path.filename().string()));
+    std::istringstream text = unpacked(table_path);
     TableReader table(text, table_path.filename().string());
     std::map<std::string, std::vector<Row>> devices;
     while (table.next()) {
