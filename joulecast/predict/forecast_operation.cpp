@@ -277,6 +277,11 @@ double measured_watts(const Measurement& measurement) {
                                : std::numeric_limits<double>::quiet_NaN();
 }
 
+double measured_watts(const NetworkMeasurement& measurement) {
+    if (measurement.energy && measurement.energy->power_w > 0) return measurement.energy->power_w;
+    return measured_joules(measurement) / measurement.time.median_s;
+}
+
 double measured_joules(const NetworkMeasurement& measurement) {
     if (!measurement.energy) return std::numeric_limits<double>::quiet_NaN();
     const EnergySummary& energy = *measurement.energy;

@@ -86,8 +86,9 @@ struct MeasuredOperation {
 /// Measured on one device and setting, by signature: operations found here need no forecast.
 using MeasuredOperations = std::map<std::string, MeasuredOperation>;
 
-/// Watts while the operation ran again and again; NaN where there was no meter.
+/// Watts while the operation or the network ran again and again; NaN where there was no meter.
 double measured_watts(const Measurement& measurement);
+double measured_watts(const NetworkMeasurement& measurement);
 /// Joules of a run of the network; NaN where there was no meter.
 double measured_joules(const NetworkMeasurement& measurement);
 

@@ -18,12 +18,6 @@ bool has_sheet(const Device& device) {
     return device.kind == Device::Kind::gpu && missing_for_power(device).empty();
 }
 
-/// NaN where there was no meter.
-double measured_watts(const NetworkMeasurement& m) {
-    if (m.energy && m.energy->power_w > 0) return m.energy->power_w;
-    return measured_joules(m) / m.time.median_s;
-}
-
 double limit_of(const OperatingPoint& real, const OperatingPoint& asked) {
     return real.power_limit_w > 0 ? real.power_limit_w : asked.power_limit_w;
 }
