@@ -35,25 +35,48 @@ Graph open_measured(const Dataset& dataset, const Device& device, const Operatin
     return at_precision(open_by_name(network), precision_named(network.precision), network.mode, device.kind);
 }
 
-MeasuredRows rows_at(const Dataset& dataset, const Device& device, const std::vector<OperationRow>& all,
-                     const OperatingPoint& setting) {
+/// All that the database holds of a device.
+struct Stored {
+    Device device;
+    std::vector<OperationRow> operations;
+    std::vector<NetworkRow> networks;
+};
+
+Stored stored_of(const Dataset& dataset, const Device& device) {
+    return {device, dataset.operations(device.id), dataset.networks(device.id)};
+}
+
+/// What was measured at the setting alone: the rest would compare other threads or other arithmetic.
+MeasuredRows operations_at(const Stored& stored, const OperatingPoint& setting) {
     MeasuredRows found;
-    found.device = device;
+    found.device = stored.device;
     found.setting = setting;
-    // Only what was measured at the setting; the rest would compare other threads or other arithmetic.
-    std::copy_if(all.begin(), all.end(), std::back_inserter(found.rows),
+    std::copy_if(stored.operations.begin(), stored.operations.end(), std::back_inserter(found.rows),
                  [&](const OperationRow& row) { return same_setting(row.measurement.real, setting); });
-    found.operations = training_rows_at(found.rows, device, setting);
-    const auto open = [&](const NetworkMeasurement& network) {
-        return open_measured(dataset, device, setting, network);
-    };
-    const auto networks = measured_networks(dataset.networks(device.id), setting, open);
-    found.networks = networks.networks;
-    for (const auto& [model, why] : networks.left_out) {
-        std::cerr << "joulecast: measured network " << model << " is left out: " << why << '\n';
-    }
+    found.operations = training_rows_at(found.rows, stored.device, setting);
     found.measured = measured_operations(found.rows);
     return found;
+}
+
+/// The networks that this setting of them tells: not those whose host has one of its own.
+std::vector<TrainingNetwork> networks_of(const Dataset& dataset, const Stored& stored, const OperatingPoint& setting,
+                                         const std::vector<MeasuredRows>& settings) {
+    const auto belongs_elsewhere = [&](const NetworkRow& row) {
+        OperatingPoint own = setting;
+        own.host = row.measurement.real.host;
+        return own.host != setting.host && std::ranges::any_of(settings, [&](const MeasuredRows& other) {
+                   return same_setting(other.setting, own);
+               });
+    };
+    std::vector<NetworkRow> rows;
+    std::ranges::remove_copy_if(stored.networks, std::back_inserter(rows), belongs_elsewhere);
+    auto found = measured_networks(rows, setting, [&](const NetworkMeasurement& network) {
+        return open_measured(dataset, stored.device, setting, network);
+    });
+    for (const auto& [model, why] : found.left_out) {
+        std::cerr << "joulecast: measured network " << model << " is left out: " << why << '\n';
+    }
+    return std::move(found.networks);
 }
 
 std::string describe(const OperatingPoint& setting) {
@@ -61,39 +84,25 @@ std::string describe(const OperatingPoint& setting) {
            std::to_string(setting.threads) + " threads";
 }
 
-/// A network whose host has a setting of its own among these is told by that.
-void keep_networks_apart(std::vector<MeasuredRows>& settings) {
-    for (MeasuredRows& one : settings) {
-        const auto belongs_elsewhere = [&](const TrainingNetwork& network) {
-            OperatingPoint own = one.setting;
-            own.host = network.measurement.real.host;
-            return std::ranges::any_of(settings, [&](const MeasuredRows& other) {
-                return &other != &one && same_setting(other.setting, own);
-            });
-        };
-        std::erase_if(one.networks, belongs_elsewhere);
-    }
-}
-
 /// Of every setting that is worth a model.
-void add_rows(const Dataset& dataset, const Device& device, const std::vector<OperationRow>& rows,
-              const SettingsOf& settings_of_models, std::vector<MeasuredRows>& all) {
-    const auto settings = settings_of_models ? settings_of_models(device.id) : settings_of(rows);
-    if (settings.empty()) throw Error("the database has no usable operation measured on " + device.id + ".");
-    std::vector<MeasuredRows> of_device;
+void add_rows(const Dataset& dataset, const Stored& stored, const SettingsOf& settings_of_models,
+              std::vector<MeasuredRows>& all) {
+    const auto settings = settings_of_models ? settings_of_models(stored.device.id) : settings_of(stored.operations);
+    if (settings.empty()) throw Error("the database has no usable operation measured on " + stored.device.id + ".");
+    std::vector<MeasuredRows> kept;
     for (const OperatingPoint& setting : settings) {
-        MeasuredRows found = rows_at(dataset, device, rows, setting);
+        MeasuredRows found = operations_at(stored, setting);
         const bool is_main = &setting == &settings.front();
         if (!settings_of_models && !is_main && found.operations.size() < least_rows_of_setting) {
-            std::cerr << "joulecast: left out " << found.operations.size() << " operations of " << device.id
+            std::cerr << "joulecast: left out " << found.operations.size() << " operations of " << stored.device.id
                       << " measured with " << describe(setting) << ": too few for a model of their own\n";
             continue;
         }
-        if (found.operations.empty() && found.networks.empty()) continue;
-        of_device.push_back(std::move(found));
+        kept.push_back(std::move(found));
     }
-    keep_networks_apart(of_device);
-    std::move(of_device.begin(), of_device.end(), std::back_inserter(all));
+    for (MeasuredRows& one : kept) one.networks = networks_of(dataset, stored, one.setting, kept);
+    std::erase_if(kept, [](const MeasuredRows& one) { return one.operations.empty() && one.networks.empty(); });
+    std::ranges::move(kept, std::back_inserter(all));
 }
 
 }  // namespace
@@ -106,10 +115,10 @@ std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vecto
     std::vector<MeasuredRows> all;
     if (devices.empty()) {
         for (const Device& device : known) {
-            const bool networks_will_do = settings_of && !dataset.networks(device.id).empty();
-            const auto rows = dataset.operations(device.id);
-            if (!networks_will_do && rows.empty()) continue;
-            add_rows(dataset, device, rows, settings_of, all);
+            const Stored stored = stored_of(dataset, device);
+            const bool networks_will_do = settings_of && !stored.networks.empty();
+            if (!networks_will_do && stored.operations.empty()) continue;
+            add_rows(dataset, stored, settings_of, all);
         }
         if (all.empty()) throw Error("the database has no measured operations. Measure some: joulecast profile --help");
         return all;
@@ -128,7 +137,7 @@ std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vecto
         if (device == known.end()) {
             throw Error("the database has nothing measured on " + id + ". It has: " + joined(ids) + ".");
         }
-        add_rows(dataset, *device, dataset.operations(device->id), settings_of, all);
+        add_rows(dataset, stored_of(dataset, *device), settings_of, all);
     }
     return all;
 }
