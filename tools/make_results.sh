@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes docs/results.md: every table there is what the command above it printed. About ten minutes. Published tables are
-# read from $JOULECAST_DATA (docs/data.md).
+# Writes docs/results.md: every table there is what the command above it printed. About twenty minutes. Published tables
+# are read from $JOULECAST_DATA (docs/data.md).
 # usage: tools/make_results.sh [JOULECAST]   (default: build/release/bin/joulecast)
 set -euo pipefail
 data=${JOULECAST_DATA:?set it to the folder of published tables, docs/data.md}

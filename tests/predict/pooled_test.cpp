@@ -41,10 +41,10 @@ PreparedOperation product(const DeviceModel& model, const char* marks = "") {
 }
 
 TEST(Pooled, ForecastsADeviceThatWasNeverMeasured) {
-    const DeviceModel t4 = instantiate(pooled(), find_device("a30"));
-    const auto forecast = forecast_operation(t4, all_columns(), product(t4), {});
+    const DeviceModel a30 = instantiate(pooled(), find_device("a30"));
+    const auto forecast = forecast_operation(a30, all_columns(), product(a30), {});
     // The rule behind the times, at the middle of the devices' slowdowns: 1.0.
-    const double kernel = testing::made_up_kernel_s(product(t4), 1.0);
+    const double kernel = testing::made_up_kernel_s(product(a30), 1.0);
     EXPECT_NEAR(forecast.kernel_s / kernel, 1, 0.15);
     EXPECT_NEAR(forecast.cost.device_time.value.value(), forecast.kernel_s + testing::made_up_launch_s, 3e-6);
     EXPECT_EQ(forecast.evidence, Evidence::extrapolated);
