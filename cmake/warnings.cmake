@@ -12,7 +12,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
 endif()
 if(JOULECAST_FUZZ)
     if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-        message(FATAL_ERROR "libFuzzer comes with clang: configure with the preset fuzz, or CMAKE_CXX_COMPILER=clang++-19")
+        message(FATAL_ERROR "libFuzzer comes with clang: configure with the preset asan, or CMAKE_CXX_COMPILER=clang++-19")
     endif()
     # Coverage for all code; the fuzzer's main only for the targets in tests/fuzz.
     add_compile_options(-fsanitize=fuzzer-no-link)

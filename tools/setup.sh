@@ -142,9 +142,7 @@ configure_and_build() {
         shift
     done
     (($# == 0)) || shift
-    local launcher=()
-    if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
-    (cd "$JOULECAST_SOURCE" && cmake --preset "$preset" "${launcher[@]}" "$@" >"$(log_of "configure-$preset")" 2>&1) ||
+    (cd "$JOULECAST_SOURCE" && cmake --preset "$preset" "$@" >"$(log_of "configure-$preset")" 2>&1) ||
         fail_with_log "cmake --preset $preset" "$(log_of "configure-$preset")"
     local asked=()
     if ((${#targets[@]} > 0)); then asked=(--target "${targets[@]}"); fi
