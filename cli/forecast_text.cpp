@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cli/clock_text.h"
 #include "cli/known.h"
 #include "joulecast/report/table.h"
 
@@ -80,6 +81,15 @@ const NetworkColumns& table_columns() {
     return list;
 }
 
+/// With the clock behind the host, where one was asked for.
+NetworkColumns text_columns(const std::vector<Forecast>& forecasts) {
+    NetworkColumns columns = table_columns();
+    if (!has_clocks(forecasts)) return columns;
+    const auto after = std::ranges::find(columns, "time_s", &Column<Forecast>::key);
+    columns.insert(after, {"clock", "clock", Show::text, [](const Forecast& f) { return clock_text(f.network); }});
+    return columns;
+}
+
 const NetworkColumns& csv_columns() {
     static const NetworkColumns list = {
         {"model", "", Show::text, [](const Forecast& f) { return f.network.model; }},
@@ -117,6 +127,12 @@ const NetworkColumns& csv_columns() {
         {"host_adds_s", "", Show::seconds, [](const Forecast& f) { return known(f.network.host_adds.value.value()); }},
         {"host_evidence", "", Show::text, [](const Forecast& f) { return std::string(name(f.network.host_evidence)); }},
         {"limited_by", "", Show::text, [](const Forecast& f) { return std::string(name(f.network.limited_by)); }},
+        {"asked_clock_mhz", "", Show::number, [](const Forecast& f) { return known(f.network.asked.sm_clock_mhz); }},
+        {"clock_mhz", "", Show::number, [](const Forecast& f) { return known(f.network.point.sm_clock_mhz); }},
+        {"memory_clock_mhz", "", Show::number,
+         [](const Forecast& f) { return known(f.network.point.memory_clock_mhz); }},
+        {"asked_power_limit_w", "", Show::number,
+         [](const Forecast& f) { return known(f.network.asked.power_limit_w); }},
     };
     return list;
 }
@@ -266,6 +282,10 @@ Json to_json(const Forecast& forecast) {
             {"device_name", forecast.device_name},
             {"clock_mhz", number(n.point.sm_clock_mhz)},
             {"memory_clock_mhz", number(n.point.memory_clock_mhz)},
+            {"asked_clock_mhz", number(n.asked.sm_clock_mhz)},
+            {"asked_memory_clock_mhz", number(n.asked.memory_clock_mhz)},
+            {"asked_power_limit_w", number(n.asked.power_limit_w)},
+            {"clock_workloads", forecast.clock_workloads},
             {"mode", name(n.mode)},
             {"precision", n.precision},
             {"host", name(n.point.host)},
@@ -348,7 +368,8 @@ std::string sources_text(const std::vector<Forecast>& forecasts) {
 }  // namespace
 
 std::string forecasts_to_text(const std::vector<Forecast>& forecasts, bool per_operation) {
-    std::string text = sources_text(forecasts) + "\n" + to_text(fill(table_columns(), forecasts));
+    std::string text = sources_text(forecasts) + "\n" + to_text(fill(text_columns(forecasts), forecasts));
+    text += clock_curves_text(forecasts) + clock_notes_text(forecasts);
     std::set<std::string> reasons;
     for (const Forecast& f : forecasts) {
         if (!f.network.energy.known()) reasons.insert(f.network.energy_missing_reason);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct Forecast {
     std::string device_name;
     Origin origin;
     std::string note;
+    std::int64_t clock_workloads = 0;  ///< measured at several clocks of the device, that other clocks rest on
 };
 
 /// One line per network, then, if asked, where each one's time goes.

@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "cli/choose_predictor.h"
+#include "cli/clock_calibration.h"
+#include "cli/clock_points.h"
 #include "cli/forecast_text.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
@@ -14,6 +16,7 @@
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/predict/at_point.h"
 #include "joulecast/predict/forecast_network.h"
 #include "joulecast/predict/hosts.h"
 #include "joulecast/predict/pooled.h"
@@ -30,6 +33,8 @@ struct Options {
     std::vector<std::string> modes{"inference"};
     std::vector<std::string> precisions{"fp32"};
     std::vector<std::string> hosts{"python"};
+    std::string clocks;
+    std::string power_limits;
     bool per_operation = false;
     bool strict = false;
     Output output;
@@ -83,6 +88,17 @@ void adjust(ChosenPredictor& chosen, const std::string& database) {
     }
 }
 
+/// What the database has of the device at several clocks tells how its time and power follow them.
+void calibrate_clocks(ChosenPredictor& chosen, const std::string& database) {
+    if (database.empty()) return;
+    const Device device = chosen.model().device;
+    const auto clocks = measured_clocks(Dataset(database, Dataset::Access::read_only), device);
+    if (!clocks) return;
+    for (DeviceModel& model : chosen.predictor.devices) {
+        if (model.device.id == device.id) model.clocks = clocks;
+    }
+}
+
 /// A precision with the model that learnt how the device computes it.
 struct Wanted {
     Precision precision = Precision::fp32;
@@ -105,13 +121,16 @@ Wanted wanted(const std::string& word, Host host, const ChosenPredictor& chosen)
     return {precision, model};
 }
 
-void forecast_on(const std::string& device, const Options& options, std::vector<Forecast>& forecasts) {
-    ChosenPredictor chosen = choose_predictor(device, options.predictor);
+void forecast_on(const DeviceAtClock& device, const Options& options, std::vector<Forecast>& forecasts) {
+    ChosenPredictor chosen = choose_predictor(device.device, options.predictor);
     adjust(chosen, options.database);
     if (!chosen.note.empty()) std::cerr << "joulecast: " << chosen.note << '\n';
     const auto features = columns(chosen.predictor);
     std::map<const DeviceModel*, MeasuredOperations> measured;
     const auto combinations = parse_settings(options.set);
+    const auto points =
+        points_asked(device.asked, parse_clock_wish(options.clocks, options.power_limits), chosen.model().device);
+    if (!points.empty()) calibrate_clocks(chosen, options.database);
     const auto add = [&](const Graph& graph, Mode mode, const std::string& precision, Host host) {
         const auto [precision_of_graph, model] = wanted(precision, host, chosen);
         const auto [known, is_new] = measured.try_emplace(model);
@@ -123,7 +142,12 @@ void forecast_on(const std::string& device, const Options& options, std::vector<
         one.device_name = chosen.model().device.display_name;
         one.origin = chosen.predictor.origin;
         one.note = chosen.note;
-        forecasts.push_back(std::move(one));
+        if (points.empty()) forecasts.push_back(one);
+        for (const OperatingPoint& point : points) {
+            Forecast& there = forecasts.emplace_back(one);
+            there.network = at_point(one.network, *model, point);
+            there.clock_workloads = clock_parameters(*model).workloads;
+        }
     };
     for (const std::string& model : options.models) {
         for (const SymbolValues& symbols : combinations) {
@@ -140,7 +164,7 @@ void forecast_on(const std::string& device, const Options& options, std::vector<
 
 int run(const Options& options) {
     std::vector<Forecast> forecasts;
-    for (const std::string& device : options.devices) forecast_on(device, options, forecasts);
+    for (const std::string& device : options.devices) forecast_on(device_at_clock(device), options, forecasts);
     if (options.output.format == "json") {
         options.output.write(forecasts_to_json(forecasts));
     } else if (options.output.format == "csv") {
@@ -165,7 +189,9 @@ int run(const Options& options) {
 Run declare_predict(CLI::App& command) {
     const auto options = std::make_shared<Options>();
     command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json files, or names of the zoo")->required();
-    command.add_option("--device", options->devices, "device ids; cpu is this machine")->required();
+    command
+        .add_option("--device", options->devices, "device ids, ID@SM_MHZ or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine")
+        ->required();
     command.add_option("--predictor", options->predictor,
                        "a .jcp file; without, the shipped one that covers the device");
     command.add_option("--db", options->database, "database whose operations count as measured");
@@ -181,6 +207,8 @@ Run declare_predict(CLI::App& command) {
         ->delimiter(',')
         ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
         ->capture_default_str();
+    command.add_option("--clocks", options->clocks, "SM clocks in MHz: current, all, 900,1200 or 600:1440:120");
+    command.add_option("--power-limits", options->power_limits, "power limits in W: 100,150 or 100:250:25");
     command.add_flag("--per-operation", options->per_operation, "show where the time goes");
     command.add_flag("--strict", options->strict, "fail when parts are unknown");
     options->output.declare(command);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/clock_calibration.h"
 #include "cli/host_text.h"
 #include "cli/measured_rows.h"
 #include "cli/settings.h"
@@ -259,6 +260,7 @@ int run(const Options& options) {
                   << "): " << rows.operations.size() << " operations, " << rows.networks.size() << " networks\n";
         tell_samples(rows, candidates(settings));
         predictor.devices.push_back(train_device(rows.device, rows.setting, rows.operations, rows.networks, settings));
+        predictor.devices.back().clocks = measured_clocks(dataset, rows.device);
         append_power_samples(predictor.devices.back(), rows, samples);
         std::move(rows.rows.begin(), rows.rows.end(), std::back_inserter(sources));
         of_devices.push_back({rows.device, rows.setting, std::move(rows.operations)});

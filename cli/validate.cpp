@@ -6,6 +6,7 @@
 #include "cli/baseline_output.h"
 #include "cli/measured_rows.h"
 #include "cli/settings.h"
+#include "cli/validate_clocks.h"
 #include "cli/validation_output.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
@@ -40,9 +41,7 @@ void score(const Predictor& predictor, const MeasuredRows& rows, Validated& v) {
     const auto features = columns(predictor);
     const DeviceModel& model = device_model(predictor, rows.device.id, rows.setting);
     append(v.rows, score_predictor(model, features, rows.operations));
-    auto scored = score_networks(model, features, rows.networks, rows.measured);
-    append(v.networks, std::move(scored.networks));
-    append(v.compositions, std::move(scored.compositions));
+    append(v.networks, score_networks(model, features, rows.networks, rows.measured).networks);
 }
 
 void cross_validate(const Options& options, const MeasuredRows& rows, Validated& v) {
@@ -81,7 +80,6 @@ void cross_validate(const Options& options, const MeasuredRows& rows, Validated&
     append(v.rows, std::move(validation.operations));
     append(v.networks, std::move(validation.networks));
     append(v.baselines, std::move(validation.baselines));
-    append(v.compositions, std::move(validation.compositions));
 }
 
 void leave_devices_out(const Options& options, std::vector<MeasuredRows> measured, Validated& v) {
@@ -105,7 +103,6 @@ void leave_devices_out(const Options& options, std::vector<MeasuredRows> measure
     append(v.rows, std::move(validation.operations));
     append(v.networks, std::move(validation.networks));
     append(v.baselines, std::move(validation.baselines));
-    append(v.compositions, std::move(validation.compositions));
 }
 
 int run(const Options& options) {
@@ -117,7 +114,10 @@ int run(const Options& options) {
         throw UsageError("--outliers drop is not for devices that are left out. Choose another --split");
     if (options.probes > 0 && options.split != "device")
         throw UsageError("--probes is for devices that are left out: --split device");
-    if (options.predictor.empty() && options.split == "device") {
+    if (options.predictor.empty() && options.split == "clock") {
+        v.clocks = clock_validation(dataset, options.devices, options.folds);
+        v.rows = out_of_fold_rows(v.clocks.networks);
+    } else if (options.predictor.empty() && options.split == "device") {
         leave_devices_out(options, measured_rows(dataset, options.devices), v);
     } else if (options.predictor.empty()) {
         for (const MeasuredRows& rows : measured_rows(dataset, options.devices)) cross_validate(options, rows, v);
@@ -146,8 +146,9 @@ Run declare_validate(CLI::App& command) {
     auto* predictor = command.add_option("--predictor", options->predictor, "score this .jcp file as it is");
     command.add_option("--device", options->devices, "device ids; without, every device of the database");
     command
-        .add_option("--split", options->split, "what is held out: operation, network, device, or random rows (leaks)")
-        ->check(CLI::IsMember({"operation", "network", "device", "random"}))
+        .add_option("--split", options->split,
+                    "what is held out: operation, network, device, clock, or random rows (leaks)")
+        ->check(CLI::IsMember({"operation", "network", "device", "clock", "random"}))
         ->capture_default_str()
         ->excludes(predictor);
     command.add_option("--folds", options->folds, "parts that operations are split into")

@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "cli/baseline_output.h"
-#include "cli/composition_output.h"
 #include "cli/known.h"
+#include "cli/validate_clocks.h"
 #include "cli/verb.h"
 #include "joulecast/units/statistics.h"
 
@@ -236,6 +236,7 @@ std::vector<Accuracy> lines_of_text(const Validated& v) {
         if (a.mode == "all") with_both.emplace(a.model, a.metric, a.device, a.math);
     }
     std::erase_if(lines, [&](const Accuracy& a) {
+        if (v.split == "clock" && a.family != "all") return true;  // all are networks
         return a.mode != "all" && a.family != "all" && with_both.contains({a.model, a.metric, a.device, a.math});
     });
     return lines;
@@ -278,6 +279,7 @@ std::string to_text(const Validated& v) {
         text += gaps_text(v.rows);
         if (v.lacks_lattuada) text += lattuada_gap() + "\n";
     }
+    if (!v.clocks.regrets.empty()) text += "\n" + regrets_text(v.clocks.regrets);
     if (v.networks.empty()) return text;
     text +=
         "\n" + joulecast::to_text(fill(
@@ -287,7 +289,6 @@ std::string to_text(const Validated& v) {
                                             "measured_peak_bytes", "predicted_peak_bytes", "inside_interval"}),
                    v.networks));
     text += "\n" + joulecast::to_text(fill(summary_columns(), summaries(v.networks)));
-    text += compositions_text(v.compositions);
     text += baseline_networks_text(v.baselines);
     return text;
 }
@@ -309,13 +310,22 @@ std::string to_json(const Validated& v) {
         if (!all.energy.empty()) mape["energy"] = mean(all.energy);
         answer["network_summary"] = Json::parse(joulecast::to_json(fill(summary_columns(), summaries(v.networks))));
     }
+    if (v.split == "clock") {
+        answer["networks"] = Json::parse(clock_forecasts_json(v.clocks.networks));
+        answer["regret"] = Json::parse(regrets_json(v.clocks.regrets));
+        for (const Accuracy& line : all_accuracies(v)) {
+            if (line.model != "joulecast" || line.family != "all") continue;
+            if (line.metric == "time_s") mape["time"] = line.mape;
+            if (line.metric == "energy_j") mape["energy"] = line.mape;
+        }
+    }
     answer["network_mape"] = mape;
-    answer["composition"] = Json::parse(compositions_json(v.compositions));
     answer["network_baselines"] = Json::parse(baseline_networks_json(v.baselines));
     return answer.dump(2) + '\n';
 }
 
 std::string to_csv(const Validated& v) {
+    if (v.split == "clock") return clock_forecasts_csv(v.clocks.networks);
     return v.split == "network" ? joulecast::to_csv(fill(network_columns(), v.networks))
                                 : joulecast::to_csv(fill(accuracy_columns(), all_accuracies(v)));
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "joulecast/evaluate/cross_validate.h"
+#include "joulecast/evaluate/leave_clocks_out.h"
 
 namespace joulecast::cli {
 
@@ -17,8 +18,8 @@ struct Validated {
     std::vector<OutOfFoldRow> rows;
     std::vector<NetworkAccuracy> networks;
     std::vector<BaselineNetwork> baselines;
-    std::vector<CompositionSample> compositions;
     bool lacks_lattuada = false;  ///< asked for, and the split has no networks
+    ClockValidation clocks;       ///< of split clock
 };
 
 /// Tables for people; a document of schema joulecast.validation/1; one table for programs, of the networks where these

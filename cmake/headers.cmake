@@ -30,6 +30,7 @@ set(joulecast_headers
     joulecast/device/device.h
     joulecast/device/device_table.h
     joulecast/device/figures.h
+    joulecast/device/idle_point.h
     joulecast/device/precision.h
     joulecast/device/shipped_sheets.h
     joulecast/error.h
@@ -43,11 +44,12 @@ set(joulecast_headers
     joulecast/evaluate/baselines/lattuada.h
     joulecast/evaluate/baselines/layer_regression.h
     joulecast/evaluate/baselines/sparse_polynomial.h
-    joulecast/evaluate/composition.h
+    joulecast/evaluate/clock_choice.h
     joulecast/evaluate/cross_validate.h
     joulecast/evaluate/dataset_size.h
     joulecast/evaluate/feature_importance.h
     joulecast/evaluate/learner_comparison.h
+    joulecast/evaluate/leave_clocks_out.h
     joulecast/evaluate/leave_device_out.h
     joulecast/evaluate/what_next_trial.h
     joulecast/features/dimensions.h
@@ -154,7 +156,10 @@ set(joulecast_headers
     joulecast/meter/smi_log.h
     joulecast/meter/sysfs.h
     joulecast/meter/time_source.h
+    joulecast/physics/clock_curve.h
+    joulecast/physics/fit_clocks.h
     joulecast/physics/fit_physical_power.h
+    joulecast/physics/kernel_levels.h
     joulecast/physics/law.h
     joulecast/physics/memory.h
     joulecast/physics/nelder_mead.h
@@ -164,22 +169,24 @@ set(joulecast_headers
     joulecast/physics/roofline.h
     joulecast/physics/sustained_peak.h
     joulecast/physics/timeline.h
+    joulecast/predict/at_point.h
     joulecast/predict/by_model.h
     joulecast/predict/bytes.h
     joulecast/predict/calibrate_networks.h
+    joulecast/predict/clock_balance.h
+    joulecast/predict/clock_sweeps.h
     joulecast/predict/compose.h
     joulecast/predict/device_power.h
     joulecast/predict/fit_hosts.h
     joulecast/predict/fit_models.h
     joulecast/predict/forecast_cache.h
-    joulecast/predict/forecast_calls.h
     joulecast/predict/forecast_network.h
     joulecast/predict/forecast_operation.h
     joulecast/predict/forecast_unseen.h
     joulecast/predict/forest_bytes.h
     joulecast/predict/hosts.h
-    joulecast/predict/issue_order.h
     joulecast/predict/jcp.h
+    joulecast/predict/jcp_clocks.h
     joulecast/predict/jcp_device.h
     joulecast/predict/jcp_model.h
     joulecast/predict/jcp_parts.h
@@ -187,7 +194,6 @@ set(joulecast_headers
     joulecast/predict/mapped_file.h
     joulecast/predict/measured_networks.h
     joulecast/predict/model.h
-    joulecast/predict/optimizer_update.h
     joulecast/predict/outliers.h
     joulecast/predict/physical_samples.h
     joulecast/predict/pooled.h
@@ -195,9 +201,7 @@ set(joulecast_headers
     joulecast/predict/predictor.h
     joulecast/predict/residual_prior.h
     joulecast/predict/residual_process.h
-    joulecast/predict/step_part.h
     joulecast/predict/train.h
-    joulecast/predict/training_setup.h
     joulecast/predict/what_next.h
     joulecast/process/child_process.h
     joulecast/process/foreground.h
@@ -220,8 +224,8 @@ set(joulecast_headers
     joulecast/recommend/objective.h
     joulecast/recommend/pareto.h
     joulecast/recommend/recommend.h
-    joulecast/report/chrome_trace.h
     joulecast/report/plot.h
+    joulecast/report/sparkline.h
     joulecast/report/table.h
     joulecast/units/normal.h
     joulecast/units/printable.h

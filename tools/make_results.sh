@@ -123,6 +123,30 @@ table validate --db "$work/gpus.db" --split device
 table validate --db "$work/gpus.db" --split device --probes 10
 cat >>"$result" <<'TEXT'
 
+## Clocks: from one clock to the others
+
+Data: `energaizer` (networks at 900 MHz, their kernels, idle power and voltage over the clock), and sweeps that
+`bench/published/clock_sweeps.py` brings into the form of `joulecast import sweep` ([data.md](data.md)); of the latter
+nothing says which arithmetic and bytes the kernels have, so that their compute share is guessed from the other workloads. Workloads of
+other models calibrate; folds of models.
+
+    bench/published/clock_sweeps.py nv_dvfs $JOULECAST_DATA/nv_dvfs_kernels >v100.csv
+    bench/published/clock_sweeps.py zeus $JOULECAST_DATA/zeus_powerlimit >zeus.csv
+    bench/published/clock_sweeps.py ulisboa $JOULECAST_DATA/ulisboa_gpu_dvfs >titanx.csv
+    joulecast import sweep v100.csv --db v100.db
+    joulecast import sweep titanx.csv --db titanx.db
+    joulecast import sweep zeus.csv --db zeus.db
+    joulecast import energaizer $JOULECAST_DATA/energaizer_dvfs_networks/*.csv --db energaizer.db
+TEXT
+clock_sweep() { python3 bench/published/clock_sweeps.py "$1" "$data/$2" >"$work/$3.csv" 2>>"$work/messages" &&
+    "$joulecast" import sweep "$work/$3.csv" --db "$work/$3.db" >/dev/null; }
+clock_sweep nv_dvfs nv_dvfs_kernels v100
+clock_sweep ulisboa ulisboa_gpu_dvfs titanx
+clock_sweep zeus zeus_powerlimit zeus
+"$joulecast" import energaizer "$data"/energaizer_dvfs_networks/*.csv --db "$work/energaizer.db" >/dev/null
+for swept in v100 titanx zeus energaizer; do table validate --db "$work/$swept.db" --split clock --folds 10; done
+cat >>"$result" <<'TEXT'
+
 ## Studies
 
 ### What more rows bring

@@ -8,6 +8,7 @@
 #include "joulecast/dataset/connection.h"
 #include "joulecast/dataset/insertion.h"
 #include "joulecast/dataset/sqlite.h"
+#include "joulecast/error.h"
 
 namespace joulecast {
 namespace {
@@ -36,6 +37,37 @@ void Dataset::insert(const Device& device) {
         stored::insert_into("devices", device_columns(), " ON CONFLICT (device) DO UPDATE SET " + updates));
     stored::bind_row(insert, device_columns(), device, 1);
     insert.run();
+}
+
+void Dataset::insert(const std::string& device, std::span<const IdlePoint> idle, const std::string& source) {
+    auto insert = connection_->sql.prepare(
+        "INSERT INTO idle_points (device, sm_clock_mhz, idle_power_w, voltage_mv, source) VALUES (?, ?, ?, ?, ?) "
+        "ON CONFLICT (device, sm_clock_mhz) DO UPDATE SET idle_power_w = excluded.idle_power_w, "
+        "voltage_mv = excluded.voltage_mv, source = excluded.source");
+    for (const IdlePoint& point : idle) {
+        if (!(point.sm_clock_mhz > 0) || !(point.power_w > 0) || point.voltage_mv <= 0)
+            throw Error("idle power of " + device + ": clocks, powers and voltages are positive");
+        insert.bind(1, device)
+            .bind(2, point.sm_clock_mhz)
+            .bind(3, point.power_w)
+            .bind(4, clock_field(point.voltage_mv))
+            .bind(5, source)
+            .run();
+    }
+}
+
+std::vector<IdlePoint> Dataset::idle_points(const std::string& device) const {
+    auto select = connection_->sql.prepare(
+        "SELECT sm_clock_mhz, idle_power_w, voltage_mv FROM idle_points WHERE device = ? ORDER BY sm_clock_mhz");
+    select.bind(1, device);
+    std::vector<IdlePoint> all;
+    while (select.step()) {
+        IdlePoint& point = all.emplace_back();
+        point.sm_clock_mhz = select.real(0);
+        point.power_w = select.real(1);
+        if (!select.is_null(2)) point.voltage_mv = select.real(2);
+    }
+    return all;
 }
 
 std::int64_t Dataset::insert(const Measurement& measurement, const Provenance& provenance) {
@@ -190,6 +222,19 @@ std::int64_t Dataset::insert_missing(const std::vector<Device>& devices, const s
     return added;
 }
 
+/// What this one has stays.
+void Dataset::merge_idle_points(const Dataset& other) {
+    auto select = other.connection_->sql.prepare(
+        "SELECT device, sm_clock_mhz, idle_power_w, voltage_mv, source FROM idle_points ORDER BY device, sm_clock_mhz");
+    auto insert = connection_->sql.prepare(
+        "INSERT OR IGNORE INTO idle_points (device, sm_clock_mhz, idle_power_w, voltage_mv, source) "
+        "VALUES (?, ?, ?, ?, ?)");
+    while (select.step()) {
+        for (int column = 0; column < 5; ++column) insert.bind(column + 1, select.field(column));
+        insert.run();
+    }
+}
+
 std::int64_t Dataset::merge(const Dataset& other) {
     Insertion insertion(*this);
     std::int64_t added = 0;
@@ -200,6 +245,7 @@ std::int64_t Dataset::merge(const Dataset& other) {
     other.connection_->for_each<NetworkRow>({}, true, add);
     other.connection_->for_each<ReferenceRow>({}, false, add);
     for (const NetworkOperationRow& row : other.network_operations()) add(row);
+    merge_idle_points(other);
     insertion.commit();
     return added;
 }

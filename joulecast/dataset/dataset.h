@@ -6,10 +6,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "joulecast/device/device.h"
+#include "joulecast/device/idle_point.h"
 #include "joulecast/graph/graph.h"
 #include "joulecast/measure/measurement.h"
 
@@ -101,6 +103,9 @@ class Dataset {
 
     /// Known facts of a device already there are overwritten; facts not known now stay.
     void insert(const Device& device);
+    /// Idle power of a device that is there, over its clock; points at clocks that it has already take their place.
+    /// `source` as of Provenance. Throws Error for clocks and powers that are not positive.
+    void insert(const std::string& device, std::span<const IdlePoint> idle, const std::string& source);
     /// Returns the row's id. Throws Error for a device that is not there, for numbers that cannot be (NaN or negative
     /// times of an ok outcome), and for a key that the same session has stored already.
     std::int64_t insert(const Measurement& measurement, const Provenance& provenance);
@@ -123,6 +128,9 @@ class Dataset {
     /// All rows, or those of one device; raw blocks only when asked for. Ordered by id.
     std::vector<OperationRow> operations(const std::optional<std::string>& device = {}, bool with_blocks = false) const;
     std::vector<NetworkRow> networks(const std::optional<std::string>& device = {}, bool with_blocks = false) const;
+
+    /// By clock, ascending.
+    std::vector<IdlePoint> idle_points(const std::string& device) const;
 
     std::vector<ReferenceRow> references(const std::optional<std::string>& device = {}) const;
 
@@ -150,6 +158,7 @@ class Dataset {
   private:
     friend class Insertion;
     class Connection;
+    void merge_idle_points(const Dataset& other);
     std::unique_ptr<Connection> connection_;
 };
 

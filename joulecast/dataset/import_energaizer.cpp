@@ -1,5 +1,6 @@
 #include "joulecast/dataset/import_energaizer.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -214,37 +215,31 @@ void read_kernels(TableReader& table, PublishedRows& rows) {
     for (const NetworkOperationRow& line : lists.lines()) rows.add(line);
 }
 
-/// The database has idle power at one clock: the highest.
+/// All of them, and the one at the highest clock as the device's idle power.
 void read_idle(TableReader& table, PublishedRows& rows) {
-    rows.account_for(table, {{"gpu", "sm_mhz", "idle_power_w"}, {"host", "supply_voltage_mv"}});
-    struct Idle {
-        double sm_clock_mhz = 0;
-        double power_w = 0;
-        std::int64_t lines = 0;
-    };
-    std::map<std::string, Idle> devices;
+    rows.account_for(table, {{"gpu", "sm_mhz", "idle_power_w"}, {"host"}, {"supply_voltage_mv"}});
+    std::map<std::string, std::vector<IdlePoint>> devices;
     while (table.next()) {
-        const double sm_clock_mhz = table.positive("sm_mhz");
-        const double power_w = table.positive("idle_power_w");
-        Idle& idle = devices[table.text("gpu")];
-        ++idle.lines;
-        if (sm_clock_mhz > idle.sm_clock_mhz) {
-            idle.sm_clock_mhz = sm_clock_mhz;
-            idle.power_w = power_w;
-        }
+        IdlePoint point;
+        point.sm_clock_mhz = table.positive("sm_mhz");
+        point.power_w = table.positive("idle_power_w");
+        point.voltage_mv = table.optional_positive("supply_voltage_mv").value_or(unknown);
+        devices[table.text("gpu")].push_back(point);
     }
-    for (const auto& [gpu, idle] : devices) {
+    for (auto& [gpu, idle] : devices) {
         const Device* known = rows.device(gpu);
+        const auto lines = static_cast<std::int64_t>(idle.size());
         if (known == nullptr) {
-            rows.drop(PublishedRows::no_sheet(gpu), idle.lines);
+            rows.drop(PublishedRows::no_sheet(gpu), lines);
             continue;
         }
+        const IdlePoint highest = *std::ranges::max_element(idle, {}, &IdlePoint::sm_clock_mhz);
         Device device = *known;
-        device.idle_w = idle.power_w;
-        device.source += "; idle power at " + std::to_string(std::llround(idle.sm_clock_mhz)) + " MHz by EnergAIzer";
+        device.idle_w = highest.power_w;
+        device.source += "; idle power at " + std::to_string(std::llround(highest.sm_clock_mhz)) + " MHz by EnergAIzer";
         rows.replace(device);
-        rows.use();
-        rows.drop("idle power below the highest clock: no place for it in the database", idle.lines - 1);
+        rows.replace(device.id, idle, source);
+        rows.use(lines);
     }
 }
 

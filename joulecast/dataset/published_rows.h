@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -47,6 +48,10 @@ class PublishedRows {
     static std::string no_sheet(std::string_view name);
     /// Facts of a device in the place of those that the database has, in the same transaction.
     void replace(const Device& device) { dataset_.insert(device); }
+    /// Idle power over the clock of a device that is stored, likewise.
+    void replace(const std::string& device, std::span<const IdlePoint> idle, const std::string& source) {
+        dataset_.insert(device, idle, source);
+    }
 
     /// So many more measured numbers that are of no use, and why.
     void drop(const std::string& why, std::int64_t rows = 1);

@@ -286,6 +286,18 @@ CREATE TABLE network_operations (
 CREATE UNIQUE INDEX network_operations_key ON network_operations (model, symbols, mode, precision, operation);
 )sql";
 
+// Idle power and voltage over the clock.
+constexpr const char* version_7 = R"sql(
+CREATE TABLE idle_points (
+    device TEXT NOT NULL REFERENCES devices(device),
+    sm_clock_mhz REAL NOT NULL,
+    idle_power_w REAL NOT NULL,
+    voltage_mv REAL,
+    source TEXT NOT NULL,
+    PRIMARY KEY (device, sm_clock_mhz)
+) STRICT;
+)sql";
+
 /// Operations by which tensors are laid out otherwise than contiguously had `{t}`; now they have the strides that it
 /// stood for when they were measured (docs/decisions/0010-exact-strides.md). Two that turn out to be the same operation
 /// were measured twice in one session: the one that needs no rewriting stays.
@@ -302,7 +314,7 @@ void write_strides(sqlite::Connection& connection) {
 }
 
 constexpr Migration migrations_of_dataset[] = {
-    {version_1}, {"", &write_strides}, {version_3}, {version_4}, {version_5}, {version_6},
+    {version_1}, {"", &write_strides}, {version_3}, {version_4}, {version_5}, {version_6}, {version_7},
 };
 
 /// The file's version; throws when it is another program's or newer than we know.

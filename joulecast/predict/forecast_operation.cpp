@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "joulecast/predict/clock_balance.h"
 #include "joulecast/predict/device_power.h"
 #include "joulecast/predict/forecast_unseen.h"
 #include "joulecast/units/normal.h"
@@ -319,6 +320,7 @@ OperationForecast forecast_operation(const DeviceModel& device, std::span<const 
                                      const PreparedOperation& operation, const MeasuredOperations& measured) {
     OperationForecast forecast;
     forecast.operation = operation.operation;
+    forecast.balance = clock_balance(operation, device.device, device.point.math);
     forecast.cost.host_time = {Seconds(0), Seconds(0), Seconds(0)};
     const auto found = measured.find(operation.signature);
     const bool is_measured = found != measured.end();

@@ -9,6 +9,7 @@
 #include "joulecast/error.h"
 #include "joulecast/predict/bytes.h"
 #include "joulecast/predict/forest_bytes.h"
+#include "joulecast/predict/jcp_clocks.h"
 #include "joulecast/predict/jcp_device.h"
 #include "joulecast/predict/jcp_model.h"
 #include "joulecast/predict/jcp_parts.h"
@@ -284,6 +285,8 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, st
         take_hosts(in, current(predictor, in));
     } else if (tag == "PHYS") {
         current(predictor, in).physical_power = take_physical_power(in);
+    } else if (tag == "CLCK") {
+        current(predictor, in).clocks = take_clocks(in);
     } else if (tag == "POOL") {
         predictor.pooled.push_back(take_pooled(in));
     } else if (tag == "PMOD") {
@@ -319,6 +322,7 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
         out.section("HOST", [&](ByteWriter& w) { put_hosts(w, device); });
         out.section("POWR", [&](ByteWriter& w) { put_power(w, device); });
         out.section("PHYS", [&](ByteWriter& w) { put(w, device.physical_power); });
+        if (device.clocks) out.section("CLCK", [&](ByteWriter& w) { put_clocks(w, *device.clocks); });
     }
     for (const PooledModel& pooled : predictor.pooled) {
         out.section("POOL", [&](ByteWriter& w) { put_pooled(w, pooled); });

@@ -1,6 +1,8 @@
 #include "joulecast/predict/measured_networks.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -12,6 +14,19 @@ namespace {
 bool is_usable(const NetworkMeasurement& m, const OperatingPoint& setting) {
     return (m.outcome == Outcome::ok || m.outcome == Outcome::unstable) && m.time.median_s > 0 &&
            m.real.threads == setting.threads && m.real.math == setting.math;
+}
+
+/// The clock asked for; a network measured as the device was comes before all that were held at a clock.
+double asked_clock(const NetworkMeasurement* m) {
+    const double clock = m->asked.sm_clock_mhz;
+    return std::isnan(clock) ? std::numeric_limits<double>::infinity() : clock;
+}
+
+/// Of a network measured at several clocks, the runs at the highest: the others are those of another device, in a way.
+std::vector<const NetworkMeasurement*> at_highest_clock(std::vector<const NetworkMeasurement*> repeats) {
+    const double highest = asked_clock(*std::ranges::max_element(repeats, {}, asked_clock));
+    std::erase_if(repeats, [highest](const NetworkMeasurement* m) { return asked_clock(m) < highest; });
+    return repeats;
 }
 
 NetworkMeasurement middle(std::vector<const NetworkMeasurement*> repeats) {
@@ -40,7 +55,7 @@ MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const Opera
     }
     MeasuredNetworks found;
     for (const auto& [key, repeats] : same) {
-        const NetworkMeasurement measurement = middle(repeats);
+        const NetworkMeasurement measurement = middle(at_highest_clock(repeats));
         try {
             found.networks.push_back({open(measurement), measurement});
         } catch (const Error& error) {

@@ -21,7 +21,8 @@ struct MeasuredNetworks {
 };
 
 /// The usable rows at the setting (threads, math), from every host, each with its graph. Repeated measurements of one
-/// network from one host become one with the median of their times.
+/// network from one host become one with the median of their times; of those at several clocks, the ones at the highest
+/// count.
 MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const OperatingPoint& setting,
                                    const OpenMeasured& open);
 

@@ -13,6 +13,7 @@
 #include "joulecast/graph/record.h"
 #include "joulecast/learn/learner.h"
 #include "joulecast/learn/model.h"
+#include "joulecast/physics/clock_curve.h"
 #include "joulecast/physics/law.h"
 #include "joulecast/physics/physical_power.h"
 #include "joulecast/physics/sustained_peak.h"
@@ -144,6 +145,8 @@ struct DeviceModel {
     PowerFacts power;
     PhysicalPower physical_power = shipped_physical_power();  ///< for what no power was measured of
     std::optional<Unseen> unseen;  ///< present: all its forecasts are extrapolations from other devices
+    /// Fitted to networks measured at several clocks; absent: by architecture (clock_parameters() in at_point.h).
+    std::optional<ClockParameters> clocks;
 };
 
 /// How a kind of call ran on one of the devices.

@@ -8,7 +8,7 @@
 #include "joulecast/device/cost.h"
 #include "joulecast/device/device.h"
 #include "joulecast/graph/graph.h"
-#include "joulecast/predict/training_setup.h"
+#include "joulecast/physics/clock_curve.h"
 
 namespace joulecast {
 
@@ -16,12 +16,6 @@ namespace joulecast {
 enum class Bound { device, host, power_cap };
 
 std::string_view name(Bound bound);
-
-/// How calls become a network (compose.h): on two timelines, in the order in which they are issued, or, where that is
-/// not known, by their sums alone.
-enum class Composition { timeline, aggregate };
-
-std::string_view name(Composition composition);
 
 /// How a number came about. analytic: roofline only; unknown: nothing to go by, never counted as zero.
 enum class Evidence { measured, interpolated, extrapolated, analytic, unknown };
@@ -47,14 +41,16 @@ struct OperationForecast {
     /// What the device works for a call in a network, where the forecast knows it apart from launching; else NaN, and
     /// it is what the time has beyond the host's share.
     double kernel_s = std::numeric_limits<double>::quiet_NaN();
-    /// forward: a call of the graph, in training with its backward pass; else what a training step adds.
-    StepPart part = StepPart::forward;
+    /// Of the kernel, by its counts and the data sheet, at the highest clocks: how arithmetic and bytes balance decides
+    /// how its time follows the clocks (clock_balance.h). All zero where it computes nothing.
+    KernelTime balance;
 };
 
 struct NetworkForecast {
     std::string model;
     std::string device;
     OperatingPoint point;
+    OperatingPoint asked;  ///< clocks and power limit that were asked for (at_point.h); `point` is what the limit leaves
     Mode mode = Mode::inference;
     std::string precision = "fp32";
     std::map<std::string, std::int64_t> symbols;
@@ -67,9 +63,6 @@ struct NetworkForecast {
     /// neither
     Evidence host_evidence = Evidence::measured;
     std::int64_t host_networks = 0;  ///< models measured from this host, where that is not the operations'
-    Composition composition = Composition::aggregate;
-    TrainingSetup training;         ///< what time and energy are of: one update with all passes before it
-    Estimate<Seconds> update_time;  ///< of that, the optimizer's; unknown() without one
     Bound limited_by = Bound::device;
     double idle_energy_j = std::numeric_limits<double>::quiet_NaN();     ///< what the idle device would have drawn
     double dynamic_energy_j = std::numeric_limits<double>::quiet_NaN();  ///< the rest

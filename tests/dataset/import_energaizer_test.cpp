@@ -107,13 +107,21 @@ TEST_F(ImportEnergaizer, KernelsThatAreOneOperationOfOursAreCountedTogether) {
     EXPECT_EQ(lines[0].model, "energaizer:a-b");
 }
 
-TEST_F(ImportEnergaizer, IdlePowerIsThatAtTheHighestClock) {
+TEST_F(ImportEnergaizer, IdlePowerIsKeptOverTheClockAndThatAtTheHighestIsTheDevices) {
     const Import counts = import(
         "gpu,host,sm_mhz,idle_power_w,supply_voltage_mv\nA10,h,900,40,"
         "700\nA10,h,1700,60,\nA10,h,1500,50,800\n");
-    EXPECT_EQ(counts.used, 1);
-    EXPECT_THAT(counts.dropped,
-                ElementsAre(Pair("idle power below the highest clock: no place for it in the database", 2)));
+    EXPECT_EQ(counts.used, 3);
+    EXPECT_TRUE(counts.dropped.empty());
+    const auto idle = stored().idle_points("a10");
+    ASSERT_EQ(idle.size(), 3u);
+    EXPECT_EQ(idle[0], (IdlePoint{900, 40, 700}));
+    EXPECT_EQ(idle[1], (IdlePoint{1500, 50, 800}));
+    EXPECT_TRUE(std::isnan(idle[2].voltage_mv));
+    // Where a database that has none takes this one in, they come along.
+    Dataset other(folder / "other.db");
+    other.merge(stored());
+    EXPECT_EQ(other.idle_points("a10").size(), 3u);
     const auto devices = stored().devices();
     ASSERT_EQ(devices.size(), 1u);
     EXPECT_EQ(devices[0].id, "a10");

@@ -1,0 +1,204 @@
+#include "joulecast/physics/fit_clocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "joulecast/error.h"
+#include "joulecast/physics/nelder_mead.h"
+#include "joulecast/units/normal.h"
+#include "joulecast/units/statistics.h"
+
+namespace joulecast {
+namespace {
+
+constexpr int share_steps = 20;
+constexpr int evaluations = 250;
+/// Of the mean |log error|, for a knee that is off by 0.05 or a slope by a factor of e^0.35.
+constexpr double pull = 0.002;
+constexpr double knee_unit = 0.05;
+constexpr double slope_unit = 0.35;
+/// A ratio of clocks below this tells nothing of a spread.
+constexpr double least_distance = 0.02;
+
+bool is_other(const ClockedPoint& point, const ClockedPoint& reference) {
+    return &point != &reference && point.time_s > 0;
+}
+
+/// Each workload's mean of `error` over its points but the reference, averaged over workloads that have some.
+double mean_error(std::span<const SweptWorkload> workloads,
+                  const std::function<double(const SweptWorkload&, const ClockedPoint&, const ClockedPoint&)>& error) {
+    double sum = 0;
+    int counted = 0;
+    for (const SweptWorkload& workload : workloads) {
+        if (workload.points.size() < 2) continue;
+        const ClockedPoint& reference = reference_point(workload.points);
+        double of_workload = 0;
+        int points = 0;
+        for (const ClockedPoint& point : workload.points) {
+            if (!is_other(point, reference)) continue;
+            const double one = error(workload, reference, point);
+            if (std::isnan(one)) continue;
+            of_workload += one;
+            ++points;
+        }
+        if (points == 0) continue;
+        sum += of_workload / points;
+        ++counted;
+    }
+    return counted > 0 ? sum / counted : 0;
+}
+
+/// Power at another clock where its time is known: what follows from time alone is left out of the error.
+double power_error(const ClockParameters& parameters, const ClockedPoint& from, const ClockedPoint& to) {
+    const double above = std::max(from.power_w - static_w(parameters, from.x, from.y), 0.02 * from.power_w);
+    const double voltage = relative_voltage(parameters, to.x) / relative_voltage(parameters, from.x);
+    const double steady = parameters.steady_share;
+    const double watts = static_w(parameters, to.x, to.y) +
+                         above * voltage * voltage * ((1 - steady) * from.time_s / to.time_s + steady);
+    return std::abs(std::log(watts / to.power_w));
+}
+
+double time_error(const WorkloadCurve& curve, const ClockedPoint& to) {
+    return std::abs(std::log(curve.time_s(to.x, to.y) / to.time_s));
+}
+
+bool has_voltage(const ClockParameters& parameters) {
+    return std::ranges::any_of(parameters.idle, [](const IdlePoint& point) { return !std::isnan(point.voltage_mv); });
+}
+
+bool varies_memory(std::span<const SweptWorkload> workloads) {
+    for (const SweptWorkload& workload : workloads) {
+        for (const ClockedPoint& point : workload.points) {
+            if (std::abs(point.y / workload.points.front().y - 1) > least_distance) return true;
+        }
+    }
+    return false;
+}
+
+void fit_power(ClockParameters& parameters, const ClockParameters& start, std::span<const SweptWorkload> workloads) {
+    const bool fits_memory = varies_memory(workloads);
+    const auto with = [&](std::span<const double> at) {
+        ClockParameters trial = start;
+        trial.bandwidth_knee = parameters.bandwidth_knee;
+        trial.knee = std::clamp(start.knee + knee_unit * at[0], 0.3, 0.97);
+        trial.slope = start.slope * std::exp(slope_unit * at[1]);
+        // What is taken out of the static power with the memory's clock is at most most of it.
+        if (fits_memory) trial.memory_w = std::clamp(start.still_w * at[2], 0.0, 0.9 * start.still_w);
+        return trial;
+    };
+    const auto value = [&](std::span<const double> at) {
+        const ClockParameters trial = with(at);
+        const double error = mean_error(
+            workloads, [&](const auto&, const auto& from, const auto& to) { return power_error(trial, from, to); });
+        return error + pull * (at[0] * at[0] + at[1] * at[1]);
+    };
+    std::vector<double> begin{0, 0};
+    if (fits_memory) begin.push_back(start.still_w > 0 ? start.memory_w / start.still_w : 0);
+    parameters = with(nelder_mead(value, begin, 0.5, evaluations));
+}
+
+double time_error_of_all(const ClockParameters& parameters, std::span<const SweptWorkload> workloads) {
+    std::vector<double> shares;
+    for (const SweptWorkload& workload : workloads)
+        shares.push_back(workload.kernels.empty() && workload.points.size() > 1
+                             ? fitted_compute_share(parameters, workload.points)
+                             : 0);
+    return mean_error(workloads, [&](const SweptWorkload& workload, const auto&, const auto& to) {
+        const auto place = static_cast<std::size_t>(&workload - workloads.data());
+        return time_error(curve_of(parameters, workload, shares[place]), to);
+    });
+}
+
+void fit_bandwidth_knee(ClockParameters& parameters, std::span<const SweptWorkload> workloads) {
+    constexpr double pull_of_knee = 0.02;
+    const double start = parameters.bandwidth_knee;
+    double best = time_error_of_all(parameters, workloads);
+    ClockParameters trial = parameters;
+    for (double knee = 0.30; knee < 0.96; knee += 0.05) {
+        trial.bandwidth_knee = knee;
+        const double error = time_error_of_all(trial, workloads) + pull_of_knee * (knee - start) * (knee - start);
+        if (error >= best) continue;
+        best = error;
+        parameters.bandwidth_knee = knee;
+    }
+}
+
+}  // namespace
+
+const ClockedPoint& reference_point(std::span<const ClockedPoint> points) {
+    if (points.empty()) throw Error("a workload without measured points has no reference point");
+    return *std::ranges::max_element(
+        points, [](const ClockedPoint& a, const ClockedPoint& b) { return a.y < b.y || (a.y == b.y && a.x < b.x); });
+}
+
+double fitted_compute_share(const ClockParameters& parameters, std::span<const ClockedPoint> points) {
+    const ClockedPoint& reference = reference_point(points);
+    double best_share = 0;
+    double best = std::numeric_limits<double>::infinity();
+    for (int step = 0; step <= share_steps; ++step) {
+        const double share = static_cast<double>(step) / share_steps;
+        const WorkloadCurve curve(parameters, {of_compute_share(share)}, 0, reference);
+        double error = 0;
+        for (const ClockedPoint& point : points) {
+            if (is_other(point, reference)) error += time_error(curve, point);
+        }
+        if (error >= best) continue;
+        best = error;
+        best_share = share;
+    }
+    return best_share;
+}
+
+ClockParameters fit_clock_parameters(const ClockParameters& start, std::span<const SweptWorkload> workloads) {
+    ClockParameters parameters = start;
+    const auto is_swept = [](const SweptWorkload& workload) { return workload.points.size() > 1; };
+    parameters.workloads = std::ranges::count_if(workloads, is_swept);
+    if (parameters.workloads == 0) return parameters;
+    fit_bandwidth_knee(parameters, workloads);
+    if (!has_voltage(start)) {
+        const std::int64_t counted = parameters.workloads;
+        fit_power(parameters, start, workloads);
+        parameters.workloads = counted;
+    }
+    return parameters;
+}
+
+WorkloadCurve curve_of(const ClockParameters& parameters, const SweptWorkload& workload, double compute_share) {
+    const ClockedPoint& reference = reference_point(workload.points);
+    if (workload.kernels.empty()) return {parameters, {of_compute_share(compute_share)}, 0, reference};
+    return {parameters, workload.kernels, workload.host, reference};
+}
+
+ClockSpread spread_of(const ClockParameters& parameters, std::span<const SweptWorkload> workloads,
+                      std::span<const double> shares, const ClockSpread& otherwise) {
+    std::vector<double> time;
+    std::vector<double> power;
+    std::vector<double> energy;
+    const auto add = [](std::vector<double>& to, double log_error, double distance) {
+        if (std::isfinite(log_error)) to.push_back(std::abs(log_error) / distance);
+    };
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
+        if (workloads[i].points.size() < 2) continue;
+        const ClockedPoint& reference = reference_point(workloads[i].points);
+        const WorkloadCurve curve = curve_of(parameters, workloads[i], shares[i]);
+        for (const ClockedPoint& point : workloads[i].points) {
+            const double distance = std::abs(std::log(point.x / reference.x));
+            if (!is_other(point, reference) || distance < least_distance) continue;
+            const double of_time = std::log(curve.time_s(point.x, point.y) / point.time_s);
+            const double of_power = std::log(curve.power_w(point.x, point.y) / point.power_w);
+            add(time, of_time, distance);
+            add(power, of_power, distance);
+            add(energy, of_time + of_power, distance);
+        }
+    }
+    const auto spread = [](const std::vector<double>& scores, double fallback) {
+        if (scores.empty()) return fallback;
+        // The n + 1 of conformal intervals: of few points the largest.
+        const double share = std::min(1.0, 0.9 * (1 + 1 / static_cast<double>(scores.size())));
+        return quantile(scores, share) / normal_90;
+    };
+    return {spread(time, otherwise.time), spread(power, otherwise.power), spread(energy, otherwise.energy)};
+}
+
+}  // namespace joulecast

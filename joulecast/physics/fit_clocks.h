@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "joulecast/physics/clock_curve.h"
+
+namespace joulecast {
+
+/// A workload measured at several clocks of one device.
+struct SweptWorkload {
+    std::vector<KernelTime> kernels;  ///< in units of each other; empty: nothing is known of what it consists of
+    double host = 0;                  ///< in the same units
+    std::vector<ClockedPoint> points;
+};
+
+/// The point that the others are told from: of the highest clock, at the highest memory clock. Throws Error for none.
+const ClockedPoint& reference_point(std::span<const ClockedPoint> points);
+
+/// The compute share (of_compute_share) that the measured times tell, between 0 and 1.
+double fitted_compute_share(const ClockParameters& parameters, std::span<const ClockedPoint> points);
+
+/// Knee and slope of the voltage, where not measured itself, so that the power of each workload at its other clocks
+/// follows from that at its reference point and the measured times; the knee of the bandwidth likewise from the times;
+/// and what the memory's clock draws, where it was varied. Nelder-Mead on the mean |log error|, every workload counting
+/// as one, with a pull to `start` that two workloads outweigh. Static power stays: without idle power it is not told
+/// apart from the rest (power errors rose from 7.5 to 11 % where it was fitted too). Workloads with less than two
+/// points count for nothing.
+ClockParameters fit_clock_parameters(const ClockParameters& start, std::span<const SweptWorkload> workloads);
+
+/// The curve of a workload from its reference point. Without kernels their balance is that of `compute_share`.
+WorkloadCurve curve_of(const ClockParameters& parameters, const SweptWorkload& workload, double compute_share);
+
+/// Spreads (ClockSpread) under which nine tenths of the points of these workloads lie inside their 90 % intervals, each
+/// forecast from its reference point; `shares` as of curve_of(), one a workload. `otherwise` where there is no point.
+ClockSpread spread_of(const ClockParameters& parameters, std::span<const SweptWorkload> workloads,
+                      std::span<const double> shares, const ClockSpread& otherwise);
+
+}  // namespace joulecast

@@ -1,0 +1,290 @@
+#include "joulecast/predict/at_point.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "joulecast/error.h"
+#include "joulecast/physics/law.h"
+#include "joulecast/predict/clock_balance.h"
+#include "joulecast/predict/compose.h"
+#include "joulecast/predict/device_power.h"
+#include "joulecast/units/normal.h"
+
+namespace joulecast {
+namespace {
+
+/// Clocks within this share are the same.
+constexpr double same_clock = 0.002;
+/// Cards let their limit be raised a little above the one they are sold with.
+constexpr double most_over_tdp = 1.25;
+/// What the control loop of a power limit leaves of it.
+constexpr double share_of_limit = 0.995;
+/// Kernels whose balances lie within this many octaves count as one: their sums differ from the curve by less than
+/// 1e-3.
+constexpr double balance_octaves = 0.25;
+
+double kernel_seconds(const OperationForecast& operation) {
+    if (!std::isnan(operation.kernel_s)) return operation.kernel_s;
+    const double call = operation.cost.device_time.value.value();
+    return beyond_floor(call, std::min(call, operation.cost.host_time.value.value()));
+}
+
+struct Place {
+    double x = 1;
+    double y = 1;
+};
+
+double over(double clock, double highest) {
+    return clock > 0 && highest > 0 ? clock / highest : 1;
+}
+
+Place place_of(const OperatingPoint& point, const ClockParameters& parameters) {
+    return {over(point.sm_clock_mhz, parameters.highest_mhz), over(point.memory_clock_mhz, parameters.memory_mhz)};
+}
+
+int balance_class(const KernelTime& balance) {
+    constexpr double farthest = 8;
+    const double octaves = std::log2(balance.compute / balance.memory);
+    return static_cast<int>(std::lround(std::clamp(octaves, -farthest, farthest) / balance_octaves));
+}
+
+/// Kernels of like balance together; `place` is where the forecast holds.
+std::vector<KernelTime> kernels_of(const NetworkForecast& forecast, const ClockParameters& parameters, Place place) {
+    std::map<int, KernelTime> classes;
+    KernelTime latency;
+    for (const OperationForecast& operation : forecast.operations) {
+        const double seconds = kernel_seconds(operation);
+        if (!(seconds > 0)) continue;
+        const auto count = static_cast<double>(operation.count);
+        const KernelTime parts = with_latency(operation.balance, seconds, parameters, place.x, place.y);
+        latency.latency += count * parts.latency;
+        if (!(parts.compute + parts.memory > 0)) continue;
+        KernelTime& sum = classes[parts.memory > 0 ? balance_class(parts) : 1000];
+        sum.compute += count * parts.compute;
+        sum.memory += count * parts.memory;
+    }
+    std::vector<KernelTime> kernels;
+    for (const auto& [octaves, sum] : classes) kernels.push_back(sum);
+    if (latency.latency > 0) kernels.push_back(latency);
+    return kernels;
+}
+
+/// What the network would draw if no limit held it; NaN where the forecast has no power.
+double unlimited_watts(const NetworkForecast& forecast, const DeviceModel& device) {
+    const double power = forecast.power.value.value();
+    const double time = forecast.time.value.value();
+    if (forecast.limited_by != Bound::power_cap || !(time > 0)) return power;
+    const NetworkParts parts = parts_of(forecast.operations);
+    const NetworkCorrection correction =
+        network_correction(device, std::string(name(forecast.mode)) + "|" + forecast.precision);
+    const double whole = power_facts_of(device).idle_w + correction.energy_factor * parts.dynamic_j / time;
+    return std::max(power, whole);
+}
+
+/// The kernels' and the host's time in the units of each other.
+WorkloadCurve curve_from(const NetworkForecast& forecast, const ClockParameters& parameters, ClockedPoint known) {
+    std::vector<KernelTime> kernels = kernels_of(forecast, parameters, {known.x, known.y});
+    double sum = 0;
+    for (const KernelTime& kernel : kernels) sum += kernel_time(kernel, parameters, known.x, known.y);
+    const double device = forecast.cost.device_time.value.value();
+    const double scale = sum > 0 ? device / sum : 0;
+    for (KernelTime& kernel : kernels) {
+        kernel.compute *= scale;
+        kernel.memory *= scale;
+        kernel.latency *= scale;
+    }
+    const double host = forecast.cost.host_time.value.value();
+    return {parameters, std::move(kernels), std::isnan(host) ? 0 : host, known};
+}
+
+/// A forecast that the power limit holds is one for the clock that the limit leaves: there its time and power are
+/// known.
+WorkloadCurve forecast_curve(const NetworkForecast& forecast, const DeviceModel& device) {
+    const ClockParameters parameters = clock_parameters(device);
+    const Place place = place_of(forecast.point, parameters);
+    ClockedPoint known{place.x, place.y, forecast.time.value.value(), unlimited_watts(forecast, device)};
+    const double power = forecast.power.value.value();
+    if (!(known.power_w > power)) return curve_from(forecast, parameters, known);
+    const WorkloadCurve unlimited = curve_from(forecast, parameters, known);
+    known.x = unlimited.within_limit(known.x, power, known.y);
+    known.power_w = power;
+    return curve_from(forecast, parameters, known);
+}
+
+template <class Unit>
+Estimate<Unit> moved_to(const Estimate<Unit>& from, double value, double sigma) {
+    if (std::isnan(value)) return {};
+    const auto widened = [&](Unit bound) {
+        const double own = std::abs(std::log(bound.value() / from.value.value()));
+        return std::hypot(std::isfinite(own) ? own : 0, normal_90 * sigma);
+    };
+    return {Unit(value), Unit(value * std::exp(-widened(from.low))), Unit(value * std::exp(widened(from.high)))};
+}
+
+std::string whole(double value) {
+    return std::to_string(std::llround(value));
+}
+
+double device_limit_w(const DeviceModel& device) {
+    if (device.point.power_limit_w > 0) return device.point.power_limit_w;
+    const double cap = power_facts_of(device).cap_w;
+    return cap > 0 ? cap : device.device.tdp_w;
+}
+
+PointForecast known_point(const NetworkForecast& forecast) {
+    return {forecast.asked,  forecast.point, forecast.time,          forecast.cost.device_time, forecast.cost.host_time,
+            forecast.energy, forecast.power, forecast.idle_energy_j, forecast.dynamic_energy_j, forecast.limited_by};
+}
+
+Evidence carried(Evidence evidence, const ClockParameters& parameters) {
+    if (evidence != Evidence::measured && evidence != Evidence::interpolated) return evidence;
+    return parameters.workloads > 0 ? Evidence::interpolated : Evidence::extrapolated;
+}
+
+/// One call at the clocks of `to`.
+void move(OperationForecast& operation, const ClockParameters& parameters, Place from, Place to) {
+    const double call = operation.cost.device_time.value.value();
+    const double kernel = kernel_seconds(operation);
+    operation.evidence = carried(operation.evidence, parameters);
+    if (!(call > 0) || !(kernel > 0)) return;
+    const KernelTime parts = with_latency(operation.balance, kernel, parameters, from.x, from.y);
+    const double floor = std::max(0.0, operation.cost.host_time.value.value());
+    const WorkloadCurve curve(parameters, {parts}, std::isnan(operation.kernel_s) ? floor : 0,
+                              {from.x, from.y, call, operation.power.value.value()});
+    const double distance = std::abs(std::log(to.x / from.x));
+    const double seconds = curve.time_s(to.x, to.y);
+    const double watts = curve.power_w(to.x, to.y);
+    operation.cost.device_time = moved_to(operation.cost.device_time, seconds, distance * parameters.spread.time);
+    if (!std::isnan(operation.kernel_s)) operation.kernel_s *= curve.device_ratio(to.x, to.y);
+    if (!operation.power.known()) return;
+    operation.power = moved_to(operation.power, watts, distance * parameters.spread.power);
+    const double sigma = distance * parameters.spread.energy;
+    operation.energy = moved_to(operation.energy, watts * seconds, sigma);
+    const double above = std::max(0.0, watts - static_w(parameters, to.x, to.y));
+    operation.cost.dynamic_energy = moved_to(operation.cost.dynamic_energy, above * seconds, sigma);
+}
+
+}  // namespace
+
+ClockParameters clock_parameters(const DeviceModel& device) {
+    if (device.clocks) return *device.clocks;
+    const std::string missing = missing_for_clocks(device.device);
+    if (!missing.empty())
+        throw UsageError("nothing is known of " + device.device.id + " at other clocks: " +
+                         (device.device.kind == Device::Kind::cpu ? std::string("clock models are of GPUs")
+                                                                  : "its data sheet lacks " + missing) +
+                         ". Leave clocks and power limits out.");
+    ClockParameters parameters = default_clock_parameters(device.device);
+    const double idle = power_facts_of(device).idle_w;
+    const Place place = place_of(device.point, parameters);
+    const double by_sheet = static_w(parameters, place.x, place.y);
+    if (idle > 0 && by_sheet > 0) {
+        for (double* part : {&parameters.still_w, &parameters.clocked_w, &parameters.memory_w})
+            *part *= idle / by_sheet;
+    }
+    return parameters;
+}
+
+ForecastCurve::ForecastCurve(const NetworkForecast& forecast, const DeviceModel& device)
+    : known_(known_point(forecast)),
+      limit_w_(device_limit_w(device)),
+      asked_x_(1),
+      tdp_w_(device.device.tdp_w),
+      curve_(forecast_curve(forecast, device)) {
+    asked_x_ = place_of(forecast.point, curve_.parameters()).x;
+}
+
+void ForecastCurve::check(const OperatingPoint& asked) const {
+    const ClockParameters& parameters = curve_.parameters();
+    const std::string device = known_.real.device.empty() ? "the device" : known_.real.device;
+    // Half a step beyond the ends is a rounded clock of the table.
+    const double slack = parameters.step_mhz / 2;
+    if (asked.sm_clock_mhz < parameters.lowest_mhz - slack || asked.sm_clock_mhz > parameters.highest_mhz + slack)
+        throw UsageError(device + " runs at " + whole(std::ceil(parameters.lowest_mhz)) + " to " +
+                         whole(std::floor(parameters.highest_mhz)) + " MHz, not at " + whole(asked.sm_clock_mhz) +
+                         " MHz");
+    const double memory = asked.memory_clock_mhz;
+    if (!std::isnan(memory) && !(parameters.memory_mhz > 0))
+        throw UsageError("the data sheet of " + device + " has no memory clock: leave it out");
+    if (memory < 0.1 * parameters.memory_mhz || memory > 1.2 * parameters.memory_mhz)
+        throw UsageError("the memory of " + device + " runs at up to " + whole(parameters.memory_mhz) +
+                         " MHz, not at " + whole(memory) + " MHz");
+    const double least = static_w(parameters, parameters.lowest_mhz / parameters.highest_mhz);
+    if (asked.power_limit_w < least || asked.power_limit_w > most_over_tdp * tdp_w_)
+        throw UsageError(device + " can be limited to between " + whole(std::ceil(least)) + " W (idle) and " +
+                         whole(std::floor(most_over_tdp * tdp_w_)) + " W, not to " + whole(asked.power_limit_w) + " W");
+}
+
+PointForecast ForecastCurve::at(const OperatingPoint& asked) const {
+    check(asked);
+    const ClockParameters& parameters = curve_.parameters();
+    PointForecast point = known_;
+    point.asked.sm_clock_mhz = std::isnan(asked.sm_clock_mhz) ? known_.asked.sm_clock_mhz : asked.sm_clock_mhz;
+    point.asked.memory_clock_mhz =
+        std::isnan(asked.memory_clock_mhz) ? known_.asked.memory_clock_mhz : asked.memory_clock_mhz;
+    point.asked.power_limit_w = std::isnan(asked.power_limit_w) ? known_.asked.power_limit_w : asked.power_limit_w;
+    const ClockedPoint& known = curve_.known();
+    const double wanted =
+        std::isnan(asked.sm_clock_mhz) ? asked_x_ : std::min(1.0, asked.sm_clock_mhz / parameters.highest_mhz);
+    const double y = std::isnan(asked.memory_clock_mhz) ? known.y : asked.memory_clock_mhz / parameters.memory_mhz;
+    const double limit = std::isnan(asked.power_limit_w) ? limit_w_ : asked.power_limit_w;
+    const double x = curve_.within_limit(wanted, share_of_limit * limit, y);
+    const double watts = curve_.power_w(x, y);
+    // At its lowest clock and still above the limit, the device stops and goes.
+    const double stretch = watts > limit ? watts / limit : 1;
+    const double sigma = std::abs(std::log(x / known.x)) * parameters.spread.time;
+    const double device = known_.device_time.value.value() * curve_.device_ratio(x, y) * stretch;
+    point.real.sm_clock_mhz = x * parameters.highest_mhz;
+    if (parameters.memory_mhz > 0) point.real.memory_clock_mhz = y * parameters.memory_mhz;
+    point.real.power_limit_w = limit;
+    point.time = moved_to(known_.time, curve_.time_s(x, y) * stretch, sigma);
+    point.device_time = moved_to(known_.device_time, device, sigma);
+    point.limited_by = x < wanted - 1e-9 || stretch > 1          ? Bound::power_cap
+                       : known_.host_time.value.value() > device ? Bound::host
+                                                                 : Bound::device;
+    if (known_.energy.known()) set_energy(point, x, y, stretch);
+    return point;
+}
+
+void ForecastCurve::set_energy(PointForecast& point, double x, double y, double stretch) const {
+    const ClockSpread& spread = curve_.parameters().spread;
+    const double distance = std::abs(std::log(x / curve_.known().x));
+    const double watts = curve_.power_w(x, y) / stretch;
+    const double seconds = point.time.value.value();
+    point.power = moved_to(known_.power, watts, distance * spread.power);
+    point.energy = moved_to(known_.energy, watts * seconds, distance * spread.energy);
+    point.idle_energy_j = std::min(watts, static_w(curve_.parameters(), x, y)) * seconds;
+    point.dynamic_energy_j = watts * seconds - point.idle_energy_j;
+}
+
+NetworkForecast at_point(const NetworkForecast& forecast, const DeviceModel& device, const OperatingPoint& asked) {
+    const ForecastCurve curve(forecast, device);
+    const PointForecast point = curve.at(asked);
+    NetworkForecast moved = forecast;
+    moved.asked = point.asked;
+    moved.point = point.real;
+    moved.time = point.time;
+    moved.cost.device_time = point.device_time;
+    moved.limited_by = point.limited_by;
+    moved.energy = point.energy;
+    moved.power = point.power;
+    moved.idle_energy_j = point.idle_energy_j;
+    moved.dynamic_energy_j = point.dynamic_energy_j;
+    const ClockParameters& parameters = curve.curve().parameters();
+    const ClockedPoint& known = curve.curve().known();
+    const Place to = place_of(point.real, parameters);
+    if (std::abs(to.x / known.x - 1) < same_clock && std::abs(to.y / known.y - 1) < same_clock) return moved;
+    const double sigma = std::abs(std::log(to.x / known.x)) * parameters.spread.energy;
+    moved.cost.dynamic_energy = moved_to(forecast.cost.dynamic_energy, point.dynamic_energy_j, sigma);
+    moved.evidence_share.clear();
+    for (const auto& [evidence, share] : forecast.evidence_share)
+        moved.evidence_share[carried(evidence, parameters)] += share;
+    for (OperationForecast& operation : moved.operations) move(operation, parameters, {known.x, known.y}, to);
+    return moved;
+}
+
+}  // namespace joulecast

@@ -1,0 +1,51 @@
+#include "joulecast/predict/clock_balance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace joulecast {
+namespace {
+
+constexpr double tile = 128;
+/// Of a kernel, that follows the clock whatever the kernel's size (KernelLevels).
+constexpr double most_latency_s = 0.7 * 10.2e-6;
+/// A rate of products so much above that of the vector units is one of matrix units.
+constexpr double matrix_over_vector = 1.5;
+
+}  // namespace
+
+ListedKernel listed_kernel(const PreparedOperation& operation, const Device& device, Math math) {
+    const Family family = operation.family();
+    if (family == Family::view || family == Family::symbolic) return {};
+    const Dtype type = compute_dtype(operation.operation);
+    const Dimensions& dimensions = operation.dimensions;
+    const double tiles = dimensions.gemm_b * std::ceil(dimensions.gemm_m / tile) * std::ceil(dimensions.gemm_n / tile);
+    ListedKernel kernel;
+    kernel.flop_s = operation.roofline.flop_s;
+    kernel.byte_s = operation.roofline.byte_s;
+    kernel.is_product = family == Family::matmul || family == Family::convolution || family == Family::attention;
+    kernel.tiles = tiles > 0 ? tiles : 0;
+    kernel.on_matrix_units =
+        kernel.is_product && peak_flop_per_s(device, type, math) > matrix_over_vector * vector_flop_per_s(device, type);
+    return kernel;
+}
+
+KernelTime clock_balance(const PreparedOperation& operation, const Device& device, Math math) {
+    const ListedKernel kernel = listed_kernel(operation, device, math);
+    KernelTime balance = kernel_times(std::span(&kernel, 1), KernelLevels{}, device.units).front();
+    balance.latency = 0;
+    return balance;
+}
+
+KernelTime with_latency(const KernelTime& balance, double kernel_s, const ClockParameters& parameters, double x,
+                        double y) {
+    if (!(kernel_s > 0)) return {};
+    const double explained = kernel_time({balance.compute, balance.memory, 0}, parameters, x, y);
+    // A call without counts of its own starts a kernel all the same.
+    const double latency = explained > 0 ? std::clamp(kernel_s - explained, 0.0, most_latency_s) : kernel_s;
+    const double scale = explained > 0 ? (kernel_s - latency) / explained : 0;
+    return {balance.compute * scale, balance.memory * scale, latency * x};
+}
+
+}  // namespace joulecast

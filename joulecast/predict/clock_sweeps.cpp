@@ -1,0 +1,180 @@
+#include "joulecast/predict/clock_sweeps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "joulecast/error.h"
+#include "joulecast/predict/clock_balance.h"
+#include "joulecast/units/statistics.h"
+
+namespace joulecast {
+namespace {
+
+/// Of log(power), within which two workloads are alike.
+constexpr double like_power = 0.15;
+/// What the share of all of them counts beside the alike ones.
+constexpr double weight_of_all = 0.05;
+
+using WorkloadKey =
+    std::tuple<std::string, std::map<std::string, std::int64_t>, Mode, std::string, Optimizer, Math, Host, std::string>;
+
+/// Tables of different people, and several of one, measured the same workload in different ways. Our own sessions, all
+/// measured alike, are one; a repeat within a table is part of it.
+std::string campaign_of(const Provenance& provenance) {
+    if (provenance.source == "own") return "own";
+    return provenance.session.substr(0, provenance.session.find(" repeat "));
+}
+
+WorkloadKey key_of(const NetworkRow& row) {
+    const NetworkMeasurement& m = row.measurement;
+    return {m.model,     m.symbols,    m.mode,       m.precision,
+            m.optimizer, m.asked.math, m.asked.host, campaign_of(row.provenance)};
+}
+
+bool is_sound(const NetworkMeasurement& m) {
+    return (m.outcome == Outcome::ok || m.outcome == Outcome::unstable) && m.time.median_s > 0;
+}
+
+double power_of(const NetworkMeasurement& m) {
+    if (!m.energy) return std::numeric_limits<double>::quiet_NaN();
+    return m.energy->power_w > 0 ? m.energy->power_w : m.energy->energy_j / m.time.median_s;
+}
+
+double comparable(double value) {
+    return std::isnan(value) ? 0 : value;
+}
+
+std::vector<SweptRow> rows_of(const std::vector<const NetworkMeasurement*>& measurements) {
+    std::map<std::tuple<double, double, double>, std::vector<const NetworkMeasurement*>> points;
+    for (const NetworkMeasurement* m : measurements)
+        points[{comparable(m->asked.sm_clock_mhz), comparable(m->asked.memory_clock_mhz),
+                comparable(m->asked.power_limit_w)}]
+            .push_back(m);
+    std::vector<SweptRow> rows;
+    for (const auto& [point, repeats] : points) {
+        std::vector<double> times;
+        std::vector<double> powers;
+        std::vector<double> clocks;
+        for (const NetworkMeasurement* m : repeats) {
+            times.push_back(m->time.median_s);
+            if (power_of(*m) > 0) powers.push_back(power_of(*m));
+            if (m->real.sm_clock_mhz > 0) clocks.push_back(m->real.sm_clock_mhz);
+        }
+        SweptRow& row = rows.emplace_back();
+        row.asked = repeats.front()->asked;
+        row.time_s = median(times);
+        if (!powers.empty()) row.power_w = median(powers);
+        row.sm_clock_mhz = clocks.empty() ? row.asked.sm_clock_mhz : median(clocks);
+    }
+    return rows;
+}
+
+std::vector<ListedKernel> kernels_of(const Graph& graph, const Device& device, Math math) {
+    std::vector<ListedKernel> kernels;
+    for (const CountedOperation& counted : count_operations(graph)) {
+        ListedKernel kernel = listed_kernel(prepare(counted.operation, device, math), device, math);
+        if (!(kernel.flop_s + kernel.byte_s > 0)) continue;
+        kernel.count = static_cast<double>(counted.count);
+        kernels.push_back(kernel);
+    }
+    return kernels;
+}
+
+}  // namespace
+
+std::string ClockSweep::workload() const {
+    std::string text = network.model;
+    for (const auto& [symbol, value] : network.symbols) text += " " + symbol + "=" + std::to_string(value);
+    return text;
+}
+
+std::vector<ClockSweep> clock_sweeps(std::span<const NetworkRow> rows, const Device& device, const OpenMeasured& open) {
+    std::map<WorkloadKey, std::vector<const NetworkMeasurement*>> workloads;
+    for (const NetworkRow& row : rows) {
+        if (is_sound(row.measurement)) workloads[key_of(row)].push_back(&row.measurement);
+    }
+    std::vector<ClockSweep> sweeps;
+    for (const auto& [key, measurements] : workloads) {
+        ClockSweep& sweep = sweeps.emplace_back();
+        sweep.network = *measurements.front();
+        sweep.source = std::get<7>(key);
+        sweep.rows = rows_of(measurements);
+        try {
+            sweep.kernels = kernels_of(open(sweep.network), device, sweep.network.asked.math);
+        } catch (const Error&) {
+            sweep.kernels.clear();  // as the caller was told: a workload without a list
+        }
+    }
+    return sweeps;
+}
+
+ClockParameters parameters_for(const Device& device, std::span<const ClockSweep> sweeps,
+                               std::span<const IdlePoint> idle) {
+    ClockParameters parameters = default_clock_parameters(device);
+    for (const ClockSweep& sweep : sweeps) {
+        for (const SweptRow& row : sweep.rows) {
+            parameters.highest_mhz = std::fmax(parameters.highest_mhz, row.sm_clock_mhz);
+            parameters.lowest_mhz = std::fmin(parameters.lowest_mhz, row.sm_clock_mhz);
+            parameters.memory_mhz = std::fmax(parameters.memory_mhz, row.asked.memory_clock_mhz);
+        }
+    }
+    parameters.idle.assign(idle.begin(), idle.end());
+    return parameters;
+}
+
+double relative_sm_clock(double sm_clock_mhz, const ClockParameters& parameters) {
+    return sm_clock_mhz > 0 ? sm_clock_mhz / parameters.highest_mhz : 1;
+}
+
+double relative_memory_clock(double memory_clock_mhz, const ClockParameters& parameters) {
+    return memory_clock_mhz > 0 && parameters.memory_mhz > 0 ? memory_clock_mhz / parameters.memory_mhz : 1;
+}
+
+SweptWorkload swept_workload(const ClockSweep& sweep, const ClockParameters& parameters, const KernelLevels& levels,
+                             int units) {
+    SweptWorkload workload;
+    workload.kernels = kernel_times(sweep.kernels, levels, units);
+    workload.host = issuing_s(sweep.kernels, levels);
+    for (const SweptRow& row : sweep.rows) {
+        if (!(row.sm_clock_mhz > 0)) continue;
+        workload.points.push_back({relative_sm_clock(row.sm_clock_mhz, parameters),
+                                   relative_memory_clock(row.asked.memory_clock_mhz, parameters), row.time_s,
+                                   row.power_w});
+    }
+    return workload;
+}
+
+std::optional<ClockParameters> calibrated_clocks(const Device& device, std::span<const ClockSweep> sweeps,
+                                                 std::span<const IdlePoint> idle) {
+    if (!missing_for_clocks(device).empty()) return std::nullopt;
+    ClockParameters parameters = parameters_for(device, sweeps, idle);
+    std::vector<SweptWorkload> workloads;
+    for (const ClockSweep& sweep : sweeps) {
+        workloads.push_back(swept_workload(sweep, parameters, KernelLevels{}, device.units));
+        if (workloads.back().points.size() < 2) workloads.pop_back();
+    }
+    if (workloads.empty()) return std::nullopt;
+    parameters = fit_clock_parameters(parameters, workloads);
+    std::vector<double> shares;
+    for (const SweptWorkload& workload : workloads)
+        shares.push_back(workload.kernels.empty() ? fitted_compute_share(parameters, workload.points) : 0);
+    parameters.spread = spread_of(parameters, workloads, shares, parameters.spread);
+    return parameters;
+}
+
+double likely_compute_share(double power_w, std::span<const KnownShare> known) {
+    double sum = 0;
+    double whole = 0;
+    for (const KnownShare& one : known) {
+        const double distance = std::log(power_w / one.power_w) / like_power;
+        const double weight = weight_of_all + (std::isfinite(distance) ? std::exp(-distance * distance / 2) : 0);
+        sum += weight * one.share;
+        whole += weight;
+    }
+    return whole > 0 ? sum / whole : 0.5;
+}
+
+}  // namespace joulecast

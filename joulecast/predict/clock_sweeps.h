@@ -1,0 +1,66 @@
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "joulecast/dataset/dataset.h"
+#include "joulecast/physics/fit_clocks.h"
+#include "joulecast/physics/kernel_levels.h"
+#include "joulecast/predict/measured_networks.h"
+
+namespace joulecast {
+
+/// A workload measured at one point: what was asked for, what ran, and what it took. Repeats are their medians.
+struct SweptRow {
+    OperatingPoint asked;
+    double sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();  ///< real where it was read, else as asked
+    double time_s = 0;
+    double power_w = std::numeric_limits<double>::quiet_NaN();  ///< NaN: no meter
+};
+
+/// A network, or anything else that a table of clocks tells of, over the clocks and power limits that it was measured
+/// at.
+struct ClockSweep {
+    NetworkMeasurement network;  ///< the first of its rows: model, symbols, mode, precision, host
+    std::string source;          ///< the table, or "own"
+    std::vector<SweptRow> rows;
+    std::vector<ListedKernel> kernels;  ///< empty where nobody knows what it consists of
+
+    /// "resnet50 batch=8".
+    std::string workload() const;
+};
+
+/// The usable rows of one device by workload. `open` gives a network's graph; where it throws, the sweep has no list of
+/// kernels. `device` may be of later facts than the rows.
+std::vector<ClockSweep> clock_sweeps(std::span<const NetworkRow> rows, const Device& device, const OpenMeasured& open);
+
+/// The highest clock that the sheet or the rows tell of: cards are pushed beyond their sheets. The measured idle power
+/// and voltage stand in the parameters; where they are at a highest clock below, the last ones hold on.
+ClockParameters parameters_for(const Device& device, std::span<const ClockSweep> sweeps,
+                               std::span<const IdlePoint> idle);
+
+/// Rows of known clock as points; the kernels at those levels. Rows of a power limit alone have no clock and are left
+/// out.
+SweptWorkload swept_workload(const ClockSweep& sweep, const ClockParameters& parameters, const KernelLevels& levels,
+                             int units);
+
+/// x and y of a clock; 1 where it is not told.
+double relative_sm_clock(double sm_clock_mhz, const ClockParameters& parameters);
+double relative_memory_clock(double memory_clock_mhz, const ClockParameters& parameters);
+
+/// Knee, slope and spread fitted to all sweeps of a device with two clocks or more; absent without any.
+std::optional<ClockParameters> calibrated_clocks(const Device& device, std::span<const ClockSweep> sweeps,
+                                                 std::span<const IdlePoint> idle);
+
+/// The compute share that workloads of known shares and like power suggest: those are the mean of the shares, weighted
+/// by likeness of the power at the reference point. 0.5 without any.
+struct KnownShare {
+    double power_w = 0;
+    double share = 0;
+};
+double likely_compute_share(double power_w, std::span<const KnownShare> known);
+
+}  // namespace joulecast

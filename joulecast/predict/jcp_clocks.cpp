@@ -1,0 +1,51 @@
+#include "joulecast/predict/jcp_clocks.h"
+
+#include <array>
+#include <cmath>
+
+namespace joulecast {
+namespace {
+
+/// In file order; memory_mhz, which may be unknown, stands behind them.
+template <class AnyParameters>
+auto numbers_of(AnyParameters& p) {
+    return std::array{&p.highest_mhz, &p.lowest_mhz,   &p.step_mhz,     &p.knee,           &p.slope,
+                      &p.still_w,     &p.clocked_w,    &p.memory_w,     &p.bandwidth_knee, &p.steady_share,
+                      &p.spread.time, &p.spread.power, &p.spread.energy};
+}
+
+}  // namespace
+
+void put_clocks(ByteWriter& out, const ClockParameters& parameters) {
+    for (const double* number : numbers_of(parameters)) out.real(*number);
+    out.real(parameters.memory_mhz);
+    out.signed_number(parameters.workloads);
+    out.number(static_cast<std::uint32_t>(parameters.idle.size()));
+    for (const IdlePoint& point : parameters.idle) {
+        for (const double number : {point.sm_clock_mhz, point.power_w, point.voltage_mv}) out.real(number);
+    }
+}
+
+ClockParameters take_clocks(ByteReader& in) {
+    ClockParameters parameters;
+    for (double* number : numbers_of(parameters)) {
+        *number = in.real();
+        if (!std::isfinite(*number) || *number < 0) in.fail("its clock model has a number that cannot be");
+    }
+    const bool has_range = parameters.highest_mhz > 0 && parameters.lowest_mhz > 0 &&
+                           parameters.lowest_mhz <= parameters.highest_mhz && parameters.step_mhz > 0;
+    if (!has_range || parameters.knee >= 1) in.fail("its clock model has a number that cannot be");
+    parameters.memory_mhz = in.real();  // NaN: not known
+    parameters.workloads = in.signed_number();
+    parameters.idle.resize(in.count(24));
+    double before = 0;
+    for (IdlePoint& point : parameters.idle) {
+        for (double* number : {&point.sm_clock_mhz, &point.power_w, &point.voltage_mv}) *number = in.real();
+        const bool is_sound = point.sm_clock_mhz > before && point.power_w > 0 && !(point.voltage_mv <= 0);
+        if (!is_sound) in.fail("its idle power over the clock is out of order");
+        before = point.sm_clock_mhz;
+    }
+    return parameters;
+}
+
+}  // namespace joulecast

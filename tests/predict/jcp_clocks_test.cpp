@@ -1,0 +1,57 @@
+#include "joulecast/predict/jcp_clocks.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "joulecast/device/device_table.h"
+#include "joulecast/error.h"
+
+namespace joulecast {
+namespace {
+
+ClockParameters sample_parameters() {
+    ClockParameters parameters = default_clock_parameters(find_device("a100-40g-pcie"));
+    parameters.knee = 0.67;
+    parameters.workloads = 3;
+    parameters.spread = {0.01, 0.02, 0.03};
+    parameters.idle = {{600, 45, 700}, {1410, 60, 850}};
+    return parameters;
+}
+
+ClockParameters there_and_back(const ClockParameters& parameters) {
+    ByteWriter out;
+    put_clocks(out, parameters);
+    ByteReader in(out.bytes(), "sample");
+    ClockParameters taken = take_clocks(in);
+    EXPECT_TRUE(in.at_end());
+    return taken;
+}
+
+TEST(JcpClocks, ComeBackAsTheyWere) {
+    EXPECT_EQ(there_and_back(sample_parameters()), sample_parameters());
+    ClockParameters no_memory = sample_parameters();
+    no_memory.memory_mhz = std::nan("");
+    EXPECT_TRUE(std::isnan(there_and_back(no_memory).memory_mhz));
+}
+
+TEST(JcpClocks, RefuseWhatCannotBe) {
+    const auto with = [](auto change) {
+        ClockParameters parameters = sample_parameters();
+        change(parameters);
+        return parameters;
+    };
+    EXPECT_THROW(there_and_back(with([](auto& p) { p.highest_mhz = 100; })), FormatError);  // below the lowest
+    EXPECT_THROW(there_and_back(with([](auto& p) { p.slope = -1; })), FormatError);
+    EXPECT_THROW(there_and_back(with([](auto& p) { p.knee = 1; })), FormatError);
+    EXPECT_THROW(there_and_back(with([](auto& p) { p.spread.time = std::nan(""); })), FormatError);
+    EXPECT_THROW(there_and_back(with([](auto& p) { p.idle[1].sm_clock_mhz = 600; })), FormatError);
+    EXPECT_THROW(there_and_back(with([](auto& p) { p.idle[0].voltage_mv = 0; })), FormatError);
+    ByteWriter short_one;
+    short_one.real(1.0);
+    ByteReader in(short_one.bytes(), "sample");
+    EXPECT_THROW(take_clocks(in), FormatError);
+}
+
+}  // namespace
+}  // namespace joulecast
