@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "joulecast/recommend/objective.h"
 
@@ -20,9 +21,8 @@ std::vector<std::size_t> pareto_front(std::span<const Candidate> candidates, std
         if (std::isfinite(cost.time_s) && std::isfinite(cost.energy_j))
             places.push_back({cost.time_s, cost.energy_j, index});
     }
-    std::ranges::stable_sort(places, [](const Place& a, const Place& b) {
-        return a.time != b.time ? a.time < b.time : a.energy < b.energy;
-    });
+    // Of equals the first: not stable_sort, whose temporary buffer libstdc++ deprecates.
+    std::ranges::sort(places, {}, [](const Place& p) { return std::tuple(p.time, p.energy, p.index); });
     std::vector<std::size_t> front;
     double least = std::numeric_limits<double>::infinity();
     for (const Place& place : places) {

@@ -80,7 +80,8 @@ Recommendation recommend(std::vector<Candidate> candidates, const Question& ques
     r.candidates = std::move(candidates);
     assess(r);
     refuse_what_nobody_knows(r);
-    std::ranges::stable_sort(r.ranking, {}, [&](std::size_t i) { return r.assessments[i].value; });
+    // Of equals the first: not stable_sort, whose temporary buffer libstdc++ deprecates.
+    std::ranges::sort(r.ranking, {}, [&](std::size_t i) { return std::pair(r.assessments[i].value, i); });
     find_defaults(r);
     if (r.empty()) {
         std::vector<std::size_t> fit;
