@@ -7,8 +7,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
     target_compile_options(joulecast_warnings INTERFACE -Wno-restrict)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    # libstdc++ 12's stable_sort calls its own deprecated get_temporary_buffer, which clang reports at our call.
-    target_compile_options(joulecast_warnings INTERFACE -Wno-deprecated-declarations)
+    # libstdc++ 12's stable_sort calls its own deprecated get_temporary_buffer, which clang reports at our call. For
+    # clang, unlike g++, changes of sign are conversions too.
+    target_compile_options(joulecast_warnings INTERFACE -Wno-deprecated-declarations -Wno-sign-conversion)
 endif()
 if(JOULECAST_FUZZ)
     if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
