@@ -29,7 +29,7 @@ std::vector<std::string> training_groups(std::span<const TrainingRow> rows, cons
     }
     std::vector<std::string> order(unique.begin(), unique.end());
     Random random(seed);
-    for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random.below(left)]);
+    shuffle(order, random);
     return order;
 }
 

@@ -58,8 +58,7 @@ class Shuffled {
     Shuffled(HeldOut& held, std::size_t column, Random& random) : held_(held), column_(column) {
         for (const auto& row : held.features) before_.push_back(row[column]);
         std::vector<float> values = before_;
-        for (std::size_t left = values.size(); left > 1; --left)
-            std::swap(values[left - 1], values[random.below(left)]);
+        shuffle(values, random);
         put(values);
     }
     Shuffled(const Shuffled&) = delete;

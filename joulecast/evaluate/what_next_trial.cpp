@@ -17,11 +17,6 @@ namespace {
 
 using Places = std::vector<std::size_t>;
 
-template <class Item>
-void shuffle(std::vector<Item>& items, Random& random) {
-    for (std::size_t left = items.size(); left > 1; --left) std::swap(items[left - 1], items[random.below(left)]);
-}
-
 /// Places of rows, dealt by group.
 struct Deal {
     Places seen, hidden, test;

@@ -3,18 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <utility>
 
 #include "joulecast/error.h"
 #include "joulecast/learn/random.h"
 
 namespace joulecast {
 namespace {
-
-template <class T>
-void shuffle(std::vector<T>& items, Random& random) {
-    for (std::size_t left = items.size(); left > 1; --left) std::swap(items[left - 1], items[random.below(left)]);
-}
 
 void require_two(std::size_t folds) {
     if (folds < 2) throw Error("cross-validation needs at least two folds, not " + std::to_string(folds));

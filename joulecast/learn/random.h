@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace joulecast {
 
@@ -25,5 +27,11 @@ class Random {
   private:
     std::uint64_t state_;
 };
+
+/// Fisher and Yates; std::shuffle differs between standard libraries.
+template <class Item>
+void shuffle(std::vector<Item>& items, Random& random) {
+    for (std::size_t left = items.size(); left > 1; --left) std::swap(items[left - 1], items[random.below(left)]);
+}
 
 }  // namespace joulecast
