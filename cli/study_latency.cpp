@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <iostream>
@@ -12,7 +11,6 @@
 
 #include "cli/known.h"
 #include "cli/study.h"
-#include "joulecast/error.h"
 #include "joulecast/predict/forecast_network.h"
 #include "joulecast/predict/jcp.h"
 #include "joulecast/units/statistics.h"

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "joulecast/error.h"
