@@ -69,12 +69,12 @@ int study_learners(const StudyOptions& options);
 int study_latency(const StudyOptions& options);
 int study_what_next(const StudyOptions& options);
 
-/// One table of a study: all of it for programs, and what people are shown.
+/// One table of a study.
 struct StudyTable {
     std::string key;  ///< in JSON
     std::string title;
     Table full;
-    Table shown;
+    std::optional<Table> shown = std::nullopt;  ///< to people; absent: all of it
 };
 
 /// What a study of a database found. CSV is its first table.

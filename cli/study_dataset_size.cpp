@@ -89,9 +89,8 @@ int study_dataset_size(const StudyOptions& options) {
         };
         return key(a) < key(b);
     });
-    const Table table = fill(columns(), all);
     result.tables = {
-        {"results", "Accuracy on held-out rows, by size of the training set (whole groups)", table, table}};
+        {"results", "Accuracy on held-out rows, by size of the training set (whole groups)", fill(columns(), all)}};
     result.notes = "joulecast learns with " +
                    (automatic ? std::string("its own choice") : std::string(name(*settings.training.learner))) +
                    "; ± is the standard deviation of the MAPE over " + std::to_string(settings.seeds * settings.folds) +

@@ -153,14 +153,13 @@ int study_features(const StudyOptions& options) {
     }
     std::vector<Importance> shown = importances;
     std::erase_if(shown, [](const Importance& i) { return i.rank > shown_features; });
-    const Table with_and_without = fill(effect_columns(), effects);
     result.tables = {{"importance",
                       "Error of held-out forecasts, and how much is added when one feature is shuffled (first " +
                           std::to_string(shown_features) + " of each)",
                       fill(importance_columns(), importances), fill(importance_columns(), shown)},
                      {"augmentation",
                       "Held-out rows of networks, trained with and without operations that no measured network calls",
-                      with_and_without, with_and_without}};
+                      fill(effect_columns(), effects)}};
     return write_study(options, result);
 }
 

@@ -226,9 +226,8 @@ int study_latency(const StudyOptions& options) {
     steps.front().thesis_s = thesis_load_s;
     for (const MeasuredRows& rows : all)
         for (Step& step : DeviceLatency(predictor, rows, repeats).steps()) steps.push_back(std::move(step));
-    const Table table = fill(columns(), steps);
     StudyResult result;
-    result.tables = {{"results", "Time of each step, on this machine", table, table}};
+    result.tables = {{"results", "Time of each step, on this machine", fill(columns(), steps)}};
     result.plots = {plot_of(steps)};
     result.notes =
         "thesis: Nicolai 2025, section 5.4: loading around 30 s, preparing a network's features less than 0.5 s, "

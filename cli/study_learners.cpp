@@ -90,9 +90,8 @@ int study_learners(const StudyOptions& options) {
         std::ranges::move(plots_of(scores, describe(rows)), std::back_inserter(result.plots));
         all.insert(all.end(), scores.begin(), scores.end());
     }
-    const Table table = fill(columns(), all);
-    result.tables = {
-        {"results", "Held-out rows, folds grouped by operation, the best learner of each family first", table, table}};
+    result.tables = {{"results", "Held-out rows, folds grouped by operation, the best learner of each family first",
+                      fill(columns(), all)}};
     result.notes = "CPU: processor time of one training on " + std::to_string(settings.folds - 1) + "/" +
                    std::to_string(settings.folds) +
                    " of the rows, all threads together; of one forecast, its features included\n";

@@ -8,7 +8,7 @@
 namespace joulecast::cli {
 
 int write_study(const StudyOptions& options, const StudyResult& result) {
-    const std::string csv = to_csv(result.tables.front().full);
+    const auto csv = [&result] { return to_csv(result.tables.front().full); };
     if (options.output.format == "json") {
         nlohmann::ordered_json answer = {{"schema", "joulecast.study/1"}, {"study", options.study}};
         for (const StudyTable& table : result.tables)
@@ -16,17 +16,18 @@ int write_study(const StudyOptions& options, const StudyResult& result) {
         answer["notes"] = result.notes;
         options.output.write(answer.dump(2) + '\n');
     } else if (options.output.format == "csv") {
-        options.output.write(csv);
+        options.output.write(csv());
     } else {
         std::string text;
         for (const StudyTable& table : result.tables) {
-            if (table.shown.rows.empty()) continue;
-            text += (text.empty() ? "" : "\n") + table.title + "\n\n" + to_text(table.shown);
+            const Table& shown = table.shown ? *table.shown : table.full;
+            if (shown.rows.empty()) continue;
+            text += (text.empty() ? "" : "\n") + table.title + "\n\n" + to_text(shown);
         }
         if (!result.notes.empty()) text += "\n" + result.notes;
         options.output.write(text);
     }
-    if (!options.csv.empty()) Output{.format = "csv", .file = options.csv}.write(csv);
+    if (!options.csv.empty()) Output{.format = "csv", .file = options.csv}.write(csv());
     if (!options.picture.empty()) write_picture(options.picture, result.plots);
     return done;
 }

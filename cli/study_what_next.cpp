@@ -45,13 +45,13 @@ std::map<std::string, double> calls_of(const MeasuredRows& rows) {
 
 std::vector<TrialRow> trial_rows(const MeasuredRows& rows) {
     const auto calls = calls_of(rows);
+    const MeasuringCost usual(std::vector<std::pair<double, double>>{});
     std::vector<TrialRow> all;
     for (const OperationRow& row : rows.rows) {
         if (!is_usable(row.measurement)) continue;
         // The training rows are the usable ones, in order.
         TrialRow one{&rows.operations.at(all.size()), row.measurement.wall_s, 0};
-        if (!(one.cost_s > 0))
-            one.cost_s = MeasuringCost(std::vector<std::pair<double, double>>{}).seconds(one.row->time_s);
+        if (!(one.cost_s > 0)) one.cost_s = usual.seconds(one.row->time_s);
         const auto found = calls.find(one.row->operation.signature);
         if (found != calls.end()) one.calls = found->second;
         all.push_back(one);
@@ -97,8 +97,7 @@ int study_what_next(const StudyOptions& options) {
                                            &TrialLine::networks_ape, describe(rows)));
         for (const TrialLine& line : lines) all.push_back({rows.device.id, std::string(name(rows.setting.math)), line});
     }
-    const Table table = fill(columns(), all);
-    result.tables = {{"results", "Error after measuring a part of the hidden operations", table, table}};
+    result.tables = {{"results", "Error after measuring a part of the hidden operations", fill(columns(), all)}};
     result.notes =
         "A fifth of the operations is tested on and never chosen; of the others 70 % are hidden. budget: share of the "
         "seconds that measuring all hidden ones took\nMAPE, median, weighted (by time in the networks): over the "
