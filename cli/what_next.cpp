@@ -24,9 +24,6 @@ namespace {
 
 /// Variants of each network's operations that are looked at besides.
 constexpr std::int64_t variants_of_network = 24;
-/// A device has to hold an operation several times over to measure it.
-constexpr double memory_share = 0.25;
-constexpr double usual_memory_bytes = 1024.0 * 1024 * 1024;
 
 /// The types that rows were measured in, as words for precisions.
 std::vector<std::string> precisions_of(const MeasuredRows& rows) {
@@ -63,8 +60,7 @@ class Candidates {
   public:
     explicit Candidates(const MeasuredRows& rows) : rows_(rows) {
         for (const OperationRow& row : rows.rows) measured_.insert(signature(row.measurement.operation));
-        const double memory = rows.device.memory_bytes;
-        most_bytes_ = memory > 0 ? memory_share * memory : usual_memory_bytes;
+        most_bytes_ = most_held_bytes(rows.device.memory_bytes);
     }
 
     void add(const Operation& operation, std::int64_t calls) {

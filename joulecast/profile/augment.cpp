@@ -18,8 +18,6 @@
 namespace joulecast {
 namespace {
 
-constexpr double usual_limit_bytes = 1024.0 * 1024 * 1024;
-constexpr double memory_share = 0.25;
 constexpr double most_flop_factor = 4;
 /// A tenth of a second on a common CPU: so much any variant may take.
 constexpr double always_allowed_flop = 1e10;
@@ -389,11 +387,14 @@ std::vector<Sample> sources(const std::vector<Variation>& variations, std::set<s
 
 }  // namespace
 
+double most_held_bytes(double memory_bytes) {
+    return memory_bytes > 0 ? memory_bytes / 4 : 1024.0 * 1024 * 1024;
+}
+
 std::vector<Sample> augment(const std::vector<Variation>& variations, const AugmentSettings& settings) {
     std::set<std::pair<std::string, Math>> known;
     const std::vector<Sample> given = sources(variations, known);
-    Limits limits{settings.memory_bytes > 0 ? memory_share * settings.memory_bytes : usual_limit_bytes,
-                  always_allowed_flop};
+    Limits limits{most_held_bytes(settings.memory_bytes), always_allowed_flop};
     for (const Sample& source : given) limits.flop = std::max(limits.flop, most_flop_factor * flop(source.operation));
     std::array<std::vector<const Sample*>, moves.size()> by_move;
     for (std::size_t i = 0; i < moves.size(); ++i)

@@ -18,9 +18,13 @@ struct Sample {
 struct AugmentSettings {
     std::int64_t count = 0;  ///< variants in all
     std::uint64_t seed = 1;
-    /// Of the device: a variant's tensors, gradients included, take a quarter of it at most; NaN: 1 GiB at most.
+    /// Of the device: a variant's tensors, gradients included, take most_held_bytes() of it.
     double memory_bytes = std::numeric_limits<double>::quiet_NaN();
 };
+
+/// What an operation's tensors may take of a device's memory, which has to hold it several times over to measure it: a
+/// quarter; 1 GiB where the memory is not known.
+double most_held_bytes(double memory_bytes);
 
 /// Variants of the variations' operations, after Sponner et al. 2022 (AI-driven performance modeling for AI inference
 /// workloads, section 4.1): convolutions with other groups (depthwise too), dilation, filters, kernels and strides;
