@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "joulecast/units/statistics.h"
 
@@ -128,6 +129,15 @@ Coverage coverage(std::span<const IntervalOutcome> outcomes) {
     result.bounds = binomial_bounds(result.inside, result.rows, 0.95);
     result.width = mean(widths);
     return result;
+}
+
+std::vector<Accuracy> overall_accuracies(std::span<const OutOfFoldRow> rows) {
+    std::vector<Accuracy> first;
+    std::set<std::pair<std::string, std::string>> seen;
+    for (Accuracy& one : accuracies(rows)) {
+        if (seen.emplace(one.model, one.metric).second) first.push_back(std::move(one));
+    }
+    return first;
 }
 
 double r_squared(std::span<const double> measured, std::span<const double> predicted) {

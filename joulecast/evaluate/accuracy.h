@@ -76,6 +76,9 @@ struct Accuracy {
 /// then the same of each.
 std::vector<Accuracy> accuracies(std::span<const OutOfFoldRow> rows);
 
+/// The first of those lines for each model and metric: of one device and math, that of all families and modes.
+std::vector<Accuracy> overall_accuracies(std::span<const OutOfFoldRow> rows);
+
 /// 1 - residual / total sum of squares; NaN for fewer than two rows or no variance.
 double r_squared(std::span<const double> measured, std::span<const double> predicted);
 

@@ -48,6 +48,17 @@ std::string reason(const Baseline& baseline, const std::string& metric) {
 
 }  // namespace
 
+RowOnDevice on_device(const TrainingRow& row, const DeviceModel& model) {
+    return {&row, &model.device, &model.point};
+}
+
+FittedBaselines fit_baselines(std::span<const Baseline* const> baselines, const DeviceModel& model,
+                              std::span<const TrainingRow> training, const TrainSettings& settings) {
+    std::vector<RowOnDevice> rows;
+    for (const TrainingRow& row : training) rows.push_back(on_device(row, model));
+    return {baselines, rows, settings.seed, settings.threads};
+}
+
 bool forecasts(const Baseline& baseline, BaselineMetric metric) {
     switch (metric) {
         case BaselineMetric::time:

@@ -39,6 +39,13 @@ class FittedBaselines {
     std::vector<Models> models_;
 };
 
+/// A row of the device and setting that the model is of.
+RowOnDevice on_device(const TrainingRow& row, const DeviceModel& model);
+
+/// Fitted to such rows.
+FittedBaselines fit_baselines(std::span<const Baseline* const> baselines, const DeviceModel& model,
+                              std::span<const TrainingRow> training, const TrainSettings& settings);
+
 /// Whether a method forecasts that metric at all.
 bool forecasts(const Baseline& baseline, BaselineMetric metric);
 

@@ -73,16 +73,6 @@ struct Parts {
     std::vector<const TrainingRow*> test;
 };
 
-RowOnDevice on_device(const TrainingRow& row, const DeviceModel& frame) {
-    return {&row, &frame.device, &frame.point};
-}
-
-FittedBaselines fit_baselines(const DeviceModel& frame, const Parts& parts, const ValidationSettings& settings) {
-    std::vector<RowOnDevice> training;
-    for (const TrainingRow& row : parts.training) training.push_back(on_device(row, frame));
-    return {settings.baselines, training, settings.training.seed, settings.training.threads};
-}
-
 /// The first variant's model, and the published methods.
 struct Trained {
     DeviceModel model;
@@ -108,7 +98,7 @@ Trained validate_part(const DeviceModel& frame, Parts parts, std::span<const Tra
         for (const TrainingRow* row : parts.test) forecast_row(model, columns, *row, variant.name, fold, out);
         if (!first) first = std::move(model);
     }
-    FittedBaselines published = fit_baselines(frame, parts, settings);
+    FittedBaselines published = fit_baselines(settings.baselines, frame, parts.training, settings.training);
     for (const TrainingRow* row : parts.test) published.append_forecasts(on_device(*row, frame), fold, out);
     return {std::move(*first), std::move(published)};
 }

@@ -55,12 +55,9 @@ bool is_reported(const std::string& metric) {
 }
 
 void add_forecasts(const DeviceModel& trained, const Parts& parts, const DatasetSizeSettings& settings, Step& step) {
-    const auto on_device = [&](const TrainingRow& row) { return RowOnDevice{&row, &trained.device, &trained.point}; };
     auto forecasts = score_predictor(trained, all_columns(), parts.test);
-    std::vector<RowOnDevice> training;
-    for (const TrainingRow& row : parts.training) training.push_back(on_device(row));
-    const FittedBaselines published(settings.baselines, training, settings.training.seed, settings.training.threads);
-    for (const TrainingRow& row : parts.test) published.append_forecasts(on_device(row), 0, forecasts);
+    const auto published = fit_baselines(settings.baselines, trained, parts.training, settings.training);
+    for (const TrainingRow& row : parts.test) published.append_forecasts(on_device(row, trained), 0, forecasts);
     for (OutOfFoldRow& row : forecasts) {
         if (!is_reported(row.metric)) continue;
         row.fold = step.parts;
@@ -81,10 +78,7 @@ double mape_std(const Step& step, const Accuracy& of) {
 
 /// The lines of all families and modes together.
 void add_lines(const Step& step, std::size_t number, std::size_t steps, std::vector<DatasetSize>& lines) {
-    std::set<std::pair<std::string, std::string>> seen;
-    for (const Accuracy& accuracy : accuracies(step.forecasts)) {
-        // The first of a model and metric is that of everything.
-        if (!seen.emplace(accuracy.model, accuracy.metric).second) continue;
+    for (const Accuracy& accuracy : overall_accuracies(step.forecasts)) {
         lines.push_back({number, static_cast<double>(number) / static_cast<double>(steps), mean(step.rows),
                          mean(step.groups), accuracy, mape_std(step, accuracy)});
     }

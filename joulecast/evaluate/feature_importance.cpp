@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "joulecast/error.h"
@@ -184,11 +183,8 @@ std::vector<AugmentationEffect> augmentation_effect(const Device& device, const 
                 forecasts.push_back(std::move(row));
             }
         }
-        std::set<std::string> seen;
-        for (const Accuracy& accuracy : accuracies(forecasts)) {
-            // The first of a metric is that of everything.
-            if (seen.insert(accuracy.metric).second) lines.push_back({with_others, mean(sizes), accuracy});
-        }
+        for (const Accuracy& accuracy : overall_accuracies(forecasts))
+            lines.push_back({with_others, mean(sizes), accuracy});
     }
     return lines;
 }
