@@ -56,6 +56,7 @@ set(joulecast_headers
     joulecast/features/feature.h
     joulecast/graph/autocast.h
     joulecast/graph/expression.h
+    joulecast/graph/family.h
     joulecast/graph/fold.h
     joulecast/graph/fold_calls.h
     joulecast/graph/fp8.h

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "joulecast/graph/family.h"
+
 namespace joulecast {
 namespace {
 
@@ -35,7 +37,7 @@ std::vector<Call> calls_of(const Graph& graph, const Device& device, Math math) 
     std::vector<Call> calls;
     for (const CountedOperation& counted : count_operations(graph)) {
         PreparedOperation prepared = prepare(counted.operation, device, math);
-        if (prepared.family() == Family::view || prepared.family() == Family::symbolic) continue;
+        if (costs_nothing(prepared.family())) continue;
         calls.push_back({std::move(prepared), counted.count});
     }
     return calls;

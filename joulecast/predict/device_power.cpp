@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "joulecast/graph/family.h"
 #include "joulecast/units/normal.h"
 
 namespace joulecast {
@@ -11,19 +12,11 @@ namespace {
 /// A product that keeps the device busy: what large ones reach on B200, V100 and P100.
 constexpr Activity busy{.flop_share = 0.6, .byte_share = 0.1, .matrix_share = 1, .other_share = 0, .tensor_share = 1};
 
-bool multiplies_matrices(Family family) {
-    return family == Family::matmul || family == Family::convolution || family == Family::attention;
-}
-
 /// Whether products of the operation's type run on units of their own: then these have a higher rate than the vector
 /// units.
 bool has_matrix_units(const Operation& operation, const Device& device, Math math) {
     const Dtype type = compute_dtype(operation);
     return peak_flop_per_s(device, type, math) > vector_flop_per_s(device, type);
-}
-
-bool costs_nothing(Family family) {
-    return family == Family::view || family == Family::symbolic;
 }
 
 }  // namespace

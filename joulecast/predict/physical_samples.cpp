@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "joulecast/graph/family.h"
 #include "joulecast/physics/law.h"
 #include "joulecast/predict/device_power.h"
 
@@ -42,7 +43,7 @@ Activity activity(const Graph& graph, const Device& device, Math math, double se
     Activity sum;
     for (const CountedOperation& counted : count_operations(graph)) {
         const PreparedOperation operation = prepare(counted.operation, device, math);
-        if (operation.family() == Family::view || operation.family() == Family::symbolic) continue;
+        if (costs_nothing(operation.family())) continue;
         const auto count = static_cast<double>(counted.count);
         const double kernel =
             std::max(operation.roofline.flop_s / relative_clock, operation.roofline.byte_s) / reached_share +

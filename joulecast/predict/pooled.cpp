@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "joulecast/error.h"
+#include "joulecast/graph/family.h"
 #include "joulecast/predict/pooled_samples.h"
 #include "joulecast/units/normal.h"
 #include "joulecast/units/statistics.h"
@@ -50,7 +51,7 @@ void stand_in(const PooledModel& pooled, std::map<std::string, TrainedLaw>& laws
               std::map<std::string, std::vector<std::string>>& knowing) {
     for (int i = 0; i <= static_cast<int>(Family::other); ++i) {
         const auto family = static_cast<Family>(i);
-        if (family == Family::view || family == Family::symbolic) continue;
+        if (costs_nothing(family)) continue;
         const bool has_model = std::any_of(pooled.experts.begin(), pooled.experts.end(),
                                            [family](const Expert& e) { return e.model.family == family; });
         for (const char* type : types) {

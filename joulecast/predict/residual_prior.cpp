@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "joulecast/graph/family.h"
 #include "joulecast/units/normal.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {
 namespace {
-
-bool computes(Family family) {
-    return family == Family::matmul || family == Family::convolution || family == Family::attention;
-}
 
 /// Mean product of the biases of two different families on one device, both of one kind or one of each.
 double mean_product(const std::vector<std::map<Family, double>>& biases, bool first_computes, bool second_computes) {
@@ -19,8 +16,8 @@ double mean_product(const std::vector<std::map<Family, double>>& biases, bool fi
     for (const auto& of_device : biases) {
         for (const auto& [a, bias_a] : of_device) {
             for (const auto& [b, bias_b] : of_device) {
-                if (a < b && ((computes(a) == first_computes && computes(b) == second_computes) ||
-                              (computes(b) == first_computes && computes(a) == second_computes)))
+                if (a < b && ((multiplies_matrices(a) == first_computes && multiplies_matrices(b) == second_computes) ||
+                              (multiplies_matrices(b) == first_computes && multiplies_matrices(a) == second_computes)))
                     products.push_back(bias_a * bias_b);
             }
         }
@@ -62,7 +59,7 @@ ResidualPrior prior_of(const std::vector<ErrorsByFamily>& devices) {
     std::vector<double> left;
     for (const auto& of_device : biases) {
         for (const auto& [family, bias] : of_device)
-            left.push_back(bias * bias - across - (computes(family) ? compute : memory));
+            left.push_back(bias * bias - across - (multiplies_matrices(family) ? compute : memory));
     }
     ResidualPrior prior;
     const auto deviation = [least = least_deviation](double variance) {

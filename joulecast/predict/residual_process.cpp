@@ -5,6 +5,7 @@
 #include <string>
 
 #include "joulecast/error.h"
+#include "joulecast/graph/family.h"
 #include "joulecast/units/normal.h"
 #include "joulecast/units/statistics.h"
 
@@ -25,10 +26,6 @@ constexpr double error_degrees = 4;
 
 double octaves(double size) {
     return size > 0 ? std::log2(size) : 0;
-}
-
-bool computes(Family family) {
-    return family == Family::matmul || family == Family::convolution || family == Family::attention;
 }
 
 double square(double x) {
@@ -90,7 +87,8 @@ ResidualPlace residual_place(const Dimensions& d, const Device& device) {
 
 double covariance(const ResidualPrior& prior, const ResidualPlace& a, const ResidualPlace& b) {
     double sum = square(prior.common);
-    if (computes(a.family) == computes(b.family)) sum += square(computes(a.family) ? prior.compute : prior.memory);
+    if (multiplies_matrices(a.family) == multiplies_matrices(b.family))
+        sum += square(multiplies_matrices(a.family) ? prior.compute : prior.memory);
     if (a.family != b.family) return sum;
     double distance = 0;
     for (std::size_t i = 0; i < a.at.size(); ++i) distance += square(a.at[i] - b.at[i]);

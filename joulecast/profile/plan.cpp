@@ -9,6 +9,7 @@
 
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
+#include "joulecast/graph/family.h"
 #include "joulecast/graph/record.h"
 
 namespace joulecast {
@@ -295,8 +296,7 @@ NetworkMeasurement describe(const PlannedNetwork& planned) {
 bool is_measurable(const Operation& operation) {
     // Names without a namespace are Python's (operator.getitem): nothing that the dispatcher could call.
     if (operation.target.find("::") == std::string::npos) return false;
-    const Family kind = family(operation);
-    if (kind == Family::view || kind == Family::symbolic) return false;
+    if (costs_nothing(family(operation))) return false;
     return find_record(operation.target) == nullptr || !(total_counts(operation) == Counts{});
 }
 

@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+#include "joulecast/graph/family.h"
+
 namespace joulecast {
 namespace {
 
@@ -78,7 +80,7 @@ std::vector<float> network_features(const Graph& graph) {
     std::array<double, counted.size()> of_family{};
     for (const CountedOperation& call : count_operations(graph)) {
         const Dimensions d = dimensions(call.operation);
-        if (d.family == Family::view || d.family == Family::symbolic) continue;
+        if (costs_nothing(d.family)) continue;
         const auto times = static_cast<double>(call.count);
         const Counts counts = d.forward + d.backward;
         operations += times * (static_cast<double>(counts.flop) + static_cast<double>(counts.other_flop));

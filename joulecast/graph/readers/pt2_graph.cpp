@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "joulecast/error.h"
+#include "joulecast/graph/family.h"
 #include "joulecast/graph/node_parts.h"
 #include "joulecast/graph/readers/pt2_calls.h"
 #include "joulecast/graph/readers/pt2_program.h"
@@ -262,9 +263,7 @@ void Translation::cast_inputs(joulecast::Node& node) {
     if (record == nullptr || node.outputs.empty() || !is_cast_by_autocast(node.outputs[0].dtype)) return;
     if (record->family == Family::copy || record->family == Family::view || record->family == Family::creation) return;
     const Dtype wanted = node.outputs[0].dtype;
-    const bool is_product = record->family == Family::matmul || record->family == Family::convolution ||
-                            record->family == Family::attention;
-    if (!is_product) {
+    if (!multiplies_matrices(record->family)) {
         const std::vector<TensorType> outputs = record->outputs(node.operation);
         if (outputs.empty() || outputs[0].dtype == wanted) return;
     }
