@@ -23,14 +23,20 @@ struct FeatureContext {
     double target_index = std::numeric_limits<double>::quiet_NaN();  ///< place of the target among those trained
 };
 
+/// What a model over several devices makes of a feature.
+enum class Tells {
+    call,        ///< shown, but of matrix products: these are one kind of work, whatever the call is named and however
+                 ///< its arguments stand (addmm, linear, bmm), and are told apart by the product alone
+    product,     ///< shown of those too
+    one_device,  ///< never: a figure in seconds or bytes, by which trees would tell devices apart
+};
+
 /// One number about an operation on a device. Missing is NaN.
 struct Feature {
     std::string_view name;  ///< stored in predictors: never renamed; a changed meaning gets a new name
     std::string_view unit;  ///< "log2" of the unit behind it, or the unit
     double (*value)(const FeatureContext&);
-    /// A figure of the device itself, in seconds or bytes, by which trees would tell devices apart: models over several
-    /// devices are not shown it.
-    bool of_one_device = false;
+    Tells tells = Tells::call;
 };
 
 /// Kernels take about this long however little they do, on every GPU (smallest times of CUDA graphs' calls in published

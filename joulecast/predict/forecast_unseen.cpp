@@ -1,11 +1,9 @@
 #include "joulecast/predict/forecast_unseen.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -139,21 +137,13 @@ double age_weight(double one_year, double other_year, double scale) {
     return scale > 0 && !std::isnan(years) ? std::pow(3, -years / scale) : 1;
 }
 
-bool tells_of_product(std::string_view feature) {
-    constexpr std::array of_products{
-        "flops",    "intensity",  "flop_over_byte_time",  "backward_share",   "gemm_batch",    "gemm_m",
-        "gemm_n",   "gemm_k",     "gemm_smallest",        "gemm_k_mod_16",    "gemm_n_mod_16", "waves",
-        "training", "dtype_bits", "footprint_over_cache", "transposed_inputs"};
-    return feature.starts_with("tile_") || feature == "over_latency" ||
-           std::find(of_products.begin(), of_products.end(), feature) != of_products.end();
-}
-
 std::vector<float> relative_row(const DeviceModel& device, const FamilyModel& model,
                                 std::span<const Feature* const> columns, const PreparedOperation& operation) {
     auto row = feature_row(device, model, columns, operation);
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        const bool is_said = model.family == Family::matmul ? tells_of_product(columns[i]->name) : true;
-        if (columns[i]->of_one_device || !is_said) row[i] = std::numeric_limits<float>::quiet_NaN();
+        const Tells tells = columns[i]->tells;
+        const bool is_shown = tells == Tells::product || (tells == Tells::call && model.family != Family::matmul);
+        if (!is_shown) row[i] = std::numeric_limits<float>::quiet_NaN();
     }
     return row;
 }

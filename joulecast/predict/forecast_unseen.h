@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "joulecast/predict/forecast_operation.h"
@@ -12,11 +11,7 @@ namespace joulecast {
 /// 3^-(years between two devices / scale); 1 for a scale of 0 or a year that is not known.
 double age_weight(double one_year, double other_year, double scale);
 
-/// Whether a model over devices is shown that feature of matrix products: these are one kind of work, whatever the call
-/// is named and however its arguments stand (addmm, linear, bmm), and are told apart by the product alone.
-bool tells_of_product(std::string_view feature);
-
-/// The row that a model over devices is shown: features of one device alone are missing in it.
+/// The row that a model over devices is shown: features that Tells forbids are missing in it.
 std::vector<float> relative_row(const DeviceModel& device, const FamilyModel& model,
                                 std::span<const Feature* const> columns, const PreparedOperation& operation);
 

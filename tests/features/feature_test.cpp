@@ -47,6 +47,16 @@ TEST(Features, TellTrainingFromInference) {
     EXPECT_GT(value("backward_share", "aten::relu(self=f32[8]~)"), 0);
 }
 
+TEST(Features, OfOneDeviceAreSecondsAndBytesAndThoseOfAProductNameNoArgument) {
+    // bmm and linear place their arguments differently; the product they compute is the same.
+    for (const char* name : {"flops", "gemm_k", "waves", "tile_tail_64", "over_latency", "training"})
+        EXPECT_EQ(find_feature(name)->tells, Tells::product) << name;
+    for (const char* name : {"target", "layout_1", "bias", "last", "inputs", "bytes"})
+        EXPECT_EQ(find_feature(name)->tells, Tells::call) << name;
+    for (const char* name : {"byte_time", "law_floor", "output_per_unit", "work_over_floor"})
+        EXPECT_EQ(find_feature(name)->tells, Tells::one_device) << name;
+}
+
 TEST(Features, AreMissingWithoutALaw) {
     EXPECT_TRUE(std::isnan(value("law_time", "aten::relu(self=f32[8])")));
     // 64 bytes at 1e9 B/s and twice the data sheet's time are 128 ns, over a floor of 64 ns: ln 2.
