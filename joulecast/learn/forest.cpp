@@ -148,14 +148,18 @@ bool is_packed(const Forest& forest, const FeatureRows& rows) {
 
 }  // namespace
 
-double predict_tree(const Forest& forest, std::size_t tree, std::span<const float> row) {
+std::size_t leaf_of(const Forest& forest, std::size_t tree, std::span<const float> row) {
     auto at = static_cast<std::size_t>(forest.roots[tree]);
     while (forest.nodes[at].feature >= 0) {
         const ForestNode& node = forest.nodes[at];
         const bool left = row[static_cast<std::size_t>(node.feature)] <= node.value;
         at = left ? at + 1 : static_cast<std::size_t>(node.right);
     }
-    return static_cast<double>(forest.nodes[at].value);
+    return at;
+}
+
+double predict_tree(const Forest& forest, std::size_t tree, std::span<const float> row) {
+    return static_cast<double>(forest.nodes[leaf_of(forest, tree, row)].value);
 }
 
 void predict_trees(const Forest& forest, std::span<const float> row, std::span<double> values) {

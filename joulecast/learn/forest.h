@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -23,7 +24,10 @@ struct Forest {
     friend bool operator==(const Forest&, const Forest&) = default;
 };
 
-/// What one tree says. The row must have every column that the tree compares.
+/// The node of the leaf in which the row ends. The row must have every column that the tree compares.
+std::size_t leaf_of(const Forest& forest, std::size_t tree, std::span<const float> row);
+
+/// What one tree says: the value of that leaf.
 double predict_tree(const Forest& forest, std::size_t tree, std::span<const float> row);
 
 /// What every tree says of one row, in the order of the trees; `values` has one place a tree. Several trees are walked

@@ -25,15 +25,8 @@ std::vector<std::int32_t> leaves(const FamilyModel& model, std::span<const float
     for (const ModelPart& part : model.parts) {
         const auto* forest = std::get_if<Forest>(&part.model);
         if (forest == nullptr) continue;
-        for (const std::int32_t root : forest->roots) {
-            auto at = static_cast<std::size_t>(root);
-            while (forest->nodes[at].feature >= 0) {
-                const ForestNode& node = forest->nodes[at];
-                const bool left = row[static_cast<std::size_t>(node.feature)] <= node.value;
-                at = left ? at + 1 : static_cast<std::size_t>(node.right);
-            }
-            all.push_back(before + static_cast<std::int32_t>(at));
-        }
+        for (std::size_t tree = 0; tree < forest->roots.size(); ++tree)
+            all.push_back(before + static_cast<std::int32_t>(leaf_of(*forest, tree, row)));
         before += static_cast<std::int32_t>(forest->nodes.size());
     }
     return all;
