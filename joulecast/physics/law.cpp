@@ -139,4 +139,8 @@ std::string family_law_key(const Operation& operation) {
     return std::string(name(family(operation))) + mode_and_type(operation);
 }
 
+bool is_family_law_key(std::string_view key) {
+    return key.find("::") == std::string_view::npos;
+}
+
 }  // namespace joulecast

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "joulecast/graph/operation.h"
 #include "joulecast/physics/roofline.h"
@@ -45,6 +46,8 @@ Law fit_law(std::span<const LawSample> samples);
 std::string law_key(const Operation& operation);
 /// The coarser name that stands in where too few were measured: "convolution|inference|f32".
 std::string family_law_key(const Operation& operation);
+/// Whether a key is of the latter kind: targets have a namespace, families none.
+bool is_family_law_key(std::string_view key);
 
 /// "aten::relu_" for "aten::relu" and the other way round, overloads kept: the same arithmetic in place or not.
 std::string sibling_target(const std::string& target);

@@ -34,7 +34,7 @@ std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows) {
     std::vector<TrainedLaw> laws;
     for (const auto& [key, of_key] : samples) {
         // A family's law is the last resort before the bare roofline: any measurement is better than none.
-        const bool of_family = key.find("::") == std::string::npos;  // targets have a namespace, families none
+        const bool of_family = is_family_law_key(key);
         if (of_key.size() < least_rows_of_law && !of_family) continue;
         laws.push_back({key, fit_law(of_key), static_cast<std::int64_t>(of_key.size())});
     }

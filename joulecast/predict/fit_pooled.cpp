@@ -115,8 +115,7 @@ class LawsOfKinds {
             law.key = key;
             law.rows += static_cast<std::int64_t>(all.size());
             launches_[key].push_back(launches[key]);
-            const bool is_family = key.find("::") == std::string::npos;
-            if (all.size() < least_rows_of_effect && !is_family) continue;
+            if (all.size() < least_rows_of_effect && !is_family_law_key(key)) continue;
             law.effects.push_back(
                 {device, slower.release_year, median(large.size() < least_rows_of_effect ? all : large)});
         }
@@ -125,8 +124,7 @@ class LawsOfKinds {
     std::vector<PooledLaw> all() const {
         std::vector<PooledLaw> found;
         for (const auto& [key, law] : laws_) {
-            const bool is_family = key.find("::") == std::string::npos;
-            if (law.effects.empty() || (law.effects.size() < 2 && !is_family)) continue;
+            if (law.effects.empty() || (law.effects.size() < 2 && !is_family_law_key(key))) continue;
             found.push_back(law);
             found.back().launch_s = median(launches_.at(key));
         }
