@@ -171,10 +171,7 @@ const std::vector<Column<Dropped>>& dropped_columns() {
 }
 
 void drop_outliers(MeasuredRows& rows, std::vector<Dropped>& dropped) {
-    DeviceModel frame;
-    frame.device = rows.device;
-    frame.point = rows.setting;
-    const auto outliers = find_outliers(frame, rows.operations, {});
+    const auto outliers = find_outliers(frame_of(rows.device, rows.setting), rows.operations, {});
     std::cerr << "left out " << outliers.size() << " of " << rows.operations.size() << " operations as outliers\n";
     for (const Outlier& outlier : outliers) {
         const TrainingRow& row = rows.operations[outlier.row];

@@ -167,13 +167,6 @@ NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* cons
     return result;
 }
 
-DeviceModel frame_of(const Device& device, const OperatingPoint& setting) {
-    DeviceModel frame;
-    frame.device = device;
-    frame.point = setting;
-    return frame;
-}
-
 }  // namespace
 
 std::vector<OutOfFoldRow> validate_operations(const Device& device, const OperatingPoint& setting,

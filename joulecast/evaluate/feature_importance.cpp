@@ -114,13 +114,6 @@ std::vector<FeatureImportance> lines_of(const std::pair<Family, Metric>& part, c
     return lines;
 }
 
-DeviceModel frame_of(const Device& device, const OperatingPoint& setting) {
-    DeviceModel frame;
-    frame.device = device;
-    frame.point = setting;
-    return frame;
-}
-
 std::vector<std::string> groups_of(std::span<const TrainingRow> rows) {
     std::vector<std::string> groups;
     for (const TrainingRow& row : rows) groups.push_back(row.group);

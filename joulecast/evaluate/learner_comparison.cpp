@@ -133,9 +133,7 @@ std::vector<LearnerScore> compare_learners(const Device& device, const Operating
     const auto fold_of = group_folds(groups, settings.folds, settings.training.seed);
     std::vector<Learner> learners = settings.learners;
     if (learners.empty()) learners.assign(all_learners().begin(), all_learners().end());
-    DeviceModel frame;
-    frame.device = device;
-    frame.point = setting;
+    const DeviceModel frame = frame_of(device, setting);
     Compared compared;
     std::size_t done = 0;
     for (std::size_t fold = 0; fold < settings.folds; ++fold) {

@@ -174,9 +174,7 @@ TrialLine mean_of(const std::vector<TrialLine>& lines) {
 
 std::vector<TrialLine> try_what_next(const Device& device, const OperatingPoint& setting,
                                      std::span<const TrialRow> rows, const TrialSettings& settings) {
-    DeviceModel frame;
-    frame.device = device;
-    frame.point = setting;
+    const DeviceModel frame = frame_of(device, setting);
     std::vector<std::vector<TrialLine>> of_line;
     for (std::size_t seed = 0; seed < settings.seeds; ++seed) {
         const auto lines = Trial(frame, rows, settings, settings.choice.training.seed + seed).lines();

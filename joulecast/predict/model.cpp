@@ -79,6 +79,13 @@ std::string_view name(PowerEvidence evidence) {
     return "";
 }
 
+DeviceModel frame_of(const Device& device, const OperatingPoint& setting) {
+    DeviceModel frame;
+    frame.device = device;
+    frame.point = setting;
+    return frame;
+}
+
 const TrainedLaw* find_trained_law(const DeviceModel& device, const Operation& operation) {
     const TrainedLaw* own = law_named(device, law_key(operation));
     if (own) return own;

@@ -203,6 +203,9 @@ struct Predictor {
     std::vector<PooledModel> pooled;  ///< for devices that are not among them
 };
 
+/// A model that knows its device and setting and nothing else yet.
+DeviceModel frame_of(const Device& device, const OperatingPoint& setting);
+
 /// As find_law(), with its key.
 const TrainedLaw* find_trained_law(const DeviceModel& device, const Operation& operation);
 /// The law for an operation: its own, else that of the same call in place or out of place, else its family's; nullptr

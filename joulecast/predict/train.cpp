@@ -229,9 +229,7 @@ std::vector<const Feature*> all_columns() {
 DeviceModel train_device(const Device& device, const OperatingPoint& setting, std::span<const TrainingRow> rows,
                          std::span<const TrainingNetwork> networks, const TrainSettings& settings) {
     if (rows.empty()) throw Error("cannot train for " + device.id + ": no measured operations");
-    DeviceModel frame;
-    frame.device = device;
-    frame.point = setting;
+    const DeviceModel frame = frame_of(device, setting);
     const HeldOutRows held_out = hold_out(frame, rows, settings);
     std::vector<const TrainingRow*> all;
     for (const TrainingRow& row : rows) all.push_back(&row);
