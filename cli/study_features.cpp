@@ -65,10 +65,7 @@ const std::vector<Column<Effect>>& effect_columns() {
 /// Of each row, whether a measured network of the database calls an operation of its group.
 std::vector<bool> of_networks(const MeasuredRows& rows) {
     std::set<std::string> groups;
-    for (const TrainingNetwork& network : rows.networks) {
-        for (const CountedOperation& counted : count_operations(network.graph))
-            groups.insert(operation_group(counted.operation));
-    }
+    for (const TrainingNetwork& network : rows.networks) groups.merge(operation_groups(network.graph));
     std::vector<bool> of;
     for (const TrainingRow& row : rows.operations) of.push_back(groups.contains(row.group));
     return of;

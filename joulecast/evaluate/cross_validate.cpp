@@ -103,13 +103,6 @@ Trained validate_part(const DeviceModel& frame, Parts parts, std::span<const Tra
     return {std::move(*first), std::move(published)};
 }
 
-/// Groups of all that a network calls.
-std::set<std::string> groups_of(const Graph& graph) {
-    std::set<std::string> groups;
-    for (const CountedOperation& counted : count_operations(graph)) groups.insert(operation_group(counted.operation));
-    return groups;
-}
-
 struct Summed {
     double time_s = 0;
     double energy_j = 0;  ///< NaN where a power is not known
@@ -171,9 +164,7 @@ NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* cons
 
 std::vector<OutOfFoldRow> validate_operations(const Device& device, const OperatingPoint& setting,
                                               std::span<const TrainingRow> rows, const ValidationSettings& settings) {
-    std::vector<std::string> groups;
-    for (const TrainingRow& row : rows) groups.push_back(row.group);
-    const auto fold_of = settings.grouped ? group_folds(groups, settings.folds, settings.training.seed)
+    const auto fold_of = settings.grouped ? group_folds(rows, settings.folds, settings.training.seed)
                                           : random_folds(rows.size(), settings.folds, settings.training.seed);
     std::vector<OutOfFoldRow> out;
     for (std::size_t fold = 0; fold < settings.folds; ++fold) {
@@ -205,7 +196,8 @@ NetworkValidation validate_networks(const Device& device, const OperatingPoint& 
                                     std::span<const TrainingRow> rows, std::span<const TrainingNetwork> networks,
                                     const MeasuredOperations& measured, const ValidationSettings& settings) {
     std::map<std::string, std::set<std::string>> groups;
-    for (const TrainingNetwork& network : networks) groups[network.measurement.model].merge(groups_of(network.graph));
+    for (const TrainingNetwork& network : networks)
+        groups[network.measurement.model].merge(operation_groups(network.graph));
     NetworkValidation validation;
     std::size_t fold = 0;
     const auto columns = all_columns();

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "joulecast/error.h"
-#include "joulecast/learn/folds.h"
 #include "joulecast/learn/random.h"
 #include "joulecast/units/statistics.h"
 
@@ -88,13 +87,11 @@ void add_lines(const Step& step, std::size_t number, std::size_t steps, std::vec
 
 std::vector<DatasetSize> study_dataset_size(const Device& device, const OperatingPoint& setting,
                                             std::span<const TrainingRow> rows, const DatasetSizeSettings& settings) {
-    std::vector<std::string> groups;
-    for (const TrainingRow& row : rows) groups.push_back(row.group);
     std::vector<Step> steps(settings.steps);
     std::size_t done = 0;
     for (std::size_t repeat = 0; repeat < settings.seeds; ++repeat) {
         const std::uint64_t seed = settings.training.seed + repeat;
-        const auto fold_of = group_folds(groups, settings.folds, seed);
+        const auto fold_of = group_folds(rows, settings.folds, seed);
         for (std::size_t fold = 0; fold < settings.folds; ++fold) {
             const auto order = training_groups(rows, fold_of, fold, seed * settings.folds + fold);
             if (order.size() < settings.steps)

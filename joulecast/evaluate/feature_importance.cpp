@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "joulecast/error.h"
-#include "joulecast/learn/folds.h"
 #include "joulecast/learn/random.h"
 #include "joulecast/predict/fit_models.h"
 #include "joulecast/units/statistics.h"
@@ -114,18 +113,12 @@ std::vector<FeatureImportance> lines_of(const std::pair<Family, Metric>& part, c
     return lines;
 }
 
-std::vector<std::string> groups_of(std::span<const TrainingRow> rows) {
-    std::vector<std::string> groups;
-    for (const TrainingRow& row : rows) groups.push_back(row.group);
-    return groups;
-}
-
 }  // namespace
 
 std::vector<FeatureImportance> feature_importance(const Device& device, const OperatingPoint& setting,
                                                   std::span<const TrainingRow> rows,
                                                   const ImportanceSettings& settings) {
-    const auto fold_of = group_folds(groups_of(rows), settings.folds, settings.training.seed);
+    const auto fold_of = group_folds(rows, settings.folds, settings.training.seed);
     const auto columns = all_columns();
     Random random(settings.training.seed);
     Tallies tallies;
@@ -156,7 +149,7 @@ std::vector<AugmentationEffect> augmentation_effect(const Device& device, const 
                                                     const std::vector<bool>& of_networks,
                                                     const ValidationSettings& settings) {
     if (std::all_of(of_networks.begin(), of_networks.end(), [](bool of) { return of; })) return {};
-    const auto fold_of = group_folds(groups_of(rows), settings.folds, settings.training.seed);
+    const auto fold_of = group_folds(rows, settings.folds, settings.training.seed);
     std::vector<AugmentationEffect> lines;
     for (const bool with_others : {true, false}) {
         std::vector<OutOfFoldRow> forecasts;

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "joulecast/error.h"
-#include "joulecast/learn/folds.h"
 #include "joulecast/predict/fit_models.h"
 #include "joulecast/units/statistics.h"
 
@@ -128,9 +127,7 @@ std::vector<LearnerScore> scores_of(const Compared& compared) {
 
 std::vector<LearnerScore> compare_learners(const Device& device, const OperatingPoint& setting,
                                            std::span<const TrainingRow> rows, const ComparisonSettings& settings) {
-    std::vector<std::string> groups;
-    for (const TrainingRow& row : rows) groups.push_back(row.group);
-    const auto fold_of = group_folds(groups, settings.folds, settings.training.seed);
+    const auto fold_of = group_folds(rows, settings.folds, settings.training.seed);
     std::vector<Learner> learners = settings.learners;
     if (learners.empty()) learners.assign(all_learners().begin(), all_learners().end());
     const DeviceModel frame = frame_of(device, setting);

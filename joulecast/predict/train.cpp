@@ -58,9 +58,7 @@ struct Fold {
 /// Those that have rows on both sides.
 std::vector<Fold> grouped_folds(const DeviceModel& frame, std::span<const TrainingRow> rows,
                                 const TrainSettings& settings) {
-    std::vector<std::string> groups;
-    for (const TrainingRow& row : rows) groups.push_back(row.group);
-    const auto fold_of = group_folds(groups, settings.folds, settings.seed);
+    const auto fold_of = group_folds(rows, settings.folds, settings.seed);
     std::vector<Fold> folds(settings.folds, Fold{frame, {}, {}});
     for (std::size_t i = 0; i < rows.size(); ++i) {
         for (std::size_t fold = 0; fold < settings.folds; ++fold) {
@@ -171,6 +169,18 @@ std::string licence_of(const std::set<std::string>& sources) {
 
 std::string operation_group(const Operation& operation) {
     return signature(plain(operation));
+}
+
+std::set<std::string> operation_groups(const Graph& graph) {
+    std::set<std::string> groups;
+    for (const CountedOperation& counted : count_operations(graph)) groups.insert(operation_group(counted.operation));
+    return groups;
+}
+
+std::vector<std::size_t> group_folds(std::span<const TrainingRow> rows, std::size_t folds, std::uint64_t seed) {
+    std::vector<std::string> groups;
+    for (const TrainingRow& row : rows) groups.push_back(row.group);
+    return group_folds(groups, folds, seed);
 }
 
 bool same_setting(const OperatingPoint& a, const OperatingPoint& b) {

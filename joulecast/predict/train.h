@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +44,10 @@ struct TrainingNetwork {
 /// without fractions (eps) and the state of batch norm and dropout. So one shape in inference and training, in float32
 /// and bfloat16, in place or not, measured in several sessions, is one group.
 std::string operation_group(const Operation& operation);
+/// Those of all that a network calls.
+std::set<std::string> operation_groups(const Graph& graph);
+/// The fold (0 .. folds-1) of each row, equal groups in one: group_folds() of learn/folds.h.
+std::vector<std::size_t> group_folds(std::span<const TrainingRow> rows, std::size_t folds, std::uint64_t seed);
 
 /// Threads, math and host: what one model holds for, since each changes every time.
 bool same_setting(const OperatingPoint& a, const OperatingPoint& b);
