@@ -162,6 +162,10 @@ NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* cons
 
 }  // namespace
 
+Error too_few_to_split(const Device& device) {
+    return Error("too few different operations on " + device.id + " to split them into folds.");
+}
+
 std::vector<OutOfFoldRow> validate_operations(const Device& device, const OperatingPoint& setting,
                                               std::span<const TrainingRow> rows, const ValidationSettings& settings) {
     const auto fold_of = settings.grouped ? group_folds(rows, settings.folds, settings.training.seed)
@@ -181,7 +185,7 @@ std::vector<OutOfFoldRow> validate_operations(const Device& device, const Operat
         }
         if (settings.progress) settings.progress(fold + 1, settings.folds);
     }
-    if (out.empty()) throw Error("too few different operations on " + device.id + " to split them into folds.");
+    if (out.empty()) throw too_few_to_split(device);
     return out;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "joulecast/error.h"
 #include "joulecast/evaluate/accuracy.h"
 #include "joulecast/evaluate/baseline_networks.h"
 #include "joulecast/predict/train.h"
@@ -17,6 +18,9 @@ namespace joulecast {
 
 /// Called with (done, all) after each training, for a progress line.
 using Progress = std::function<void(std::size_t, std::size_t)>;
+
+/// What to throw where no fold has rows on both sides.
+Error too_few_to_split(const Device& device);
 
 struct ValidationSettings {
     std::size_t folds = 5;

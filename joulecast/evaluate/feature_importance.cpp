@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "joulecast/error.h"
 #include "joulecast/learn/random.h"
 #include "joulecast/predict/fit_models.h"
 #include "joulecast/units/statistics.h"
@@ -136,7 +135,7 @@ std::vector<FeatureImportance> feature_importance(const Device& device, const Op
         }
         if (settings.progress) settings.progress(fold + 1, settings.folds);
     }
-    if (tallies.empty()) throw Error("too few different operations on " + device.id + " to split them into folds.");
+    if (tallies.empty()) throw too_few_to_split(device);
     std::vector<FeatureImportance> all;
     for (const auto& [part, tally] : tallies) {
         for (FeatureImportance& line : lines_of(part, tally, columns)) all.push_back(std::move(line));

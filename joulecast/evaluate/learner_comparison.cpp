@@ -8,7 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "joulecast/error.h"
 #include "joulecast/predict/fit_models.h"
 #include "joulecast/units/statistics.h"
 
@@ -148,7 +147,7 @@ std::vector<LearnerScore> compare_learners(const Device& device, const Operating
         }
     }
     if (compared.forecasts.empty())
-        throw Error("too few different operations on " + device.id + " to split them into folds.");
+        throw too_few_to_split(device);
     return scores_of(compared);
 }
 
