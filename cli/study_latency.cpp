@@ -79,8 +79,7 @@ class TrainedFile {
     explicit TrainedFile(const std::vector<MeasuredRows>& all) {
         path_ = (std::filesystem::temp_directory_path() / ("joulecast-latency-" + std::to_string(::getpid()) + ".jcp"))
                     .string();
-        Predictor predictor;
-        for (const Feature* feature : all_columns()) predictor.features.emplace_back(feature->name);
+        Predictor predictor = empty_predictor();
         TrainSettings settings;
         settings.learner = Learner::extra_trees;
         for (const MeasuredRows& rows : all) {

@@ -235,11 +235,10 @@ int run(const Options& options) {
     const Dataset dataset(options.database, Dataset::Access::read_only);
     TrainSettings settings;
     settings.learner = parse_learner(options.learner);
-    Predictor predictor;
+    Predictor predictor = empty_predictor();
     std::vector<OperationRow> sources;
     std::vector<PowerSample> samples;
     std::vector<Dropped> dropped;
-    for (const Feature* feature : all_columns()) predictor.features.emplace_back(feature->name);
     std::vector<DeviceRows> of_devices;
     std::vector<MeasuredRows> all = measured_rows(dataset, options.devices);
     for (MeasuredRows& rows : all) {

@@ -236,6 +236,12 @@ std::vector<const Feature*> all_columns() {
     return all;
 }
 
+Predictor empty_predictor() {
+    Predictor predictor;
+    for (const Feature& feature : features()) predictor.features.emplace_back(feature.name);
+    return predictor;
+}
+
 DeviceModel train_device(const Device& device, const OperatingPoint& setting, std::span<const TrainingRow> rows,
                          std::span<const TrainingNetwork> networks, const TrainSettings& settings) {
     if (rows.empty()) throw Error("cannot train for " + device.id + ": no measured operations");

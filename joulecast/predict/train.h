@@ -75,6 +75,8 @@ DeviceModel train_device(const Device& device, const OperatingPoint& setting, st
 
 /// The columns of a new predictor: every feature.
 std::vector<const Feature*> all_columns();
+/// A predictor of all of them that covers no device yet.
+Predictor empty_predictor();
 
 /// What is known of where rows come from.
 Origin origin_of(std::span<const OperationRow> rows, const std::string& program, const std::string& created);

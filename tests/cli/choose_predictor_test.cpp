@@ -21,8 +21,7 @@ class UnseenDevice : public ::testing::Test {
         const std::vector<DeviceRows> rows{made_up_rows("p100", 0.9), made_up_rows("v100-32g-pcie", 1.0),
                                            made_up_rows("a100-40g-sxm", 1.1)};
         const std::vector<const DeviceRows*> parts{&rows[0], &rows[1], &rows[2]};
-        Predictor predictor;
-        for (const Feature* feature : all_columns()) predictor.features.emplace_back(feature->name);
+        Predictor predictor = empty_predictor();
         predictor.pooled.push_back(train_pooled(parts, quick_settings()));
         predictor.origin.program = "test";
         write_jcp(predictor, folder_->file("gpus.jcp"));

@@ -21,13 +21,12 @@ using ::testing::HasSubstr;
 /// A small predictor with every kind of content.
 const Predictor& sample() {
     static const Predictor predictor = [] {
-        Predictor p;
+        Predictor p = empty_predictor();
         const auto rows = testing::synthetic_rows({testing::synthetic_graph("resnet18", 2)});
         OperatingPoint setting;
         const auto training = training_rows(rows, testing::synthetic_cpu(), setting);
         const Graph graph = testing::synthetic_graph("resnet18", 2);
         const std::vector<TrainingNetwork> networks{{graph, testing::synthetic_network(graph).measurement}};
-        for (const Feature* feature : all_columns()) p.features.emplace_back(feature->name);
         TrainSettings settings;
         settings.trees = 3;
         settings.learner = Learner::extra_trees;

@@ -123,8 +123,7 @@ TEST(Pooled, AFewMeasurementsAdjustItAndNarrowItsIntervals) {
 }
 
 TEST(Pooled, ComesBackFromItsFile) {
-    Predictor predictor;
-    for (const Feature* feature : all_columns()) predictor.features.emplace_back(feature->name);
+    Predictor predictor = empty_predictor();
     predictor.pooled.push_back(pooled());
     const auto bytes = to_jcp(predictor);
     const Predictor back = from_jcp(bytes, "pooled.jcp");

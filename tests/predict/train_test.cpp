@@ -60,8 +60,7 @@ TEST(Train, IsTheSameFileEveryTime) {
         TrainSettings settings;
         settings.trees = 4;
         settings.threads = threads;
-        Predictor p;
-        for (const Feature* feature : all_columns()) p.features.emplace_back(feature->name);
+        Predictor p = empty_predictor();
         p.devices.push_back(train_device(testing::synthetic_cpu(), testing::synthetic_point(), rows, {}, settings));
         return to_jcp(p);
     };

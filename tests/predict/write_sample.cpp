@@ -53,8 +53,7 @@ Predictor trained() {
         {{Family::elementwise, Metric::power}, Learner::svr},
         {{Family::elementwise, Metric::peak_memory}, Learner::mlp},
     };
-    Predictor predictor;
-    for (const Feature* feature : all_columns()) predictor.features.emplace_back(feature->name);
+    Predictor predictor = empty_predictor();
     for (const auto& [part, learner] : learners) {
         TrainSettings settings;
         settings.trees = 3;
