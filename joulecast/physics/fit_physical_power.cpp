@@ -20,10 +20,6 @@ constexpr double at_limit = 0.95;
 /// Rows at the limit enter and leave the fit; a set that comes back to itself is not waited for longer than this.
 constexpr int most_rounds = 30;
 
-double limit_of(const PowerSample& sample) {
-    return sample.limit_w > 0 ? sample.limit_w : sample.device.tdp_w;
-}
-
 PhysicalPower with_coefficients(std::span<const double> values) {
     PhysicalPower model;
     model.still = values[0];
@@ -42,7 +38,7 @@ double unlimited(const PhysicalPower& model, const PowerSample& sample) {
 
 /// Whether the limit explains why the device drew no more than the `said` watts: then the row pulls no more.
 bool is_held(const PowerSample& sample, double said) {
-    return sample.watts >= at_limit * limit_of(sample) && said >= sample.watts;
+    return sample.watts >= at_limit * limit_or_tdp_w(sample.limit_w, sample.device) && said >= sample.watts;
 }
 
 /// The equations are linear in the coefficients: one row of them, and what is left for it to explain.

@@ -72,7 +72,7 @@ double watts(const PhysicalPower& model, const Device& device, const Activity& a
     const double whole = static_w(model, device, relative_clock) +
                          dynamic_scale_w(device) * v * v * (of_work + relative_clock * of_time);
     if (std::isnan(whole)) return whole;
-    return std::min(whole, limit_w > 0 ? limit_w : device.tdp_w);
+    return std::min(whole, limit_or_tdp_w(limit_w, device));
 }
 
 Estimate<Watts> watts_90(const PhysicalPower& model, const Device& device, const Activity& activity, double limit_w,
@@ -80,7 +80,7 @@ Estimate<Watts> watts_90(const PhysicalPower& model, const Device& device, const
     const double infinite = std::numeric_limits<double>::infinity();
     const double unlimited = watts(model, device, activity, infinite, relative_clock);
     if (std::isnan(unlimited)) return {};
-    const double limit = limit_w > 0 ? limit_w : device.tdp_w;
+    const double limit = limit_or_tdp_w(limit_w, device);
     const auto at = [&](double factor) { return std::min(unlimited * factor, limit); };
     const double factor = std::exp(model.half_width);
     return {Watts(at(1)), Watts(at(1 / factor) / meter_gain), Watts(at(factor) * meter_gain)};

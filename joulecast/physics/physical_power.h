@@ -46,6 +46,11 @@ struct PhysicalPower {
 /// z = 0.015 softplus((x - x_k) / 0.015), x_k = 0.70, over v(1). Knee and slope are those of V100 and RTX 8000.
 double relative_voltage(double relative_clock);
 
+/// What holds the card: the limit that was set, else its TDP. Watts.
+inline double limit_or_tdp_w(double limit_w, const Device& device) {
+    return limit_w > 0 ? limit_w : device.tdp_w;
+}
+
 /// What the sheet lacks for these equations: "tdp_w, vector_flop_per_s_fp32"; empty where nothing is missing.
 std::string missing_for_power(const Device& device);
 

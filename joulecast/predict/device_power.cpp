@@ -40,7 +40,7 @@ PowerFacts power_facts_of(const DeviceModel& device) {
     const PhysicalPower& model = device.physical_power;
     const double x = relative_clock(device);
     PowerFacts facts;
-    facts.cap_w = device.point.power_limit_w > 0 ? device.point.power_limit_w : device.device.tdp_w;
+    facts.cap_w = limit_or_tdp_w(device.point.power_limit_w, device.device);
     facts.idle_w = std::min(static_w(model, device.device, x), facts.cap_w);
     facts.busy_w = watts(model, device.device, busy, facts.cap_w, x);
     // What the model is wrong by on a device, it is wrong by in every operation: nothing of it averages out.

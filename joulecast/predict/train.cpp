@@ -140,7 +140,7 @@ PowerFacts power_facts(const DeviceModel& device, std::span<const TrainingRow* c
     if (!(facts.idle_w > 0)) facts.idle_w = share_of_least_power * least;
     facts.idle_w = std::min(facts.idle_w, least);
     facts.busy_w = busy.empty() ? quantile(all, 0.9) : median(busy);
-    facts.cap_w = device.point.power_limit_w > 0 ? device.point.power_limit_w : device.device.tdp_w;
+    facts.cap_w = limit_or_tdp_w(device.point.power_limit_w, device.device);
     return facts;
 }
 
