@@ -23,6 +23,12 @@ class Samples {
         for (std::size_t column = 0; column < columns_; ++column) set(row, column, values[column]);
     }
     float at(std::size_t row, std::size_t column) const { return values_[column * rows_ + row]; }
+    /// As learned models are asked with it.
+    std::vector<float> row(std::size_t row) const {
+        std::vector<float> values(columns_);
+        for (std::size_t column = 0; column < columns_; ++column) values[column] = at(row, column);
+        return values;
+    }
     std::span<const float> column(std::size_t column) const {
         return std::span(values_).subspan(column * rows_, rows_);
     }

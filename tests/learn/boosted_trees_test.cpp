@@ -90,12 +90,6 @@ class Asked {
     BoosterHandle booster_ = nullptr;
 };
 
-std::vector<float> row(const Samples& samples, std::size_t i) {
-    std::vector<float> values;
-    for (std::size_t c = 0; c < samples.columns(); ++c) values.push_back(samples.at(i, c));
-    return values;
-}
-
 TEST(BoostedTrees, ForecastWhatXgboostForecasts) {
     const Table table = rows(400);
     const std::vector<std::map<std::string, std::string>> ways = {
@@ -112,7 +106,7 @@ TEST(BoostedTrees, ForecastWhatXgboostForecasts) {
         const auto theirs = xgboost.predictions(table.samples);
         for (std::size_t i = 0; i < table.samples.rows(); ++i) {
             // Theirs is a sum in float32.
-            EXPECT_NEAR(predict(ours, row(table.samples, i)) / static_cast<double>(theirs[i]), 1, 1e-6) << i;
+            EXPECT_NEAR(predict(ours, table.samples.row(i)) / static_cast<double>(theirs[i]), 1, 1e-6) << i;
         }
     }
 }

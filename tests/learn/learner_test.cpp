@@ -31,12 +31,6 @@ Table steps(std::size_t rows) {
     return table;
 }
 
-std::vector<float> row(const Samples& samples, std::size_t i) {
-    std::vector<float> values;
-    for (std::size_t c = 0; c < samples.columns(); ++c) values.push_back(samples.at(i, c));
-    return values;
-}
-
 TEST(Learner, SplitsWhereTheSquaredErrorFallsMost) {
     // Targets 0 0 9 9 over x = 1 2 3 4: the best cut is between 2 and 3, in their middle.
     Samples samples(4, 1);
@@ -52,7 +46,7 @@ TEST(Learner, RepeatsTheTrainingRowsWithLeavesOfOne) {
     const Table table = steps(200);
     const Forest forest = fit_forest(table.samples, table.targets, settings(Learner::extra_trees, 10, 1));
     for (std::size_t i = 0; i < 200; ++i) {
-        EXPECT_NEAR(predict(forest, row(table.samples, i)), table.targets[i], 1e-6);
+        EXPECT_NEAR(predict(forest, table.samples.row(i)), table.targets[i], 1e-6);
     }
 }
 

@@ -64,9 +64,7 @@ double error_of_leaves(const Forest& forest, const Samples& samples, const std::
                        const std::vector<std::uint32_t>& rows) {
     double error = 0;
     for (const std::uint32_t row : rows) {
-        std::vector<float> values;
-        for (std::size_t c = 0; c < samples.columns(); ++c) values.push_back(samples.at(row, c));
-        error += std::pow(predict(forest, values) - targets[row], 2);
+        error += std::pow(predict(forest, samples.row(row)) - targets[row], 2);
     }
     return error;
 }
@@ -136,9 +134,7 @@ TEST(TreeGrower, LosesNextToNothingByBinsOfManyValues) {
         double error = 0;
         double all = 0;
         for (std::size_t row = 0; row < fresh.rows(); ++row) {
-            std::vector<float> values;
-            for (std::size_t c = 0; c < fresh.columns(); ++c) values.push_back(fresh.at(row, c));
-            error += std::pow(predict(forest, values) - truth[row], 2);
+            error += std::pow(predict(forest, fresh.row(row)) - truth[row], 2);
             all += std::pow(truth[row] - mean, 2);
         }
         return 1 - error / all;

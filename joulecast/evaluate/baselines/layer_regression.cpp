@@ -43,9 +43,7 @@ class PerLayer : public FittedBaseline {
 }  // namespace
 
 std::vector<float> LayerRows::features(std::size_t row) const {
-    std::vector<float> values;
-    for (std::size_t column = 0; column < samples.columns(); ++column) values.push_back(samples.at(row, column));
-    return values;
+    return samples.row(row);
 }
 
 Fitted fit_per_layer(Observations rows, const LayerRegression& recipe) {
