@@ -6,6 +6,7 @@
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/predict/jcp.h"
 #include "tests/cli/run_command.h"
+#include "tests/cli/suite_folder.h"
 #include "tests/predict/made_up_gpus.h"
 
 namespace joulecast::testing {
@@ -14,23 +15,16 @@ namespace {
 using ::testing::HasSubstr;
 
 /// A predictor that was measured on no device: a model over three made-up GPUs.
-class UnseenDevice : public ::testing::Test {
-  protected:
-    static void SetUpTestSuite() {
-        folder_ = new TemporaryFolder;
-        const std::vector<DeviceRows> rows{made_up_rows("p100", 0.9), made_up_rows("v100-32g-pcie", 1.0),
-                                           made_up_rows("a100-40g-sxm", 1.1)};
+class UnseenDevice : public SuiteFolder<UnseenDevice> {
+  public:
+    static void set_up_files() {
+        const std::vector<DeviceRows> rows = three_made_up_gpus();
         const std::vector<const DeviceRows*> parts{&rows[0], &rows[1], &rows[2]};
         Predictor predictor = empty_predictor();
         predictor.pooled.push_back(train_pooled(parts, quick_settings()));
         predictor.origin.program = "test";
-        write_jcp(predictor, folder_->file("gpus.jcp"));
+        write_jcp(predictor, file("gpus.jcp"));
     }
-    static void TearDownTestSuite() {
-        delete folder_;
-        folder_ = nullptr;
-    }
-    static std::string file(const std::string& name) { return folder_->file(name); }
     static Ran predict(const std::string& arguments) {
         return run_joulecast("predict alexnet --format json --predictor " + file("gpus.jcp") + " --device " +
                              arguments);
@@ -38,9 +32,6 @@ class UnseenDevice : public ::testing::Test {
     static double seconds_of(const Ran& ran) {
         return nlohmann::json::parse(ran.out)["predictions"][0]["time_s"]["value"].get<double>();
     }
-
-  private:
-    static inline TemporaryFolder* folder_ = nullptr;
 };
 
 TEST_F(UnseenDevice, IsForecastFromItsDataSheetAndSaysSo) {

@@ -33,11 +33,9 @@ TEST(Info, TellsFromWhichHostsWasMeasured) {
     const std::string db = folder.file("hosts.db");
     {
         Dataset dataset(db);
-        dataset.insert(synthetic_cpu());
         const Graph graph = synthetic_graph("resnet18", 2);
-        for (const OperationRow& row : synthetic_rows({graph})) dataset.insert(row.measurement, row.provenance);
+        insert_synthetic(dataset, {graph});
         NetworkRow row = synthetic_network(graph);
-        dataset.insert(row.measurement, row.provenance);
         row.measurement.asked.host = row.measurement.real.host = Host::python;
         row.measurement.time.median_s *= 1.2;
         dataset.insert(row.measurement, row.provenance);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_command.h"
+#include "tests/cli/suite_folder.h"
 #include "tests/predict/synthetic.h"
 
 namespace joulecast {
@@ -107,11 +108,10 @@ TEST(Study, OnlyWhatThereIsIsAccepted) {
 }
 
 /// Two networks with their operations; what measuring took is half a second each.
-class StudyOfADatabase : public ::testing::Test {
-  protected:
-    static void SetUpTestSuite() {
-        folder_ = new TemporaryFolder;
-        Dataset dataset(folder_->file("two.db"));
+class StudyOfADatabase : public testing::SuiteFolder<StudyOfADatabase> {
+  public:
+    static void set_up_files() {
+        Dataset dataset(file("two.db"));
         dataset.insert(testing::synthetic_cpu());
         const std::vector<Graph> graphs{testing::synthetic_graph("resnet18", 2),
                                         testing::synthetic_graph("mobilenet_v2", 2)};
@@ -125,19 +125,11 @@ class StudyOfADatabase : public ::testing::Test {
             dataset.insert(row.measurement, row.provenance);
         }
     }
-    static void TearDownTestSuite() {
-        delete folder_;
-        folder_ = nullptr;
-    }
-    static std::string file(const std::string& name) { return folder_->file(name); }
     static nlohmann::json study(const std::string& arguments) {
         const auto ran = run_joulecast("study " + arguments + " --format json --db " + file("two.db"));
         EXPECT_EQ(ran.status, 0) << ran.err;
         return nlohmann::json::parse(ran.out, nullptr, false);
     }
-
-  private:
-    static inline TemporaryFolder* folder_ = nullptr;
 };
 
 TEST_F(StudyOfADatabase, DatasetSizePrintsAStepForEachPartWithTheThesisBeside) {

@@ -15,11 +15,7 @@ using ::testing::HasSubstr;
 std::string small_database(const TemporaryFolder& folder) {
     const std::string path = folder.file("small.db");
     Dataset dataset(path);
-    dataset.insert(synthetic_cpu());
-    const Graph graph = synthetic_graph("resnet18", 2);
-    for (const OperationRow& row : synthetic_rows({graph})) dataset.insert(row.measurement, row.provenance);
-    const NetworkRow network = synthetic_network(graph);
-    dataset.insert(network.measurement, network.provenance);
+    insert_synthetic(dataset, {synthetic_graph("resnet18", 2)});
     return path;
 }
 

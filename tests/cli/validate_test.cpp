@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_command.h"
+#include "tests/cli/suite_folder.h"
 #include "tests/predict/synthetic.h"
 
 namespace joulecast::testing {
@@ -12,31 +13,17 @@ namespace {
 using ::testing::HasSubstr;
 
 /// Three networks, their operations and their times.
-class Validate : public ::testing::Test {
-  protected:
-    static void SetUpTestSuite() {
-        folder_ = new TemporaryFolder;
-        Dataset dataset(folder_->file("three.db"));
-        dataset.insert(synthetic_cpu());
+class Validate : public SuiteFolder<Validate> {
+  public:
+    static void set_up_files() {
+        Dataset dataset(file("three.db"));
         std::vector<Graph> graphs;
         for (const char* model : {"resnet18", "vgg11", "alexnet"}) graphs.push_back(synthetic_graph(model, 2));
-        for (const OperationRow& row : synthetic_rows(graphs)) dataset.insert(row.measurement, row.provenance);
-        for (const Graph& graph : graphs) {
-            const NetworkRow row = synthetic_network(graph);
-            dataset.insert(row.measurement, row.provenance);
-        }
+        insert_synthetic(dataset, graphs);
     }
-    static void TearDownTestSuite() {
-        delete folder_;
-        folder_ = nullptr;
-    }
-    static std::string file(const std::string& name) { return folder_->file(name); }
     static Ran validate(const std::string& options) {
         return run_joulecast("validate --db " + file("three.db") + " " + options);
     }
-
-  private:
-    static inline TemporaryFolder* folder_ = nullptr;
 };
 
 TEST_F(Validate, ComparesLearnersWithJoulecastsOwnChoice) {

@@ -12,9 +12,9 @@ namespace joulecast {
 namespace {
 
 std::vector<MeasuredDevice> three() {
-    return {{testing::made_up_rows("p100", 0.9), {}, {}},
-            {testing::made_up_rows("v100-32g-pcie", 1.0), {}, {}},
-            {testing::made_up_rows("a100-40g-sxm", 1.1), {}, {}}};
+    std::vector<MeasuredDevice> devices;
+    for (DeviceRows& rows : testing::three_made_up_gpus()) devices.push_back({std::move(rows), {}, {}});
+    return devices;
 }
 
 ValidationSettings quick() {

@@ -117,6 +117,16 @@ inline NetworkRow synthetic_network(const Graph& graph, const std::string& preci
     return row;
 }
 
+/// The operations of the graphs, and the graphs themselves, on the synthetic CPU.
+inline void insert_synthetic(Dataset& dataset, const std::vector<Graph>& graphs) {
+    dataset.insert(synthetic_cpu());
+    for (const OperationRow& row : synthetic_rows(graphs)) dataset.insert(row.measurement, row.provenance);
+    for (const Graph& graph : graphs) {
+        const NetworkRow row = synthetic_network(graph);
+        dataset.insert(row.measurement, row.provenance);
+    }
+}
+
 /// Rows made ready for training, as the verbs do it.
 inline std::vector<TrainingRow> synthetic_training(const std::vector<Graph>& graphs) {
     OperatingPoint setting;
