@@ -151,10 +151,6 @@ std::pair<std::vector<std::size_t>, std::vector<std::size_t>> split(const Percep
     return parts;
 }
 
-void shuffle(std::vector<Index>& order, Random& random) {
-    for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random.below(left)]);
-}
-
 class Training {
   public:
     Training(std::vector<Place> places, const PerceptronSettings& settings, Prepared rows, Prepared stopping)
