@@ -305,6 +305,7 @@ Json to_json(const Forecast& forecast) {
             {"peak_memory_bytes", estimate(n.cost.peak_memory)},
             {"memory_missing_reason", n.memory_missing_reason},
             {"resident_bytes", number(n.resident_bytes)},
+            {"composition", name(n.composition)},
             {"limited_by", name(n.limited_by)},
             {"predictor", n.predictor},
             {"predictor_note", forecast.note},

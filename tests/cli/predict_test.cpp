@@ -33,6 +33,8 @@ TEST(Predict, ABagHasATimeAndNoMemoryPlanAndSaysSo) {
     const auto whole = nlohmann::json::parse(run_joulecast("predict resnet18" + at).out)["predictions"][0];
     const auto parts = nlohmann::json::parse(run_joulecast("predict " + bag + at).out)["predictions"][0];
     EXPECT_DOUBLE_EQ(whole["time_s"]["value"].get<double>(), parts["time_s"]["value"].get<double>());
+    EXPECT_EQ(whole["composition"], "timeline");
+    EXPECT_EQ(parts["composition"], "aggregate");
     EXPECT_EQ(whole["memory_missing_reason"], "");
     EXPECT_TRUE(parts["peak_memory_bytes"]["value"].is_null());
     EXPECT_THAT(parts["memory_missing_reason"].get<std::string>(), HasSubstr("a bag of operations has no edges"));
