@@ -60,6 +60,7 @@ Run declare_info(CLI::App& command);
 Run declare_train(CLI::App& command);
 Run declare_validate(CLI::App& command);
 Run declare_predict(CLI::App& command);
+Run declare_recommend(CLI::App& command);
 Run declare_study(CLI::App& command);
 Run declare_devices(CLI::App& command);
 Run declare_clocks(CLI::App& command);

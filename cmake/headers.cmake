@@ -225,6 +225,7 @@ set(joulecast_headers
     joulecast/recommend/objective.h
     joulecast/recommend/pareto.h
     joulecast/recommend/recommend.h
+    joulecast/recommend/survey.h
     joulecast/report/plot.h
     joulecast/report/sparkline.h
     joulecast/report/table.h

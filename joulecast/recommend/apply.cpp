@@ -35,10 +35,11 @@ struct Commands {
     std::vector<std::string> back;
 };
 
-Commands of_nvidia(const OperatingPoint& asked, const Device& device) {
+Commands of_nvidia(const Candidate& candidate, const Device& device) {
+    const OperatingPoint& asked = candidate.asked;
     const std::string program = "sudo nvidia-smi -i 0 ";
     Commands all;
-    const bool clock = std::isfinite(asked.sm_clock_mhz), memory = std::isfinite(asked.memory_clock_mhz);
+    const bool clock = candidate.sets_clock(), memory = std::isfinite(asked.memory_clock_mhz);
     if (is_before_volta(device) && (clock || memory)) {
         const double of_memory = memory ? asked.memory_clock_mhz : device.memory_clock_mhz;
         const double of_units = clock ? asked.sm_clock_mhz : highest_clock_mhz(device);
@@ -61,10 +62,11 @@ Commands of_nvidia(const OperatingPoint& asked, const Device& device) {
     return all;
 }
 
-Commands of_amd(const OperatingPoint& asked) {
+Commands of_amd(const Candidate& candidate) {
+    const OperatingPoint& asked = candidate.asked;
     const std::string program = "sudo rocm-smi -d 0 ";
     Commands all;
-    if (std::isfinite(asked.sm_clock_mhz)) {
+    if (candidate.sets_clock()) {
         all.set.push_back(program + "--setperfdeterminism " + whole(asked.sm_clock_mhz));
         all.back.push_back(program + "--resetperfdeterminism");
     }
@@ -79,8 +81,8 @@ Commands of_amd(const OperatingPoint& asked) {
 
 Application how_to_apply(const Candidate& candidate, const Device& device) {
     const OperatingPoint& asked = candidate.asked;
-    const bool sets = std::isfinite(asked.sm_clock_mhz) || std::isfinite(asked.memory_clock_mhz) ||
-                      std::isfinite(asked.power_limit_w);
+    const bool sets =
+        candidate.sets_clock() || std::isfinite(asked.memory_clock_mhz) || std::isfinite(asked.power_limit_w);
     if (!sets || candidate.is_default) return {"", "", "nothing to set: that is how the device comes"};
     const bool nvidia = device.vendor == "nvidia", amd = device.vendor == "amd" && device.kind == Device::Kind::gpu;
     if (!nvidia && !amd) return {"", "", "joulecast knows no command that sets the clock of " + device.display_name};
@@ -88,7 +90,7 @@ Application how_to_apply(const Candidate& candidate, const Device& device) {
         return {"", "",
                 "application clocks go with a memory clock, which the data sheet does not tell: see nvidia-smi -q -d "
                 "SUPPORTED_CLOCKS"};
-    const Commands all = nvidia ? of_nvidia(asked, device) : of_amd(asked);
+    const Commands all = nvidia ? of_nvidia(candidate, device) : of_amd(candidate);
     return {chained(all.set), chained(all.back), "0 is the number of the device there"};
 }
 

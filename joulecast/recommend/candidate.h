@@ -19,6 +19,7 @@ struct Candidate {
     OperatingPoint real;   ///< what it runs at: a lower clock where a power limit holds it
     /// The device's highest clock and its power limit as sold: what happens where nobody sets anything.
     bool is_default = false;
+    double highest_clock_mhz = unknown;  ///< the one that the device comes with; NaN: its clocks are not known
     Mode mode = Mode::inference;
     std::string precision = "fp32";
     std::map<std::string, std::int64_t> symbols;
@@ -38,6 +39,9 @@ struct Candidate {
     double energy_spread = unknown;
     std::string limited_by;    ///< "device", "host", "power_cap"
     bool lower_bound = false;  ///< operations without a record are in it
+
+    /// Whether a clock has to be set: a power limit alone leaves it as it comes.
+    bool sets_clock() const { return asked.sm_clock_mhz < highest_clock_mhz || asked.sm_clock_mhz > highest_clock_mhz; }
 };
 
 }  // namespace joulecast

@@ -23,6 +23,7 @@ Device card(const std::string& vendor, const std::string& architecture) {
 Candidate at(double clock_mhz, double limit_w = Candidate::unknown) {
     Candidate c;
     c.asked.sm_clock_mhz = clock_mhz;
+    c.highest_clock_mhz = 1480;
     c.asked.power_limit_w = limit_w;
     return c;
 }
@@ -34,7 +35,7 @@ TEST(Apply, LocksTheClockOfAnNvidiaCard) {
 }
 
 TEST(Apply, SetsAPowerLimitAndPutsItBack) {
-    const Application apply = how_to_apply(at(Candidate::unknown, 200), card("nvidia", "ampere"));
+    const Application apply = how_to_apply(at(1480, 200), card("nvidia", "ampere"));
     EXPECT_EQ(apply.command, "sudo nvidia-smi -i 0 -pl 200");
     EXPECT_EQ(apply.undo, "sudo nvidia-smi -i 0 -pl 250");
     EXPECT_EQ(how_to_apply(at(1110, 200), card("nvidia", "ampere")).command,

@@ -1,0 +1,114 @@
+#include "cli/device_survey.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "cli/choose_predictor.h"
+#include "joulecast/device/precision.h"
+#include "joulecast/error.h"
+#include "joulecast/learn/parallel.h"
+#include "joulecast/physics/clock_curve.h"
+#include "joulecast/predict/forecast_network.h"
+#include "joulecast/predict/hosts.h"
+#include "joulecast/recommend/survey.h"
+
+namespace joulecast::cli {
+namespace {
+
+/// Of the device as it was named or by its id; NaN: none was given.
+double price_for(const DevicePrices& prices, const std::string& named, const std::string& id) {
+    for (const std::string& key : {named, id, std::string()}) {
+        if (const auto found = prices.find(key); found != prices.end()) return found->second;
+    }
+    return Candidate::unknown;
+}
+
+/// Each reason once for a device.
+void add_refusals(Survey& survey, const std::string& device, const std::vector<std::string>& refused) {
+    if (refused.empty()) return;
+    const std::string more = refused.size() > 1 ? " (and " + std::to_string(refused.size() - 1) + " more)" : "";
+    const std::string line = device + ": " + refused.front() + more;
+    if (std::ranges::find(survey.left_out, line) == survey.left_out.end()) survey.left_out.push_back(line);
+    if (!survey.first_refusal) survey.first_refusal = refused.front();
+}
+
+/// The model that learnt how the device computes at that precision. Throws UsageError where it cannot.
+const DeviceModel& model_for(const ChosenPredictor& chosen, Precision precision, Host host) {
+    const Device& device = chosen.model().device;
+    if (const auto why = refusal(precision, device.kind)) throw UsageError(*why);
+    const DeviceModel* model = chosen.model_with(math_of(precision), host);
+    if (!model)
+        throw UsageError(std::filesystem::path(chosen.path).filename().string() + " knows no " +
+                         std::string(name(precision)) + " on " + device.id);
+    if (const auto why = refusal(host, model->device, model->point.host)) throw UsageError(*why);
+    return *model;
+}
+
+/// All points of one run.
+void add_run(Survey& survey, const NetworkForecast& network, const DeviceModel& model,
+             std::span<const OperatingPoint> points) {
+    Surveyed at = joulecast::survey(network, model, points);
+    survey.asked += points.size() - 1;
+    survey.taken += at.candidates.empty() ? 0 : at.candidates.size() - 1;
+    std::ranges::move(at.candidates, std::back_inserter(survey.candidates));
+    add_refusals(survey, model.device.id, at.refused);
+    survey.unknown.insert(network.unknown_operations.begin(), network.unknown_operations.end());
+}
+
+/// All runs of one device.
+Survey survey_device(const std::string& named, const SurveyWish& wish, const std::vector<Opened>& graphs) {
+    Survey survey;
+    const ChosenPredictor chosen = choose_predictor(named, wish.predictor);
+    const Device& device = chosen.model().device;
+    survey.devices.emplace(device.id, device);
+    if (!chosen.note.empty()) survey.notes.push_back(chosen.note);
+    survey.predictors.push_back(std::filesystem::path(chosen.path).filename().string());
+    const auto points = grid_points(clock_table_mhz(device), wish.grid);
+    const auto features = columns(chosen.predictor);
+    for (const Opened& opened : graphs) {
+        for (const std::string& word : wish.precisions) {
+            try {
+                const Precision precision = precision_named(word);
+                const DeviceModel& model = model_for(chosen, precision, wish.host);
+                const Graph ready = at_precision(opened.graph, precision, opened.mode, device.kind);
+                add_run(survey, forecast_network(ready, word, model, features, {}, wish.host), model, points);
+            } catch (const Error& error) {  // what neither device nor network has at that precision
+                add_refusals(survey, device.id, {error.what()});
+            }
+        }
+    }
+    const double per_hour = price_for(wish.device_prices, named, device.id);
+    for (Candidate& c : survey.candidates) c.device_per_hour = per_hour;
+    return survey;
+}
+
+void merge(Survey& all, Survey one) {
+    std::ranges::move(one.candidates, std::back_inserter(all.candidates));
+    std::ranges::move(one.left_out, std::back_inserter(all.left_out));
+    std::ranges::move(one.notes, std::back_inserter(all.notes));
+    if (!all.first_refusal) all.first_refusal = one.first_refusal;
+    all.asked += one.asked;
+    all.taken += one.taken;
+    all.devices.merge(one.devices);
+    all.unknown.merge(one.unknown);
+    for (const std::string& predictor : one.predictors) {
+        if (std::ranges::find(all.predictors, predictor) == all.predictors.end()) all.predictors.push_back(predictor);
+    }
+}
+
+}  // namespace
+
+Survey survey_devices(const SurveyWish& wish, const std::vector<Opened>& graphs) {
+    std::vector<Survey> surveys(wish.devices.size());
+    in_parallel(surveys.size(), 0, [&](std::size_t i) { surveys[i] = survey_device(wish.devices[i], wish, graphs); });
+    Survey all;
+    for (Survey& one : surveys) merge(all, std::move(one));
+    const bool nothing_taken = all.asked > 0 && all.taken == 0;
+    if (all.first_refusal && (all.candidates.empty() || nothing_taken)) throw UsageError(*all.first_refusal);
+    return all;
+}
+
+}  // namespace joulecast::cli

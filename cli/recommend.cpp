@@ -1,0 +1,285 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/device_survey.h"
+#include "cli/recommendation_text.h"
+#include "cli/settings.h"
+#include "cli/verb.h"
+#include "joulecast/device/precision.h"
+#include "joulecast/error.h"
+#include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/profile/clock_settings.h"
+#include "joulecast/recommend/recommend.h"
+
+namespace joulecast::cli {
+namespace {
+
+struct Options {
+    std::string model;
+    std::vector<std::string> devices;
+    std::string predictor;
+    std::vector<std::string> set;
+    std::vector<std::string> modes{"inference"};
+    std::vector<std::string> precisions{"fp32"};
+    std::string host = "python";
+    std::string clocks;
+    std::string power_limits;
+    std::string objective = "energy";
+    Limits limits;
+    std::optional<double> hours;
+    Prices prices;
+    std::vector<std::string> device_prices;
+    std::optional<double> samples;
+    bool strict = false;
+    Output output;
+};
+
+/// NaN for what is none.
+double number_or_nan(const std::string& text) {
+    double value = 0;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, value);
+    return read.ec == std::errc() && read.ptr == end && std::isfinite(value) ? value : Candidate::unknown;
+}
+
+double price_of(const std::string& text, const std::string& whole) {
+    const double value = number_or_nan(text);
+    if (!(value >= 0))
+        throw UsageError(
+            "--device-price takes a price per hour for all devices or one for each, as in 2.5 or "
+            "h100=2.5,a30=0.8, not '" +
+            whole + "'");
+    return value;
+}
+
+DevicePrices parse_device_prices(const std::vector<std::string>& texts) {
+    DevicePrices prices;
+    for (const std::string& text : texts) {
+        const std::size_t equals = text.find('=');
+        const std::string device = equals == std::string::npos ? "" : text.substr(0, equals);
+        const double price = price_of(equals == std::string::npos ? text : text.substr(equals + 1), text);
+        if (!prices.emplace(device, price).second)
+            throw UsageError("--device-price names " + (device.empty() ? std::string("all devices") : device) +
+                             " twice");
+    }
+    return prices;
+}
+
+Grid parse_grid(const Options& options) {
+    const ClockWish wish = parse_clock_wish(options.clocks, options.power_limits);
+    Grid grid;
+    grid.all_clocks = wish.all || (options.clocks.empty() && options.power_limits.empty());
+    grid.clocks_mhz = wish.sm_clocks_mhz;
+    grid.power_limits_w = wish.power_limits_w;
+    return grid;
+}
+
+std::vector<Opened> open_graphs(const std::string& model, const std::vector<std::string>& modes,
+                                const std::vector<SymbolValues>& sizes) {
+    std::vector<Opened> graphs;
+    for (const SymbolValues& symbols : sizes) {
+        for (const std::string& word : modes) {
+            const Mode mode = parse_mode(word).value();
+            graphs.push_back({mode, open_model(model, shipped_folder("zoo"), symbols, mode)});
+        }
+    }
+    return graphs;
+}
+
+/// A phase of a network over sequences, or the network itself.
+struct Phase {
+    std::string name;
+    std::string model;
+    std::vector<SymbolValues> sizes;
+    std::vector<std::string> modes;
+    bool is_named = true;  ///< by the user; else it goes with what was
+};
+
+/// The sizes of the graph that takes one further token: what was the sequence lies behind it.
+SymbolValues decode_sizes(SymbolValues sizes, std::int64_t sequence) {
+    const auto given = sizes.find("sequence");
+    if (given != sizes.end()) sequence = given->second;
+    sizes.erase("sequence");
+    sizes.try_emplace("past", sequence);
+    return sizes;
+}
+
+/// The zoo's graph of one decoding step of that network, where it has one.
+std::optional<std::string> decode_of(const std::string& model) {
+    std::string name = model + "-decode";
+    const auto names = zoo_names(shipped_folder("zoo"));
+    if (std::ranges::find(names, name) == names.end()) return std::nullopt;
+    return name;
+}
+
+/// The network, and for a language model of the zoo the decoding step, too.
+std::vector<Phase> phases_of(const Options& options) {
+    const auto asked = parse_settings(options.set);
+    const bool infers = std::ranges::find(options.modes, "inference") != options.modes.end();
+    const auto decode = decode_of(options.model);
+    std::vector<SymbolValues> own = asked;
+    if (decode) {
+        for (SymbolValues& sizes : own) sizes.erase("past");  // that of the decoding step
+        std::ranges::sort(own);
+        own.erase(std::unique(own.begin(), own.end()), own.end());
+    }
+    const Graph graph =
+        open_model(options.model, shipped_folder("zoo"), own.front(), parse_mode(options.modes.front()).value());
+    std::vector<Phase> phases{{"", options.model, own, options.modes}};
+    if (graph.symbols.contains("past")) phases.front().name = "decode";
+    if (!graph.symbols.contains("sequence") || !infers) return phases;
+    phases.front().name = "prefill";
+    if (!decode) return phases;
+    Phase& step = phases.emplace_back(Phase{"decode", *decode, {}, {"inference"}, false});
+    for (const SymbolValues& sizes : asked)
+        step.sizes.push_back(decode_sizes(sizes, graph.symbols.at("sequence").value));
+    return phases;
+}
+
+Question question_of(const Options& options, const Phase& phase) {
+    Question question;
+    question.objective = parse_objective(options.objective).value();
+    question.limits = options.limits;
+    question.prices = options.prices;
+    if (phase.is_named) {
+        if (options.samples) question.job = Job{*options.samples};
+        if (options.hours) question.limits.job_s = *options.hours * seconds_per_hour;
+    } else {
+        // A job counts runs of the model that was named; nobody said how many tokens follow.
+        question.limits.job_s.reset();
+        if (options.samples) question.limits.price.reset();
+    }
+    return question;
+}
+
+void check(const Options& options) {
+    const Objective objective = parse_objective(options.objective).value();
+    const bool device_prices = !parse_device_prices(options.device_prices).empty();
+    if (const auto missing = missing_prices(objective, options.prices, device_prices))
+        throw UsageError("--minimise " + options.objective + ": " + *missing);
+    if (options.limits.price) {
+        if (const auto missing = missing_prices(Objective::price, options.prices, device_prices))
+            throw UsageError("--max-price: " + *missing);
+    }
+    if (options.hours && !options.samples) throw UsageError("--max-hours is for a job: give --samples N, too");
+}
+
+/// Every line once.
+void say(const std::string& line, std::set<std::string>& said) {
+    if (said.insert(line).second) std::cerr << "joulecast: " << line << '\n';
+}
+
+Answered answer(const Phase& phase, const Options& options, std::set<std::string>& said) {
+    const auto graphs = open_graphs(phase.model, phase.modes, phase.sizes);
+    Survey survey =
+        survey_devices({options.devices, options.predictor, options.precisions, parse_host(options.host).value(),
+                        parse_grid(options), parse_device_prices(options.device_prices)},
+                       graphs);
+    for (const std::string& note : survey.notes) say(note, said);
+    for (const std::string& one : survey.left_out) say("left out: " + one, said);
+    Answered answered;
+    answered.phase = phase.name;
+    answered.model = graphs.front().graph.name;
+    answered.left_out = std::move(survey.left_out);
+    answered.notes = std::move(survey.notes);
+    answered.predictors = std::move(survey.predictors);
+    answered.devices = std::move(survey.devices);
+    answered.unknown_operations.assign(survey.unknown.begin(), survey.unknown.end());
+    answered.recommendation = recommend(std::move(survey.candidates), question_of(options, phase));
+    return answered;
+}
+
+int run(const Options& options) {
+    check(options);
+    std::vector<Answered> phases;
+    std::set<std::string> said;
+    for (const Phase& phase : phases_of(options)) phases.push_back(answer(phase, options, said));
+    if (options.output.format == "json") {
+        options.output.write(recommendations_to_json(phases));
+    } else if (options.output.format == "csv") {
+        options.output.write(recommendations_to_csv(phases));
+    } else {
+        options.output.write(recommendations_to_text(phases, terminal(options.output)));
+    }
+    int status = done;
+    for (const Answered& one : phases) {
+        if (!one.unknown_operations.empty()) {
+            std::cerr << "joulecast: " << one.model << ": calls have no record (" << joined(one.unknown_operations)
+                      << "): costed by the bytes of their inputs, so its times are lower bounds\n";
+            status = std::max(status, static_cast<int>(options.strict ? failed : parts_unknown));
+        }
+    }
+    for (const Answered& one : phases) {
+        if (!one.recommendation.empty()) continue;
+        std::cerr << "joulecast: " << why_nothing(one) << '\n';
+        status = failed;
+    }
+    return status;
+}
+
+/// CLI11's own checks tell the greatest double there is.
+std::string above_zero(const std::string& text) {
+    return number_or_nan(text) > 0 ? "" : "'" + text + "' is no number above zero";
+}
+std::string not_negative(const std::string& text) {
+    return number_or_nan(text) >= 0 ? "" : "'" + text + "' is no number from zero on";
+}
+
+void declare_question(CLI::App& command, Options& options) {
+    std::vector<std::string> words;
+    for (const ObjectiveRule& one : objectives()) words.emplace_back(one.name);
+    command.add_option("--minimise,--minimize", options.objective, "what, per sample: " + objective_words())
+        ->check(CLI::IsMember(words))
+        ->capture_default_str();
+    command.add_option("--max-time", options.limits.time_s, "seconds that a run (a batch) may take")->check(above_zero);
+    command.add_option("--max-power", options.limits.power_w, "watts that a run may draw on average")
+        ->check(above_zero);
+    command.add_option("--max-memory", options.limits.memory_bytes, "bytes that a run may need on the device")
+        ->check(above_zero);
+    command.add_option("--max-price", options.limits.price, "price of the job, or without --samples of a sample")
+        ->check(above_zero);
+    command.add_option("--max-hours", options.hours, "hours that the job of --samples may take")->check(above_zero);
+    command.add_option("--electricity-price", options.prices.electricity_per_kwh, "price of a kWh")
+        ->check(not_negative);
+    command.add_option("--device-price", options.device_prices, "price of an hour: 2.5, or h100=2.5,a30=0.8")
+        ->delimiter(',');
+    command.add_option("--carbon", options.prices.carbon_g_per_kwh, "grams of CO2 per kWh")->check(not_negative);
+    command.add_option("--samples", options.samples, "samples of the whole job")->check(above_zero);
+}
+
+}  // namespace
+
+Run declare_recommend(CLI::App& command) {
+    const auto options = std::make_shared<Options>();
+    command.add_option("MODEL", options->model, "a .pt2, .onnx or .graph.json file, or a name of the zoo")->required();
+    command.add_option("--device", options->devices, "device ids; cpu is this machine")->delimiter(',')->required();
+    command.add_option("--clocks", options->clocks, "all (the default), 900,1200, or 600:1440:120, in MHz");
+    command.add_option("--power-limits", options->power_limits, "watts, as 150,200,250 or 150:300:25");
+    command.add_option("--set", options->set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
+    command.add_option("--mode", options->modes, "inference, training, or inference,training")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"inference", "training"}))
+        ->capture_default_str();
+    command.add_option("--precision", options->precisions, precision_words() + ", or several: fp32,bf16")
+        ->delimiter(',')
+        ->capture_default_str();
+    command.add_option("--host", options->host, "who issues the operations: python, cpp, graph")
+        ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
+        ->capture_default_str();
+    declare_question(command, *options);
+    command.add_option("--predictor", options->predictor,
+                       "a .jcp file; without, the shipped one that covers the device");
+    command.add_flag("--strict", options->strict, "fail when parts are unknown");
+    options->output.declare(command);
+    return [options] { return run(*options); };
+}
+
+}  // namespace joulecast::cli

@@ -1,0 +1,242 @@
+#include <array>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "cli/known.h"
+#include "cli/recommendation_text.h"
+#include "cli/recommendation_words.h"
+#include "joulecast/recommend/apply.h"
+#include "joulecast/report/table.h"
+
+namespace joulecast::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+template <class Unit>
+Json estimate(const Estimate<Unit>& e) {
+    return {{"value", number(e.value.value())}, {"low", number(e.low.value())}, {"high", number(e.high.value())}};
+}
+
+Json job_json(const Candidate& c, const Question& question) {
+    if (!question.job) return nullptr;
+    const JobCost job = job_cost(c, *question.job, question.prices);
+    return {{"samples", question.job->samples}, {"runs", job.runs},           {"hours", number(job.hours)},
+            {"kwh", number(job.kwh)},           {"price", number(job.price)}, {"carbon_g", number(job.carbon_g)}};
+}
+
+/// A candidate with what came of it.
+Json candidate_json(const Recommendation& r, std::size_t index) {
+    const Candidate& c = r.candidates[index];
+    const Assessment& a = r.assessments[index];
+    const SampleCost sample = sample_cost(c);
+    Json symbols = Json::object();
+    for (const auto& [symbol, value] : c.symbols) symbols[symbol] = value;
+    Json values = Json::object();
+    for (const ObjectiveRule& one : objectives())
+        values[std::string(one.name)] = number(one.per_sample(sample, r.question.prices));
+    return {{"device", c.asked.device},
+            {"clock_mhz", number(c.asked.sm_clock_mhz)},
+            {"real_clock_mhz", number(c.real.sm_clock_mhz)},
+            {"memory_clock_mhz", number(c.real.memory_clock_mhz)},
+            {"power_limit_w", number(c.asked.power_limit_w)},
+            {"is_default", c.is_default},
+            {"mode", name(c.mode)},
+            {"precision", c.precision},
+            {"host", name(c.asked.host)},
+            {"symbols", std::move(symbols)},
+            {"samples_per_run", c.samples},
+            {"time_s", estimate(c.time)},
+            {"energy_j", estimate(c.energy)},
+            {"power_w", estimate(c.power)},
+            {"memory_bytes", estimate(c.memory)},
+            {"device_memory_bytes", number(c.device_memory)},
+            {"per_sample", std::move(values)},
+            {"tokens_per_s", number(c.tokens / c.time.value.value())},
+            {"energy_per_token_j", number(c.energy.value.value() / c.tokens)},
+            {"limited_by", c.limited_by},
+            {"lower_bound", c.lower_bound},
+            {"value", number(a.value)},
+            {"feasible", a.feasible()},
+            {"unfit", a.unfit ? a.unfit->reason : ""},
+            {"breaks", a.breaks},
+            {"pareto", a.in_front},
+            {"chance_best", a.feasible() ? number(a.chance_best) : Json(nullptr)},
+            {"job", job_json(c, r.question)}};
+}
+
+Json saving_json(const Recommendation& r, std::optional<std::size_t> other) {
+    if (!other) return nullptr;
+    const Candidate& against = r.candidates[*other];
+    Json answer = Json::object();
+    for (const ObjectiveRule& one : objectives()) {
+        const double of_other = one.per_sample(sample_cost(against), r.question.prices);
+        if (!std::isfinite(of_other) || !(of_other > 0)) continue;
+        const Saving less = saving(r.answer(), against, one.objective, r.question.prices);
+        answer[std::string(one.name)] = {
+            {"value", number(less.value)}, {"low", number(less.low)}, {"high", number(less.high)}};
+    }
+    return answer;
+}
+
+Json limits_json(const Recommendation& r) {
+    Json all = Json::array();
+    for (const LimitRule& one : limit_rules()) {
+        const auto& limit = r.question.limits.*one.limit;
+        if (!limit) continue;
+        Json line{{"limit", one.name}, {"asked", *limit}, {"value", nullptr}, {"chance", nullptr}};
+        if (!r.empty()) {
+            const double value = one.value(r.answer(), r.question);
+            line["value"] = number(value);
+            for (const Held& held : held_limits(r.answer(), r.question)) {
+                if (held.rule == &one) line["chance"] = number(held.chance);
+            }
+        }
+        all.push_back(std::move(line));
+    }
+    return all;
+}
+
+Json binding_json(const Recommendation& r) {
+    if (!r.empty()) return nullptr;
+    Json all = Json::array();
+    for (const Binding& one : r.emptiness.binding) {
+        all.push_back({{"limit", one.rule ? std::string(one.rule->name) : "device_memory"},
+                       {"asked", number(one.limit)},
+                       {"nearest", number(one.nearest)},
+                       {"excess", number(one.excess())},
+                       {"candidate", candidate_json(r, one.candidate)}});
+    }
+    return {{"together", r.emptiness.together}, {"limits", std::move(all)}};
+}
+
+Json places(const Recommendation& r, const std::vector<std::size_t>& indices) {
+    Json all = Json::array();
+    for (const std::size_t i : indices) all.push_back(candidate_json(r, i));
+    return all;
+}
+
+Json question_json(const Question& q) {
+    return {{"minimise", rule(q.objective).name},
+            {"unit", rule(q.objective).unit},
+            {"electricity_price_per_kwh", number(q.prices.electricity_per_kwh)},
+            {"carbon_g_per_kwh", number(q.prices.carbon_g_per_kwh)},
+            {"samples", q.job ? number(q.job->samples) : Json(nullptr)}};
+}
+
+Json to_json(const Answered& answered) {
+    const Recommendation& r = answered.recommendation;
+    const auto place = [&](const std::optional<std::size_t>& i) { return i ? candidate_json(r, *i) : Json(nullptr); };
+    Json answer{{"model", answered.model},
+                {"phase", answered.phase.empty() ? Json(nullptr) : Json(answered.phase)},
+                {"sentence", sentence(answered)},
+                {"question", question_json(r.question)},
+                {"feasible", !r.empty()},
+                {"limits", limits_json(r)},
+                {"answer", nullptr},
+                {"runner_up", place(r.runner_up)},
+                {"default", place(r.own_default)},
+                {"first_default", place(r.first_default)},
+                {"saving", nullptr},
+                {"saving_against_first", nullptr},
+                {"chance_best", nullptr},
+                {"chance_within_1_percent", nullptr},
+                {"expected_excess", nullptr},
+                {"command", nullptr},
+                {"undo_command", nullptr},
+                {"command_note", ""},
+                {"binding", binding_json(r)},
+                {"best", places(r, best_of_each_run(r))},
+                {"pareto_front", places(r, r.front)},
+                {"predictors", answered.predictors},
+                {"notes", answered.notes},
+                {"left_out", answered.left_out},
+                {"unknown_operations", answered.unknown_operations}};
+    if (!r.empty()) {
+        const Application apply = how_to_apply(r.answer(), answered.devices.at(r.answer().asked.device));
+        answer["answer"] = candidate_json(r, r.ranking.front());
+        answer["saving"] = saving_json(r, r.own_default);
+        answer["saving_against_first"] = saving_json(r, r.first_default);
+        answer["chance_best"] = r.assessment().chance_best;
+        answer["chance_within_1_percent"] = r.chance.within;
+        answer["expected_excess"] = number(r.chance.expected_excess);
+        if (!apply.command.empty()) answer["command"] = apply.command;
+        if (!apply.undo.empty()) answer["undo_command"] = apply.undo;
+        answer["command_note"] = apply.note;
+    }
+    answer["candidates"] = Json::array();
+    for (std::size_t i = 0; i < r.candidates.size(); ++i) answer["candidates"].push_back(candidate_json(r, i));
+    return answer;
+}
+
+struct Row {
+    const Answered* answered = nullptr;
+    std::size_t index = 0;
+
+    const Recommendation& r() const { return answered->recommendation; }
+    const Candidate& c() const { return r().candidates[index]; }
+    const Assessment& a() const { return r().assessments[index]; }
+};
+
+const std::vector<Column<Row>>& csv_columns() {
+    static const std::vector<Column<Row>> list = {
+        {"model", "", Show::text, [](const Row& x) { return x.answered->model; }},
+        {"phase", "", Show::text, [](const Row& x) { return x.answered->phase; }},
+        {"device", "", Show::text, [](const Row& x) { return x.c().asked.device; }},
+        {"clock_mhz", "", Show::number, [](const Row& x) { return known(x.c().asked.sm_clock_mhz); }},
+        {"real_clock_mhz", "", Show::number, [](const Row& x) { return known(x.c().real.sm_clock_mhz); }},
+        {"power_limit_w", "", Show::watts, [](const Row& x) { return known(x.c().asked.power_limit_w); }},
+        {"is_default", "", Show::text, [](const Row& x) { return x.c().is_default; }},
+        {"mode", "", Show::text, [](const Row& x) { return std::string(name(x.c().mode)); }},
+        {"precision", "", Show::text, [](const Row& x) { return x.c().precision; }},
+        {"symbols", "", Show::text, [](const Row& x) { return symbol_words(x.c()); }},
+        {"samples_per_run", "", Show::number, [](const Row& x) { return x.c().samples; }},
+        {"time_s", "", Show::seconds, [](const Row& x) { return known(x.c().time.value.value()); }},
+        {"time_low_s", "", Show::seconds, [](const Row& x) { return known(x.c().time.low.value()); }},
+        {"time_high_s", "", Show::seconds, [](const Row& x) { return known(x.c().time.high.value()); }},
+        {"energy_j", "", Show::joules, [](const Row& x) { return known(x.c().energy.value.value()); }},
+        {"energy_low_j", "", Show::joules, [](const Row& x) { return known(x.c().energy.low.value()); }},
+        {"energy_high_j", "", Show::joules, [](const Row& x) { return known(x.c().energy.high.value()); }},
+        {"power_w", "", Show::watts, [](const Row& x) { return known(x.c().power.value.value()); }},
+        {"memory_bytes", "", Show::bytes, [](const Row& x) { return known(x.c().memory.value.value()); }},
+        {"tokens_per_s", "", Show::number, [](const Row& x) { return known(x.c().tokens / x.c().time.value.value()); }},
+        {"energy_per_token_j", "", Show::joules,
+         [](const Row& x) { return known(x.c().energy.value.value() / x.c().tokens); }},
+        {"objective", "", Show::text, [](const Row& x) { return std::string(rule(x.r().question.objective).name); }},
+        {"value", "", Show::number, [](const Row& x) { return known(x.a().value); }},
+        {"limited_by", "", Show::text, [](const Row& x) { return x.c().limited_by; }},
+        {"feasible", "", Show::text, [](const Row& x) { return x.a().feasible(); }},
+        {"unfit", "", Show::text, [](const Row& x) { return x.a().unfit ? x.a().unfit->reason : std::string(); }},
+        {"breaks", "", Show::text, [](const Row& x) { return x.a().breaks; }},
+        {"pareto", "", Show::text, [](const Row& x) { return x.a().in_front; }},
+        {"chance_best", "", Show::number,
+         [](const Row& x) { return x.a().feasible() ? Cell(x.a().chance_best) : Cell(); }},
+        {"answer", "", Show::text, [](const Row& x) { return !x.r().empty() && x.r().ranking.front() == x.index; }},
+    };
+    return list;
+}
+
+}  // namespace
+
+std::string recommendations_to_json(const std::vector<Answered>& phases) {
+    Json answer{{"schema", "joulecast.recommendation/1"}};
+    answer.update(to_json(phases.front()));
+    if (phases.size() > 1) answer["decode"] = to_json(phases[1]);
+    // Names come out of model files: bytes that are no UTF-8 become U+FFFD.
+    return answer.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string recommendations_to_csv(const std::vector<Answered>& phases) {
+    std::vector<Row> rows;
+    for (const Answered& one : phases) {
+        for (std::size_t i = 0; i < one.recommendation.candidates.size(); ++i) rows.push_back({&one, i});
+    }
+    return to_csv(fill(csv_columns(), rows));
+}
+
+}  // namespace joulecast::cli

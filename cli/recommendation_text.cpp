@@ -1,0 +1,305 @@
+#include "cli/recommendation_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "cli/known.h"
+#include "cli/recommendation_words.h"
+#include "cli/settings.h"
+#include "joulecast/recommend/apply.h"
+#include "joulecast/report/sparkline.h"
+#include "joulecast/report/table.h"
+
+namespace joulecast::cli {
+namespace {
+
+const ObjectiveRule& asked_for(const Recommendation& r) {
+    return rule(r.question.objective);
+}
+
+/// "21.0 % less", "4.2 % more".
+std::string by_how_much(double share) {
+    const std::string text = show(std::abs(share), Show::percent);
+    return text + (share < 0 ? " less" : " more");
+}
+
+std::string saving_interval(const Saving& saving) {
+    return " (90 %: " + show(saving.low, Show::percent) + " to " + show(saving.high, Show::percent) + ")";
+}
+
+Saving saving_of(const Recommendation& r, std::size_t other) {
+    return saving(r.answer(), r.candidates[other], r.question.objective, r.question.prices);
+}
+
+double time_change(const Recommendation& r, std::size_t other) {
+    return sample_cost(r.answer()).time_s / sample_cost(r.candidates[other]).time_s - 1;
+}
+
+/// "21.0 % less than at its default clock of 1410 MHz (90 %: 18 – 24 %), for 7.0 % more time"
+std::string against_default(const Recommendation& r) {
+    if (!r.own_default) return "";
+    if (*r.own_default == r.ranking.front()) return ", as it comes";
+    const Saving less = saving_of(r, *r.own_default);
+    std::string text = ", " + by_how_much(-less.value) + " than at " + setting_words(r.candidates[*r.own_default]) +
+                       saving_interval(less);
+    if (r.question.objective != Objective::time)
+        text += ", in " + by_how_much(time_change(r, *r.own_default)) + " time";
+    return text;
+}
+
+/// Against what was named first, where that is another run.
+std::string against_first(const Recommendation& r) {
+    if (!r.first_default || same_run(r.answer(), r.candidates[*r.first_default])) return "";
+    const Candidate& first = r.candidates[*r.first_default];
+    const Saving less = saving_of(r, *r.first_default);
+    if (!std::isfinite(less.value)) return "";
+    return "; " + by_how_much(-less.value) + " than " + first.asked.device + " as it comes with " + run_words(first);
+}
+
+std::string runner_up_words(const Recommendation& r) {
+    if (!r.runner_up) return "; there is no runner-up";
+    const Candidate& c = r.candidates[*r.runner_up];
+    const double more = r.assessments[*r.runner_up].value / r.assessment().value - 1;
+    std::string what = setting_words(c);
+    if (!same_run(c, r.answer())) what = c.asked.device + " at " + what + " with " + run_words(c);
+    return "; runner-up: " + what + ", " + by_how_much(more);
+}
+
+std::string chance_words(const Recommendation& r) {
+    return "; the chance that it is truly the best of " + std::to_string(r.ranking.size()) + " is " +
+           show(r.assessment().chance_best, Show::percent) +
+           " (within 1 % of the best: " + show(r.chance.within, Show::percent) + ")";
+}
+
+/// How sure each limit is held.
+std::string risk_words(const Recommendation& r) {
+    std::string text;
+    for (const Held& held : held_limits(r.answer(), r.question)) {
+        text += "The limit on " + std::string(held.rule->name) + " of " + limit_words(*held.rule, held.limit) +
+                " is held by " + limit_words(*held.rule, held.value) + ", with a chance of " +
+                show(held.chance, Show::percent) + ".\n";
+    }
+    return text;
+}
+
+std::string job_words(const Recommendation& r) {
+    if (!r.question.job) return "";
+    const JobCost job = job_cost(r.answer(), *r.question.job, r.question.prices);
+    std::string text = "The job of " + show(r.question.job->samples, Show::number) + " samples takes " +
+                       show(job.hours, Show::number) + " h";
+    if (std::isfinite(job.kwh)) text += ", " + show(job.kwh, Show::number) + " kWh";
+    if (std::isfinite(job.price)) text += ", a price of " + show(job.price, Show::number);
+    if (std::isfinite(job.carbon_g)) text += ", " + show(job.carbon_g / 1000, Show::number) + " kg of CO2";
+    return text + ".\n";
+}
+
+std::string token_words(const Recommendation& r) {
+    const Candidate& c = r.answer();
+    if (!std::isfinite(c.tokens)) return "";
+    std::string text = show(c.tokens / c.time.value.value(), Show::number) + " tokens/s";
+    if (c.energy.known()) text += ", " + show(c.energy.value.value() / c.tokens, Show::joules) + " a token";
+    return text + ".\n";
+}
+
+std::string command_words(const Answered& answered) {
+    const Candidate& c = answered.recommendation.answer();
+    const Application apply = how_to_apply(c, answered.devices.at(c.asked.device));
+    if (apply.command.empty()) return "Set it: " + apply.note + ".\n";
+    std::string text = "Set it: " + apply.command + "   (" + apply.note + ")\n";
+    if (!apply.undo.empty()) text += "Undo it: " + apply.undo + "\n";
+    return text;
+}
+
+struct Line {
+    const Recommendation* r = nullptr;
+    std::size_t index = 0;
+    std::string role;
+
+    const Candidate& candidate() const { return r->candidates[index]; }
+    const Assessment& assessment() const { return r->assessments[index]; }
+};
+
+Cell clock_cell(double mhz) {
+    return std::isfinite(mhz) ? Cell(std::round(mhz)) : Cell();
+}
+
+std::vector<Column<Line>> table_columns(const Recommendation& r) {
+    std::vector<Column<Line>> list = {
+        {"role", "", Show::text, [](const Line& l) { return l.role; }},
+        {"device", "device", Show::text, [](const Line& l) { return l.candidate().asked.device; }},
+        {"clock", "clock (MHz)", Show::count,
+         [](const Line& l) { return clock_cell(l.candidate().asked.sm_clock_mhz); }},
+        {"real", "runs at", Show::count, [](const Line& l) { return clock_cell(l.candidate().real.sm_clock_mhz); }},
+        {"limit", "limit", Show::watts, [](const Line& l) { return known(l.candidate().asked.power_limit_w); }},
+        {"run", "run", Show::text, [](const Line& l) { return run_words(l.candidate()); }},
+        {"time", "time a run", Show::seconds, [](const Line& l) { return known(l.candidate().time.value.value()); }},
+        {"sample_time", "a sample", Show::seconds,
+         [](const Line& l) { return known(sample_cost(l.candidate()).time_s); }},
+        {"energy", "energy a sample", Show::joules,
+         [](const Line& l) { return known(sample_cost(l.candidate()).energy_j); }},
+        {"power", "power", Show::watts, [](const Line& l) { return known(l.candidate().power.value.value()); }},
+        {"memory", "memory", Show::bytes, [](const Line& l) { return known(l.candidate().memory.value.value()); }},
+    };
+    const Objective objective = r.question.objective;
+    if (objective != Objective::energy && objective != Objective::time) {
+        list.push_back({"value", std::string(asked_for(r).name), Show::text,
+                        [objective](const Line& l) { return value_words(objective, l.assessment().value); }});
+    }
+    if (std::isfinite(r.candidates.front().tokens)) {
+        list.push_back({"tokens", "tokens/s", Show::number,
+                        [](const Line& l) { return known(l.candidate().tokens / l.candidate().time.value.value()); }});
+        list.push_back({"token", "energy a token", Show::joules, [](const Line& l) {
+                            return known(l.candidate().energy.value.value() / l.candidate().tokens);
+                        }});
+    }
+    list.push_back({"chance", "best", Show::percent, [](const Line& l) {
+                        return l.assessment().feasible() ? Cell(l.assessment().chance_best) : Cell();
+                    }});
+    return list;
+}
+
+std::string role_of(const Recommendation& r, std::size_t i) {
+    if (i == r.ranking.front()) return "answer";
+    if (r.runner_up == i) return "runner-up";
+    if (r.own_default == i) return "its default";
+    if (r.first_default == i) return "named first";
+    return "";
+}
+
+/// The best of every run, the answer first, and what the answer is held against.
+std::vector<Line> best_few(const Recommendation& r) {
+    constexpr std::size_t shown = 8;
+    std::vector<std::size_t> order = best_of_each_run(r);
+    if (order.size() > shown) order.resize(shown);
+    for (const auto& extra : {r.runner_up, r.own_default, r.first_default}) {
+        if (extra && std::ranges::find(order, *extra) == order.end()) order.push_back(*extra);
+    }
+    std::vector<Line> lines;
+    for (const std::size_t i : order) lines.push_back({&r, i, role_of(r, i)});
+    return lines;
+}
+
+/// Evenly over the front, with both ends.
+std::vector<Line> front_lines(const Recommendation& r) {
+    constexpr std::size_t shown = 12;
+    std::vector<Line> lines;
+    const std::size_t count = std::min(shown, r.front.size());
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t place = count < 2 ? 0 : i * (r.front.size() - 1) / (count - 1);
+        lines.push_back({&r, r.front[place], role_of(r, r.front[place])});
+    }
+    return lines;
+}
+
+/// The objective over the clocks of the answer's run, lowest clock first.
+std::string curve_words(const Recommendation& r, const Terminal& terminal) {
+    std::map<double, double> by_clock;
+    for (std::size_t i = 0; i < r.candidates.size(); ++i) {
+        const Candidate& c = r.candidates[i];
+        if (!same_run(c, r.answer()) || std::isfinite(c.asked.power_limit_w)) continue;
+        if (std::isfinite(c.asked.sm_clock_mhz) && std::isfinite(r.assessments[i].value))
+            by_clock[c.asked.sm_clock_mhz] = r.assessments[i].value;
+    }
+    if (by_clock.size() < 4 || !terminal.utf8) return "";
+    std::vector<double> values;
+    for (const auto& [clock, value] : by_clock) values.push_back(value);
+    const auto [least, most] = std::ranges::minmax(values);
+    return std::string(asked_for(r).name) + " over " + show(by_clock.begin()->first, Show::count) + " – " +
+           show(by_clock.rbegin()->first, Show::count) + " MHz  " + sparkline(values) + "  " +
+           value_words(r.question.objective, least) + " – " + value_words(r.question.objective, most) + "\n";
+}
+
+/// What was not in the search, by reason.
+std::string unfit_words(const Recommendation& r) {
+    std::map<Unfit::Kind, std::size_t> unfit_ones;
+    std::size_t outside = 0;
+    std::string example;  // the first that does not fit into memory
+    for (std::size_t i = 0; i < r.candidates.size(); ++i) {
+        const Assessment& one = r.assessments[i];
+        if (!one.unfit) {
+            outside += one.breaks.empty() ? 0 : 1;
+            continue;
+        }
+        ++unfit_ones[one.unfit->kind];
+        if (one.unfit->kind == Unfit::Kind::memory && example.empty())
+            example = r.candidates[i].asked.device + " with " + run_words(r.candidates[i]) + " " + one.unfit->reason;
+    }
+    std::vector<std::string> parts;
+    const auto add = [&](std::size_t count, const std::string& what) {
+        if (count > 0) parts.push_back(std::to_string(count) + " " + what);
+    };
+    add(unfit_ones[Unfit::Kind::memory], "that do not fit into memory (" + example + ")");
+    add(unfit_ones[Unfit::Kind::clock], "below the clock that choices go down to");
+    add(unfit_ones[Unfit::Kind::objective], "whose " + std::string(asked_for(r).noun) + " is not known");
+    add(outside, "outside of the limits");
+    if (parts.empty()) return "";
+    return "Not chosen from: " + joined(parts) + ", of " + std::to_string(r.candidates.size()) + "\n";
+}
+
+std::string to_text(const Answered& answered, const Terminal& terminal) {
+    const Recommendation& r = answered.recommendation;
+    if (r.empty()) return unfit_words(r);  // why is an error's text
+    std::string text = sentence(answered) + "\n";
+    text += command_words(answered) + token_words(r) + job_words(r) + risk_words(r);
+    if (const std::string curve = curve_words(r, terminal); !curve.empty()) text += "\n" + coloured(curve, terminal);
+    text += "\n" + joulecast::to_text(fill(table_columns(r), best_few(r)));
+    if (r.front.size() > 1) {
+        text += "\nPareto front of time and energy a sample (" + std::to_string(r.front.size()) + " settings)\n" +
+                joulecast::to_text(fill(table_columns(r), front_lines(r)));
+    }
+    text += "\n" + unfit_words(r);
+    return text + "predictor " + joined(answered.predictors) + "; memory: parameters, inputs and the peak above them\n";
+}
+
+}  // namespace
+
+std::string sentence(const Answered& answered) {
+    const Recommendation& r = answered.recommendation;
+    if (r.empty()) return why_nothing(answered);
+    const Candidate& c = r.answer();
+    return "Run " + answered.model + (answered.phase.empty() ? "" : " (" + answered.phase + ")") + " on " +
+           c.asked.device + " at " + setting_words(c) + " with " + run_words(c) + ": " +
+           value_words(r.question.objective, r.assessment().value) + " of " + std::string(asked_for(r).noun) + " " +
+           of_what(c) + against_default(r) + against_first(r) + runner_up_words(r) + chance_words(r) + ".";
+}
+
+std::string why_nothing(const Answered& answered) {
+    const Recommendation& r = answered.recommendation;
+    std::string text = answered.model + (answered.phase.empty() ? "" : " (" + answered.phase + ")") + ": nothing of " +
+                       std::to_string(r.candidates.size()) + " settings ";
+    const auto& binding = r.emptiness.binding;
+    if (binding.empty())
+        return text + "may be taken: " +
+               (r.assessments.front().unfit ? r.assessments.front().unfit->reason : r.assessments.front().breaks);
+    text += r.emptiness.together ? "holds all limits at once; nearest is " : "holds ";
+    std::vector<std::string> parts;
+    for (const Binding& one : binding) {
+        const Candidate& c = r.candidates[one.candidate];
+        const std::string where = c.asked.device + " at " + setting_words(c) + " with " + run_words(c);
+        const std::string excess = show(one.excess(), Show::percent) + " too much";
+        if (!one.rule) {
+            parts.push_back("the memory of its device; the nearest, " + where + ", needs " +
+                            show(one.nearest, Show::bytes) + " of " + show(one.limit, Show::bytes) + ", " + excess +
+                            ". Take a smaller batch or a device with more memory");
+        } else if (r.emptiness.together) {
+            parts.push_back((parts.empty() ? where + ", which has " : "") + limit_words(*one.rule, one.nearest) +
+                            " of " + std::string(one.rule->name) + " where " + std::string(one.rule->flag) +
+                            " allows " + limit_words(*one.rule, one.limit) + ", " + excess);
+        } else {
+            parts.push_back(std::string(one.rule->flag) + " " + limit_words(*one.rule, one.limit) + ": the nearest, " +
+                            where + ", has " + limit_words(*one.rule, one.nearest) + ", " + excess);
+        }
+    }
+    return text + joined(parts, "; ");
+}
+
+std::string recommendations_to_text(const std::vector<Answered>& phases, const Terminal& terminal) {
+    std::string text;
+    for (const Answered& one : phases) text += (text.empty() ? "" : "\n") + to_text(one, terminal);
+    if (phases.size() == 1 && phases.front().phase == "prefill")
+        text += "tokens are those that it reads (prefill): no graph of its decoding step is known\n";
+    return text;
+}
+
+}  // namespace joulecast::cli

@@ -1,0 +1,75 @@
+#include "cli/recommendation_words.h"
+
+#include <cmath>
+
+#include "joulecast/report/table.h"
+
+namespace joulecast::cli {
+namespace {
+
+std::string megahertz(double value) {
+    return show(value, Show::count) + " MHz";
+}
+
+/// The clock it runs at, where that is not the one asked for.
+std::string really(const Candidate& c) {
+    const double real = c.real.sm_clock_mhz;
+    if (!std::isfinite(real) || std::abs(real - c.asked.sm_clock_mhz) < 0.5) return "";
+    return " (runs at " + megahertz(real) + ")";
+}
+
+}  // namespace
+
+std::string setting_words(const Candidate& c) {
+    const double clock = c.asked.sm_clock_mhz;
+    if (c.is_default)
+        return "its default" + (std::isfinite(clock) ? " clock of " + megahertz(clock) : " clock") + really(c);
+    if (!std::isfinite(c.asked.power_limit_w)) return megahertz(clock) + really(c);
+    const std::string limit = "a power limit of " + show(c.asked.power_limit_w, Show::watts);
+    return (c.sets_clock() ? megahertz(clock) + " and " : "") + limit + really(c);
+}
+
+std::string symbol_words(const Candidate& c) {
+    std::string text;
+    for (const auto& [symbol, value] : c.symbols)
+        text += (text.empty() ? "" : ", ") + symbol + "=" + std::to_string(value);
+    return text;
+}
+
+std::string run_words(const Candidate& c) {
+    std::string text = symbol_words(c);
+    const auto add = [&](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
+    add(c.precision);
+    if (c.mode == Mode::training) add(std::string(name(c.mode)));
+    return text;
+}
+
+std::string value_words(Objective objective, double value) {
+    switch (objective) {
+        case Objective::energy:
+            return show(value, Show::joules);
+        case Objective::time:
+            return show(value, Show::seconds);
+        case Objective::edp:
+        case Objective::ed2p:
+            return show(value, Show::number) + " " + std::string(rule(objective).unit);
+        case Objective::carbon:
+            return show(value, Show::number) + " g CO2";
+        case Objective::price:
+            break;
+    }
+    return show(value, Show::number);
+}
+
+std::string limit_words(const LimitRule& rule, double value) {
+    if (rule.name == "time" || rule.name == "hours") return show(value, Show::seconds);
+    if (rule.name == "power") return show(value, Show::watts);
+    if (rule.name == "memory") return show(value, Show::bytes);
+    return show(value, Show::number);
+}
+
+std::string of_what(const Candidate& c) {
+    return c.symbols.contains("batch") ? "a sample" : "a run";
+}
+
+}  // namespace joulecast::cli

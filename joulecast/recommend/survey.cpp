@@ -1,0 +1,90 @@
+#include "joulecast/recommend/survey.h"
+
+#include <cmath>
+#include <cstddef>
+
+#include "joulecast/error.h"
+#include "joulecast/physics/clock_curve.h"
+#include "joulecast/predict/at_point.h"
+
+namespace joulecast {
+namespace {
+
+double tokens_of(const Candidate& c) {
+    const auto value = [&](const char* symbol) {
+        const auto found = c.symbols.find(symbol);
+        return found == c.symbols.end() ? Candidate::unknown : static_cast<double>(found->second);
+    };
+    if (std::isfinite(value("past"))) return c.samples;
+    return c.samples * value("sequence");
+}
+
+/// All that the points have in common.
+Candidate common_of(const NetworkForecast& forecast, const DeviceModel& device) {
+    Candidate c;
+    c.mode = forecast.mode;
+    c.precision = forecast.precision;
+    c.symbols = forecast.symbols;
+    const auto batch = forecast.symbols.find("batch");
+    if (batch != forecast.symbols.end()) c.samples = static_cast<double>(batch->second);
+    c.tokens = tokens_of(c);
+    const double resident = forecast.resident_bytes;
+    const Estimate<Bytes>& peak = forecast.cost.peak_memory;
+    c.memory = {Bytes(resident) + peak.value, Bytes(resident) + peak.low, Bytes(resident) + peak.high};
+    c.device_memory = device.device.memory_bytes;
+    c.lower_bound = forecast.lower_bound;
+    return c;
+}
+
+/// What a device without clocks takes: the forecast as it is.
+Candidate as_it_comes(const NetworkForecast& forecast, Candidate common) {
+    common.asked = common.real = forecast.point;
+    common.is_default = true;
+    common.time = forecast.time;
+    common.energy = forecast.energy;
+    common.power = forecast.power;
+    common.limited_by = name(forecast.limited_by);
+    return common;
+}
+
+}  // namespace
+
+Surveyed survey(const NetworkForecast& forecast, const DeviceModel& device, std::span<const OperatingPoint> points) {
+    Surveyed all;
+    Candidate common = common_of(forecast, device);
+    if (const std::string missing = missing_for_clocks(device.device); !missing.empty()) {
+        all.candidates.push_back(as_it_comes(forecast, common));
+        if (points.size() > 1) all.refused.push_back(device.device.id + " cannot be set: " + missing);
+        return all;
+    }
+    const ForecastCurve curve(forecast, device);
+    const ClockParameters& clocks = curve.curve().parameters();
+    common.highest_clock_mhz = points.front().sm_clock_mhz;
+    common.lowest_clock_mhz = lowest_chosen_mhz(clocks);
+    common.reference_clock_mhz = curve.curve().known().x * clocks.highest_mhz;
+    common.time_spread = clocks.spread.time;
+    common.energy_spread = clocks.spread.energy;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        OperatingPoint asked = forecast.point;
+        asked.device = device.device.id;
+        asked.sm_clock_mhz = points[i].sm_clock_mhz;
+        asked.memory_clock_mhz = points[i].memory_clock_mhz;
+        asked.power_limit_w = points[i].power_limit_w;
+        try {
+            const PointForecast at = curve.at(asked);
+            Candidate& c = all.candidates.emplace_back(common);
+            c.asked = asked;
+            c.real = at.real;
+            c.is_default = i == 0;
+            c.time = at.time;
+            c.energy = at.energy;
+            c.power = at.power;
+            c.limited_by = name(at.limited_by);
+        } catch (const UsageError& error) {
+            all.refused.emplace_back(error.what());
+        }
+    }
+    return all;
+}
+
+}  // namespace joulecast

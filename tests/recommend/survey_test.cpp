@@ -1,0 +1,85 @@
+#include "joulecast/recommend/survey.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "joulecast/device/device_table.h"
+#include "joulecast/physics/clock_curve.h"
+#include "joulecast/predict/at_point.h"
+#include "joulecast/predict/forecast_network.h"
+#include "joulecast/recommend/grid.h"
+#include "joulecast/recommend/limit.h"
+#include "tests/predict/synthetic.h"
+
+namespace joulecast::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Times by the roofline, power by the data sheet.
+DeviceModel roofline_model(Device device) {
+    DeviceModel model;
+    model.device = std::move(device);
+    model.point.device = model.device.id;
+    return model;
+}
+
+NetworkForecast eight_images(const DeviceModel& model) {
+    return forecast_network(synthetic_graph("resnet18", 8), "fp32", model, all_columns(), {}, model.point.host);
+}
+
+TEST(Survey, HasTheForecastAtEveryPointWithTheDefaultFirst) {
+    const DeviceModel model = roofline_model(find_device("a30"));
+    const NetworkForecast forecast = eight_images(model);
+    const auto points = grid_points(clock_table_mhz(model.device), {.all_clocks = false, .clocks_mhz = {900, 300}});
+    const Surveyed all = survey(forecast, model, points);
+    ASSERT_EQ(all.candidates.size(), 3U);
+    EXPECT_TRUE(all.refused.empty());
+    const Candidate& usual = all.candidates[0];
+    EXPECT_TRUE(usual.is_default);
+    EXPECT_EQ(usual.asked.sm_clock_mhz, highest_clock_mhz(model.device));
+    EXPECT_FALSE(usual.sets_clock());
+    EXPECT_EQ(usual.samples, 8);
+    EXPECT_TRUE(std::isnan(usual.tokens));
+    EXPECT_DOUBLE_EQ(usual.memory.value.value(), forecast.resident_bytes + forecast.cost.peak_memory.value.value());
+    const Candidate& low = all.candidates[1];
+    EXPECT_EQ(low.asked.sm_clock_mhz, 300);
+    EXPECT_FALSE(low.is_default);
+    EXPECT_TRUE(low.sets_clock());
+    EXPECT_DOUBLE_EQ(low.time.value.value(), ForecastCurve(forecast, model).at(low.asked).time.value.value());
+    ASSERT_TRUE(unfit(low)) << "300 MHz are below (knee - 0.1) of 1440 MHz";
+    EXPECT_EQ(unfit(low)->kind, Unfit::Kind::clock);
+    EXPECT_FALSE(unfit(all.candidates[2]));
+}
+
+TEST(Survey, NamesWhatTheDeviceDoesNotHave) {
+    const DeviceModel model = roofline_model(find_device("a30"));
+    const auto points = grid_points(clock_table_mhz(model.device), {.all_clocks = false, .clocks_mhz = {900, 9000}});
+    const Surveyed all = survey(eight_images(model), model, points);
+    EXPECT_EQ(all.candidates.size(), 2U);
+    ASSERT_EQ(all.refused.size(), 1U);
+    EXPECT_THAT(all.refused[0], HasSubstr("9000"));
+}
+
+TEST(Survey, OfADeviceWithoutClocksIsTheForecast) {
+    Device cpu;
+    cpu.id = "cpu-made-up";
+    cpu.units = 2;
+    cpu.peak_flop_per_s_fp32 = 1e11;
+    cpu.bandwidth_bytes_per_s = 1e10;
+    const DeviceModel model = roofline_model(cpu);
+    const NetworkForecast forecast = eight_images(model);
+    const Surveyed one = survey(forecast, model, grid_points(clock_table_mhz(cpu), {}));
+    ASSERT_EQ(one.candidates.size(), 1U);
+    EXPECT_TRUE(one.candidates[0].is_default);
+    EXPECT_EQ(one.candidates[0].time.value, forecast.time.value);
+    const Surveyed limited = survey(forecast, model, grid_points(clock_table_mhz(cpu), {.power_limits_w = {50}}));
+    EXPECT_EQ(limited.candidates.size(), 1U);
+    ASSERT_EQ(limited.refused.size(), 1U);
+    EXPECT_THAT(limited.refused[0], HasSubstr("cpu-made-up cannot be set"));
+}
+
+}  // namespace
+}  // namespace joulecast::testing
