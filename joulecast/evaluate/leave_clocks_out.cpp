@@ -187,7 +187,7 @@ class Forecaster {
                 curve.within_limit(relative_sm_clock(row.asked.sm_clock_mhz, parameters), share_of_limit * limit, y);
             const double seconds = curve.time_s(x, y);
             const double watts = curve.power_w(x, y);
-            const double distance = std::abs(std::log(x / curve.known().x));
+            const double distance = clock_distance(x, y, curve.known());
             const ClockSpread& spread = parameters.spread;
             ClockForecast& one = all.emplace_back(named(model, i));
             one.sm_clock_mhz = x * parameters.highest_mhz;

@@ -161,6 +161,10 @@ KernelTime of_compute_share(double share) {
     return {std::cbrt(bounded), std::cbrt(1 - bounded), 0};
 }
 
+double clock_distance(double x, double y, const ClockedPoint& from) {
+    return std::hypot(std::log(x / from.x), std::log(y / from.y));
+}
+
 WorkloadCurve::WorkloadCurve(ClockParameters parameters, std::vector<KernelTime> kernels, double host,
                              ClockedPoint known)
     : parameters_(std::move(parameters)), kernels_(std::move(kernels)), host_(host), known_(known) {

@@ -11,7 +11,7 @@
 namespace joulecast {
 
 /// Standard deviations of log(forecast / measured) for a clock ratio of e between the clock asked for and the one that
-/// the forecast starts from. They grow in proportion to the logarithm of that ratio.
+/// the forecast starts from. They grow in proportion to clock_distance().
 struct ClockSpread {
     double time = 0;
     double power = 0;
@@ -88,6 +88,10 @@ struct ClockedPoint {
     double time_s = 0;
     double power_w = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not known
 };
+
+/// How far two points are from each other, in which intervals widen: the root of the squared logarithms of the ratios of
+/// both clocks.
+double clock_distance(double x, double y, const ClockedPoint& from);
 
 /// Time and power of one workload over the clocks, from one point of the curve:
 ///

@@ -183,7 +183,7 @@ ClockSpread spread_of(const ClockParameters& parameters, std::span<const SweptWo
         const ClockedPoint& reference = reference_point(workloads[i].points);
         const WorkloadCurve curve = curve_of(parameters, workloads[i], shares[i]);
         for (const ClockedPoint& point : workloads[i].points) {
-            const double distance = std::abs(std::log(point.x / reference.x));
+            const double distance = clock_distance(point.x, point.y, reference);
             if (!is_other(point, reference) || distance < least_distance) continue;
             const double of_time = std::log(curve.time_s(point.x, point.y) / point.time_s);
             const double of_power = std::log(curve.power_w(point.x, point.y) / point.power_w);

@@ -155,7 +155,7 @@ void move(OperationForecast& operation, const ClockParameters& parameters, Place
     const double floor = std::max(0.0, operation.cost.host_time.value.value());
     const WorkloadCurve curve(parameters, {parts}, std::isnan(operation.kernel_s) ? floor : 0,
                               {from.x, from.y, call, operation.power.value.value()});
-    const double distance = std::abs(std::log(to.x / from.x));
+    const double distance = clock_distance(to.x, to.y, {from.x, from.y});
     const double seconds = curve.time_s(to.x, to.y);
     const double watts = curve.power_w(to.x, to.y);
     operation.cost.device_time = moved_to(operation.cost.device_time, seconds, distance * parameters.spread.time);
@@ -236,7 +236,7 @@ PointForecast ForecastCurve::at(const OperatingPoint& asked) const {
     const double watts = curve_.power_w(x, y);
     // At its lowest clock and still above the limit, the device stops and goes.
     const double stretch = watts > limit ? watts / limit : 1;
-    const double sigma = std::abs(std::log(x / known.x)) * parameters.spread.time;
+    const double sigma = clock_distance(x, y, known) * parameters.spread.time;
     const double device = known_.device_time.value.value() * curve_.device_ratio(x, y) * stretch;
     point.real.sm_clock_mhz = x * parameters.highest_mhz;
     if (parameters.memory_mhz > 0) point.real.memory_clock_mhz = y * parameters.memory_mhz;
@@ -252,7 +252,7 @@ PointForecast ForecastCurve::at(const OperatingPoint& asked) const {
 
 void ForecastCurve::set_energy(PointForecast& point, double x, double y, double stretch) const {
     const ClockSpread& spread = curve_.parameters().spread;
-    const double distance = std::abs(std::log(x / curve_.known().x));
+    const double distance = clock_distance(x, y, curve_.known());
     const double watts = curve_.power_w(x, y) / stretch;
     const double seconds = point.time.value.value();
     point.power = moved_to(known_.power, watts, distance * spread.power);
@@ -278,7 +278,7 @@ NetworkForecast at_point(const NetworkForecast& forecast, const DeviceModel& dev
     const ClockedPoint& known = curve.curve().known();
     const Place to = place_of(point.real, parameters);
     if (std::abs(to.x / known.x - 1) < same_clock && std::abs(to.y / known.y - 1) < same_clock) return moved;
-    const double sigma = std::abs(std::log(to.x / known.x)) * parameters.spread.energy;
+    const double sigma = clock_distance(to.x, to.y, known) * parameters.spread.energy;
     moved.cost.dynamic_energy = moved_to(forecast.cost.dynamic_energy, point.dynamic_energy_j, sigma);
     moved.evidence_share.clear();
     for (const auto& [evidence, share] : forecast.evidence_share)
