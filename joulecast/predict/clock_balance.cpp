@@ -4,6 +4,8 @@
 #include <cmath>
 #include <span>
 
+#include "joulecast/graph/family.h"
+
 namespace joulecast {
 namespace {
 
@@ -17,7 +19,7 @@ constexpr double matrix_over_vector = 1.5;
 
 ListedKernel listed_kernel(const PreparedOperation& operation, const Device& device, Math math) {
     const Family family = operation.family();
-    if (family == Family::view || family == Family::symbolic) return {};
+    if (costs_nothing(family)) return {};
     const Dtype type = compute_dtype(operation.operation);
     const Dimensions& dimensions = operation.dimensions;
     const double tiles = dimensions.gemm_b * std::ceil(dimensions.gemm_m / tile) * std::ceil(dimensions.gemm_n / tile);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "joulecast/graph/record.h"
+#include "joulecast/graph/family.h"
 #include "joulecast/physics/law.h"
 #include "joulecast/units/normal.h"
 
@@ -46,7 +46,7 @@ NetworkParts parts_of(std::span<const OperationForecast> operations) {
         const auto count = static_cast<double>(operation.count);
         const Family kind = family(operation.operation);
         if (kind != Family::symbolic) parts.calls += count;
-        if (kind != Family::symbolic && kind != Family::view) parts.kernels += count;
+        if (!costs_nothing(kind)) parts.kernels += count;
         const double call = operation.cost.device_time.value.value();
         const bool is_apart = !std::isnan(operation.kernel_s);
         const double issue = operation.cost.host_time.value.value();

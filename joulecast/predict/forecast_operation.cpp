@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "joulecast/graph/family.h"
 #include "joulecast/predict/clock_balance.h"
 #include "joulecast/predict/device_power.h"
 #include "joulecast/predict/forecast_unseen.h"
@@ -123,7 +124,7 @@ PowerForecast forecast_power(const DeviceModel& device, std::span<const Feature*
     const auto within = [&](double watts) {
         return Watts(std::clamp(watts, power.idle_w, std::max(most, power.idle_w)));
     };
-    if (operation.family() == Family::view || operation.family() == Family::symbolic || !(time > 0))
+    if (costs_nothing(operation.family()) || !(time > 0))
         return {{Watts(power.idle_w), Watts(power.idle_w), within(power.busy_w)}, PowerEvidence::shared};
     if (const auto log = forecast_log(device, columns, operation, Metric::power)) {
         const double watts = std::exp(log->log_value);
@@ -189,7 +190,7 @@ PreparedOperation on(PreparedOperation operation, const Device& device, Math mat
 }
 
 double issue_seconds(const DeviceModel& device, const PreparedOperation& operation, double call_s) {
-    if (operation.family() == Family::view || operation.family() == Family::symbolic) return call_s;
+    if (costs_nothing(operation.family())) return call_s;
     // Where launches were measured, they may have been those of a CUDA graph; the host issues eagerly.
     if (device.unseen) return device.call_overhead_s;
     const Law* law = find_law(device, operation.operation);
