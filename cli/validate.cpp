@@ -41,7 +41,9 @@ void score(const Predictor& predictor, const MeasuredRows& rows, Validated& v) {
     const auto features = columns(predictor);
     const DeviceModel& model = device_model(predictor, rows.device.id, rows.setting);
     append(v.rows, score_predictor(model, features, rows.operations));
-    append(v.networks, score_networks(model, features, rows.networks, rows.measured).networks);
+    auto scored = score_networks(model, features, rows.networks, rows.measured);
+    append(v.networks, std::move(scored.networks));
+    append(v.compositions, std::move(scored.compositions));
 }
 
 void cross_validate(const Options& options, const MeasuredRows& rows, Validated& v) {
@@ -80,6 +82,7 @@ void cross_validate(const Options& options, const MeasuredRows& rows, Validated&
     append(v.rows, std::move(validation.operations));
     append(v.networks, std::move(validation.networks));
     append(v.baselines, std::move(validation.baselines));
+    append(v.compositions, std::move(validation.compositions));
 }
 
 void leave_devices_out(const Options& options, std::vector<MeasuredRows> measured, Validated& v) {
@@ -103,6 +106,7 @@ void leave_devices_out(const Options& options, std::vector<MeasuredRows> measure
     append(v.rows, std::move(validation.operations));
     append(v.networks, std::move(validation.networks));
     append(v.baselines, std::move(validation.baselines));
+    append(v.compositions, std::move(validation.compositions));
 }
 
 int run(const Options& options) {

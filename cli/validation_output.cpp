@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "cli/baseline_output.h"
+#include "cli/composition_output.h"
 #include "cli/known.h"
 #include "cli/validate_clocks.h"
 #include "cli/verb.h"
@@ -289,6 +290,7 @@ std::string to_text(const Validated& v) {
                                             "measured_peak_bytes", "predicted_peak_bytes", "inside_interval"}),
                    v.networks));
     text += "\n" + joulecast::to_text(fill(summary_columns(), summaries(v.networks)));
+    text += compositions_text(v.compositions);
     text += baseline_networks_text(v.baselines);
     return text;
 }
@@ -320,6 +322,7 @@ std::string to_json(const Validated& v) {
         }
     }
     answer["network_mape"] = mape;
+    answer["composition"] = Json::parse(compositions_json(v.compositions));
     answer["network_baselines"] = Json::parse(baseline_networks_json(v.baselines));
     return answer.dump(2) + '\n';
 }

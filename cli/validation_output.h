@@ -18,6 +18,7 @@ struct Validated {
     std::vector<OutOfFoldRow> rows;
     std::vector<NetworkAccuracy> networks;
     std::vector<BaselineNetwork> baselines;
+    std::vector<CompositionSample> compositions;
     bool lacks_lattuada = false;  ///< asked for, and the split has no networks
     ClockValidation clocks;       ///< of split clock
 };

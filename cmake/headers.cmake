@@ -45,6 +45,7 @@ set(joulecast_headers
     joulecast/evaluate/baselines/layer_regression.h
     joulecast/evaluate/baselines/sparse_polynomial.h
     joulecast/evaluate/clock_choice.h
+    joulecast/evaluate/composition.h
     joulecast/evaluate/cross_validate.h
     joulecast/evaluate/dataset_size.h
     joulecast/evaluate/feature_importance.h
@@ -181,11 +182,13 @@ set(joulecast_headers
     joulecast/predict/fit_hosts.h
     joulecast/predict/fit_models.h
     joulecast/predict/forecast_cache.h
+    joulecast/predict/forecast_calls.h
     joulecast/predict/forecast_network.h
     joulecast/predict/forecast_operation.h
     joulecast/predict/forecast_unseen.h
     joulecast/predict/forest_bytes.h
     joulecast/predict/hosts.h
+    joulecast/predict/issue_order.h
     joulecast/predict/jcp.h
     joulecast/predict/jcp_clocks.h
     joulecast/predict/jcp_device.h
@@ -195,6 +198,7 @@ set(joulecast_headers
     joulecast/predict/mapped_file.h
     joulecast/predict/measured_networks.h
     joulecast/predict/model.h
+    joulecast/predict/optimizer_update.h
     joulecast/predict/outliers.h
     joulecast/predict/physical_samples.h
     joulecast/predict/pooled.h
@@ -202,7 +206,9 @@ set(joulecast_headers
     joulecast/predict/predictor.h
     joulecast/predict/residual_prior.h
     joulecast/predict/residual_process.h
+    joulecast/predict/step_part.h
     joulecast/predict/train.h
+    joulecast/predict/training_setup.h
     joulecast/predict/what_next.h
     joulecast/process/child_process.h
     joulecast/process/foreground.h
@@ -226,6 +232,7 @@ set(joulecast_headers
     joulecast/recommend/pareto.h
     joulecast/recommend/recommend.h
     joulecast/recommend/survey.h
+    joulecast/report/chrome_trace.h
     joulecast/report/plot.h
     joulecast/report/sparkline.h
     joulecast/report/table.h

@@ -131,7 +131,8 @@ constexpr double least_measured_share = 0.9;
 NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* const> columns,
                         const TrainingNetwork& network, const MeasuredOperations& measured) {
     const NetworkMeasurement& m = network.measurement;
-    const auto forecast = forecast_network(network.graph, m.precision, device, columns, {}, m.real.host);
+    const auto forecast = forecast_network(network.graph, m.precision, device, columns, {}, m.real.host,
+                                           measured_training(network.graph, m));
     NetworkAccuracy result;
     result.network = m.model;
     result.device = device.device.id;
@@ -230,6 +231,7 @@ NetworkValidation validate_networks(const Device& device, const OperatingPoint& 
         for (const TrainingNetwork& network : networks) {
             if (network.measurement.model != model) continue;
             validation.networks.push_back(compare(trained.model, columns, network, measured));
+            validation.compositions.push_back(composition_sample(trained.model, columns, network, measured));
             if (network.measurement.real.host != setting.host) continue;
             append_networks(trained.published, network, device, setting, validation.baselines);
             if (lattuada) validation.baselines.push_back(forecast_network(*lattuada, network, device));
@@ -245,6 +247,7 @@ NetworkValidation score_networks(const DeviceModel& device, std::span<const Feat
     NetworkValidation validation;
     for (const TrainingNetwork& network : networks) {
         validation.networks.push_back(compare(device, columns, network, measured));
+        validation.compositions.push_back(composition_sample(device, columns, network, measured));
     }
     return validation;
 }

@@ -12,6 +12,7 @@
 #include "joulecast/error.h"
 #include "joulecast/evaluate/accuracy.h"
 #include "joulecast/evaluate/baseline_networks.h"
+#include "joulecast/evaluate/composition.h"
 #include "joulecast/predict/train.h"
 
 namespace joulecast {
@@ -70,6 +71,7 @@ struct NetworkValidation {
     std::vector<NetworkAccuracy> networks;
     std::vector<OutOfFoldRow> operations;  ///< of each network while it was out
     std::vector<BaselineNetwork> baselines;
+    std::vector<CompositionSample> compositions;  ///< of every network, for compare_compositions()
 };
 
 /// Each network in turn, at all its batches, modes and precisions: no row in the group of any of its operations is

@@ -79,8 +79,14 @@ void validate_device(const PooledModel& pooled, const MeasuredDevice& test, cons
     auto scored = score_predictor(model, columns, rows);
     for (OutOfFoldRow& row : scored) row.fold = fold;
     std::move(scored.begin(), scored.end(), std::back_inserter(validation.operations));
-    auto networks = score_networks(model, columns, test.networks, test.measured).networks;
+    auto scored_networks = score_networks(model, columns, test.networks, test.measured);
+    auto& networks = scored_networks.networks;
     std::move(networks.begin(), networks.end(), std::back_inserter(validation.networks));
+    for (CompositionSample& sample : scored_networks.compositions) {
+        sample.left_out = sample.device;
+        sample.pool = "all devices";
+        validation.compositions.push_back(std::move(sample));
+    }
 }
 
 }  // namespace

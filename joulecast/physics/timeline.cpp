@@ -4,12 +4,14 @@
 
 namespace joulecast {
 
-Timeline compose(std::span<const Step> steps) {
+Timeline compose(std::span<const TimelineStep> steps) {
     Timeline timeline;
     double host = 0;
     double device = 0;
-    for (const Step& step : steps) {
+    for (const TimelineStep& step : steps) {
+        timeline.issue_start_s.push_back(host);
         host += step.host_s;
+        timeline.issue_end_s.push_back(host);
         const double start = std::max(host, device);
         device = start + step.device_s;
         if (step.synchronises) host = device;

@@ -12,6 +12,7 @@
 #include "joulecast/physics/nelder_mead.h"
 #include "joulecast/predict/by_model.h"
 #include "joulecast/predict/fit_hosts.h"
+#include "joulecast/predict/forecast_calls.h"
 #include "joulecast/predict/forecast_network.h"
 #include "joulecast/units/normal.h"
 
@@ -53,8 +54,10 @@ bool is_measured(const NetworkMeasurement& measurement) {
 NetworkSample sample(const DeviceModel& device, std::span<const Feature* const> columns,
                      const MeasuredOperations& times, const TrainingNetwork& network) {
     const NetworkMeasurement& m = network.measurement;
-    const auto operations = forecast_operations(device, columns, network.graph, times);
-    NetworkSample found{m.model, correction_key(m.mode, m.precision), parts_of(operations), m.time.median_s};
+    const IssueOrder order = issue_order(network.graph, measured_training(network.graph, m), device.device.kind);
+    ForecastCache known(device, columns, times);
+    const auto operations = forecast_calls(order, known);
+    NetworkSample found{m.model, correction_key(m.mode, m.precision), parts_of(operations, order), m.time.median_s};
     found.measured_j = measured_joules(m);
     found.mode = m.mode;
     found.host = m.real.host;
@@ -141,8 +144,7 @@ HostSample host_sample(const DeviceModel& device, std::span<const NetworkSample>
         scale = same->measured_s / composed_seconds(sample.parts, correction);
         found.sigma = std::hypot(found.sigma, sigma_of(*same));
     }
-    found.parts.host_s *= scale * correction.host_factor;
-    found.parts.device_s *= scale * correction.factor;
+    joulecast::scale(found.parts, scale * correction.host_factor, scale * correction.factor);
     return found;
 }
 

@@ -18,6 +18,40 @@ double timeline(double own, double added) {
     return std::max(least_share_left * own, own + added);
 }
 
+/// Of a call, what the host spends issuing it and what the device works beyond that.
+struct CallSeconds {
+    double host = 0;
+    double device = 0;
+};
+
+CallSeconds seconds_of(const OperationForecast& operation) {
+    const double call = operation.cost.device_time.value.value();
+    const double issue = operation.cost.host_time.value.value();
+    if (!std::isnan(operation.kernel_s)) return {issue, operation.kernel_s};
+    const double host = std::min(call, issue);
+    return {host, beyond_floor(call, host)};
+}
+
+/// Where nothing is issued apart, calls add up in any order.
+bool is_walked(const NetworkParts& parts, double host_s) {
+    return !parts.steps.empty() && (host_s > 0 || parts.added_device_s < 0);
+}
+
+/// A step as corrections and another host make it.
+TimelineStep corrected(const IssuedStep& step, const NetworkParts& parts, const NetworkCorrection& correction) {
+    return {timeline(correction.host_factor * step.host_s, step.share_of_added * parts.added_host_s),
+            timeline(correction.factor * step.device_s, step.share_of_added * parts.added_device_s), step.synchronises};
+}
+
+/// d log T / d log(added) by a small step.
+double slope_of_added(const NetworkParts& parts, const NetworkCorrection& correction, double whole) {
+    constexpr double step = 1e-3;
+    NetworkParts more = parts;
+    more.added_host_s *= 1 + step;
+    more.added_device_s *= 1 + step;
+    return std::abs(composed_seconds(more, correction) / whole - 1) / step;
+}
+
 }  // namespace
 
 double spread_90(double sigma) {
@@ -48,11 +82,9 @@ NetworkParts parts_of(std::span<const OperationForecast> operations) {
         if (kind != Family::symbolic) parts.calls += count;
         if (!costs_nothing(kind)) parts.kernels += count;
         const double call = operation.cost.device_time.value.value();
-        const bool is_apart = !std::isnan(operation.kernel_s);
-        const double issue = operation.cost.host_time.value.value();
-        const double host = is_apart ? issue : std::min(call, issue);
-        parts.host_s += count * host;
-        parts.device_s += count * (is_apart ? operation.kernel_s : beyond_floor(call, host));
+        const CallSeconds apart = seconds_of(operation);
+        parts.host_s += count * apart.host;
+        parts.device_s += count * apart.device;
         time += count * call;
         const double deviation = count * call * log_sigma(operation.cost.device_time);
         time_variance += deviation * deviation;
@@ -71,6 +103,39 @@ NetworkParts parts_of(std::span<const OperationForecast> operations) {
     return parts;
 }
 
+NetworkParts parts_of(std::span<const OperationForecast> operations, const IssueOrder& order) {
+    NetworkParts parts = parts_of(operations);
+    std::vector<CallSeconds> apart;
+    for (const OperationForecast& operation : operations) apart.push_back(seconds_of(operation));
+    parts.steps.reserve(order.calls.size());
+    for (const IssuedCall& call : order.calls) {
+        const CallKind& kind = order.kinds[call.kind];
+        const bool is_backward = call.part == StepPart::backward;
+        IssuedStep step;
+        step.host_s = apart[call.kind].host * (is_backward ? 1 - kind.forward_issue : kind.forward_issue);
+        step.device_s = apart[call.kind].device * (is_backward ? 1 - kind.forward_work : kind.forward_work);
+        // Autograd issues the backward pass, whoever issues the rest.
+        const bool is_issued = family(kind.operation) != Family::symbolic && !is_backward && parts.calls > 0;
+        if (is_issued) step.share_of_added = 1 / parts.calls;
+        step.synchronises = kind.synchronises && !is_backward;
+        parts.steps.push_back(step);
+    }
+    return parts;
+}
+
+void scale(NetworkParts& parts, double host_factor, double device_factor) {
+    parts.host_s *= host_factor;
+    parts.device_s *= device_factor;
+    for (IssuedStep& step : parts.steps) {
+        step.host_s *= host_factor;
+        step.device_s *= device_factor;
+    }
+}
+
+Composition composition_of(const NetworkParts& parts) {
+    return parts.steps.empty() ? Composition::aggregate : Composition::timeline;
+}
+
 double host_seconds(const NetworkParts& parts, const NetworkCorrection& correction) {
     return timeline(correction.host_factor * parts.host_s, parts.added_host_s);
 }
@@ -80,12 +145,31 @@ double device_seconds(const NetworkParts& parts, const NetworkCorrection& correc
 }
 
 double composed_seconds(const NetworkParts& parts, const NetworkCorrection& correction) {
-    return overlapped(host_seconds(parts, correction), device_seconds(parts, correction));
+    const double host = host_seconds(parts, correction);
+    const double device = device_seconds(parts, correction);
+    if (!is_walked(parts, host)) return overlapped(host, device);
+    // As compose() does, without keeping when each call began.
+    double issued = 0;
+    double done = 0;
+    for (const IssuedStep& one : parts.steps) {
+        const TimelineStep step = corrected(one, parts, correction);
+        issued += step.host_s;
+        done = std::max(issued, done) + step.device_s;
+        if (step.synchronises) issued = done;
+    }
+    return std::max(issued, done);
+}
+
+Timeline composed_timeline(const NetworkParts& parts, const NetworkCorrection& correction) {
+    std::vector<TimelineStep> steps;
+    for (const IssuedStep& step : parts.steps) steps.push_back(corrected(step, parts, correction));
+    return compose(steps);
 }
 
 double share_of_added(const NetworkParts& parts, const NetworkCorrection& correction) {
     const double whole = composed_seconds(parts, correction);
     if (!(whole > 0)) return 0;
+    if (is_walked(parts, host_seconds(parts, correction))) return slope_of_added(parts, correction, whole);
     // T^8 = H^8 + D^8, so dT/dH = (H / T)^7.
     const auto part = [&](double line, double added) { return std::pow(line / whole, 7) * added / whole; };
     return std::abs(part(host_seconds(parts, correction), parts.added_host_s) +

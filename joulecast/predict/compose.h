@@ -2,11 +2,22 @@
 
 #include <limits>
 #include <span>
+#include <vector>
 
+#include "joulecast/physics/timeline.h"
+#include "joulecast/predict/issue_order.h"
 #include "joulecast/predict/model.h"
 #include "joulecast/predict/predictor.h"
 
 namespace joulecast {
+
+/// A call as the host issues it, before corrections.
+struct IssuedStep {
+    double host_s = 0;
+    double device_s = 0;
+    double share_of_added = 0;  ///< of what another host adds; they sum to 1
+    bool synchronises = false;
+};
 
 /// What the calls of a network add up to before host and device overlap.
 struct NetworkParts {
@@ -24,19 +35,34 @@ struct NetworkParts {
     double added_device_s = 0;
     double added_j = 0;      ///< above idle power
     double sigma_added = 0;  ///< standard deviation of the logarithm of what is added
+
+    std::vector<IssuedStep> steps;  ///< in order; empty where nobody knows it (a bag of operations)
 };
 
 /// Calls of one operation share one error, which adds linearly; different operations err independently.
 NetworkParts parts_of(std::span<const OperationForecast> operations);
+/// The same with the order: `operations` are one for each kind of the order's.
+NetworkParts parts_of(std::span<const OperationForecast> operations, const IssueOrder& order);
+
+/// Both timelines times a factor each.
+void scale(NetworkParts& parts, double host_factor, double device_factor);
+
+Composition composition_of(const NetworkParts& parts);
 
 /// The host's timeline, host_factor * host_s + added_host_s, and the device's, factor * device_s + added_device_s. What
 /// is added may be negative, and then takes nine tenths of the timeline at most.
 double host_seconds(const NetworkParts& parts, const NetworkCorrection& correction);
 double device_seconds(const NetworkParts& parts, const NetworkCorrection& correction);
 
-/// T = (host^8 + device^8)^(1/8): the host issues ahead while the device works, so the slower of the two decides. On a
-/// CPU the host's timeline is empty and T is the device's.
+/// Where the order of the calls is known (Composition::timeline) the end of the device's timeline, on which a call
+/// waits for its issue and for the call before it, and the host for a call that synchronises (physics/timeline.h). Else
+/// (Composition::aggregate) T = (host^8 + device^8)^(1/8): the host issues ahead while the device works, so the slower
+/// of the two decides. On a CPU, which computes where it issues, the host's timeline is empty and T is the device's,
+/// the sum.
 double composed_seconds(const NetworkParts& parts, const NetworkCorrection& correction);
+
+/// Every call on both timelines; its total is composed_seconds(). Without an order it is empty.
+Timeline composed_timeline(const NetworkParts& parts, const NetworkCorrection& correction);
 
 /// d log T / d log(added): how much of an error of what is added, as a share of it, arrives in T.
 double share_of_added(const NetworkParts& parts, const NetworkCorrection& correction);

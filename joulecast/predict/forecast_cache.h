@@ -29,6 +29,9 @@ class ForecastCache {
     /// throws.
     const OperationForecast& forecast(const Operation& operation);
 
+    const DeviceModel& device() const { return device_; }
+    /// Who issues the calls.
+    Host host() const { return host_; }
     std::size_t size() const { return young_.size() + old_.size(); }
     std::uint64_t hits() const { return hits_; }
     std::uint64_t misses() const { return misses_; }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -9,6 +11,8 @@
 #include "joulecast/error.h"
 #include "joulecast/predict/compose.h"
 #include "joulecast/predict/device_power.h"
+#include "joulecast/predict/forecast_cache.h"
+#include "joulecast/predict/forecast_calls.h"
 #include "joulecast/predict/hosts.h"
 
 namespace joulecast {
@@ -130,6 +134,116 @@ Estimate<Bytes> memory_estimate(const std::optional<MemoryPlan>& plan, double ha
             Bytes(plan->peak_bytes * std::exp(half_width))};
 }
 
+/// What a call needs beyond what the plan holds for it anyway.
+Workspace workspace_of(ForecastCache& known) {
+    return [&known](const Operation& operation) {
+        const Estimate<Bytes> peak = known.forecast(operation).cost.peak_memory;
+        if (!peak.known()) return 0.0;
+        return std::max(0.0, peak.value.value() - planned_bytes(prepare(operation, known.device())));
+    };
+}
+
+/// What the optimizer takes of the time: that without it left out.
+Estimate<Seconds> update_time(const NetworkForecast& forecast, const NetworkParts& parts, const IssueOrder& order,
+                              const NetworkCorrection& correction) {
+    if (forecast.training.optimizer == Optimizer::none) return {};
+    std::vector<OperationForecast> before;
+    std::copy_if(forecast.operations.begin(), forecast.operations.end(), std::back_inserter(before),
+                 [](const OperationForecast& one) { return one.part != StepPart::update; });
+    NetworkParts others = parts_of(before);
+    const double share_of_calls = parts.calls > 0 ? others.calls / parts.calls : 1;
+    others.added_host_s = parts.added_host_s * share_of_calls;
+    others.added_device_s = parts.added_device_s * share_of_calls;
+    if (parts.host_s == 0) others.host_s = 0;
+    for (std::size_t i = 0; i < parts.steps.size(); ++i) {
+        if (order.calls[i].part == StepPart::update) continue;
+        others.steps.push_back(parts.steps[i]);
+        if (share_of_calls > 0) others.steps.back().share_of_added /= share_of_calls;
+    }
+    const double whole = composed_seconds(parts, correction);
+    const double update = std::max(0.0, whole - composed_seconds(others, correction));
+    const double sigma = log_sigma(forecast.time);
+    return with_sigma<Seconds>(update, sigma);
+}
+
+/// A forecast with all that it was composed from.
+struct ComposedNetwork {
+    NetworkForecast forecast;  ///< operations as the order has their kinds
+    IssueOrder order;
+    NetworkParts parts;
+    NetworkCorrection correction;
+    std::vector<double> dynamic_j;  ///< of a call of each kind
+};
+
+/// What a network is asked for.
+struct Asked {
+    const std::string& precision;
+    std::optional<Host> host;
+    const TrainingSetup& training;
+};
+
+ComposedNetwork compose_network(const Graph& graph, const Asked& asked, ForecastCache& known) {
+    const DeviceModel& device = known.device();
+    if (known.host() != device.point.host)
+        throw Error("a network is forecast from calls of the host that the device was measured with, not of host " +
+                    std::string(name(known.host())) + ".");
+    ComposedNetwork composed;
+    NetworkForecast& forecast = composed.forecast;
+    forecast.model = graph.name;
+    forecast.device = device.device.id;
+    forecast.point = device.point;
+    forecast.mode = graph.mode;
+    forecast.precision = asked.precision;
+    forecast.training = asked.training;
+    for (const auto& [symbol, value] : graph.symbols) forecast.symbols[symbol] = value.value;
+    composed.order = issue_order(graph, asked.training, device.device.kind);
+    forecast.operations = forecast_calls(composed.order, known);
+    note_unknown(forecast);
+    const Host issuer = asked.host.value_or(device.point.host);
+    set_host(forecast, issuer, device);
+    composed.correction = network_correction(device, correction_key(graph.mode, asked.precision));
+    const NetworkParts own = parts_of(forecast.operations, composed.order);
+    composed.parts = issued_from(issuer, graph.mode, device, own);
+    forecast.composition = composition_of(own);
+    share_evidence(forecast, composed.parts.added_device_s);
+    set_time(forecast, device, own, composed.parts, composed.correction);
+    forecast.update_time = update_time(forecast, composed.parts, composed.order, composed.correction);
+    set_energy(forecast, device, composed.parts, composed.correction);
+    for (OperationForecast& operation : forecast.operations) {
+        composed.dynamic_j.push_back(operation.cost.dynamic_energy.value.value());
+        operation = issued_from(issuer, device, std::move(operation));
+    }
+    const auto plan = plan_memory(graph, workspace_of(known));
+    forecast.cost.peak_memory = memory_estimate(plan, device.memory_half_width);
+    if (plan) {
+        forecast.resident_bytes = plan->resident_bytes;
+    } else {
+        forecast.memory_missing_reason =
+            "a bag of operations has no edges, so nobody knows which tensors live together";
+    }
+    return composed;
+}
+
+std::vector<TimedCall> timed_calls(const ComposedNetwork& composed) {
+    const Timeline line = composed_timeline(composed.parts, composed.correction);
+    std::vector<TimedCall> calls;
+    double dynamic_j = 0;
+    for (std::size_t i = 0; i < composed.order.calls.size(); ++i) {
+        const IssuedCall& call = composed.order.calls[i];
+        const CallKind& kind = composed.order.kinds[call.kind];
+        if (family(kind.operation) == Family::symbolic) continue;
+        const double share = call.part == StepPart::backward ? 1 - kind.forward_work : kind.forward_work;
+        calls.push_back({call.kind, call.part, call.node, line.issue_start_s[i], line.issue_end_s[i],
+                         line.device_start_s[i], line.device_end_s[i], share * composed.dynamic_j[call.kind]});
+        dynamic_j += calls.back().dynamic_j;
+    }
+    // Corrections, the power limit and what another host draws are of the network as a whole.
+    for (TimedCall& call : calls)
+        call.dynamic_j *=
+            dynamic_j > 0 ? composed.forecast.dynamic_energy_j / dynamic_j : std::numeric_limits<double>::quiet_NaN();
+    return calls;
+}
+
 }  // namespace
 
 std::string correction_key(Mode mode, const std::string& precision) {
@@ -154,40 +268,37 @@ std::optional<MemoryPlan> plan_memory(const Graph& graph, const DeviceModel& dev
 
 NetworkForecast forecast_network(const Graph& graph, const std::string& precision, const DeviceModel& device,
                                  std::span<const Feature* const> columns, const MeasuredOperations& measured,
-                                 std::optional<Host> host) {
-    NetworkForecast forecast;
-    forecast.model = graph.name;
-    forecast.device = device.device.id;
-    forecast.point = device.point;
-    forecast.mode = graph.mode;
-    forecast.precision = precision;
-    for (const auto& [symbol, value] : graph.symbols) forecast.symbols[symbol] = value.value;
-    forecast.operations = forecast_operations(device, columns, graph, measured);
-    note_unknown(forecast);
-    const Host issuer = host.value_or(device.point.host);
-    set_host(forecast, issuer, device);
-    const NetworkCorrection correction = network_correction(device, correction_key(graph.mode, precision));
-    const NetworkParts own = parts_of(forecast.operations);
-    const NetworkParts parts = issued_from(issuer, graph.mode, device, own);
-    share_evidence(forecast, parts.added_device_s);
-    set_time(forecast, device, own, parts, correction);
-    set_energy(forecast, device, parts, correction);
-    for (OperationForecast& operation : forecast.operations)
-        operation = issued_from(issuer, device, std::move(operation));
-    const auto plan = plan_memory(graph, device, columns);
-    forecast.cost.peak_memory = memory_estimate(plan, device.memory_half_width);
-    if (plan) {
-        forecast.resident_bytes = plan->resident_bytes;
-    } else {
-        forecast.memory_missing_reason =
-            "a bag of operations has no edges, so nobody knows which tensors live together";
-    }
+                                 std::optional<Host> host, const TrainingSetup& training) {
+    ForecastCache known(device, columns, measured);
+    return forecast_network(graph, precision, known, host, training);
+}
+
+NetworkForecast forecast_network(const Graph& graph, const std::string& precision, ForecastCache& known,
+                                 std::optional<Host> host, const TrainingSetup& training) {
+    NetworkForecast forecast = compose_network(graph, {precision, host, training}, known).forecast;
     const auto dearest = [](const OperationForecast& a, const OperationForecast& b) {
         return a.cost.device_time.value.value() * static_cast<double>(a.count) >
                b.cost.device_time.value.value() * static_cast<double>(b.count);
     };
     std::stable_sort(forecast.operations.begin(), forecast.operations.end(), dearest);
     return forecast;
+}
+
+NetworkTimeline forecast_timeline(const Graph& graph, const std::string& precision, ForecastCache& known,
+                                  std::optional<Host> host, const TrainingSetup& training) {
+    if (!graph.has_edges)
+        throw Error(graph.name +
+                    " is a bag of operations: nobody knows in which order they are called, so it has no "
+                    "timeline. Take a graph with edges (joulecast help exporting)");
+    ComposedNetwork composed = compose_network(graph, {precision, host, training}, known);
+    std::vector<TimedCall> calls = timed_calls(composed);
+    return {std::move(composed.forecast), std::move(calls)};
+}
+
+TrainingSetup measured_training(const Graph& graph, const NetworkMeasurement& measurement) {
+    TrainingSetup training;
+    if (graph.mode == Mode::training && graph.has_edges) training.optimizer = measurement.optimizer;
+    return training;
 }
 
 }  // namespace joulecast

@@ -47,8 +47,10 @@ double issuing_watts(const DeviceModel& device) {
 }
 
 NetworkParts captured(Mode mode, NetworkParts parts) {
-    parts.host_s = 0;
+    scale(parts, 0, 1);
     parts.added_host_s = graph_launch_s;
+    const auto steps = static_cast<double>(parts.steps.size());
+    for (IssuedStep& step : parts.steps) step.share_of_added = 1 / steps;
     parts.added_device_s = parts.kernels * kernels_of_call(mode) * graph_node_s;
     parts.sigma_added = sigma_of_other_machines;
     return parts;

@@ -47,6 +47,10 @@ std::string_view name(Bound bound) {
     return "";
 }
 
+std::string_view name(Composition composition) {
+    return composition == Composition::timeline ? "timeline" : "aggregate";
+}
+
 std::string_view name(Evidence evidence) {
     switch (evidence) {
         case Evidence::measured:

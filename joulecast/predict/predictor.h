@@ -9,6 +9,7 @@
 #include "joulecast/device/device.h"
 #include "joulecast/graph/graph.h"
 #include "joulecast/physics/clock_curve.h"
+#include "joulecast/predict/training_setup.h"
 
 namespace joulecast {
 
@@ -16,6 +17,12 @@ namespace joulecast {
 enum class Bound { device, host, power_cap };
 
 std::string_view name(Bound bound);
+
+/// How calls become a network (compose.h): on two timelines, in the order in which they are issued, or, where that is
+/// not known, by their sums alone.
+enum class Composition { timeline, aggregate };
+
+std::string_view name(Composition composition);
 
 /// How a number came about. analytic: roofline only; unknown: nothing to go by, never counted as zero.
 enum class Evidence { measured, interpolated, extrapolated, analytic, unknown };
@@ -44,6 +51,8 @@ struct OperationForecast {
     /// Of the kernel, by its counts and the data sheet, at the highest clocks: how arithmetic and bytes balance decides
     /// how its time follows the clocks (clock_balance.h). All zero where it computes nothing.
     KernelTime balance;
+    /// forward: a call of the graph, in training with its backward pass; else what a training step adds.
+    StepPart part = StepPart::forward;
 };
 
 struct NetworkForecast {
@@ -63,6 +72,9 @@ struct NetworkForecast {
     /// neither
     Evidence host_evidence = Evidence::measured;
     std::int64_t host_networks = 0;  ///< models measured from this host, where that is not the operations'
+    Composition composition = Composition::aggregate;
+    TrainingSetup training;         ///< what time and energy are of: one update with all passes before it
+    Estimate<Seconds> update_time;  ///< of that, the optimizer's; unknown() without one
     Bound limited_by = Bound::device;
     double idle_energy_j = std::numeric_limits<double>::quiet_NaN();     ///< what the idle device would have drawn
     double dynamic_energy_j = std::numeric_limits<double>::quiet_NaN();  ///< the rest

@@ -70,6 +70,54 @@ TEST(Compose, AddsIdlePowerAllAlongAndStopsAtTheCap) {
     EXPECT_NEAR(composed_joules(parts, correction(1), power(5, std::nan("")), 4), 60, 1e-12);
 }
 
+/// Three calls: all device, all device, all issuing.
+NetworkParts in_order(double first_s, double second_s, double issue_s) {
+    NetworkParts parts;
+    parts.steps = {{0, first_s, 1.0 / 3}, {0, second_s, 1.0 / 3}, {issue_s, 0, 1.0 / 3}};
+    parts.device_s = first_s + second_s;
+    parts.host_s = issue_s;
+    return parts;
+}
+
+TEST(Compose, WalksBothTimelinesWhereTheOrderIsKnown) {
+    // 5 s of issuing beside 2 + 1 s of work: the host is last. Twice the work ends after it.
+    EXPECT_EQ(composition_of(in_order(2, 1, 5)), Composition::timeline);
+    EXPECT_NEAR(composed_seconds(in_order(2, 1, 5), correction(1)), 5, 1e-12);
+    EXPECT_NEAR(composed_seconds(in_order(2, 1, 5), correction(2)), 6, 1e-12);
+    EXPECT_NEAR(composed_seconds(in_order(2, 1, 5), correction(1, 0.1)), 3, 1e-12);
+    // The same sums without an order: (5^8 + 3^8)^(1/8).
+    NetworkParts bag = in_order(2, 1, 5);
+    bag.steps.clear();
+    EXPECT_EQ(composition_of(bag), Composition::aggregate);
+    EXPECT_NEAR(composed_seconds(bag, correction(1)), std::pow(std::pow(5, 8) + std::pow(3, 8), 0.125), 1e-12);
+}
+
+TEST(Compose, WaitsWhereACallSynchronises) {
+    NetworkParts parts = in_order(2, 1, 5);
+    parts.steps[1].synchronises = true;  // the host goes on at 3
+    EXPECT_NEAR(composed_seconds(parts, correction(1)), 8, 1e-12);
+}
+
+TEST(Compose, SpreadsWhatAHostAddsOverTheCalls) {
+    NetworkParts parts = in_order(2, 1, 5);
+    parts.added_host_s = 3;
+    EXPECT_NEAR(composed_seconds(parts, correction(1)), 8, 1e-12);
+    // 3 of 8 s: d log T / d log(added).
+    EXPECT_NEAR(share_of_added(parts, correction(1)), 3.0 / 8, 1e-6);
+    const Timeline line = composed_timeline(parts, correction(1));
+    EXPECT_NEAR(line.total_s, 8, 1e-12);
+    EXPECT_NEAR(line.issue_end_s[0], 1, 1e-12);
+    EXPECT_NEAR(line.device_start_s[0], 1, 1e-12);
+}
+
+TEST(Compose, ScalesCallsWithTheirSums) {
+    NetworkParts parts = in_order(2, 1, 5);
+    scale(parts, 2, 10);
+    EXPECT_EQ(host_seconds(parts, {}), 10);
+    EXPECT_EQ(device_seconds(parts, {}), 30);
+    EXPECT_NEAR(composed_seconds(parts, {}), 30, 1e-12);
+}
+
 TEST(Compose, DoesNotKnowAnEnergyThatACallDoesNotTell) {
     OperationForecast silent = operation(1);
     silent.cost.dynamic_energy = {};

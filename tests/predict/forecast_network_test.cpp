@@ -147,6 +147,84 @@ TEST(ForecastNetwork, SaysWhetherTheHostDecides) {
     EXPECT_EQ(limit(Host::graph), Bound::device);
 }
 
+DeviceModel as_gpu() {
+    DeviceModel device = trained();
+    device.device.kind = Device::Kind::gpu;
+    device.power.idle_w = 20;
+    device.power.busy_w = 100;
+    device.power.cap_w = 150;
+    return device;
+}
+
+TEST(ForecastNetwork, SaysHowItComposed) {
+    const Graph graph = synthetic_graph("resnet18", 1);
+    EXPECT_EQ(forecast(graph).composition, Composition::timeline);
+    EXPECT_EQ(forecast(without_edges(graph)).composition, Composition::aggregate);
+}
+
+TEST(ForecastNetwork, AddsTheOptimizersCallsAndTellsTheirTime) {
+    const Graph graph = synthetic_graph("resnet18", 2, Mode::training);
+    const auto with = [&](Optimizer optimizer, std::optional<UpdateForm> form = std::nullopt) {
+        TrainingSetup training;
+        training.optimizer = optimizer;
+        training.form = form;
+        return forecast_network(graph, "fp32", trained(), all_columns(), {}, std::nullopt, training);
+    };
+    const auto none = with(Optimizer::none);
+    EXPECT_FALSE(none.update_time.known());
+    for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adam, Optimizer::adamw}) {
+        const auto one = with(optimizer);
+        EXPECT_NEAR(one.time.value.value() - none.time.value.value(), one.update_time.value.value(), 1e-9);
+        EXPECT_GT(one.update_time.value.value(), 0);
+    }
+    EXPECT_LT(with(Optimizer::sgd).time.value.value(), with(Optimizer::momentum).time.value.value());
+    EXPECT_LT(with(Optimizer::momentum).time.value.value(), with(Optimizer::adam).time.value.value());
+    // 7 passes of the parameters' bytes instead of 20.
+    const double loop = with(Optimizer::adam).update_time.value.value();
+    const double fused = with(Optimizer::adam, UpdateForm::fused).update_time.value.value();
+    EXPECT_LT(fused, 0.6 * loop);
+}
+
+TEST(ForecastNetwork, RepeatsItsPassesWhereGradientsAccumulate) {
+    const Graph graph = synthetic_graph("resnet18", 2, Mode::training);
+    const auto with = [&](std::int64_t accumulation) {
+        TrainingSetup training;
+        training.accumulation = accumulation;
+        return forecast_network(graph, "fp32", trained(), all_columns(), {}, std::nullopt, training);
+    };
+    const double once = with(1).time.value.value(), twice = with(2).time.value.value();
+    // And 46.8 MB of gradients that are added: 3 * 46.8 MB * 1.5 / 20 GB/s.
+    EXPECT_NEAR(twice - 2 * once, 10.5e-3, 3e-3);
+    EXPECT_NEAR(with(3).time.value.value() - twice, twice - once, 1e-9);
+}
+
+TEST(ForecastTimeline, EndsWithTheForecastAndDrawsItsEnergy) {
+    const DeviceModel device = as_gpu();
+    const auto features = all_columns();
+    const MeasuredOperations none;
+    ForecastCache known(device, features, none);
+    TrainingSetup training;
+    training.optimizer = Optimizer::adamw;
+    const Graph graph = synthetic_graph("resnet18", 2, Mode::training);
+    const NetworkTimeline line = forecast_timeline(graph, "fp32", known, Host::python, training);
+    double end = 0, issued = 0, dynamic = 0;
+    for (const TimedCall& call : line.calls) {
+        EXPECT_GE(call.issue_start_s, issued);
+        EXPECT_GE(call.start_s, call.issue_end_s);
+        EXPECT_GE(call.start_s, end - 1e-12) << "the device does one call at a time";
+        issued = call.issue_start_s;
+        end = call.end_s;
+        dynamic += call.dynamic_j;
+    }
+    EXPECT_NEAR(end, line.forecast.time.value.value(), 1e-9);
+    EXPECT_NEAR(dynamic, line.forecast.dynamic_energy_j, 1e-9);
+    EXPECT_EQ(line.calls.front().part, StepPart::forward);
+    EXPECT_EQ(line.calls.back().part, StepPart::update);
+    EXPECT_EQ(line.forecast.time.value.value(),
+              forecast_network(graph, "fp32", known, Host::python, training).time.value.value());
+    EXPECT_THROW(forecast_timeline(without_edges(graph), "fp32", known), Error);
+}
+
 TEST(ForecastNetwork, SaysWhenSizesLieBeyondWhatWasTrained) {
     const auto evidence = [](const char* text) {
         return forecast_operation(trained(), all_columns(), prepare(parse_operation(text), trained()), {}).evidence;

@@ -1,0 +1,251 @@
+#include "joulecast/predict/issue_order.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "joulecast/error.h"
+#include "joulecast/graph/operation_key.h"
+#include "joulecast/graph/record.h"
+#include "joulecast/predict/optimizer_update.h"
+
+namespace joulecast {
+namespace {
+
+/// Calls whose result decides a size or a number on the host, which reads it back from the device (torch 2.13:
+/// aten/src/ATen/native/cuda/Nonzero.cu and those that call it, UniqueKernel.cu, CUDAScalar.cu).
+constexpr std::array<std::string_view, 17> synchronising{"aten::_local_scalar_dense",
+                                                         "aten::_unique",
+                                                         "aten::_unique2",
+                                                         "aten::argwhere",
+                                                         "aten::bincount",
+                                                         "aten::equal",
+                                                         "aten::is_nonzero",
+                                                         "aten::item",
+                                                         "aten::masked_select",
+                                                         "aten::nonzero",
+                                                         "aten::nonzero_numpy",
+                                                         "aten::repeat_interleave.Tensor",
+                                                         "aten::repeat_interleave.self_Tensor",
+                                                         "aten::unique",
+                                                         "aten::unique_consecutive",
+                                                         "aten::unique_dim",
+                                                         "aten::where"};
+
+/// A mask among the indices is made into places first, as nonzero does.
+bool takes_mask(const Operation& operation) {
+    const bool is_index = operation.target == "aten::index.Tensor" || operation.target == "aten::index_put" ||
+                          operation.target == "aten::index_put_";
+    if (!is_index) return false;
+    const Value* indices = find_argument(operation, "indices");
+    const auto* list = indices == nullptr ? nullptr : std::get_if<TensorList>(indices);
+    return list != nullptr && std::ranges::any_of(*list, [](const std::optional<TensorType>& index) {
+               return index && (index->dtype == Dtype::boolean || index->dtype == Dtype::u8);
+           });
+}
+
+bool waits_for_device(const Operation& operation) {
+    return std::ranges::find(synchronising, operation.target) != synchronising.end() || takes_mask(operation);
+}
+
+double share_of(double part, double rest) {
+    return part + rest > 0 ? part / (part + rest) : 0.5;
+}
+
+/// Products go by their FLOPs, all else by its bytes.
+double forward_work(const Operation& operation) {
+    const Counts forward = forward_counts(operation);
+    const Counts backward = backward_counts(operation);
+    if (forward.flop + backward.flop > 0)
+        return share_of(static_cast<double>(forward.flop), static_cast<double>(backward.flop));
+    return share_of(static_cast<double>(forward.bytes_read) + static_cast<double>(forward.bytes_written),
+                    static_cast<double>(backward.bytes_read) + static_cast<double>(backward.bytes_written));
+}
+
+/// One launch forward, one for each gradient backward.
+double forward_launches(const Operation& operation) {
+    const auto types = tensors(operation);
+    const auto gradients = std::ranges::count_if(types, [](const TensorType* type) { return type->requires_grad; });
+    return 1.0 / (1.0 + static_cast<double>(gradients));
+}
+
+CallKind kind_of_node(const Operation& operation) {
+    CallKind kind;
+    kind.operation = operation;
+    kind.synchronises = waits_for_device(operation);
+    if (mode(operation) == Mode::training) {
+        kind.forward_work = forward_work(operation);
+        kind.forward_issue = forward_launches(operation);
+    }
+    return kind;
+}
+
+/// A gradient is given back to a tensor by all that the records know, and by what has no record.
+bool has_backward(const Operation& operation) {
+    if (mode(operation) != Mode::training) return false;
+    const Record* record = find_record(operation.target);
+    return record == nullptr || record->backward != nullptr;
+}
+
+TensorType without_gradient(TensorType type) {
+    type.requires_grad = false;
+    return type;
+}
+
+struct KeyHash {
+    std::size_t operator()(const std::vector<std::uint64_t>& key) const { return hash(key); }
+};
+
+class Ordering {
+  public:
+    Ordering(const Graph& graph, const TrainingSetup& training, Device::Kind device)
+        : graph_(graph), training_(training) {
+        add_nodes();
+        if (graph.mode != Mode::training) {
+            refuse_training();
+            return;
+        }
+        if (graph.has_edges) add_backward();
+        const std::vector<TensorType> parameters = trained_parameters();
+        const bool needs_parameters = training.optimizer != Optimizer::none || training.accumulation > 1;
+        if (needs_parameters && parameters.empty())
+            throw Error("nothing in " + graph.name + " is trained: " +
+                        (graph.has_edges ? "no gradient flows to a parameter"
+                                         : "a bag of operations does not tell its parameters") +
+                        ". Leave out --optimizer and --accumulate");
+        repeat(parameters);
+        add_update(update_calls(parameters, training, device));
+    }
+
+    IssueOrder take() { return std::move(order_); }
+
+  private:
+    void refuse_training() const {
+        if (training_.optimizer != Optimizer::none || training_.accumulation > 1)
+            throw Error("an optimizer and accumulated gradients belong to training; " + graph_.name +
+                        " is asked for in inference. Ask for --mode training");
+    }
+
+    void add_nodes() {
+        std::unordered_map<std::vector<std::uint64_t>, std::uint32_t, KeyHash> places;
+        std::vector<std::uint64_t> key;
+        for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+            const Node& node = graph_.nodes[i];
+            key.clear();
+            append_key(node.operation, key);
+            const auto [found, is_new] = places.try_emplace(key, static_cast<std::uint32_t>(order_.kinds.size()));
+            if (is_new) order_.kinds.push_back(kind_of_node(node.operation));
+            order_.kinds[found->second].count += node.count;
+            kind_of_.push_back(found->second);
+            if (graph_.has_edges)
+                order_.calls.push_back({found->second, static_cast<std::int32_t>(i), StepPart::forward});
+        }
+    }
+
+    /// The kind that adds a tensor of this type to another in place.
+    std::uint32_t addition(const TensorType& type, StepPart part) {
+        const TensorType plain = without_gradient(type);
+        Operation operation{"aten::add_.Tensor", {{"self", plain}, {"other", plain}}};
+        const auto [found, is_new] = additions_.try_emplace({signature(operation), part}, order_.kinds.size());
+        if (is_new) {
+            CallKind kind;
+            kind.operation = std::move(operation);
+            kind.part = part;
+            order_.kinds.push_back(std::move(kind));
+        }
+        return static_cast<std::uint32_t>(found->second);
+    }
+
+    void add_call(std::uint32_t kind, StepPart part) {
+        ++order_.kinds[kind].count;
+        order_.calls.push_back({kind, -1, part});
+    }
+
+    void add_backward() {
+        std::map<std::pair<std::int32_t, std::int32_t>, int> arrived;
+        // The loss reads what the network returns.
+        for (const ValueRef& output : graph_.outputs) {
+            if (output.node >= 0) arrived[{output.node, output.output}] = 1;
+        }
+        for (std::size_t i = graph_.nodes.size(); i-- > 0;) {
+            const Node& node = graph_.nodes[i];
+            if (!has_backward(node.operation)) {
+                whole_forward(i);
+                continue;
+            }
+            order_.calls.push_back({kind_of_[i], static_cast<std::int32_t>(i), StepPart::backward});
+            const auto types = tensors(node.operation);
+            for (std::size_t k = 0; k < types.size() && k < node.inputs.size(); ++k) {
+                if (!types[k]->requires_grad) continue;
+                const ValueRef& from = node.inputs[k];
+                if (++arrived[{from.node, from.output}] > 1)
+                    add_call(addition(type_of(graph_, from), StepPart::gradient_sum), StepPart::gradient_sum);
+            }
+        }
+    }
+
+    /// No backward call is issued for it.
+    void whole_forward(std::size_t node) {
+        order_.kinds[kind_of_[node]].forward_work = 1;
+        order_.kinds[kind_of_[node]].forward_issue = 1;
+    }
+
+    /// Those that a gradient flows to.
+    std::vector<TensorType> trained_parameters() const {
+        std::set<std::int32_t> trained;
+        for (const Node& node : graph_.nodes) {
+            if (!has_backward(node.operation)) continue;
+            const auto types = tensors(node.operation);
+            for (std::size_t k = 0; k < types.size() && k < node.inputs.size(); ++k) {
+                if (node.inputs[k].node < 0 && types[k]->requires_grad) trained.insert(node.inputs[k].output);
+            }
+        }
+        std::vector<TensorType> parameters;
+        for (const std::int32_t input : trained) {
+            const GraphInput& one = graph_.inputs.at(static_cast<std::size_t>(input));
+            if (one.kind == GraphInput::Kind::parameter) parameters.push_back(without_gradient(one.type));
+        }
+        return parameters;
+    }
+
+    /// Forward and backward as often as gradients accumulate; from the second time on they are added to those before.
+    void repeat(const std::vector<TensorType>& parameters) {
+        if (training_.accumulation == 1) return;
+        const std::vector<IssuedCall> once = order_.calls;
+        for (CallKind& kind : order_.kinds) kind.count *= training_.accumulation;
+        for (std::int64_t i = 1; i < training_.accumulation; ++i) {
+            order_.calls.insert(order_.calls.end(), once.begin(), once.end());
+            for (const TensorType& type : parameters)
+                add_call(addition(type, StepPart::accumulation), StepPart::accumulation);
+        }
+    }
+
+    void add_update(UpdateCalls update) {
+        const auto first = static_cast<std::uint32_t>(order_.kinds.size());
+        std::move(update.kinds.begin(), update.kinds.end(), std::back_inserter(order_.kinds));
+        for (const std::uint32_t kind : update.order) order_.calls.push_back({first + kind, -1, StepPart::update});
+    }
+
+    const Graph& graph_;
+    const TrainingSetup& training_;
+    IssueOrder order_;
+    std::vector<std::uint32_t> kind_of_;  ///< by node
+    std::map<std::pair<std::string, StepPart>, std::size_t> additions_;
+};
+
+}  // namespace
+
+IssueOrder issue_order(const Graph& graph, const TrainingSetup& training, Device::Kind kind) {
+    if (training.accumulation < 1 || training.accumulation > most_accumulation)
+        throw UsageError("gradients accumulate over 1 to " + std::to_string(most_accumulation) + " passes, not " +
+                         std::to_string(training.accumulation));
+    return Ordering(graph, training, kind).take();
+}
+
+}  // namespace joulecast

@@ -1,0 +1,99 @@
+#include "joulecast/report/chrome_trace.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+#include <variant>
+
+namespace joulecast {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double microseconds = 1e6;
+constexpr int process = 1;
+
+Json value(const Cell& cell) {
+    return std::visit(
+        [](const auto& one) -> Json {
+            using T = std::decay_t<decltype(one)>;
+            if constexpr (std::is_same_v<T, std::monostate>) {
+                return nullptr;
+            } else if constexpr (std::is_same_v<T, double>) {
+                return std::isfinite(one) ? Json(one) : Json(nullptr);
+            } else {
+                return one;
+            }
+        },
+        cell);
+}
+
+Json object(const TraceDetails& details) {
+    Json all = Json::object();
+    for (const auto& [name, cell] : details) all[name] = value(cell);
+    return all;
+}
+
+int thread(std::size_t track) {
+    return static_cast<int>(track) + 1;
+}
+
+void name_tracks(const Trace& trace, Json& events) {
+    const auto named = [&](const char* what, int track, const char* key, Json text) {
+        events.push_back(
+            {{"name", what}, {"ph", "M"}, {"pid", process}, {"tid", track}, {"args", {{key, std::move(text)}}}});
+    };
+    named("process_name", 0, "name", trace.process);
+    for (std::size_t i = 0; i < trace.tracks.size(); ++i) {
+        named("thread_name", thread(i), "name", trace.tracks[i]);
+        named("thread_sort_index", thread(i), "sort_index", i);
+    }
+}
+
+Json arrow_end(const TraceArrow& arrow, std::size_t number, const Trace& trace, bool is_start) {
+    const TraceSpan& span = trace.spans.at(is_start ? arrow.from : arrow.to);
+    Json event{{"name", "issue"},
+               {"cat", "issue"},
+               {"ph", is_start ? "s" : "f"},
+               {"id", number},
+               {"pid", process},
+               {"tid", thread(span.track)},
+               {"ts", (is_start ? span.end_s : span.start_s) * microseconds}};
+    if (!is_start) event["bp"] = "e";
+    return event;
+}
+
+}  // namespace
+
+std::string to_chrome_json(const Trace& trace) {
+    Json events = Json::array();
+    name_tracks(trace, events);
+    for (const TraceSpan& span : trace.spans) {
+        events.push_back({{"name", span.name},
+                          {"cat", span.category},
+                          {"ph", "X"},
+                          {"pid", process},
+                          {"tid", thread(span.track)},
+                          {"ts", span.start_s * microseconds},
+                          {"dur", (span.end_s - span.start_s) * microseconds},
+                          {"args", object(span.details)}});
+    }
+    for (std::size_t i = 0; i < trace.arrows.size(); ++i) {
+        events.push_back(arrow_end(trace.arrows[i], i, trace, true));
+        events.push_back(arrow_end(trace.arrows[i], i, trace, false));
+    }
+    for (const TraceCounter& counter : trace.counters) {
+        for (const TraceSample& sample : counter.samples) {
+            events.push_back({{"name", counter.name},
+                              {"ph", "C"},
+                              {"pid", process},
+                              {"ts", sample.at_s * microseconds},
+                              {"args", {{counter.unit, sample.value}}}});
+        }
+    }
+    Json whole{{"displayTimeUnit", "ms"}, {"otherData", object(trace.about)}};
+    whole["traceEvents"] = std::move(events);
+    return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace joulecast
