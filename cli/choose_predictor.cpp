@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -27,43 +26,45 @@ std::vector<std::string> shipped_predictors() {
     return paths;
 }
 
-std::optional<std::size_t> find_device(const Predictor& predictor, const std::string& id) {
-    for (std::size_t i = 0; i < predictor.devices.size(); ++i) {
-        if (predictor.devices[i].device.id == id) return i;
-    }
-    return std::nullopt;
-}
+/// A predictor that may answer: what it covers, not yet read.
+struct Candidate {
+    std::string path;
+    JcpCover cover;
 
-std::optional<std::size_t> find_any_cpu(const Predictor& predictor) {
-    for (std::size_t i = 0; i < predictor.devices.size(); ++i) {
-        if (predictor.devices[i].device.kind == Device::Kind::cpu) return i;
+    template <class Is>
+    std::optional<std::size_t> first(Is is) const {
+        const auto found = std::ranges::find_if(cover.devices, is);
+        if (found == cover.devices.end()) return std::nullopt;
+        return static_cast<std::size_t>(found - cover.devices.begin());
     }
-    return std::nullopt;
+    std::optional<std::size_t> named(const std::string& id) const {
+        return first([&](const Device& device) { return device.id == id; });
+    }
+};
+
+ChosenPredictor open(const Candidate& candidate, std::size_t device, std::string note = "") {
+    return {read_jcp(candidate.path), device, candidate.path, std::move(note)};
 }
 
 /// From its data sheet, by a model over other devices of its kind; absent where no candidate has one.
-std::optional<ChosenPredictor> for_unseen(const std::string& device, std::vector<ChosenPredictor>& candidates) {
-    const bool any = std::any_of(candidates.begin(), candidates.end(),
-                                 [](const ChosenPredictor& c) { return !c.predictor.pooled.empty(); });
-    if (!any) return std::nullopt;
+std::optional<ChosenPredictor> for_unseen(const std::string& device, const std::vector<Candidate>& candidates) {
+    if (std::ranges::all_of(candidates, [](const Candidate& c) { return c.cover.pooled.empty(); })) return std::nullopt;
     const Device sheet = device_argument(device).device;
-    for (ChosenPredictor& candidate : candidates) {
-        std::vector<DeviceModel> models;
-        for (const PooledModel& pooled : candidate.predictor.pooled) {
-            if (pooled.kind == sheet.kind) models.push_back(instantiate(pooled, sheet));
+    for (const Candidate& candidate : candidates) {
+        if (std::ranges::find(candidate.cover.pooled, sheet.kind) == candidate.cover.pooled.end()) continue;
+        ChosenPredictor chosen = open(candidate, candidate.cover.devices.size());
+        for (const PooledModel& pooled : chosen.predictor.pooled) {
+            if (pooled.kind == sheet.kind) chosen.predictor.devices.push_back(instantiate(pooled, sheet));
         }
-        if (models.empty()) continue;
-        const auto& others = models.front().unseen->trained_on;
+        const auto& others = chosen.model().unseen->trained_on;
         const std::string meant = meant_by(device, sheet);
-        candidate.device = candidate.predictor.devices.size();
-        candidate.note = (meant.empty() ? "" : meant + "; ") + sheet.id + " was " +
-                         (std::find(others.begin(), others.end(), sheet.id) == others.end()
-                              ? "never measured: these are extrapolations"
-                              : "measured in part: these are forecasts") +
-                         " from its data sheet by a model over " + std::to_string(others.size()) + " devices (" +
-                         joined(others) + "). Operations measured on it and given with --db adjust them";
-        std::move(models.begin(), models.end(), std::back_inserter(candidate.predictor.devices));
-        return candidate;
+        chosen.note = (meant.empty() ? "" : meant + "; ") + sheet.id + " was " +
+                      (std::find(others.begin(), others.end(), sheet.id) == others.end()
+                           ? "never measured: these are extrapolations"
+                           : "measured in part: these are forecasts") +
+                      " from its data sheet by a model over " + std::to_string(others.size()) + " devices (" +
+                      joined(others) + "). Operations measured on it and given with --db adjust them";
+        return chosen;
     }
     return std::nullopt;
 }
@@ -83,39 +84,32 @@ const DeviceModel* ChosenPredictor::model_with(Math math, Host host) const {
 ChosenPredictor choose_predictor(const std::string& device, const std::string& file) {
     const bool this_machine = device == "cpu";
     const std::string id = this_machine ? this_cpu().id : device;
-    std::vector<ChosenPredictor> candidates;
+    std::vector<Candidate> candidates;
     std::vector<std::string> covered;
     for (const std::string& path : file.empty() ? shipped_predictors() : std::vector{file}) {
-        candidates.push_back({read_jcp(path), 0, path, ""});
-        ChosenPredictor& candidate = candidates.back();
-        // The first that covers it under that name: the others need not be read.
-        if (const auto found = find_device(candidate.predictor, id)) {
-            candidate.device = *found;
-            return std::move(candidate);
-        }
-        for (const DeviceModel& model : candidate.predictor.devices) covered.push_back(model.device.id);
+        candidates.push_back({path, jcp_cover(path)});
+        const Candidate& candidate = candidates.back();
+        if (const auto found = candidate.named(id)) return open(candidate, *found);
+        for (const Device& known : candidate.cover.devices) covered.push_back(known.id);
     }
     // Not called so in any of them: another name of a device that one of them covers?
     if (const DataSheet* sheet = this_machine ? nullptr : known_devices().find(device)) {
-        for (ChosenPredictor& candidate : candidates) {
-            const auto found = find_device(candidate.predictor, sheet->device.id);
-            if (!found) continue;
-            candidate.device = *found;
-            candidate.note = meant_by(device, sheet->device);
-            return candidate;
+        for (const Candidate& candidate : candidates) {
+            if (const auto found = candidate.named(sheet->device.id))
+                return open(candidate, *found, meant_by(device, sheet->device));
         }
     }
     if (!this_machine) {
         if (auto unseen = for_unseen(device, candidates)) return *std::move(unseen);
     }
-    for (ChosenPredictor& candidate : candidates) {
-        const auto found = this_machine ? find_any_cpu(candidate.predictor) : std::nullopt;
+    for (const Candidate& candidate : candidates) {
+        const auto found =
+            this_machine ? candidate.first([](const Device& d) { return d.kind == Device::Kind::cpu; }) : std::nullopt;
         if (!found) continue;
-        candidate.device = *found;
-        candidate.note = "no predictor was measured on this CPU (" + id + "); these are forecasts for " +
-                         candidate.model().device.display_name +
-                         ". Measure this machine with: joulecast profile --help";
-        return candidate;
+        return open(candidate, *found,
+                    "no predictor was measured on this CPU (" + id + "); these are forecasts for " +
+                        candidate.cover.devices[*found].display_name +
+                        ". Measure this machine with: joulecast profile --help");
     }
     if (candidates.empty()) {
         throw Error(

@@ -301,6 +301,46 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, st
     if (!in.at_end()) in.fail("a section is longer than its content");
 }
 
+struct Section {
+    std::string_view tag;
+    std::span<const std::byte> payload;
+    std::uint32_t crc = 0;
+    std::uint32_t version = 0;  ///< of the file
+};
+
+/// The sections of a file in their order, not yet checked.
+template <class Visit>
+void for_each_section(std::span<const std::byte> bytes, const std::string& name, Visit visit) {
+    ByteReader in(bytes, "predictor " + name);
+    if (bytes.size() < magic.size() || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
+        throw FormatError(name + " is not a predictor: it does not begin as .jcp files do.");
+    }
+    in.take(magic.size());
+    const auto version = in.number<std::uint32_t>();
+    if (version == 0) in.fail("version 0 does not exist");
+    if (version > jcp_version) {
+        throw FormatError("predictor " + name + " has format version " + std::to_string(version) +
+                          ", this joulecast reads up to " + std::to_string(jcp_version) + ". Use a newer joulecast.");
+    }
+    const auto sections = in.number<std::uint32_t>();
+    for (std::uint32_t i = 0; i < sections; ++i) {
+        Section section;
+        section.tag = {reinterpret_cast<const char*>(in.take(4).data()), 4};
+        const auto length = in.number<std::uint64_t>();
+        section.crc = in.number<std::uint32_t>();
+        section.payload = in.take(length);
+        section.version = version;
+        visit(section);
+    }
+    if (!in.at_end()) in.fail("bytes follow the last section");
+}
+
+ByteReader checked(const Section& section, const std::string& name) {
+    ByteReader in(section.payload, "predictor " + name);
+    if (crc32(section.payload) != section.crc) in.fail("the checksum of a section does not match");
+    return in;
+}
+
 }  // namespace
 
 std::vector<std::byte> to_jcp(const Predictor& predictor) {
@@ -338,31 +378,29 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
 }
 
 Predictor from_jcp(std::span<const std::byte> bytes, const std::string& name) {
-    ByteReader in(bytes, "predictor " + name);
-    if (bytes.size() < magic.size() || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
-        throw FormatError(name + " is not a predictor: it does not begin as .jcp files do.");
-    }
-    in.take(magic.size());
-    const auto version = in.number<std::uint32_t>();
-    if (version == 0) in.fail("version 0 does not exist");
-    if (version > jcp_version) {
-        throw FormatError("predictor " + name + " has format version " + std::to_string(version) +
-                          ", this joulecast reads up to " + std::to_string(jcp_version) + ". Use a newer joulecast.");
-    }
-    const auto sections = in.number<std::uint32_t>();
     Predictor predictor;
-    for (std::uint32_t i = 0; i < sections; ++i) {
-        const auto tag = in.take(4);
-        const auto length = in.number<std::uint64_t>();
-        const auto crc = in.number<std::uint32_t>();
-        const auto payload = in.take(length);
-        if (crc32(payload) != crc) in.fail("the checksum of a section does not match");
-        ByteReader section(payload, "predictor " + name);
-        take_section(predictor, {reinterpret_cast<const char*>(tag.data()), 4}, section, version);
-    }
-    if (!in.at_end()) in.fail("bytes follow the last section");
-    if (predictor.devices.empty() && predictor.pooled.empty()) in.fail("it covers no device");
+    for_each_section(bytes, name, [&](const Section& section) {
+        ByteReader in = checked(section, name);
+        take_section(predictor, section.tag, in, section.version);
+    });
+    if (predictor.devices.empty() && predictor.pooled.empty())
+        ByteReader({}, "predictor " + name).fail("it covers no device");
     return predictor;
+}
+
+JcpCover jcp_cover(const std::filesystem::path& path) {
+    const MappedFile file(path, "predictor", largest_file);
+    JcpCover cover;
+    for_each_section(file.bytes(), path.string(), [&](const Section& section) {
+        if (section.tag == "DEVI") {
+            ByteReader in = checked(section, path.string());
+            cover.devices.push_back(take_device(in));
+        } else if (section.tag == "POOL") {
+            ByteReader in = checked(section, path.string());
+            cover.pooled.push_back(take_pooled(in).kind);
+        }
+    });
+    return cover;
 }
 
 void write_jcp(const Predictor& predictor, const std::filesystem::path& path) {

@@ -23,4 +23,12 @@ Predictor from_jcp(std::span<const std::byte> bytes, const std::string& name);
 void write_jcp(const Predictor& predictor, const std::filesystem::path& path);
 Predictor read_jcp(const std::filesystem::path& path);
 
+/// What a file covers, in its order.
+struct JcpCover {
+    std::vector<Device> devices;  ///< one for each model, with the figures of version 1 alone
+    std::vector<Device::Kind> pooled;
+};
+/// Without reading its models, which are most of it. Throws as read_jcp() does, but of what it reads only.
+JcpCover jcp_cover(const std::filesystem::path& path);
+
 }  // namespace joulecast

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <limits>
@@ -108,6 +109,19 @@ TEST(Jcp, ForecastsTheSameAfterReading) {
         return forecast_network(graph, "fp32", p.devices[0], columns(p), {}).time.value.value();
     };
     EXPECT_EQ(time(back), time(sample()));
+}
+
+TEST(Jcp, TellsWhatItCoversWithoutReadingModels) {
+    const auto path = std::filesystem::path(::testing::TempDir()) / "cover.jcp";
+    write_jcp(sample(), path);
+    const JcpCover cover = jcp_cover(path);
+    ASSERT_EQ(cover.devices.size(), 1U);
+    EXPECT_EQ(cover.devices[0].id, "cpu-synthetic");
+    EXPECT_EQ(cover.devices[0].kind, Device::Kind::cpu);
+    EXPECT_TRUE(cover.pooled.empty());
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+    EXPECT_THAT(message([&] { jcp_cover(path); }), HasSubstr("it ends too early"));
+    std::filesystem::remove(path);
 }
 
 TEST(Jcp, RefusesEveryTruncation) {
