@@ -80,6 +80,7 @@ set(joulecast_headers
     joulecast/graph/readers/onnx_translation.h
     joulecast/graph/readers/onnx_window.h
     joulecast/graph/readers/onnx_wire.h
+    joulecast/graph/readers/packed_graph.h
     joulecast/graph/readers/pt2_calls.h
     joulecast/graph/readers/pt2_program.h
     joulecast/graph/readers/pt2_symbols.h

@@ -2,8 +2,10 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "joulecast/error.h"
+#include "joulecast/graph/readers/packed_graph.h"
 #include "joulecast/graph/readers/read_graph.h"
 
 namespace joulecast {
@@ -117,9 +119,10 @@ std::optional<std::int64_t> image_size(const Graph& graph) {
 
 /// The form of the network for the mode; without one of its own, a network trains in the form that infers.
 Graph read_form(const std::string& network, const std::filesystem::path& zoo, const SymbolValues& set, Mode mode) {
-    std::filesystem::path path = zoo / (network + std::string(training_form) + ".pt2");
-    if (mode != Mode::training || !std::filesystem::exists(path)) path = zoo / (network + ".pt2");
-    Graph graph = read_pt2(path, set);
+    std::string stem = network + std::string(training_form);
+    if (mode != Mode::training || !std::filesystem::exists(zoo / (stem + ".pt2"))) stem = network;
+    auto packed = read_packed(zoo, stem);
+    Graph graph = packed ? with_symbols(*std::move(packed), set) : read_pt2(zoo / (stem + ".pt2"), set);
     graph.name = network;
     return graph;
 }
