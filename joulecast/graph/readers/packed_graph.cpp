@@ -52,6 +52,7 @@ class PackedReader {
             if (bytes_.empty()) fail("it ends too early");
             const auto byte = static_cast<unsigned char>(bytes_.front());
             bytes_.remove_prefix(1);
+            if (shift == 63 && byte > 1) break;
             value |= std::uint64_t{byte & 0x7FU} << shift;
             if (byte < 0x80) return value;
         }
