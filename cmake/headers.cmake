@@ -52,6 +52,8 @@ set(joulecast_headers
     joulecast/evaluate/learner_comparison.h
     joulecast/evaluate/leave_clocks_out.h
     joulecast/evaluate/leave_device_out.h
+    joulecast/evaluate/slow_operations.h
+    joulecast/evaluate/summed_networks.h
     joulecast/evaluate/what_next_trial.h
     joulecast/features/dimensions.h
     joulecast/features/feature.h

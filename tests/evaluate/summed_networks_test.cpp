@@ -1,0 +1,59 @@
+#include "joulecast/evaluate/summed_networks.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/predict/synthetic.h"
+
+namespace joulecast::testing {
+namespace {
+
+Operation relu(int size) {
+    return parse_operation("aten::relu(self=f32[" + std::to_string(size) + "])");
+}
+
+TrainingNetwork three_calls() {
+    TrainingNetwork network;
+    network.graph.has_edges = false;
+    for (const auto& [operation, count] : {std::pair(relu(8), 2), std::pair(relu(16), 1)}) {
+        Node node;
+        node.operation = operation;
+        node.count = count;
+        network.graph.nodes.push_back(node);
+    }
+    network.measurement.time.median_s = 5;
+    network.measurement.time.half_width_s = 0.1;
+    return network;
+}
+
+MeasuredOperation measured(double seconds, double half_90, double watts) {
+    return {{Seconds(seconds), Seconds(seconds - half_90), Seconds(seconds + half_90)},
+            {Watts(watts), Watts(watts), Watts(watts)}};
+}
+
+TEST(SummedNetworks, CallsOfOneOperationShareItsErrorAndOthersErrByThemselves) {
+    const TrainingNetwork network = three_calls();
+    const MeasuredOperations operations = {{signature(relu(8)), measured(1, 0.1, 50)},
+                                           {signature(relu(16)), measured(2, 0.3, 100)}};
+    const auto sums = summed_networks(std::vector{network}, operations);
+    ASSERT_EQ(sums.size(), 1U);
+    EXPECT_DOUBLE_EQ(sums[0].summed_time_s.value, 4);  // 2 x 1 + 2
+    // 90 % halves 0.1 (twice, together) and 0.3: sqrt(0.2^2 + 0.3^2), widened to 95 %.
+    EXPECT_NEAR(sums[0].summed_time_s.half_width, std::sqrt(0.04 + 0.09) * 1.959964 / 1.645, 1e-9);
+    EXPECT_DOUBLE_EQ(sums[0].summed_energy_j.value, 300);  // 2 x 1 x 50 + 2 x 100
+    EXPECT_EQ(sums[0].measured_share(), 1);
+    EXPECT_EQ(sums[0].time_s.value, 5);
+}
+
+TEST(SummedNetworks, WhatWasNotMeasuredIsCountedNotGuessed) {
+    const auto sums = summed_networks(std::vector{three_calls()}, {{signature(relu(8)), measured(1, 0.1, 50)}});
+    EXPECT_DOUBLE_EQ(sums[0].summed_time_s.value, 2);
+    EXPECT_DOUBLE_EQ(sums[0].measured_share(), 2.0 / 3);
+    const auto none = summed_networks(std::vector{three_calls()}, {});
+    EXPECT_TRUE(std::isnan(none[0].summed_time_s.value));
+    EXPECT_EQ(none[0].measured_share(), 0);
+}
+
+}  // namespace
+}  // namespace joulecast::testing
