@@ -236,9 +236,12 @@ set(joulecast_headers
     joulecast/recommend/recommend.h
     joulecast/recommend/survey.h
     joulecast/report/chrome_trace.h
+    joulecast/report/figure_text.h
+    joulecast/report/html.h
     joulecast/report/plot.h
     joulecast/report/sparkline.h
     joulecast/report/table.h
+    joulecast/report/treemap.h
     joulecast/units/normal.h
     joulecast/units/printable.h
     joulecast/units/quantity.h

@@ -7,11 +7,16 @@ namespace joulecast {
 
 /// One line or cloud of points. A NaN in `y` is a gap in a line. Sizes of x and y are equal.
 struct PlotSeries {
-    enum class Style { line, dashed, points, emphasis, bars };
+    enum class Style { line, dashed, points, emphasis, bars, lying_bars };
     std::string name;
     Style style = Style::line;
     std::vector<double> x;
     std::vector<double> y;
+    // Each empty, or as long as x and y.
+    std::vector<double> low = {};  ///< with `high` the interval of each value: a band around a line, else a whisker
+    std::vector<double> high = {};
+    std::vector<std::string> texts = {};  ///< shown when a point is pointed at, in place of its numbers
+    std::vector<double> sizes = {};       ///< of points, in pixels
 };
 
 /// A stretch of the x axis, shaded over the whole height. All of one name share a colour and a legend entry.
@@ -35,12 +40,15 @@ struct Plot {
     PlotAxis y;
     std::vector<PlotSeries> series;
     std::vector<PlotBand> bands;
+    bool stacked = false;    ///< bars stand on one another
+    double height_px = 420;  ///< in a page of chapters
 };
 
-/// Most points of a series that are drawn; beyond, the least and the greatest of each stretch stand for it.
+/// Most points of a series that are drawn; beyond, the least and the greatest of each stretch stand for it. Series with
+/// intervals, texts or sizes are drawn whole.
 inline constexpr std::size_t most_drawn_points = 20'000;
 
-/// {"data":[...],"layout":{...}} as Plotly.newPlot takes them.
+/// {"data":[...],"layout":{...}} as Plotly.newPlot takes them. Without title and subtitle no room is kept for them.
 std::string to_figure_json(const Plot& plot);
 
 /// A page that shows the plots below one another and opens without a network: `plotly` is the text of plotly.min.js.

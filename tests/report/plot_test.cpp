@@ -91,6 +91,51 @@ TEST(Plot, ALongSeriesIsThinnedWithoutLosingItsPeaks) {
     EXPECT_EQ(greatest, 500);
 }
 
+TEST(Plot, AnIntervalIsABandAroundALineAndAWhiskerAtABar) {
+    Plot plot = power_plot();
+    plot.series = {{"line", PlotSeries::Style::line, {1, 2, 3}, {4, 5, 6}, {3, std::nan(""), 5}, {5, 7, 8}},
+                   {"bar", PlotSeries::Style::bars, {1}, {10}, {8}, {13}}};
+    const auto data = figure(plot).at("data");
+    ASSERT_EQ(data.size(), 3U);
+    // Up along the high ends and back along the low ones, without the point whose interval is not known.
+    EXPECT_EQ(data.at(0).at("x"), nlohmann::json::parse("[1.0,3.0,3.0,1.0]"));
+    EXPECT_EQ(data.at(0).at("y"), nlohmann::json::parse("[5.0,8.0,5.0,3.0]"));
+    EXPECT_EQ(data.at(0).at("fill"), "toself");
+    EXPECT_FALSE(data.at(0).at("showlegend"));
+    EXPECT_EQ(data.at(2).at("error_y").at("array").at(0), 3);       // 13 - 10
+    EXPECT_EQ(data.at(2).at("error_y").at("arrayminus").at(0), 2);  // 10 - 8
+}
+
+TEST(Plot, LyingBarsStandInTheOrderOfTheirLabelsFromTheTop) {
+    Plot plot = power_plot();
+    plot.series = {{"a", PlotSeries::Style::lying_bars, {3, 4}, {0, 1}, {2, 3}, {5, 6}}};
+    plot.y.labels = {"conv", "linear"};
+    plot.stacked = true;
+    const auto json = figure(plot);
+    EXPECT_EQ(json.at("data").at(0).at("orientation"), "h");
+    EXPECT_EQ(json.at("data").at(0).at("error_x").at("array").at(0), 2);  // 5 - 3
+    EXPECT_EQ(json.at("layout").at("yaxis").at("autorange"), "reversed");
+    EXPECT_EQ(json.at("layout").at("barmode"), "stack");
+}
+
+TEST(Plot, BeyondTheColoursMarksAndDashesDiffer) {
+    Plot plot = power_plot();
+    plot.series.clear();
+    for (int i = 0; i < 7; ++i)
+        plot.series.push_back({"s" + std::to_string(i), PlotSeries::Style::line, {1, 2}, {1, 2}});
+    const auto data = figure(plot).at("data");
+    EXPECT_EQ(data.at(0).at("line").at("color"), data.at(6).at("line").at("color"));
+    EXPECT_NE(data.at(0).at("line").at("dash"), data.at(6).at("line").at("dash"));
+}
+
+TEST(Plot, WithoutATitleNoRoomIsKeptForIt) {
+    Plot plot = power_plot();
+    const double with = figure(plot).at("layout").at("margin").at("t");
+    plot.title = plot.subtitle = "";
+    EXPECT_LT(figure(plot).at("layout").at("margin").at("t"), with);
+    EXPECT_FALSE(figure(plot).at("layout").contains("title"));
+}
+
 TEST(Plot, NoTextOfOursEndsTheScriptOrBecomesMarkup) {
     Plot plot = power_plot();
     plot.title = "</script><script>alert(1)</script>";

@@ -1,0 +1,38 @@
+#include "joulecast/report/treemap.h"
+
+#include <nlohmann/json.hpp>
+
+#include "joulecast/report/figure_text.h"
+
+namespace joulecast {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* branch_colour = "#9a9a9a";
+
+}  // namespace
+
+std::string to_figure_json(const Treemap& treemap) {
+    Json trace = {{"type", "treemap"}, {"branchvalues", "remainder"},        {"hoverinfo", "text"},
+                  {"maxdepth", 4},     {"textinfo", "label+percent root"},   {"pathbar", {{"visible", true}}},
+                  {"sort", true},      {"tiling", {{"packing", "squarify"}}}};
+    for (const char* key : {"ids", "labels", "parents", "values", "hovertext"}) trace[key] = Json::array();
+    Json colours = Json::array();
+    for (const Tile& tile : treemap.tiles) {
+        trace["ids"].push_back(tile.id);
+        trace["labels"].push_back(figure_text(tile.label));
+        trace["parents"].push_back(tile.parent);
+        trace["values"].push_back(tile.value);
+        trace["hovertext"].push_back(figure_text(tile.text));
+        const bool branch = tile.colour == 0;
+        colours.push_back(branch ? branch_colour : palette_colours[(tile.colour - 1) % palette_colours.size()]);
+    }
+    trace["marker"] = {{"colors", colours}, {"line", {{"width", 1}}}};
+    Json layout = {{"template", "none"}, {"margin", {{"t", 30}, {"r", 4}, {"b", 4}, {"l", 4}}}};
+    layout["font"] = {{"family", "system-ui, sans-serif"}, {"size", 13}};
+    const Json figure = {{"data", Json::array({trace})}, {"layout", layout}};
+    return in_script(figure.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace joulecast
