@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/guide.h"
+#include "cli/report_pages.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
 
@@ -31,6 +32,7 @@ const std::vector<Verb>& verbs() {
         {"validate", declare_validate},
         {"predict", declare_predict},
         {"recommend", declare_recommend},
+        {"report", declare_report},
         {"study", declare_study},
         {"devices", declare_devices},
         {"clocks", declare_clocks},

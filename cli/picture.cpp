@@ -20,14 +20,18 @@ std::string picture_missing_reason() {
     if (std::ifstream(plotly_file()).good()) return "";
     return "no picture can be drawn: " + plotly_file() +
            " is missing. Take it out of the Python package plotly (plotly/package_data/plotly.min.js), or let "
-           "./quickstart fetch it and build joulecast again. The CSV holds the same numbers.";
+           "./quickstart fetch it and build joulecast again.";
+}
+
+std::string plotly_library() {
+    std::ifstream input(plotly_file(), std::ios::binary);
+    std::string plotly{std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};
+    if (!input || plotly.empty()) throw Error(picture_missing_reason());
+    return plotly;
 }
 
 void write_picture(const std::string& file, const std::vector<Plot>& plots) {
-    std::ifstream input(plotly_file(), std::ios::binary);
-    const std::string plotly{std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};
-    if (!input || plotly.empty()) throw Error(picture_missing_reason());
-    Output{.format = "html", .file = file}.write(to_html(plots, plotly));
+    Output{.format = "html", .file = file}.write(to_html(plots, plotly_library()));
 }
 
 }  // namespace joulecast::cli

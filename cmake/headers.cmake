@@ -235,10 +235,13 @@ set(joulecast_headers
     joulecast/recommend/pareto.h
     joulecast/recommend/recommend.h
     joulecast/recommend/survey.h
+    joulecast/report/chapters.h
     joulecast/report/chrome_trace.h
+    joulecast/report/dataset_chapters.h
     joulecast/report/figure_text.h
     joulecast/report/html.h
     joulecast/report/plot.h
+    joulecast/report/shares.h
     joulecast/report/sparkline.h
     joulecast/report/table.h
     joulecast/report/treemap.h

@@ -1,0 +1,101 @@
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/picture.h"
+#include "cli/report_pages.h"
+#include "cli/settings.h"
+#include "joulecast/device/precision.h"
+#include "joulecast/error.h"
+
+namespace joulecast::cli {
+namespace {
+
+bool is_page(const ReportOptions& options) {
+    if (!options.format.empty()) return options.format == "html";
+    return !options.outliers || options.output.ends_with(".html");
+}
+
+/// Before anything is computed.
+void check_report(const ReportOptions& options) {
+    if (options.models.empty() && options.database.empty())
+        throw UsageError(
+            "there is nothing to report: name a MODEL and a --device, or a database of measurements with --db FILE");
+    if (options.outliers && options.database.empty())
+        throw UsageError("--outliers compares measured times with forecasts: name their database with --db FILE");
+    if (!options.models.empty() && options.devices.empty() && !options.outliers)
+        throw UsageError("name the device that the networks run on: --device ID. joulecast devices lists them");
+    if (!is_page(options)) {
+        if (!options.outliers) throw UsageError("--format " + options.format + " is for --outliers; a report is html");
+        return;
+    }
+    if (options.output.empty()) throw UsageError("name the file that the report goes to: -o report.html");
+    if (const std::string why = picture_missing_reason(); !why.empty()) throw Error(why);
+}
+
+void write_page(const ReportOptions& options, const Page& page) {
+    Output{.format = "html", .file = options.output}.write(to_html(page, plotly_library()));
+}
+
+std::string in_format(const Table& table, const std::string& format) {
+    if (format == "csv") return to_csv(table);
+    if (format != "json") return to_text(table);
+    const nlohmann::ordered_json answer = {{"schema", "joulecast.outliers/1"},
+                                           {"outliers", nlohmann::ordered_json::parse(to_json(table))}};
+    return answer.dump(2) + '\n';
+}
+
+int run_report(const ReportOptions& options) {
+    check_report(options);
+    if (options.outliers) {
+        const OutlierReport report = report_outliers(options);
+        if (is_page(options))
+            write_page(options, report.page);
+        else
+            Output{.format = options.format, .file = options.output}.write(in_format(report.table, options.format));
+        return done;
+    }
+    write_page(options, options.models.empty() ? report_dataset(options) : report_forecasts(options));
+    return done;
+}
+
+}  // namespace
+
+Run declare_report(CLI::App& command) {
+    const auto options = std::make_shared<ReportOptions>();
+    command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json files, or names of the zoo");
+    command.add_option("--device", options->devices, "device ids; cpu is this machine");
+    command.add_option("--predictor", options->predictor,
+                       "a .jcp file; without, the shipped one that covers the device");
+    command.add_option("--db", options->database, "database of measurements");
+    command.add_option("--set", options->set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
+    command.add_option("--mode", options->modes, "inference, training, or inference,training")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"inference", "training"}))
+        ->capture_default_str();
+    command.add_option("--precision", options->precisions, precision_words() + ", or several: fp32,bf16")
+        ->delimiter(',')
+        ->capture_default_str();
+    command.add_option("--host", options->hosts, "who issues the operations: python, cpp, graph, or several")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
+        ->capture_default_str();
+    command.add_flag("--outliers", options->outliers, "operations measured far slower than forecast");
+    command.add_option("--split", options->splits, "what a database's page holds out: operation, network, or both")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"operation", "network"}))
+        ->capture_default_str();
+    command.add_option("--folds", options->folds, "parts that operations are split into")
+        ->check(CLI::Range(2, 100))
+        ->capture_default_str();
+    command.add_option("--learner", options->learner, "what learns from the operations that are not held out")
+        ->check(CLI::IsMember(learner_words()))
+        ->capture_default_str();
+    command
+        .add_option("--format", options->format,
+                    "html; of --outliers also table (the default where -o names no .html file), json, csv")
+        ->check(CLI::IsMember({"html", "table", "json", "csv"}));
+    command.add_option("-o,--output", options->output, "file to write; a report needs one");
+    return [options] { return run_report(*options); };
+}
+
+}  // namespace joulecast::cli

@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "cli/measured_rows.h"
+#include "cli/report_pages.h"
+#include "cli/settings.h"
+#include "joulecast/error.h"
+#include "joulecast/evaluate/cross_validate.h"
+#include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/learn/learner.h"
+#include "joulecast/report/dataset_chapters.h"
+
+namespace joulecast::cli {
+namespace {
+
+/// Those of the thesis, beside ours in its tables. Others take long, and joulecast validate --baselines has them.
+constexpr const char* shown_baselines[] = {"thesis_forest", "thesis_xgboost"};
+
+ValidationSettings validation_settings(const ReportOptions& options, bool baselines, const std::string& what) {
+    ValidationSettings settings;
+    settings.folds = options.folds;
+    if (const auto learner = parse_learner(options.learner)) settings.training.learner = *learner;
+    if (baselines) {
+        for (const char* baseline : shown_baselines) settings.baselines.push_back(find_baseline(baseline));
+    }
+    settings.progress = [what](std::size_t finished, std::size_t all) {
+        std::cerr << "validated " << finished << " of " << all << " parts of " << what << '\n';
+    };
+    return settings;
+}
+
+bool asks_for(const ReportOptions& options, const std::string& split) {
+    for (const std::string& one : options.splits) {
+        if (one == split) return true;
+    }
+    return false;
+}
+
+template <class T>
+void append(std::vector<T>& to, std::vector<T> from) {
+    std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+/// How often the networks on the command line call each operation, at their sizes, in every mode asked for.
+std::map<std::string, std::int64_t> calls_of_models(const ReportOptions& options) {
+    std::map<std::string, std::int64_t> calls;
+    for (const std::string& model : options.models) {
+        for (const SymbolValues& symbols : parse_settings(options.set)) {
+            for (const std::string& mode_name : options.modes) {
+                const Mode mode = parse_mode(mode_name).value();
+                const Graph graph = in_mode(open_model(model, shipped_folder("zoo"), symbols, mode), mode);
+                for (const CountedOperation& one : count_operations(graph))
+                    calls[signature(one.operation)] += one.count;
+            }
+        }
+    }
+    return calls;
+}
+
+/// Holds operations out, and finds those that are slow.
+ReportedSetting reported(const ReportOptions& options, MeasuredRows rows, bool baselines, const SlowSettings& slow,
+                         ReportedDataset& dataset) {
+    const std::string what = rows.device.id + ", " + std::string(name(rows.setting.math));
+    auto held_out =
+        validate_operations(rows.device, rows.setting, rows.operations, validation_settings(options, baselines, what));
+    ReportedSetting setting{rows.device, rows.setting, std::move(rows.operations), std::move(rows.networks), {}, {}};
+    setting.sums = summed_networks(setting.networks, rows.measured);
+    setting.slow = slow_operations(held_out, setting.operations, setting.device, setting.setting.math, slow);
+    append(dataset.held_out, std::move(held_out));
+    return setting;
+}
+
+/// Leaves each network out; a setting without networks, or whose networks call all that was measured, is named.
+void leave_networks_out(const ReportOptions& options, const MeasuredRows& rows, ReportedDataset& dataset) {
+    if (rows.networks.empty()) {
+        dataset.left_out_reason += "No network whose calls are known was measured on " + rows.device.id + ". ";
+        return;
+    }
+    const std::string what = rows.device.id + ", networks";
+    try {
+        append(dataset.networks, validate_networks(rows.device, rows.setting, rows.operations, rows.networks,
+                                                   rows.measured, validation_settings(options, false, what))
+                                     .networks);
+    } catch (const Error& error) {
+        dataset.left_out_reason += "Networks of " + rows.device.id + " were not left out: " + error.what() + " ";
+    }
+}
+
+ReportedDataset dataset_of(const ReportOptions& options, const Dataset& database) {
+    ReportedDataset reported;
+    reported.file = std::filesystem::path(options.database).filename().string();
+    reported.folds = options.folds;
+    reported.groups = database.row_groups();
+    if (reported.groups.empty())
+        throw Error(options.database +
+                    " holds no measurements, so there is nothing to report. Measure some (joulecast "
+                    "profile) or import some (joulecast import)");
+    return reported;
+}
+
+}  // namespace
+
+Page report_dataset(const ReportOptions& options) {
+    const Dataset database(options.database, Dataset::Access::read_only);
+    ReportedDataset dataset = dataset_of(options, database);
+    dataset.network_rows = database.networks();
+    for (MeasuredRows& rows : measured_rows(database, options.devices)) {
+        if (asks_for(options, "network")) leave_networks_out(options, rows, dataset);
+        if (asks_for(options, "operation"))
+            dataset.settings.push_back(reported(options, std::move(rows), true, {}, dataset));
+    }
+    if (!asks_for(options, "network")) dataset.left_out_reason = "Networks were not left out: --split asks for none.";
+    return dataset_page(dataset);
+}
+
+OutlierReport report_outliers(const ReportOptions& options) {
+    const Dataset database(options.database, Dataset::Access::read_only);
+    ReportedDataset dataset = dataset_of(options, database);
+    SlowSettings slow;
+    slow.calls = calls_of_models(options);
+    for (MeasuredRows& rows : measured_rows(database, options.devices))
+        dataset.settings.push_back(reported(options, std::move(rows), false, slow, dataset));
+    OutlierReport report;
+    std::vector<SlowOperation> all;
+    for (const ReportedSetting& setting : dataset.settings)
+        all.insert(all.end(), setting.slow.begin(), setting.slow.end());
+    std::ranges::stable_sort(all,
+                             [](const SlowOperation& a, const SlowOperation& b) { return a.lost_s() > b.lost_s(); });
+    report.table = fill(slow_operation_columns(), all);
+    report.page = outliers_page(dataset);
+    return report;
+}
+
+}  // namespace joulecast::cli

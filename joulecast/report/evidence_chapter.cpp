@@ -1,0 +1,86 @@
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "joulecast/report/chapters.h"
+
+namespace joulecast {
+namespace {
+
+constexpr std::array all_evidence = {Evidence::measured, Evidence::interpolated, Evidence::extrapolated,
+                                     Evidence::analytic, Evidence::unknown};
+constexpr std::array all_power_evidence = {PowerEvidence::measured, PowerEvidence::learned, PowerEvidence::shared,
+                                           PowerEvidence::physical, PowerEvidence::none};
+
+/// One bar for each forecast, of one part for each kind of evidence.
+template <class Kinds, class Shares>
+Plot evidence_plot(const std::string& title, const std::vector<ReportedForecast>& forecasts, const Kinds& kinds,
+                   Shares shares) {
+    Plot plot{title, "", {"share", "%"}, {""}, {}, {}};
+    plot.y.labels = labels(forecasts);
+    plot.stacked = true;
+    for (const auto kind : kinds) {
+        PlotSeries series{std::string(name(kind)), PlotSeries::Style::lying_bars, {}, {}};
+        double most = 0;
+        for (std::size_t i = 0; i < forecasts.size(); ++i) {
+            const auto& of_forecast = shares(forecasts[i].network);
+            const auto found = of_forecast.find(kind);
+            const double share = found == of_forecast.end() ? 0 : found->second;
+            series.x.push_back(100 * share);
+            series.y.push_back(static_cast<double>(i));
+            most = std::max(most, share);
+        }
+        if (most > 0) plot.series.push_back(std::move(series));
+    }
+    plot.height_px = 140 + 34 * static_cast<double>(forecasts.size());
+    return plot;
+}
+
+void add_texts(Chapter& chapter, const std::vector<ReportedForecast>& forecasts) {
+    std::set<std::string> said;
+    const auto say = [&](const std::string& text, Paragraph::Kind kind) {
+        if (!text.empty() && said.insert(text).second) chapter.blocks.emplace_back(Paragraph{text, kind});
+    };
+    for (const ReportedForecast& forecast : forecasts) {
+        const NetworkForecast& n = forecast.network;
+        say(forecast.origin, Paragraph::Kind::plain);
+        say(forecast.note, Paragraph::Kind::note);
+        if (n.host_evidence != Evidence::measured)
+            say("Host " + std::string(name(n.point.host)) + " on " + forecast.device.display_name + ": " +
+                    (n.host_networks > 0 ? "what it adds was fitted to " + std::to_string(n.host_networks) +
+                                               " networks measured from it."
+                                         : std::string("what it adds is carried over from other machines.")),
+                Paragraph::Kind::note);
+        if (n.unknown_nodes == 0) continue;
+        std::string unknown;
+        for (const std::string& op : n.unknown_operations) unknown += (unknown.empty() ? "" : ", ") + op;
+        say(n.model + ": " + std::to_string(n.unknown_nodes) + " calls have no record (" + unknown +
+                "). They are costed by the bytes of their inputs, so the time is a lower bound.",
+            Paragraph::Kind::note);
+    }
+}
+
+}  // namespace
+
+Chapter evidence_chapter(const std::vector<ReportedForecast>& forecasts) {
+    Chapter chapter{"What this rests on", {}};
+    chapter.blocks.emplace_back(
+        Paragraph{"measured: the operation itself was, on this device. interpolated: its kind was trained and its "
+                  "sizes lie inside. "
+                  "extrapolated: they do not, or the device was never measured. analytic: a law or the roofline alone. "
+                  "unknown: no "
+                  "record of the operation."});
+    chapter.blocks.emplace_back(
+        drawn(evidence_plot("Time", forecasts, all_evidence,
+                            [](const NetworkForecast& n) -> const auto& { return n.evidence_share; }),
+              "Shares of the forecast time"));
+    Plot power = evidence_plot("Power", forecasts, all_power_evidence,
+                               [](const NetworkForecast& n) -> const auto& { return n.power_evidence_share; });
+    if (!power.series.empty())
+        chapter.blocks.emplace_back(
+            drawn(std::move(power), "Shares of the operations' energy, by how their power is known"));
+    add_texts(chapter, forecasts);
+    return chapter;
+}
+
+}  // namespace joulecast
