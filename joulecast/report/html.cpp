@@ -58,6 +58,7 @@ function dressed(layout,colours,width){
   const result=JSON.parse(JSON.stringify(layout)),narrow=width<600;
   result.paper_bgcolor=result.plot_bgcolor="rgba(0,0,0,0)";
   result.font=Object.assign({},result.font,{color:colours.ink,size:narrow?11:13});
+  result.modebar={bgcolor:"rgba(0,0,0,0)",color:colours.grid,activecolor:colours.ink};
   if(result.legend)result.legend.bgcolor="rgba(0,0,0,0)";
   if(narrow&&result.margin&&result.xaxis)Object.assign(result.margin,{l:46,r:10,b:54});
   for(const key of Object.keys(result)){

@@ -63,10 +63,14 @@ class Tiles {
 
     void add(const CallShare& call, double value) {
         if (!(value > 0)) return;
-        const std::string parent = branch(call.module);
-        const std::string id = parent + "|" + call.op;
+        // The module that makes the call and the call are one tile.
+        const std::size_t dot = call.module.find_last_of('.');
+        const std::string parent = branch(dot == std::string::npos ? "" : call.module.substr(0, dot));
+        const std::string last = dot == std::string::npos ? call.module : call.module.substr(dot + 1);
+        const std::string label = last.empty() ? call.op : last + ": " + call.op;
+        const std::string id = parent + "|" + label;
         const auto [place, is_new] = places_.try_emplace(id, tiles_.size());
-        if (is_new) tiles_.push_back({id, parent, call.op, "", 0, colour_of(call.family)});
+        if (is_new) tiles_.push_back({id, parent, label, "", 0, colour_of(call.family)});
         tiles_[place->second].value += value;
     }
 

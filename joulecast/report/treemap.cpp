@@ -14,9 +14,13 @@ constexpr const char* branch_colour = "#9a9a9a";
 }  // namespace
 
 std::string to_figure_json(const Treemap& treemap) {
-    Json trace = {{"type", "treemap"}, {"branchvalues", "remainder"},        {"hoverinfo", "text"},
-                  {"maxdepth", 4},     {"textinfo", "label+percent root"},   {"pathbar", {{"visible", true}}},
-                  {"sort", true},      {"tiling", {{"packing", "squarify"}}}};
+    Json trace = {{"type", "treemap"},
+                  {"branchvalues", "remainder"},
+                  {"hoverinfo", "text"},
+                  {"textinfo", "label+percent root"},
+                  {"pathbar", {{"visible", true}}},
+                  {"sort", true},
+                  {"tiling", {{"packing", "squarify"}}}};
     for (const char* key : {"ids", "labels", "parents", "values", "hovertext"}) trace[key] = Json::array();
     Json colours = Json::array();
     for (const Tile& tile : treemap.tiles) {
