@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -60,15 +61,11 @@ class Report : public ::testing::Test {
 };
 
 /// A model whose names want to be markup.
-const std::string hostile = R"({"schema": "joulecast.graph/1", "name": "</script><img src=x onerror=alert(1)>",
+const std::string hostile = R"json({"schema": "joulecast.graph/1", "name": "</script><img src=x onerror=alert(1)>",
  "has_edges": false, "nodes": [
-  {"operation": "aten::relu(self=f32[8,64,56,56])",
-                  "module" : "<img src=x onerror=alert(2)>.</script>",
-                  "source" : "\"><script>alert(3)</script>.py:1",
-                  "count" : 2
-},
-  {"operation": "aten::linear(input=f32[8,512], weight=f32[1000,512])", "module": "head"}]
-})";
+  {"operation": "aten::relu(self=f32[8,64,56,56])", "module": "<img src=x onerror=alert(2)>.</script>",
+   "source": "\"><script>alert(3)</script>.py:1", "count": 2},
+  {"operation": "aten::linear(input=f32[8,512], weight=f32[1000,512])", "module": "head"}]})json";
 
 TEST_F(Report, HostileNamesInAModelStayText) {
     write_file(file("hostile.graph.json"), hostile);
