@@ -34,8 +34,8 @@ caption{text-align:left;font-weight:600;padding:.5rem .7rem;caption-side:top}
 th,td{padding:.32rem .7rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule)}
 th{background:var(--raised);font-weight:600;white-space:nowrap}
 tr:last-child td{border-bottom:0}
-td{overflow-wrap:normal}
-td.long{min-width:22ch;max-width:70ch;overflow-wrap:anywhere}
+td{white-space:nowrap}
+td.long{white-space:normal;min-width:22ch;max-width:70ch;overflow-wrap:anywhere}
 .number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 .bad{color:#B00020}
 footer{color:var(--quiet);font-size:.88rem;padding-bottom:2rem;margin-top:2.5rem}
