@@ -146,8 +146,7 @@ std::vector<LearnerScore> compare_learners(const Device& device, const Operating
             if (settings.progress) settings.progress(++done, settings.folds * learners.size());
         }
     }
-    if (compared.forecasts.empty())
-        throw too_few_to_split(device);
+    if (compared.forecasts.empty()) throw too_few_to_split(device);
     return scores_of(compared);
 }
 

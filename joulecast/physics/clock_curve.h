@@ -89,8 +89,8 @@ struct ClockedPoint {
     double power_w = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not known
 };
 
-/// How far two points are from each other, in which intervals widen: the root of the squared logarithms of the ratios of
-/// both clocks.
+/// How far two points are from each other, in which intervals widen: the root of the squared logarithms of the ratios
+/// of both clocks.
 double clock_distance(double x, double y, const ClockedPoint& from);
 
 /// Time and power of one workload over the clocks, from one point of the curve:

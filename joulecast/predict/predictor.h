@@ -59,7 +59,8 @@ struct NetworkForecast {
     std::string model;
     std::string device;
     OperatingPoint point;
-    OperatingPoint asked;  ///< clocks and power limit that were asked for (at_point.h); `point` is what the limit leaves
+    OperatingPoint
+        asked;  ///< clocks and power limit that were asked for (at_point.h); `point` is what the limit leaves
     Mode mode = Mode::inference;
     std::string precision = "fp32";
     std::map<std::string, std::int64_t> symbols;
