@@ -7,8 +7,9 @@ if(CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 option(JOULECAST_PRECOMPILED "Precompile the headers that most files share" ${precompiled_by_default})
 
-set(joulecast_common_headers <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <map> <memory> <optional>
-                             <span> <string> <string_view> <utility> <vector>)
+# Not <filesystem>: it brings std::quoted, which would be found beside functions of that name.
+set(joulecast_common_headers <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <optional> <span> <string>
+                             <string_view> <utility> <vector>)
 
 # precompile_headers(TARGET HEADER...) : the common ones and those.
 function(precompile_headers target)
