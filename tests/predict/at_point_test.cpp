@@ -138,7 +138,9 @@ TEST_F(AtPoint, CarriesTheOperationsAlong) {
         const OperationForecast& after = moved.operations[i];
         EXPECT_GE(after.cost.device_time.value, before.cost.device_time.value);
         EXPECT_LE(after.cost.device_time.value.value(), 2.001 * before.cost.device_time.value.value());
-        if (before.power.known()) EXPECT_LE(after.power.value, before.power.value);
+        if (before.power.known()) {
+            EXPECT_LE(after.power.value, before.power.value);
+        }
         EXPECT_NE(after.evidence, Evidence::interpolated);
     }
     EXPECT_EQ(moved.cost.peak_memory.value, forecast_.cost.peak_memory.value);
