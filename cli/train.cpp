@@ -130,7 +130,8 @@ std::string to_text(const Predictor& predictor, const std::string& path, std::ui
 }
 
 /// What was metered on a device, in operations and networks.
-void append_power_samples(const DeviceModel& device, const MeasuredRows& rows, std::vector<PowerSample>& samples) {
+void append_power_samples(const DeviceModel& device, const MeasuredRows& rows,
+                          std::vector<KernelPowerSample>& samples) {
     const auto of_rows = power_samples(device, rows.operations);
     samples.insert(samples.end(), of_rows.begin(), of_rows.end());
     for (const TrainingNetwork& network : rows.networks) {
@@ -237,7 +238,7 @@ int run(const Options& options) {
     settings.learner = parse_learner(options.learner);
     Predictor predictor = empty_predictor();
     std::vector<OperationRow> sources;
-    std::vector<PowerSample> samples;
+    std::vector<KernelPowerSample> samples;
     std::vector<Dropped> dropped;
     std::vector<DeviceRows> of_devices;
     std::vector<MeasuredRows> all = measured_rows(dataset, options.devices);

@@ -80,7 +80,7 @@ class Candidates {
         if (found->second != too_large) all_[found->second].calls += static_cast<double>(calls);
     }
 
-    const std::vector<Candidate>& all() const { return all_; }
+    const std::vector<CandidateOperation>& all() const { return all_; }
     std::size_t larger_than_memory() const { return too_large_; }
 
   private:
@@ -95,7 +95,7 @@ class Candidates {
     const MeasuredRows& rows_;
     std::set<std::string> measured_;
     std::map<std::string, std::size_t> place_;
-    std::vector<Candidate> all_;
+    std::vector<CandidateOperation> all_;
     double most_bytes_ = 0;
     std::size_t too_large_ = 0;
 };
@@ -164,7 +164,7 @@ NextPlan next_plan(const MeasuredRows& rows, const WhatNextWish& wish) {
     const WhatNext next =
         what_next(rows.device, rows.setting, rows.operations, candidates.all(), MeasuringCost(rows.rows), settings);
     for (const NextOperation& one : next.chosen) {
-        const Candidate& candidate = candidates.all()[one.candidate];
+        const CandidateOperation& candidate = candidates.all()[one.candidate];
         plan.lines.push_back({candidate.operation.operation, one, candidate.calls == 0});
     }
     plan.cost_s = next.cost_s;

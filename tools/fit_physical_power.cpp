@@ -35,7 +35,7 @@ namespace {
 using namespace joulecast;
 namespace fs = std::filesystem;
 
-using Samples = std::vector<PowerSample>;
+using Samples = std::vector<KernelPowerSample>;
 using Importer = Import (*)(Dataset&, std::istream&, const std::string&);
 
 std::ifstream open(const fs::path& path) {
@@ -145,7 +145,7 @@ double sum_of(const TableReader& table, std::initializer_list<const char*> colum
 void add_utilisations(const fs::path& table_path, Samples& samples) {
     struct Row {
         double core = 0, memory = 0;
-        PowerSample sample;
+        KernelPowerSample sample;
     };
     std::istringstream text = unpacked(table_path);
     TableReader table(text, table_path.filename().string());
@@ -207,11 +207,11 @@ void print_line(const std::string& without, const PhysicalPower& m) {
 void print_lines(const Samples& samples) {
     print_line("", fit_physical_power(samples));
     std::set<std::string> devices;
-    for (const PowerSample& sample : samples) devices.insert(sample.device.id);
+    for (const KernelPowerSample& sample : samples) devices.insert(sample.device.id);
     for (const std::string& device : devices) {
         Samples others;
         std::copy_if(samples.begin(), samples.end(), std::back_inserter(others),
-                     [&](const PowerSample& sample) { return sample.device.id != device; });
+                     [&](const KernelPowerSample& sample) { return sample.device.id != device; });
         print_line(device, fit_physical_power(others));
     }
 }

@@ -80,7 +80,7 @@ class Trial {
             seen.push_back(*rows_[place].row);
             costs.emplace_back(seen.back().time_s, rows_[place].cost_s);
         }
-        std::vector<Candidate> candidates;
+        std::vector<CandidateOperation> candidates;
         for (const std::size_t place : dealt_.hidden)
             candidates.push_back({rows_[place].row->operation, rows_[place].calls});
         WhatNextSettings choice = settings_.choice;

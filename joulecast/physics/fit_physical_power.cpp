@@ -32,12 +32,12 @@ PhysicalPower with_coefficients(std::span<const double> values) {
 }
 
 /// Watts that the model says were there no limit.
-double unlimited(const PhysicalPower& model, const PowerSample& sample) {
+double unlimited(const PhysicalPower& model, const KernelPowerSample& sample) {
     return watts(model, sample.device, sample.activity, std::numeric_limits<double>::infinity(), sample.relative_clock);
 }
 
 /// Whether the limit explains why the device drew no more than the `said` watts: then the row pulls no more.
-bool is_held(const PowerSample& sample, double said) {
+bool is_held(const KernelPowerSample& sample, double said) {
     return sample.watts >= at_limit * limit_or_tdp_w(sample.limit_w, sample.device) && said >= sample.watts;
 }
 
@@ -47,7 +47,7 @@ struct Row {
     double target = 0;
 };
 
-Row row_of(const PowerSample& sample) {
+Row row_of(const KernelPowerSample& sample) {
     Row row;
     const double given = unlimited({}, sample);  // a sheet's idle power, which no coefficient changes
     for (std::size_t i = 0; i < coefficients; ++i) {
@@ -59,8 +59,8 @@ Row row_of(const PowerSample& sample) {
     return row;
 }
 
-void check(std::span<const PowerSample> samples) {
-    for (const PowerSample& sample : samples) {
+void check(std::span<const KernelPowerSample> samples) {
+    for (const KernelPowerSample& sample : samples) {
         const std::string missing = missing_for_power(sample.device);
         if (!missing.empty())
             throw Error("cannot fit the power of " + sample.device.id + ": its data sheet lacks " + missing + ".");
@@ -69,14 +69,14 @@ void check(std::span<const PowerSample> samples) {
     }
 }
 
-std::map<std::string, std::int64_t> rows_by_device(std::span<const PowerSample> samples) {
+std::map<std::string, std::int64_t> rows_by_device(std::span<const KernelPowerSample> samples) {
     std::map<std::string, std::int64_t> rows;
-    for (const PowerSample& sample : samples) ++rows[sample.device.id];
+    for (const KernelPowerSample& sample : samples) ++rows[sample.device.id];
     return rows;
 }
 
 /// Coefficients from the samples that count; relative errors, equal devices.
-PhysicalPower fit_counting(std::span<const PowerSample> samples, const std::vector<Row>& rows,
+PhysicalPower fit_counting(std::span<const KernelPowerSample> samples, const std::vector<Row>& rows,
                            const std::vector<bool>& counts, const std::map<std::string, std::int64_t>& of_device) {
     std::vector<double> columns;
     std::vector<double> targets;
@@ -91,10 +91,10 @@ PhysicalPower fit_counting(std::span<const PowerSample> samples, const std::vect
 }
 
 /// Squared relative errors, each device's mean as one: what the fit makes small.
-double misfit(const PhysicalPower& model, std::span<const PowerSample> samples,
+double misfit(const PhysicalPower& model, std::span<const KernelPowerSample> samples,
               const std::map<std::string, std::int64_t>& of_device) {
     double sum = 0;
-    for (const PowerSample& sample : samples) {
+    for (const KernelPowerSample& sample : samples) {
         const double said = unlimited(model, sample);
         const double error = is_held(sample, said) ? 0 : said / sample.watts - 1;
         sum += error * error / static_cast<double>(of_device.at(sample.device.id));
@@ -104,12 +104,12 @@ double misfit(const PhysicalPower& model, std::span<const PowerSample> samples,
 
 }  // namespace
 
-PhysicalPower fit_physical_power_alone(std::span<const PowerSample> samples) {
+PhysicalPower fit_physical_power_alone(std::span<const KernelPowerSample> samples) {
     check(samples);
     const auto of_device = rows_by_device(samples);
     if (of_device.empty()) throw Error("no measured power to fit a physical power model to.");
     std::vector<Row> rows;
-    for (const PowerSample& sample : samples) rows.push_back(row_of(sample));
+    for (const KernelPowerSample& sample : samples) rows.push_back(row_of(sample));
     std::vector<bool> counts(samples.size(), true);
     PhysicalPower best;
     double least = std::numeric_limits<double>::infinity();
@@ -130,17 +130,17 @@ PhysicalPower fit_physical_power_alone(std::span<const PowerSample> samples) {
     return best;
 }
 
-std::vector<double> left_out_watts(std::span<const PowerSample> samples) {
+std::vector<double> left_out_watts(std::span<const KernelPowerSample> samples) {
     std::vector<double> said(samples.size(), std::numeric_limits<double>::quiet_NaN());
     for (const auto& [device, count] : rows_by_device(samples)) {
-        std::vector<PowerSample> others;
-        for (const PowerSample& sample : samples) {
+        std::vector<KernelPowerSample> others;
+        for (const KernelPowerSample& sample : samples) {
             if (sample.device.id != device) others.push_back(sample);
         }
         if (others.empty()) continue;
         const PhysicalPower model = fit_physical_power_alone(others);
         for (std::size_t i = 0; i < samples.size(); ++i) {
-            const PowerSample& s = samples[i];
+            const KernelPowerSample& s = samples[i];
             if (s.device.id == device) said[i] = watts(model, s.device, s.activity, s.limit_w, s.relative_clock);
         }
     }
@@ -162,7 +162,7 @@ double half_width_90(std::span<const std::vector<double>> devices) {
     return student_t_quantile(0.95, count - 1) * std::sqrt(bias / count + within / count);
 }
 
-PhysicalPower fit_physical_power(std::span<const PowerSample> samples) {
+PhysicalPower fit_physical_power(std::span<const KernelPowerSample> samples) {
     PhysicalPower model = fit_physical_power_alone(samples);
     if (model.devices < static_cast<std::int64_t>(least_devices))
         throw Error("a physical power model needs measured power of three devices or more; there are " +

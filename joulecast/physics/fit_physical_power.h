@@ -11,7 +11,7 @@
 namespace joulecast {
 
 /// A measured power.
-struct PowerSample {
+struct KernelPowerSample {
     Device device;
     Activity activity;
     double relative_clock = 1;
@@ -23,13 +23,13 @@ struct PowerSample {
 /// limit says only that the device would draw at least that much: it counts where the model says less. The half width
 /// is that of devices left out in turn (left_out_watts, half_width_90). Throws Error for fewer than three devices, or a
 /// device that lacks figures.
-PhysicalPower fit_physical_power(std::span<const PowerSample> samples);
+PhysicalPower fit_physical_power(std::span<const KernelPowerSample> samples);
 
 /// The same without its half width, which takes a fit for each device.
-PhysicalPower fit_physical_power_alone(std::span<const PowerSample> samples);
+PhysicalPower fit_physical_power_alone(std::span<const KernelPowerSample> samples);
 
 /// Each sample's watts by the model that was fitted to the other devices.
-std::vector<double> left_out_watts(std::span<const PowerSample> samples);
+std::vector<double> left_out_watts(std::span<const KernelPowerSample> samples);
 
 /// Half of the 90 % interval of log(watts) on a device not seen, by the log errors of each device: Student's t with as
 /// many degrees of freedom as there are devices but one, times the deviation of a new device's bias about zero and of a

@@ -31,9 +31,9 @@ double kernel_seconds(const DeviceModel& device, const TrainingRow& row) {
 
 constexpr std::size_t least_devices = 6;
 
-std::size_t devices_in(std::span<const PowerSample> samples) {
+std::size_t devices_in(std::span<const KernelPowerSample> samples) {
     std::set<std::string> devices;
-    for (const PowerSample& sample : samples) devices.insert(sample.device.id);
+    for (const KernelPowerSample& sample : samples) devices.insert(sample.device.id);
     return devices.size();
 }
 
@@ -64,8 +64,8 @@ Activity activity(const Graph& graph, const Device& device, Math math, double se
     return sum;
 }
 
-std::vector<PowerSample> power_samples(const DeviceModel& device, std::span<const TrainingRow> rows) {
-    std::vector<PowerSample> samples;
+std::vector<KernelPowerSample> power_samples(const DeviceModel& device, std::span<const TrainingRow> rows) {
+    std::vector<KernelPowerSample> samples;
     if (!has_sheet(device.device)) return samples;
     for (const TrainingRow& row : rows) {
         if (!(row.power_w > 0)) continue;
@@ -77,23 +77,23 @@ std::vector<PowerSample> power_samples(const DeviceModel& device, std::span<cons
     return samples;
 }
 
-std::optional<PowerSample> power_sample(const Device& device, const TrainingNetwork& network) {
+std::optional<KernelPowerSample> power_sample(const Device& device, const TrainingNetwork& network) {
     const NetworkMeasurement& m = network.measurement;
     const double watts = measured_watts(m);
     if (!has_sheet(device) || !(watts > 0) || !(m.time.median_s > 0)) return std::nullopt;
     const double x = relative_clock(device, m.real.sm_clock_mhz > 0 ? m.real : m.asked);
-    return PowerSample{device, activity(network.graph, device, m.real.math, m.time.median_s, x), x,
-                       limit_of(m.real, m.asked), watts};
+    return KernelPowerSample{device, activity(network.graph, device, m.real.math, m.time.median_s, x), x,
+                             limit_of(m.real, m.asked), watts};
 }
 
-PhysicalPower physical_power_from(std::span<const PowerSample> samples) {
+PhysicalPower physical_power_from(std::span<const KernelPowerSample> samples) {
     return devices_in(samples) < least_devices ? shipped_physical_power() : fit_physical_power(samples);
 }
 
-PhysicalPower physical_power_without(std::string_view device, std::span<const PowerSample> samples) {
-    std::vector<PowerSample> others;
+PhysicalPower physical_power_without(std::string_view device, std::span<const KernelPowerSample> samples) {
+    std::vector<KernelPowerSample> others;
     std::copy_if(samples.begin(), samples.end(), std::back_inserter(others),
-                 [device](const PowerSample& sample) { return sample.device.id != device; });
+                 [device](const KernelPowerSample& sample) { return sample.device.id != device; });
     return devices_in(others) < least_devices ? shipped_physical_power_without(device) : fit_physical_power(others);
 }
 

@@ -19,15 +19,15 @@ Activity activity(const Graph& graph, const Device& device, Math math, double se
 
 /// Rows with a measured power; none of a CPU, or of a device whose sheet lacks figures. The model has the laws that
 /// tell a call's issuing from its work, and the setting's clock and limit.
-std::vector<PowerSample> power_samples(const DeviceModel& device, std::span<const TrainingRow> rows);
+std::vector<KernelPowerSample> power_samples(const DeviceModel& device, std::span<const TrainingRow> rows);
 
 /// The network's mean power; absent as above. The clock is the one it was measured at, where that is known.
-std::optional<PowerSample> power_sample(const Device& device, const TrainingNetwork& network);
+std::optional<KernelPowerSample> power_sample(const Device& device, const TrainingNetwork& network);
 
 /// The model for devices on which no power was measured: fitted to the samples where they are of six devices or more,
 /// which is one for each of its numbers, else the shipped one.
-PhysicalPower physical_power_from(std::span<const PowerSample> samples);
+PhysicalPower physical_power_from(std::span<const KernelPowerSample> samples);
 /// The same for a test on that device: without its samples, and without its rows in the shipped one.
-PhysicalPower physical_power_without(std::string_view device, std::span<const PowerSample> samples);
+PhysicalPower physical_power_without(std::string_view device, std::span<const KernelPowerSample> samples);
 
 }  // namespace joulecast

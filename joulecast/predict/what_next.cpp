@@ -86,8 +86,8 @@ double gain_of(Leaves& leaves, const std::vector<Scored>& all, std::size_t of) {
     return gain;
 }
 
-std::vector<Scored> scored(const DeviceModel& device, std::span<const Candidate> candidates, const MeasuringCost& cost,
-                           const WhatNextSettings& settings) {
+std::vector<Scored> scored(const DeviceModel& device, std::span<const CandidateOperation> candidates,
+                           const MeasuringCost& cost, const WhatNextSettings& settings) {
     const auto columns = all_columns();
     std::vector<Scored> all;
     double calls_s = 0;
@@ -114,7 +114,7 @@ std::vector<Scored> scored(const DeviceModel& device, std::span<const Candidate>
 }
 
 /// Keeps the most promising and gives these their leaves.
-void keep_best(std::vector<Scored>& all, const DeviceModel& device, std::span<const Candidate> candidates,
+void keep_best(std::vector<Scored>& all, const DeviceModel& device, std::span<const CandidateOperation> candidates,
                std::size_t most) {
     std::stable_sort(all.begin(), all.end(), [](const Scored& a, const Scored& b) {
         return a.weight / a.next.cost_s > b.weight / b.next.cost_s;
@@ -193,7 +193,8 @@ double MeasuringCost::seconds(double time_s) const {
 }
 
 WhatNext what_next(const Device& device, const OperatingPoint& setting, std::span<const TrainingRow> rows,
-                   std::span<const Candidate> candidates, const MeasuringCost& cost, const WhatNextSettings& settings) {
+                   std::span<const CandidateOperation> candidates, const MeasuringCost& cost,
+                   const WhatNextSettings& settings) {
     if (!(settings.budget_s > 0)) throw Error("without a budget nothing can be measured next.");
     TrainSettings training = settings.training;
     training.learner = Learner::extra_trees;

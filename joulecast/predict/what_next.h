@@ -26,7 +26,7 @@ class MeasuringCost {
 };
 
 /// An operation that could be measured next.
-struct Candidate {
+struct CandidateOperation {
     PreparedOperation operation;
     double calls = 0;  ///< in all the networks that matter; 0 for one that none of them calls
 };
@@ -65,6 +65,7 @@ struct WhatNext {
 /// uncertainty away per second of measuring, until nothing more fits into the budget (greedy is within 1 - 1/e of the
 /// best for such sums: Nemhauser, Wolsey, Fisher 1978; by cost: Leskovec et al. 2007).
 WhatNext what_next(const Device& device, const OperatingPoint& setting, std::span<const TrainingRow> rows,
-                   std::span<const Candidate> candidates, const MeasuringCost& cost, const WhatNextSettings& settings);
+                   std::span<const CandidateOperation> candidates, const MeasuringCost& cost,
+                   const WhatNextSettings& settings);
 
 }  // namespace joulecast

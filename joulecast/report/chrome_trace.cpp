@@ -38,7 +38,7 @@ int thread(std::size_t track) {
     return static_cast<int>(track) + 1;
 }
 
-void name_tracks(const Trace& trace, Json& events) {
+void name_tracks(const ChromeTrace& trace, Json& events) {
     const auto named = [&](const char* what, int track, const char* key, Json text) {
         events.push_back(
             {{"name", what}, {"ph", "M"}, {"pid", process}, {"tid", track}, {"args", {{key, std::move(text)}}}});
@@ -50,7 +50,7 @@ void name_tracks(const Trace& trace, Json& events) {
     }
 }
 
-Json arrow_end(const TraceArrow& arrow, std::size_t number, const Trace& trace, bool is_start) {
+Json arrow_end(const TraceArrow& arrow, std::size_t number, const ChromeTrace& trace, bool is_start) {
     const TraceSpan& span = trace.spans.at(is_start ? arrow.from : arrow.to);
     Json event{{"name", "issue"},
                {"cat", "issue"},
@@ -65,7 +65,7 @@ Json arrow_end(const TraceArrow& arrow, std::size_t number, const Trace& trace, 
 
 }  // namespace
 
-std::string to_chrome_json(const Trace& trace) {
+std::string to_chrome_json(const ChromeTrace& trace) {
     Json events = Json::array();
     name_tracks(trace, events);
     for (const TraceSpan& span : trace.spans) {

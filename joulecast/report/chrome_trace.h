@@ -24,7 +24,7 @@ struct TraceSpan {
 
 /// An arrow from the end of a span to the start of another.
 struct TraceArrow {
-    std::size_t from = 0;  ///< into Trace::spans
+    std::size_t from = 0;  ///< into ChromeTrace::spans
     std::size_t to = 0;
 };
 
@@ -40,7 +40,7 @@ struct TraceCounter {
     std::vector<TraceSample> samples;
 };
 
-struct Trace {
+struct ChromeTrace {
     std::string process;
     std::vector<std::string> tracks;  ///< from top to bottom
     std::vector<TraceSpan> spans;
@@ -49,9 +49,9 @@ struct Trace {
     TraceDetails about;
 };
 
-/// The Trace Event Format that ui.perfetto.dev and chrome://tracing open: one JSON object with "traceEvents", complete
-/// events ("X") in the order of the spans, counters ("C"), arrows ("s", "f") and names of tracks ("M"); "ts" and "dur"
-/// in microseconds. Names may hold anything: they are escaped, and what is no UTF-8 becomes U+FFFD.
-std::string to_chrome_json(const Trace& trace);
+/// The Trace Event Format that ui.perfetto.dev and chrome://tracing open: one JSON object with "traceEvents",
+/// complete events ("X") in the order of the spans, counters ("C"), arrows ("s", "f") and names of tracks ("M"); "ts"
+/// and "dur" in microseconds. Names may hold anything: they are escaped, and what is no UTF-8 becomes U+FFFD.
+std::string to_chrome_json(const ChromeTrace& trace);
 
 }  // namespace joulecast

@@ -109,7 +109,7 @@ TEST_F(SchemaTest, RefusesANewerVersionAndNamesBoth) {
             const Dataset dataset(file(), access);
             ADD_FAILURE() << "opened";
         } catch (const Error& error) {
-            EXPECT_THAT(error.what(), HasSubstr("has schema version 99, this joulecast knows versions up to 6"));
+            EXPECT_THAT(error.what(), HasSubstr("has schema version 99, this joulecast knows versions up to 7"));
         }
     }
 }

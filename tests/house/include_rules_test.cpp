@@ -5,6 +5,9 @@
 
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <regex>
+#include <sstream>
 #include <stdexcept>
 
 #include "tests/cli/run_command.h"
@@ -40,6 +43,25 @@ TEST(House, EveryHeaderIsListedAsPublicOrPrivate) {
         if (file.ends_with(".h") && list.find("    " + file + "\n") == std::string::npos) missing.push_back(file);
     }
     EXPECT_THAT(missing, IsEmpty());
+}
+
+// Two types of one name in one namespace: no compiler sees both, and the linker takes the functions of either.
+TEST(House, EveryTypeOfTheLibraryHasANameOfItsOwn) {
+    const std::regex definition(R"(^(?:struct|class) (\w+)(?: final)?(?: : [^;{]*)?\s*\{)");
+    std::map<std::string, std::string> files;
+    std::vector<std::string> twice;
+    for (const auto& file : source_files(source, {"joulecast"})) {
+        if (!file.ends_with(".h")) continue;
+        std::istringstream lines(joulecast::testing::read_file(source / file));
+        for (std::string line; std::getline(lines, line);) {
+            std::smatch found;
+            if (!std::regex_search(line, found, definition)) continue;
+            const auto [first, is_new] = files.try_emplace(found[1].str(), file);
+            if (!is_new) twice.push_back(found[1].str() + " in " + first->second + " and " + file);
+        }
+    }
+    EXPECT_GT(files.size(), 100U);
+    EXPECT_THAT(twice, IsEmpty());
 }
 
 TEST(IncludeRules, AFolderMayNotReachDownTheFlow) {

@@ -27,11 +27,11 @@ Device made_up(int number) {
 }
 
 /// Rows of a device that follow the model, times a factor of the device's own.
-void add_rows(const Device& device, int rows, double factor, std::vector<PowerSample>& samples,
+void add_rows(const Device& device, int rows, double factor, std::vector<KernelPowerSample>& samples,
               const PhysicalPower& truth = planted) {
     Random random(1000 + static_cast<std::uint64_t>(device.tdp_w));
     for (int i = 0; i < rows; ++i) {
-        PowerSample sample;
+        KernelPowerSample sample;
         sample.device = device;
         const double busy = random.uniform();
         const double matrix = random.uniform();
@@ -53,7 +53,7 @@ void expect_near(const PhysicalPower& found, const PhysicalPower& truth, double 
 }
 
 TEST(FitPhysicalPower, FindsTheNumbersThatRowsWereMadeWith) {
-    std::vector<PowerSample> samples;
+    std::vector<KernelPowerSample> samples;
     for (int device = 0; device < 4; ++device) add_rows(made_up(device), 40, 1, samples);
     const PhysicalPower found = fit_physical_power(samples);
     expect_near(found, planted, 1e-6);
@@ -66,10 +66,10 @@ TEST(FitPhysicalPower, FindsTheNumbersThatRowsWereMadeWith) {
 TEST(FitPhysicalPower, CountsRowsAtTheLimitAsNoLessThanThat) {
     // A device whose every row would draw two to three times its limit: taken at their word, its rows would pull all
     // shares down.
-    std::vector<PowerSample> samples;
+    std::vector<KernelPowerSample> samples;
     for (int device = 0; device < 4; ++device) add_rows(made_up(device), 40, 1, samples);
     for (int i = 0; i < 40; ++i) {
-        PowerSample limited;
+        KernelPowerSample limited;
         limited.device = made_up(7);
         limited.activity = {0.9, 0.1 + 0.01 * i, 1, 0};
         limited.limit_w = watts(planted, limited.device, limited.activity, 1e9) / 2.5;
@@ -84,7 +84,7 @@ TEST(FitPhysicalPower, LetsADeviceWithManyRowsCountAsOne) {
     // rows.
     PhysicalPower flat;
     flat.other = 0.3;
-    std::vector<PowerSample> samples;
+    std::vector<KernelPowerSample> samples;
     add_rows(made_up(0), 400, 0.8, samples, flat);
     add_rows(made_up(2), 40, 1.25, samples, flat);
     const PhysicalPower found = fit_physical_power_alone(samples);
@@ -94,7 +94,7 @@ TEST(FitPhysicalPower, LetsADeviceWithManyRowsCountAsOne) {
 }
 
 TEST(FitPhysicalPower, ForecastsADeviceWithoutItsOwnRows) {
-    std::vector<PowerSample> samples;
+    std::vector<KernelPowerSample> samples;
     for (int device = 0; device < 4; ++device) add_rows(made_up(device), 30, device == 3 ? 1.5 : 1, samples);
     const auto said = left_out_watts(samples);
     // The others follow the model exactly, so the fourth is said to draw what it does over 1.5.
@@ -115,7 +115,7 @@ TEST(FitPhysicalPower, IsUnsureByTheBiasesOfDevicesAndTheScatterOfRows) {
 }
 
 TEST(FitPhysicalPower, AsksForThreeDevicesAndTheirFigures) {
-    std::vector<PowerSample> samples;
+    std::vector<KernelPowerSample> samples;
     EXPECT_THROW(fit_physical_power_alone(samples), Error);
     add_rows(made_up(0), 10, 1, samples);
     add_rows(made_up(1), 10, 1, samples);

@@ -71,11 +71,11 @@ TEST(PhysicalSamples, TakeANetworksMeanPowerAndClock) {
 }
 
 /// Rows of a made-up device that follow a model of their own.
-std::vector<PowerSample> samples_of(int devices) {
+std::vector<KernelPowerSample> samples_of(int devices) {
     const PhysicalPower own{.still = 0.2, .flop = 0.2, .byte = 0.1, .matrix = 0.1, .other = 0.1};
-    std::vector<PowerSample> samples;
+    std::vector<KernelPowerSample> samples;
     for (int i = 0; i < devices * 20; ++i) {
-        PowerSample sample;
+        KernelPowerSample sample;
         sample.device = find_device("v100");
         sample.device.id = "made-up-" + std::to_string(i % devices);
         sample.activity = {0.05 * (i % 20), 0.04 * (i % 19), 0.03 * (i % 11), 0.02 * (i % 13)};

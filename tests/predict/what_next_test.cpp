@@ -22,11 +22,11 @@ TrainSettings quick() {
     return settings;
 }
 
-Candidate candidate(const std::string& text, double calls) {
+CandidateOperation candidate(const std::string& text, double calls) {
     return {prepare(parse_operation(text), testing::synthetic_cpu(), Math::ieee), calls};
 }
 
-WhatNext next(const std::vector<Candidate>& candidates, double budget_s) {
+WhatNext next(const std::vector<CandidateOperation>& candidates, double budget_s) {
     static const auto rows = testing::synthetic_training({synthetic_graph("resnet18", 2)});
     WhatNextSettings settings;
     settings.budget_s = budget_s;
@@ -58,7 +58,7 @@ TEST(MeasuringCost, IsThatOfOperationsOfItsKindOfTime) {
 
 TEST(WhatNext, StaysWithinTheBudget) {
     // Of a family that no row is of: each tells of itself alone.
-    std::vector<Candidate> many;
+    std::vector<CandidateOperation> many;
     for (int size = 1; size <= 40; ++size)
         many.push_back(candidate("aten::softmax.int(self=f32[64," + std::to_string(64 * size) + "], dim=1)", 1));
     const WhatNext chosen = next(many, 3.2);
@@ -75,7 +75,7 @@ TEST(WhatNext, StaysWithinTheBudget) {
 
 TEST(WhatNext, TakesOneOfManyThatTheTreesCannotTellApart) {
     // Ten additions of nearly the same size, and one kind of operation of which nothing is known.
-    std::vector<Candidate> alike;
+    std::vector<CandidateOperation> alike;
     for (int i = 0; i < 10; ++i)
         alike.push_back(candidate("aten::relu(self=f32[2,64,56," + std::to_string(5000 + i) + "])", 1));
     alike.push_back(candidate("aten::softmax.int(self=f32[64,1000], dim=1)", 1));
@@ -85,8 +85,8 @@ TEST(WhatNext, TakesOneOfManyThatTheTreesCannotTellApart) {
 }
 
 TEST(WhatNext, PrefersWhatTheNetworksSpendTheirTimeOn) {
-    std::vector<Candidate> two{candidate("aten::softmax.int(self=f32[64,1000], dim=1)", 1),
-                               candidate("aten::cumsum(self=f32[64,1000], dim=1)", 1000)};
+    std::vector<CandidateOperation> two{candidate("aten::softmax.int(self=f32[64,1000], dim=1)", 1),
+                                        candidate("aten::cumsum(self=f32[64,1000], dim=1)", 1000)};
     EXPECT_EQ(next(two, 0.6).chosen.at(0).candidate, 1U);
     std::swap(two[0].calls, two[1].calls);
     EXPECT_EQ(next(two, 0.6).chosen.at(0).candidate, 0U);
@@ -94,7 +94,7 @@ TEST(WhatNext, PrefersWhatTheNetworksSpendTheirTimeOn) {
 }
 
 TEST(WhatNext, LooksAtTheMostPromisingAlone) {
-    std::vector<Candidate> many;
+    std::vector<CandidateOperation> many;
     for (int size = 1; size <= 30; ++size)
         many.push_back(candidate("aten::relu(self=f32[2," + std::to_string(64 * size) + ",56,56])", size));
     WhatNextSettings settings;

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json events_of(const Trace& trace, const std::string& phase) {
+Json events_of(const ChromeTrace& trace, const std::string& phase) {
     Json found = Json::array();
     const Json all = Json::parse(to_chrome_json(trace));
     for (const Json& event : all.at("traceEvents")) {
@@ -21,7 +21,7 @@ Json events_of(const Trace& trace, const std::string& phase) {
 }
 
 TEST(ChromeTrace, WritesSpansInMicrosecondsInTheirOrder) {
-    Trace trace;
+    ChromeTrace trace;
     trace.tracks = {"host", "device"};
     trace.spans = {{0, "issue", "forward", 0, 2e-6, {}},
                    {1, "work", "forward", 2e-6, 5e-3, {{"calls", std::int64_t{3}}}}};
@@ -36,7 +36,7 @@ TEST(ChromeTrace, WritesSpansInMicrosecondsInTheirOrder) {
 }
 
 TEST(ChromeTrace, NamesItsTracksAndTheProcess) {
-    Trace trace;
+    ChromeTrace trace;
     trace.process = "resnet18 on a GPU";
     trace.tracks = {"host", "device"};
     const Json names = events_of(trace, "M");
@@ -47,7 +47,7 @@ TEST(ChromeTrace, NamesItsTracksAndTheProcess) {
 }
 
 TEST(ChromeTrace, DrawsArrowsFromTheEndOfOneToTheStartOfTheOther) {
-    Trace trace;
+    ChromeTrace trace;
     trace.tracks = {"host", "device"};
     trace.spans = {{0, "a", "", 0, 1, {}}, {1, "a", "", 3, 4, {}}};
     trace.arrows = {{0, 1}};
@@ -61,7 +61,7 @@ TEST(ChromeTrace, DrawsArrowsFromTheEndOfOneToTheStartOfTheOther) {
 }
 
 TEST(ChromeTrace, CountsPower) {
-    Trace trace;
+    ChromeTrace trace;
     trace.counters = {{"power", "W", {{0, 20}, {1e-3, 150.5}}}};
     const Json samples = events_of(trace, "C");
     ASSERT_EQ(samples.size(), 2U);
@@ -70,7 +70,7 @@ TEST(ChromeTrace, CountsPower) {
 }
 
 TEST(ChromeTrace, SurvivesAnyName) {
-    Trace trace;
+    ChromeTrace trace;
     const std::string hostile = "\"},{\"ph\":\"X\"</script>\n\x01\xff";
     trace.tracks = {hostile};
     trace.spans = {{0, hostile, hostile, 0, 1, {{hostile, hostile}, {"nan", std::nan("")}, {"none", Cell()}}}};
