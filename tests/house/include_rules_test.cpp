@@ -48,16 +48,20 @@ TEST(House, EveryHeaderIsListedAsPublicOrPrivate) {
 // Two types of one name in one namespace: no compiler sees both, and the linker takes the functions of either.
 TEST(House, EveryTypeOfTheLibraryHasANameOfItsOwn) {
     const std::regex definition(R"(^(?:struct|class) (\w+)(?: final)?(?: : [^;{]*)?\s*\{)");
+    const std::regex opening(R"(^namespace ([\w:]+) \{)");
     std::map<std::string, std::string> files;
     std::vector<std::string> twice;
     for (const auto& file : source_files(source, {"joulecast"})) {
         if (!file.ends_with(".h")) continue;
         std::istringstream lines(joulecast::testing::read_file(source / file));
+        std::string space;
         for (std::string line; std::getline(lines, line);) {
             std::smatch found;
+            if (std::regex_search(line, found, opening)) space = found[1].str();
             if (!std::regex_search(line, found, definition)) continue;
-            const auto [first, is_new] = files.try_emplace(found[1].str(), file);
-            if (!is_new) twice.push_back(found[1].str() + " in " + first->second + " and " + file);
+            const std::string name = space + "::" + found[1].str();
+            const auto [first, is_new] = files.try_emplace(name, file);
+            if (!is_new) twice.push_back(name + " in " + first->second + " and " + file);
         }
     }
     EXPECT_GT(files.size(), 100U);
