@@ -5,6 +5,17 @@
 namespace joulecast {
 namespace {
 
+/// Readers know the newest version alone, and nobody should have to find a command that writes.
+void raise_for_reading(const std::filesystem::path& path) {
+    try {
+        sqlite::Connection writing(path, sqlite::Connection::Access::read_write);
+        migrate(writing, dataset_migrations());
+    } catch (const Error& error) {
+        throw Error("database '" + path.string() + "' is of an older joulecast and cannot be raised where it is: " +
+                    error.what() + " Copy it to where you may write, and open the copy.");
+    }
+}
+
 sqlite::Connection opened(const std::filesystem::path& path, Dataset::Access access) {
     const bool reading = access == Dataset::Access::read_only;
     std::error_code ignored;
@@ -14,8 +25,9 @@ sqlite::Connection opened(const std::filesystem::path& path, Dataset::Access acc
     sqlite::Connection connection(
         path, reading ? sqlite::Connection::Access::read_only : sqlite::Connection::Access::read_write);
     if (reading) {
-        require_current(connection, dataset_migrations());
-        return connection;
+        if (!needs_migration(connection, dataset_migrations())) return connection;
+        raise_for_reading(path);
+        return {path, sqlite::Connection::Access::read_only};
     }
     // A row costs about a second to measure: the milliseconds of a sync are well spent.
     connection.execute("PRAGMA synchronous = FULL");

@@ -359,13 +359,9 @@ void migrate(sqlite::Connection& connection, std::span<const Migration> migratio
     }
 }
 
-void require_current(sqlite::Connection& connection, std::span<const Migration> migrations) {
+bool needs_migration(sqlite::Connection& connection, std::span<const Migration> migrations) {
     const sqlite::Transaction snapshot(connection, sqlite::Transaction::Kind::reading);
-    const std::int64_t version = checked_version(connection, migrations);
-    if (version < static_cast<std::int64_t>(migrations.size()))
-        throw Error("database '" + connection.file().string() + "' has the older schema version " +
-                    std::to_string(version) +
-                    " and may only be read here. Make it writable once, so that it can be raised.");
+    return checked_version(connection, migrations) < static_cast<std::int64_t>(migrations.size());
 }
 
 }  // namespace joulecast

@@ -22,7 +22,7 @@ std::span<const Migration> dataset_migrations();
 /// Throws Error when the file belongs to another program or is newer than `migrations`.
 void migrate(sqlite::Connection& connection, std::span<const Migration> migrations);
 
-/// What migrate would complain about, and an Error for a file that still needs a migration (read-only access).
-void require_current(sqlite::Connection& connection, std::span<const Migration> migrations);
+/// Whether the file is of an older version. Throws what migrate would throw.
+bool needs_migration(sqlite::Connection& connection, std::span<const Migration> migrations);
 
 }  // namespace joulecast
