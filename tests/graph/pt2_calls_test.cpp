@@ -17,11 +17,11 @@ using namespace testing;
 /// A sub-graph of one call on f32[s77, 4]: relu of `a`.
 json body(const std::string& target = "torch.ops.aten.relu.default") {
     json graph = small_program()["graph_module"]["graph"];
-    graph["inputs"] = {tensor_argument("a")};
-    graph["outputs"] = {tensor_argument("b")};
+    graph["inputs"] = json::array({tensor_argument("a")});
+    graph["outputs"] = json::array({tensor_argument("b")});
     graph["nodes"][0]["target"] = target;
-    graph["nodes"][0]["inputs"] = {argument("self", tensor_argument("a"))};
-    graph["nodes"][0]["outputs"] = {tensor_argument("b")};
+    graph["nodes"][0]["inputs"] = json::array({argument("self", tensor_argument("a"))});
+    graph["nodes"][0]["outputs"] = json::array({tensor_argument("b")});
     graph["tensor_values"] = {{"a", graph["tensor_values"]["x"]}, {"b", graph["tensor_values"]["x"]}};
     return graph;
 }
@@ -73,8 +73,8 @@ TEST(Pt2Calls, AnInlinedGraphMayInlineAnother) {
 TEST(Pt2Calls, NamesOfASubGraphAreItsOwn) {
     json inner = body();
     // The parent's "x" is f32[s77, 4]; here it is the result.
-    inner["outputs"] = {tensor_argument("x")};
-    inner["nodes"][0]["outputs"] = {tensor_argument("x")};
+    inner["outputs"] = json::array({tensor_argument("x")});
+    inner["nodes"][0]["outputs"] = json::array({tensor_argument("x")});
     inner["tensor_values"]["x"] = tensor({3}, {1});
     const Graph graph = read(with_call("wrap_with_set_grad_enabled", {flag, graph_argument("g", inner), x}));
     EXPECT_EQ(type_of(graph, graph.outputs[0]).sizes, (std::vector<std::int64_t>{3}));

@@ -120,7 +120,7 @@ TEST(HostilePt2, NamesWithNulBytesAndOfAMegabyteAreShownShort) {
         EXPECT_LT(failure(program).size(), 1000);
         // As the name of a tensor that is there it is as good as any.
         tensors_of(program)[name] = tensors_of(program)["x"];
-        graph_of(program)["inputs"] = {tensor_argument(name)};
+        graph_of(program)["inputs"] = json::array({tensor_argument(name)});
         EXPECT_EQ(only_signature(read(program)), "aten::relu(self=f32[2,4])");
         program = small_program();
         node_of(program)["target"] = name;
@@ -141,9 +141,9 @@ TEST(HostilePt2, ACycleCannotBeWritten) {
     // Two nodes that feed each other: the first uses what only the second makes.
     json program = small_program();
     json second = node_of(program);
-    second["inputs"] = {argument("self", tensor_argument("relu"))};
-    second["outputs"] = {tensor_argument("back")};
-    node_of(program)["inputs"] = {argument("self", tensor_argument("back"))};
+    second["inputs"] = json::array({argument("self", tensor_argument("relu"))});
+    second["outputs"] = json::array({tensor_argument("back")});
+    node_of(program)["inputs"] = json::array({argument("self", tensor_argument("back"))});
     graph_of(program)["nodes"].push_back(second);
     tensors_of(program)["back"] = tensors_of(program)["x"];
     EXPECT_THAT(failure(program), AllOf(HasSubstr("node 0"), HasSubstr("nothing before makes it")));
