@@ -21,8 +21,4 @@ endif()
 if(JOULECAST_SANITIZE)
     add_compile_options(-fsanitize=${JOULECAST_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${JOULECAST_SANITIZE})
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-        # NVML is called through prototypes of our own, in which its handles are void pointers.
-        add_compile_options(-fno-sanitize=function)
-    endif()
 endif()
