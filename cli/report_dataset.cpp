@@ -23,7 +23,7 @@ constexpr const char* shown_baselines[] = {"thesis_forest", "thesis_xgboost"};
 ValidationSettings validation_settings(const ReportOptions& options, bool baselines, const std::string& what) {
     ValidationSettings settings;
     settings.folds = options.folds;
-    if (const auto learner = parse_learner(options.learner)) settings.training.learner = *learner;
+    if (const auto learner = parse_learner(options.learner)) settings.training.learner = learner;
     if (baselines) {
         for (const char* baseline : shown_baselines) settings.baselines.push_back(find_baseline(baseline));
     }

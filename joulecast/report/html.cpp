@@ -209,7 +209,7 @@ std::string escaped(std::string_view text) {
     return result;
 }
 
-Drawing drawn(Plot plot, std::string note) {
+Drawing drawn(Plot plot, const std::string& note) {
     Drawing drawing;
     drawing.title = std::exchange(plot.title, {});
     drawing.note = std::exchange(plot.subtitle, {});
@@ -219,7 +219,7 @@ Drawing drawn(Plot plot, std::string note) {
     return drawing;
 }
 
-Drawing drawn(const Treemap& treemap, std::string note) {
+Drawing drawn(const Treemap& treemap, const std::string& note) {
     Drawing drawing;
     drawing.title = treemap.title;
     drawing.note = treemap.subtitle;

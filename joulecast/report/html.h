@@ -39,8 +39,8 @@ struct Drawing {
 };
 
 /// The plot's title and subtitle stand above it as text, where narrow screens can break them.
-Drawing drawn(Plot plot, std::string note = {});
-Drawing drawn(const Treemap& treemap, std::string note = {});
+Drawing drawn(Plot plot, const std::string& note = {});
+Drawing drawn(const Treemap& treemap, const std::string& note = {});
 
 using Block = std::variant<Heading, Paragraph, TitledTable, Drawing>;
 
