@@ -1,18 +1,13 @@
 #include "cli/device_survey.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <span>
 #include <utility>
 
-#include "cli/choose_predictor.h"
-#include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/learn/parallel.h"
 #include "joulecast/physics/clock_curve.h"
-#include "joulecast/predict/forecast_network.h"
-#include "joulecast/predict/hosts.h"
 #include "joulecast/recommend/survey.h"
 
 namespace joulecast::cli {
@@ -35,18 +30,6 @@ void add_refusals(Survey& survey, const std::string& device, const std::vector<s
     if (!survey.first_refusal) survey.first_refusal = refused.front();
 }
 
-/// The model that learnt how the device computes at that precision. Throws UsageError where it cannot.
-const DeviceModel& model_for(const ChosenPredictor& chosen, Precision precision, Host host) {
-    const Device& device = chosen.model().device;
-    if (const auto why = refusal(precision, device.kind)) throw UsageError(*why);
-    const DeviceModel* model = chosen.model_with(math_of(precision), host);
-    if (!model)
-        throw UsageError(std::filesystem::path(chosen.path).filename().string() + " knows no " +
-                         std::string(name(precision)) + " on " + device.id);
-    if (const auto why = refusal(host, model->device, model->point.host)) throw UsageError(*why);
-    return *model;
-}
-
 /// All points of one run.
 void add_run(Survey& survey, const NetworkForecast& network, const DeviceModel& model,
              std::span<const OperatingPoint> points) {
@@ -59,28 +42,27 @@ void add_run(Survey& survey, const NetworkForecast& network, const DeviceModel& 
 }
 
 /// All runs of one device.
-Survey survey_device(const std::string& named, const SurveyWish& wish, const std::vector<Opened>& graphs) {
+Survey survey_device(const SurveyedDevice& on, const SurveyWish& wish, const std::vector<Opened>& graphs) {
     Survey survey;
-    const ChosenPredictor chosen = choose_predictor(named, wish.predictor);
-    const Device& device = chosen.model().device;
+    const Device& device = on.loaded.device();
     survey.devices.emplace(device.id, device);
-    if (!chosen.note.empty()) survey.notes.push_back(chosen.note);
-    survey.predictors.push_back(std::filesystem::path(chosen.path).filename().string());
+    survey.predictors.push_back(on.loaded.predictor_name());
     const auto points = grid_points(clock_table_mhz(device), wish.grid);
-    const auto features = columns(chosen.predictor);
     for (const Opened& opened : graphs) {
         for (const std::string& word : wish.precisions) {
             try {
-                const Precision precision = precision_named(word);
-                const DeviceModel& model = model_for(chosen, precision, wish.host);
-                const Graph ready = at_precision(opened.graph, precision, opened.mode, device.kind);
-                add_run(survey, forecast_network(ready, word, model, features, {}, wish.host), model, points);
+                const ForecastSetting setting{opened.mode, word, wish.host,
+                                              opened.mode == Mode::training ? wish.training : TrainingSetup{}};
+                const Graph ready = on.loaded.prepared(opened.graph, setting);
+                const DeviceModel& model = on.loaded.model_for(word, wish.host);
+                survey.notes.push_back(on.loaded.measured_note(model));
+                add_run(survey, on.loaded.forecast(ready, setting), model, points);
             } catch (const Error& error) {  // what neither device nor network has at that precision
                 add_refusals(survey, device.id, {error.what()});
             }
         }
     }
-    const double per_hour = price_for(wish.device_prices, named, device.id);
+    const double per_hour = price_for(wish.device_prices, on.named, device.id);
     for (Candidate& c : survey.candidates) c.device_per_hour = per_hour;
     return survey;
 }
@@ -101,9 +83,10 @@ void merge(Survey& all, Survey one) {
 
 }  // namespace
 
-Survey survey_devices(const SurveyWish& wish, const std::vector<Opened>& graphs) {
-    std::vector<Survey> surveys(wish.devices.size());
-    in_parallel(surveys.size(), 0, [&](std::size_t i) { surveys[i] = survey_device(wish.devices[i], wish, graphs); });
+Survey survey_devices(const std::vector<SurveyedDevice>& devices, const SurveyWish& wish,
+                      const std::vector<Opened>& graphs) {
+    std::vector<Survey> surveys(devices.size());
+    in_parallel(surveys.size(), 0, [&](std::size_t i) { surveys[i] = survey_device(devices[i], wish, graphs); });
     Survey all;
     for (Survey& one : surveys) merge(all, std::move(one));
     const bool nothing_taken = all.asked > 0 && all.taken == 0;

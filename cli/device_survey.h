@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/loaded_device.h"
 #include "joulecast/device/device.h"
 #include "joulecast/graph/graph.h"
 #include "joulecast/recommend/candidate.h"
@@ -17,12 +18,17 @@ namespace joulecast::cli {
 /// Prices of an hour by device; "" is that of all others.
 using DevicePrices = std::map<std::string, double>;
 
-/// Where a network may run, and how.
+/// A device of the command line.
+struct SurveyedDevice {
+    std::string named;  ///< as there
+    LoadedDevice loaded;
+};
+
+/// How a network may run on it.
 struct SurveyWish {
-    std::vector<std::string> devices;  ///< as they are named on the command line
-    std::string predictor;             ///< empty: the shipped ones
     std::vector<std::string> precisions;
     Host host = Host::python;
+    TrainingSetup training;  ///< of graphs that train
     Grid grid;
     DevicePrices device_prices;
 };
@@ -46,7 +52,8 @@ struct Survey {
     std::vector<std::string> predictors;
 };
 
-/// On all devices, in the order they are named. Throws UsageError where nothing that was asked for could be had.
-Survey survey_devices(const SurveyWish& wish, const std::vector<Opened>& graphs);
+/// On all devices, in their order. Throws UsageError where nothing that was asked for could be had.
+Survey survey_devices(const std::vector<SurveyedDevice>& devices, const SurveyWish& wish,
+                      const std::vector<Opened>& graphs);
 
 }  // namespace joulecast::cli

@@ -1,16 +1,23 @@
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "cli/clock_points.h"
 #include "cli/count_model.h"
+#include "cli/device_forecasts.h"
+#include "cli/diff_costs.h"
 #include "cli/diff_databases.h"
+#include "cli/known.h"
 #include "cli/match_calls.h"
 #include "cli/settings.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 
 namespace joulecast::cli {
@@ -25,6 +32,11 @@ struct Options {
     std::vector<std::string> set_after;
     std::string mode;
     std::size_t top = 0;
+    std::string device;
+    std::string predictor;
+    std::string database;
+    std::string precision = "fp32";
+    std::string host = "python";
     Output output;
 };
 
@@ -33,6 +45,9 @@ struct Difference {
     std::string kind;
     CallCount before;
     CallCount after;
+    /// Of all its calls; not known without --device.
+    CallsCost cost_before{};
+    CallsCost cost_after{};
 };
 
 std::int64_t distance(std::int64_t a, std::int64_t b) {
@@ -46,6 +61,11 @@ bool differs_more(const Difference& a, const Difference& b) {
     return key(a) > key(b);
 }
 
+double seconds_more(const Difference& d) {
+    const auto known_or_none = [](double seconds) { return std::isnan(seconds) ? 0 : seconds; };
+    return known_or_none(d.cost_after.time_s) - known_or_none(d.cost_before.time_s);
+}
+
 std::string kind_of(const CallChange& change) {
     if (change.calls_before == 0) return "added";
     if (change.calls_after == 0) return "dropped";
@@ -57,14 +77,34 @@ struct Compared {
     ModelCount after;
     std::vector<Difference> differences;
     CallCount unchanged;
+    CallsCost unchanged_cost{0, 0};
+    /// Null without --device.
+    std::unique_ptr<const DiffCosts> costs;
 };
 
-Compared compare(Graph before, Graph after) {
-    Compared result{count_model(std::move(before)), count_model(std::move(after)), {}, {}};
+/// What the calls of a line take, dearest differences first.
+void add_costs(Compared& compared) {
+    for (Difference& d : compared.differences) {
+        d.cost_before = compared.costs->before(d.before.signature, d.before.count);
+        d.cost_after = compared.costs->after(d.after.signature, d.after.count);
+    }
+    std::ranges::stable_sort(compared.differences, [](const Difference& a, const Difference& b) {
+        return std::abs(seconds_more(a)) > std::abs(seconds_more(b));
+    });
+}
+
+Compared compare(Graph before, Graph after, std::unique_ptr<const DiffCosts> costs) {
+    Compared result{count_model(std::move(before)), count_model(std::move(after)), {}, {}, {0, 0}, std::move(costs)};
     const std::string& name_before = result.before.graph.name;
     for (const CallChange& change : match_calls(result.before.graph, result.after.graph)) {
         if (change.calls_before == change.calls_after && signature(*change.before) == signature(*change.after)) {
-            add(result.unchanged, count_calls(*change.before, change.calls_before, name_before));
+            const CallCount same = count_calls(*change.before, change.calls_before, name_before);
+            add(result.unchanged, same);
+            if (result.costs) {
+                const CallsCost cost = result.costs->before(same.signature, same.count);
+                result.unchanged_cost.time_s += cost.time_s;
+                result.unchanged_cost.energy_j += cost.energy_j;
+            }
             continue;
         }
         Difference difference;
@@ -74,6 +114,7 @@ Compared compare(Graph before, Graph after) {
         result.differences.push_back(std::move(difference));
     }
     std::ranges::stable_sort(result.differences, differs_more);
+    if (result.costs) add_costs(result);
     return result;
 }
 
@@ -84,6 +125,17 @@ const std::string& op(const Difference& d) {
 Cell text_or_nothing(const std::string& text) {
     if (text.empty()) return {};
     return text;
+}
+
+/// Of the lines where there is a device.
+const std::vector<Column<Difference>>& cost_columns() {
+    static const std::vector<Column<Difference>> list = {
+        {"time_s_before", "time", Show::seconds, [](const Difference& d) { return known(d.cost_before.time_s); }},
+        {"time_s_after", "after", Show::seconds, [](const Difference& d) { return known(d.cost_after.time_s); }},
+        {"energy_j_before", "energy", Show::joules, [](const Difference& d) { return known(d.cost_before.energy_j); }},
+        {"energy_j_after", "after", Show::joules, [](const Difference& d) { return known(d.cost_after.energy_j); }},
+    };
+    return list;
 }
 
 /// What every format shows, in the order of the JSON keys.
@@ -103,6 +155,12 @@ const std::vector<Column<Difference>>& columns() {
         {"bytes_after", "", Show::bytes, [](const Difference& d) { return bytes(d.after); }},
         {"has_record", "", Show::text, [](const Difference& d) { return d.before.has_record && d.after.has_record; }},
     };
+    return list;
+}
+
+std::vector<Column<Difference>> columns_of(const Compared& compared) {
+    std::vector<Column<Difference>> list = columns();
+    if (compared.costs) list.insert(list.end(), cost_columns().begin(), cost_columns().end());
     return list;
 }
 
@@ -143,9 +201,9 @@ Cell of_calls(const CallCount& calls, std::int64_t (*cost)(const CallCount&)) {
     return cost(calls);
 }
 
-std::vector<Column<Difference>> table_columns(const Terminal& screen) {
+std::vector<Column<Difference>> table_columns(const Terminal& screen, bool with_costs) {
     constexpr std::size_t longest_name = 32;
-    return {
+    std::vector<Column<Difference>> list = {
         {"kind", "", Show::text, [](const Difference& d) { return d.kind; }},
         {"op", "operation", Show::text,
          [=](const Difference& d) {
@@ -155,11 +213,31 @@ std::vector<Column<Difference>> table_columns(const Terminal& screen) {
                               screen);
          }},
         {"calls", "calls", Show::text, [=](const Difference& d) { return calls_text(d, screen); }},
+    };
+    const std::vector<Column<Difference>> counts = {
         {"flops_before", "FLOPs", Show::flop, [](const Difference& d) { return of_calls(d.before, flops); }},
         {"flops_after", "after", Show::flop, [](const Difference& d) { return of_calls(d.after, flops); }},
         {"bytes_before", "bytes", Show::bytes, [](const Difference& d) { return of_calls(d.before, bytes); }},
         {"bytes_after", "after", Show::bytes, [](const Difference& d) { return of_calls(d.after, bytes); }},
     };
+    const auto& further = with_costs ? cost_columns() : counts;
+    list.insert(list.end(), further.begin(), further.end());
+    return list;
+}
+
+/// Of the operations, before host and device overlap: what networks take stands below the table.
+Difference total_line(const Compared& compared) {
+    Difference total{"total", compared.before.total, compared.after.total, compared.unchanged_cost,
+                     compared.unchanged_cost};
+    total.before.op = total.after.op = "";
+    for (const Difference& d : compared.differences) {
+        const auto add_known = [](double& sum, double part) { sum += std::isnan(part) ? 0 : part; };
+        add_known(total.cost_before.time_s, d.cost_before.time_s);
+        add_known(total.cost_after.time_s, d.cost_after.time_s);
+        add_known(total.cost_before.energy_j, d.cost_before.energy_j);
+        add_known(total.cost_after.energy_j, d.cost_after.energy_j);
+    }
+    return total;
 }
 
 std::vector<Difference> shown(const Compared& compared, std::size_t top) {
@@ -172,10 +250,10 @@ std::string table_text(const Compared& compared, const Options& options) {
     const Terminal screen = terminal(options.output);
     std::vector<Difference> lines = shown(compared, options.top);
     const std::size_t hidden = compared.differences.size() - lines.size();
-    lines.push_back({"unchanged", compared.unchanged, compared.unchanged});
-    lines.push_back({"total", compared.before.total, compared.after.total});
-    lines.back().before.op = lines.back().after.op = "";
-    auto columns = table_columns(screen);
+    lines.push_back(
+        {"unchanged", compared.unchanged, compared.unchanged, compared.unchanged_cost, compared.unchanged_cost});
+    lines.push_back(total_line(compared));
+    auto columns = table_columns(screen, compared.costs != nullptr);
     const std::string bare = joulecast::to_text(fill(columns, lines));
     const std::size_t rule = bare.find('\n') + 1;
     const std::size_t taken = display_width(std::string_view(bare).substr(rule, bare.find('\n', rule) - rule)) + 2;
@@ -217,18 +295,21 @@ Json model_json(const ModelCount& model) {
 }
 
 std::string printed(const Compared& compared, const Options& options) {
-    if (options.output.format == "csv") return to_csv(fill(columns(), shown(compared, options.top)));
+    const auto list = columns_of(compared);
+    if (options.output.format == "csv") return to_csv(fill(list, shown(compared, options.top)));
     if (options.output.format == "json") {
-        const Json answer{{"schema", "joulecast.diff/1"},
-                          {"before", model_json(compared.before)},
-                          {"after", model_json(compared.after)},
-                          {"equal", compared.differences.empty()},
-                          {"unchanged_calls", compared.unchanged.count},
-                          {"differences", Json::parse(to_json(fill(columns(), shown(compared, options.top))))}};
+        Json answer{{"schema", "joulecast.diff/1"},
+                    {"before", model_json(compared.before)},
+                    {"after", model_json(compared.after)},
+                    {"equal", compared.differences.empty()},
+                    {"unchanged_calls", compared.unchanged.count},
+                    {"differences", Json::parse(to_json(fill(list, shown(compared, options.top))))}};
+        if (compared.costs) answer["forecast"] = Json::parse(compared.costs->to_json());
         return answer.dump(2) + '\n';
     }
     std::string text = heading(compared, options);
     if (!compared.differences.empty()) text += table_text(compared, options);
+    if (compared.costs) text += "\n" + compared.costs->to_text(arrow(terminal(options.output)));
     const std::string missing = missing_records_text({&compared.before, &compared.after});
     return missing.empty() ? text : text + "\n" + missing;
 }
@@ -239,13 +320,37 @@ Graph open(const std::string& model, const std::vector<std::string>& set, const 
     return open_graph(model, combinations.front(), mode);
 }
 
+Compared compare_as_asked(const Options& options, Graph before, Graph after) {
+    if (options.device.empty()) return compare(std::move(before), std::move(after), nullptr);
+    if (before.mode != after.mode)
+        throw UsageError("one of the networks is in training mode, the other is not: say which with --mode");
+    const ForecastSetting setting{before.mode, options.precision, parse_host(options.host).value()};
+    const DeviceAtClock named = device_at_clock(options.device);
+    const auto on = std::make_shared<LoadedDevice>(named.device, options.predictor, options.database);
+    tell(on->database_note());
+    tell(on->note());
+    const auto points = points_asked(named.asked, {}, on->device());
+    if (!points.empty()) on->calibrate_clocks();
+    const DeviceModel& model = on->model_for(setting.precision, setting.host);
+    tell(on->measured_note(model));
+    before = on->prepared(std::move(before), setting);
+    after = on->prepared(std::move(after), setting);
+    const auto forecast = [&](const Graph& graph) {
+        Forecast one = with_source(on->forecast(graph, setting), *on);
+        return points.empty() ? one : ForecastOverClocks(std::move(one), on, model).at(points.front(), true);
+    };
+    auto costs = std::make_unique<const DiffCosts>(forecast(before), forecast(after), model);
+    return compare(std::move(before), std::move(after), std::move(costs));
+}
+
 int run(const Options& options) {
     const int databases = (is_database(options.before) ? 1 : 0) + (is_database(options.after) ? 1 : 0);
     if (databases == 1) throw UsageError("a database can be compared with another database only");
+    if (databases == 2 && !options.device.empty()) throw UsageError("--device is about networks, not databases");
     if (databases == 2) return diff_databases(options.before, options.after, options.top, options.output);
     const auto& set_after = options.set_after.empty() ? options.set : options.set_after;
-    const Compared compared =
-        compare(open(options.before, options.set, options.mode), open(options.after, set_after, options.mode));
+    const Compared compared = compare_as_asked(options, open(options.before, options.set, options.mode),
+                                               open(options.after, set_after, options.mode));
     options.output.write(printed(compared, options));
     const std::string missing = missing_records_text({&compared.before, &compared.after});
     if (options.output.format != "table") std::cerr << missing;
@@ -265,6 +370,19 @@ Run declare_diff(CLI::App& command) {
     command.add_option("--mode", options->mode, "inference or training (forward and backward)")
         ->check(CLI::IsMember({"inference", "training"}));
     command.add_option("--top", options->top, "only this many of the largest differences")->check(CLI::PositiveNumber);
+    auto* device = command.add_option("--device", options->device,
+                                      "forecast what both cost on it, ID or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine");
+    command.add_option("--predictor", options->predictor, "with --device: a .jcp file; without, the shipped one")
+        ->needs(device);
+    command.add_option("--db", options->database, "with --device: database whose operations count as measured")
+        ->needs(device);
+    command.add_option("--precision", options->precision, "with --device: " + precision_words())
+        ->needs(device)
+        ->capture_default_str();
+    command.add_option("--host", options->host, "with --device: who issues the operations: python, cpp, graph")
+        ->needs(device)
+        ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
+        ->capture_default_str();
     options->output.declare(command);
     return [options] { return run(*options); };
 }

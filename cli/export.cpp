@@ -2,29 +2,72 @@
 #include <sstream>
 #include <string>
 
+#include "cli/lookup_table.h"
 #include "cli/verb.h"
 #include "joulecast/dataset/csv.h"
 #include "joulecast/dataset/dataset.h"
+#include "joulecast/error.h"
 
 namespace joulecast::cli {
+namespace {
+
+struct Options {
+    std::string database;
+    bool blocks = false;
+    bool lookup_table = false;
+    LookupTable wanted;
+    std::string format = "csv";
+    Output output;
+};
+
+int write_database(const Options& options) {
+    if (options.database.empty()) throw UsageError("export needs --db, or --lut");
+    const Dataset dataset(options.database, Dataset::Access::read_only);
+    std::ostringstream text;
+    export_csv(dataset, text, options.blocks);
+    options.output.write(text.str());
+    return done;
+}
+
+int write_lookup_table(const Options& options) {
+    if (options.wanted.models.empty()) throw UsageError("export --lut needs a MODEL");
+    if (options.wanted.devices.empty()) throw UsageError("export --lut needs --device");
+    LookupTable wanted = options.wanted;
+    wanted.database = options.database;
+    options.output.write(lookup_table_text(wanted, options.format));
+    return done;
+}
+
+void declare_lookup_table(CLI::App& command, Options& options) {
+    LookupTable& wanted = options.wanted;
+    auto* lut =
+        command.add_flag("--lut", options.lookup_table, "a look-up table: what every operation of MODELs costs");
+    command.add_option("MODEL", wanted.models, "with --lut: .pt2, .onnx or .graph.json files, or names of the zoo")
+        ->needs(lut);
+    command.add_option("--device", wanted.devices, "with --lut: device ids; cpu is this machine")->needs(lut);
+    command.add_option("--predictor", wanted.predictor, "with --lut: a .jcp file; without, the shipped one")
+        ->needs(lut);
+    wanted.settings.hosts = {"cpp"};
+    wanted.settings.declare(command);
+    wanted.settings.declare_hosts(command);
+    for (const char* of_settings : {"--set", "--mode", "--precision", "--host"})
+        command.get_option(of_settings)->needs(lut);
+    command.add_option("--format", options.format, "with --lut: csv or json")
+        ->check(CLI::IsMember({"csv", "json"}))
+        ->needs(lut)
+        ->capture_default_str();
+}
+
+}  // namespace
 
 Run declare_export(CLI::App& command) {
-    struct Options {
-        std::string database;
-        bool blocks = false;
-        Output output;
-    };
     const auto options = std::make_shared<Options>();
-    command.add_option("--db", options->database, "database to read")->required();
+    command.add_option("--db", options->database, "database to read; with --lut: whose operations count as measured");
     command.add_option("-o,--output", options->output.file, "write to this file instead of standard output");
-    command.add_flag("--blocks", options->blocks, "with raw block times (column block_s)");
-    return [options] {
-        const Dataset dataset(options->database, Dataset::Access::read_only);
-        std::ostringstream text;
-        export_csv(dataset, text, options->blocks);
-        options->output.write(text.str());
-        return static_cast<int>(done);
-    };
+    auto* blocks = command.add_flag("--blocks", options->blocks, "with raw block times (column block_s)");
+    declare_lookup_table(command, *options);
+    blocks->excludes(command.get_option("--lut"));
+    return [options] { return options->lookup_table ? write_lookup_table(*options) : write_database(*options); };
 }
 
 }  // namespace joulecast::cli

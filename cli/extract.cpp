@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -244,6 +244,11 @@ Graph graph_at(const Graph& graph, const Options& options) {
     return at_precision(graph, precision_named(options.precision), graph.mode, kind);
 }
 
+void tell_lines(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) tell(line);
+}
+
 int run(const Options& options) {
     if (options.bag && options.graph_file.empty()) throw UsageError("--bag is about the file of --graph");
     std::vector<ModelCount> models;
@@ -259,7 +264,7 @@ int run(const Options& options) {
     for (const ModelCount& model : models) all.push_back(&model);
     const std::string missing = missing_records_text(all);
     // A table names them below itself.
-    if (options.output.format != "table") std::cerr << missing;
+    if (options.output.format != "table") tell_lines(missing);
     return static_cast<int>(missing.empty() ? done : parts_unknown);
 }
 

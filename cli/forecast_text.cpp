@@ -8,6 +8,8 @@
 
 #include "cli/clock_text.h"
 #include "cli/known.h"
+#include "cli/memory_output.h"
+#include "cli/operation_json.h"
 #include "joulecast/report/table.h"
 
 namespace joulecast::cli {
@@ -51,6 +53,20 @@ std::string interval_text(const Estimate<Joules>& energy) {
     return show(energy.low.value(), Show::joules) + " – " + show(energy.high.value(), Show::joules);
 }
 
+/// Forward and backward passes in what time and energy are of.
+double passes(const NetworkForecast& n) {
+    return static_cast<double>(n.training.accumulation);
+}
+
+/// "training, adamw, 4 passes, checkpointed".
+std::string mode_text(const NetworkForecast& n) {
+    std::string text(name(n.mode));
+    if (n.training.optimizer != Optimizer::none) text += ", " + std::string(name(n.training.optimizer));
+    if (n.training.accumulation > 1) text += ", " + std::to_string(n.training.accumulation) + " passes";
+    if (n.checkpointed_blocks > 0) text += ", checkpointed";
+    return text;
+}
+
 double total_memory(const NetworkForecast& n) {
     return n.resident_bytes + n.cost.peak_memory.value.value();
 }
@@ -61,7 +77,7 @@ const NetworkColumns& table_columns() {
     static const NetworkColumns list = {
         {"model", "network", Show::text, [](const Forecast& f) { return f.network.model; }},
         {"symbols", "sizes", Show::text, [](const Forecast& f) { return symbols_text(f.network); }},
-        {"mode", "mode", Show::text, [](const Forecast& f) { return std::string(name(f.network.mode)); }},
+        {"mode", "mode", Show::text, [](const Forecast& f) { return mode_text(f.network); }},
         {"precision", "precision", Show::text, [](const Forecast& f) { return f.network.precision; }},
         {"host", "host", Show::text, [](const Forecast& f) { return std::string(name(f.network.point.host)); }},
         {"time_s", "time", Show::text,
@@ -111,6 +127,14 @@ const NetworkColumns& csv_columns() {
         {"peak_memory_bytes", "", Show::bytes,
          [](const Forecast& f) { return known(f.network.cost.peak_memory.value.value()); }},
         {"resident_bytes", "", Show::bytes, [](const Forecast& f) { return known(f.network.resident_bytes); }},
+        {"optimizer", "", Show::text,
+         [](const Forecast& f) { return std::string(name(f.network.training.optimizer)); }},
+        {"accumulate", "", Show::count, [](const Forecast& f) { return f.network.training.accumulation; }},
+        {"checkpointed_blocks", "", Show::count, [](const Forecast& f) { return f.network.checkpointed_blocks; }},
+        {"update_time_s", "", Show::seconds,
+         [](const Forecast& f) { return known(f.network.update_time.value.value()); }},
+        {"needed_bytes", "", Show::bytes,
+         [](const Forecast& f) { return known(f.network.memory_fit.value_or(MemoryFit{}).needed_bytes); }},
         {"power_evidence", "", Show::text,
          [](const Forecast& f) {
              const std::string text = power_evidence_text(f.network);
@@ -258,21 +282,6 @@ Json power_shares(const NetworkForecast& network) {
     return answer;
 }
 
-Json operations_json(const NetworkForecast& network) {
-    Json answer = Json::array();
-    for (const OperationForecast& operation : network.operations) {
-        answer.push_back({{"op", operation.operation.target},
-                          {"signature", signature(operation.operation)},
-                          {"count", operation.count},
-                          {"time_s", estimate(operation.cost.device_time)},
-                          {"energy_j", estimate(operation.energy)},
-                          {"power_w", estimate(operation.power)},
-                          {"evidence", name(operation.evidence)},
-                          {"power_evidence", name(operation.power_evidence)}});
-    }
-    return answer;
-}
-
 Json to_json(const Forecast& forecast) {
     const NetworkForecast& n = forecast.network;
     Json symbols = Json::object();
@@ -306,6 +315,12 @@ Json to_json(const Forecast& forecast) {
             {"memory_missing_reason", n.memory_missing_reason},
             {"resident_bytes", number(n.resident_bytes)},
             {"composition", name(n.composition)},
+            {"optimizer", name(n.training.optimizer)},
+            {"accumulate", n.training.accumulation},
+            {"checkpointing", n.training.checkpointing},
+            {"update_time_s", estimate(n.update_time)},
+            {"step_time_s", number(n.time.value.value() / passes(n))},
+            {"step_energy_j", number(n.energy.value.value() / passes(n))},
             {"limited_by", name(n.limited_by)},
             {"predictor", n.predictor},
             {"predictor_note", forecast.note},
@@ -313,8 +328,22 @@ Json to_json(const Forecast& forecast) {
             {"power_evidence_share", power_shares(n)},
             {"unknown_nodes", n.unknown_nodes},
             {"unknown_operations", n.unknown_operations},
-            {"lower_bound", n.lower_bound},
-            {"operations", operations_json(n)}};
+            {"lower_bound", n.lower_bound}};
+}
+
+/// The prediction as text, with its operations, which are most of it and written without a tree of JSON.
+std::string prediction_text(const Forecast& forecast, int indent, bool with_operations) {
+    std::string text = to_json(forecast).dump(indent, ' ', false, Json::error_handler_t::replace);
+    const bool is_one_line = indent < 0;
+    text.pop_back();  // the brace that closes it
+    text.resize(text.find_last_not_of(" \n") + 1);
+    text += (is_one_line ? ",\"memory\":" : ",\n  \"memory\": ") + memory_json(forecast.network);
+    if (with_operations) {
+        text += is_one_line ? ",\"operations\":[" : ",\n  \"operations\": [\n    ";
+        append_operations(text, forecast.network.operations, is_one_line ? "," : ",\n    ");
+        text += is_one_line ? "]" : "\n  ]";
+    }
+    return text + (is_one_line ? "}" : "\n}");
 }
 
 /// What the host adds and how that is known, once for each host, device and predictor; nothing where the operations
@@ -391,9 +420,16 @@ std::string forecasts_to_text(const std::vector<Forecast>& forecasts, bool per_o
 }
 
 std::string forecasts_to_json(const std::vector<Forecast>& forecasts) {
-    Json answer{{"schema", "joulecast.prediction/1"}, {"predictions", Json::array()}};
-    for (const Forecast& f : forecasts) answer["predictions"].push_back(to_json(f));
-    return answer.dump(2) + '\n';
+    std::string text = "{\"schema\": \"joulecast.prediction/1\", \"predictions\": [";
+    for (const Forecast& f : forecasts) {
+        if (&f != &forecasts.front()) text += ',';
+        text += '\n' + prediction_text(f, 2, true);
+    }
+    return text + "\n]}\n";
+}
+
+std::string forecast_to_json_line(const Forecast& forecast, bool operations) {
+    return prediction_text(forecast, -1, operations);
 }
 
 std::string forecasts_to_csv(const std::vector<Forecast>& forecasts, bool per_operation) {

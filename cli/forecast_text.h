@@ -22,6 +22,8 @@ struct Forecast {
 std::string forecasts_to_text(const std::vector<Forecast>& forecasts, bool per_operation);
 /// "joulecast.prediction/1", complete.
 std::string forecasts_to_json(const std::vector<Forecast>& forecasts);
+/// One prediction of that, in one line, with its list of operations or without.
+std::string forecast_to_json_line(const Forecast& forecast, bool operations);
 /// One row per network, or per operation of each.
 std::string forecasts_to_csv(const std::vector<Forecast>& forecasts, bool per_operation);
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "cli/guide.h"
-#include "cli/report_pages.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
 
@@ -20,15 +19,25 @@ namespace {
 /// Every subcommand, in the order of the pipeline.
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> table = {
-        {"extract", declare_extract}, {"diff", declare_diff},
-        {"profile", declare_profile}, {"measure", declare_measure, true},
-        {"import", declare_import},   {"export", declare_export},
-        {"merge", declare_merge},     {"info", declare_info},
-        {"train", declare_train},     {"validate", declare_validate},
-        {"predict", declare_predict}, {"recommend", declare_recommend},
-        {"report", declare_report},   {"study", declare_study},
-        {"devices", declare_devices}, {"clocks", declare_clocks},
-        {"doctor", declare_doctor},   {"worker-check", declare_worker_check},
+        {"extract", declare_extract},
+        {"diff", declare_diff},
+        {"profile", declare_profile},
+        {"measure", declare_measure, true},
+        {"import", declare_import},
+        {"export", declare_export},
+        {"merge", declare_merge},
+        {"info", declare_info},
+        {"train", declare_train},
+        {"validate", declare_validate},
+        {"predict", declare_predict},
+        {"trace", declare_trace},
+        {"recommend", declare_recommend},
+        {"report", declare_report},
+        {"study", declare_study},
+        {"devices", declare_devices},
+        {"clocks", declare_clocks},
+        {"doctor", declare_doctor},
+        {"worker-check", declare_worker_check},
         {"help", declare_help},
     };
     return table;

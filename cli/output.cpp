@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "cli/hearing.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
 
@@ -85,9 +86,22 @@ void Output::declare(CLI::App& command) {
 
 void Output::write(const std::string& text) const {
     if (file.empty() || file == "-") {
+        if (Hearing* hearing = Hearing::of_this_thread()) {
+            hearing->text += text;
+            return;
+        }
         write_to_standard_output(text);
     } else {
         write_to_file(file, text);
+    }
+}
+
+void tell(const std::string& note) {
+    if (note.empty()) return;
+    if (Hearing* hearing = Hearing::of_this_thread()) {
+        hearing->said.push_back(note);
+    } else {
+        std::cerr << "joulecast: " << note << '\n';
     }
 }
 

@@ -1,25 +1,18 @@
 #include <algorithm>
-#include <filesystem>
-#include <iostream>
 #include <iterator>
-#include <map>
 #include <memory>
-#include <optional>
+#include <set>
+#include <utility>
 
-#include "cli/choose_predictor.h"
-#include "cli/clock_calibration.h"
 #include "cli/clock_points.h"
+#include "cli/device_forecasts.h"
 #include "cli/forecast_text.h"
+#include "cli/loaded_device.h"
+#include "cli/memory_output.h"
+#include "cli/predict_stdin.h"
+#include "cli/setting_options.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
-#include "joulecast/dataset/dataset.h"
-#include "joulecast/device/precision.h"
-#include "joulecast/error.h"
-#include "joulecast/graph/readers/read_graph.h"
-#include "joulecast/predict/at_point.h"
-#include "joulecast/predict/forecast_network.h"
-#include "joulecast/predict/hosts.h"
-#include "joulecast/predict/pooled.h"
 
 namespace joulecast::cli {
 namespace {
@@ -29,142 +22,106 @@ struct Options {
     std::vector<std::string> devices;
     std::string predictor;
     std::string database;
-    std::vector<std::string> set;
-    std::vector<std::string> modes{"inference"};
-    std::vector<std::string> precisions{"fp32"};
-    std::vector<std::string> hosts{"python"};
+    SettingOptions settings;
     std::string clocks;
     std::string power_limits;
     bool per_operation = false;
     bool strict = false;
+    bool from_stdin = false;
     Output output;
 };
 
-/// Operations of the database at the device and setting of the model. For a device that no model was trained on,
-/// those of every host and number of threads.
-MeasuredOperations measured_at(const std::string& database, const DeviceModel& model) {
-    if (database.empty()) return {};
-    const Dataset dataset(database, Dataset::Access::read_only);
-    const auto all = dataset.operations(model.device.id);
-    std::vector<OperationRow> rows;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(rows), [&](const OperationRow& row) {
-        const OperatingPoint& real = row.measurement.real;
-        const bool fits = real.threads == model.point.threads && real.host == model.point.host;
-        return real.math == model.point.math && (fits || model.unseen);
-    });
-    if (rows.empty()) {
-        std::cerr << "joulecast: " << database << " has nothing measured on " << model.device.id << " with "
-                  << model.point.threads << " threads, so all times are forecasts\n";
-    }
-    return measured_operations(rows);
-}
-
-/// Operations of more than this many are taken that tell most.
-constexpr std::size_t most_probes = 200;
-
-/// Models over other devices learn from what the database has of this one.
-void adjust(ChosenPredictor& chosen, const std::string& database) {
-    if (database.empty() || !chosen.model().unseen) return;
-    const std::string id = chosen.model().device.id;
-    const auto all = Dataset(database, Dataset::Access::read_only).operations(id);
-    const auto features = columns(chosen.predictor);
-    for (DeviceModel& model : chosen.predictor.devices) {
-        if (model.device.id != id || !model.unseen) continue;
-        std::vector<TrainingRow> rows;
-        for (const OperatingPoint& setting : settings_of(all)) {
-            if (setting.math != model.point.math) continue;
-            auto at_setting = training_rows_at(all, model.device, setting);
-            std::move(at_setting.begin(), at_setting.end(), std::back_inserter(rows));
-        }
-        std::vector<const TrainingRow*> probes;
-        if (rows.size() <= most_probes) {
-            for (const TrainingRow& row : rows) probes.push_back(&row);
-        } else {
-            for (const std::size_t row : telling_rows(model, features, rows, most_probes)) probes.push_back(&rows[row]);
-        }
-        adjust_to(model, features, probes);
-        if (const std::size_t used = model.unseen->residual.measured(); used > 0)
-            std::cerr << "joulecast: the model was adjusted to " << used << " operations measured on " << id << '\n';
-    }
-}
-
-/// What the database has of the device at several clocks tells how its time and power follow them.
-void calibrate_clocks(ChosenPredictor& chosen, const std::string& database) {
-    if (database.empty()) return;
-    const Device device = chosen.model().device;
-    const auto clocks = measured_clocks(Dataset(database, Dataset::Access::read_only), device);
-    if (!clocks) return;
-    for (DeviceModel& model : chosen.predictor.devices) {
-        if (model.device.id == device.id) model.clocks = clocks;
-    }
-}
-
-/// A precision with the model that learnt how the device computes it.
-struct Wanted {
-    Precision precision = Precision::fp32;
-    const DeviceModel* model = nullptr;
+/// A device with the points that are asked for on it.
+struct AskedDevice {
+    std::unique_ptr<SharedForecasts> forecasts;
+    std::vector<OperatingPoint> points;  ///< none: the clock that it was measured at
 };
 
-/// Throws where the predictor's device cannot compute or be issued to so, or was measured with other matrix products
-/// alone.
-Wanted wanted(const std::string& word, Host host, const ChosenPredictor& chosen) {
-    const Precision precision = precision_named(word);
-    if (const auto why = refusal(precision, chosen.model().device.kind)) throw UsageError(*why);
-    const DeviceModel* model = chosen.model_with(math_of(precision), host);
-    if (!model)
-        throw UsageError("precision " + word + " multiplies matrices of f32 in " +
-                         std::string(name(math_of(precision))) + ", but " +
-                         std::filesystem::path(chosen.path).filename().string() + " learnt " +
-                         chosen.model().device.id + " with " + std::string(name(chosen.model().point.math)) +
-                         ". Measure it with joulecast profile --precision " + word + " and train on that");
-    if (const auto why = refusal(host, model->device, model->point.host)) throw UsageError(*why);
-    return {precision, model};
+/// Tells the user of it what forecasts rest on. Throws UsageError for a setting that it cannot be forecast in.
+AskedDevice load(const DeviceAtClock& named, const Options& options) {
+    auto loaded = std::make_shared<LoadedDevice>(named.device, options.predictor, options.database);
+    tell(loaded->database_note());
+    tell(loaded->note());
+    auto points = points_asked(named.asked, parse_clock_wish(options.clocks, options.power_limits), loaded->device());
+    if (!points.empty()) loaded->calibrate_clocks();
+    std::set<const DeviceModel*> used;
+    for (const ForecastSetting& setting : options.settings.settings(Mode::inference)) {
+        const DeviceModel& model = loaded->model_for(setting.precision, setting.host);
+        if (used.insert(&model).second) tell(loaded->measured_note(model));
+    }
+    return {std::make_unique<SharedForecasts>(std::move(loaded)), std::move(points)};
 }
 
-void forecast_on(const DeviceAtClock& device, const Options& options, std::vector<Forecast>& forecasts) {
-    ChosenPredictor chosen = choose_predictor(device.device, options.predictor);
-    adjust(chosen, options.database);
-    if (!chosen.note.empty()) std::cerr << "joulecast: " << chosen.note << '\n';
-    const auto features = columns(chosen.predictor);
-    std::map<const DeviceModel*, MeasuredOperations> measured;
-    const auto combinations = parse_settings(options.set);
-    const auto points =
-        points_asked(device.asked, parse_clock_wish(options.clocks, options.power_limits), chosen.model().device);
-    if (!points.empty()) calibrate_clocks(chosen, options.database);
-    const auto add = [&](const Graph& graph, Mode mode, const std::string& precision, Host host) {
-        const auto [precision_of_graph, model] = wanted(precision, host, chosen);
-        const auto [known, is_new] = measured.try_emplace(model);
-        if (is_new) known->second = measured_at(options.database, *model);
-        const Graph ready = at_precision(graph, precision_of_graph, mode, model->device.kind);
-        Forecast one;
-        one.network = forecast_network(ready, precision, *model, features, known->second, host);
-        one.network.predictor = std::filesystem::path(chosen.path).filename().string();
-        one.device_name = chosen.model().device.display_name;
-        one.origin = chosen.predictor.origin;
-        one.note = chosen.note;
-        if (points.empty()) forecasts.push_back(one);
-        for (const OperatingPoint& point : points) {
-            Forecast& there = forecasts.emplace_back(one);
-            there.network = at_point(one.network, *model, point);
-            there.clock_workloads = clock_parameters(*model).workloads;
+std::vector<Forecast> forecasts_on(const AskedDevice& asked, Graph graph, const ForecastSetting& setting,
+                                   bool operations) {
+    const LoadedDevice& device = asked.forecasts->device();
+    Forecast one = with_source(asked.forecasts->forecast(std::move(graph), setting), device);
+    if (!asked.points.empty()) {
+        const ForecastOverClocks clocked(std::move(one), asked.forecasts->kept_device(),
+                                         device.model_for(setting.precision, setting.host));
+        std::vector<Forecast> all;
+        for (const OperatingPoint& point : asked.points) all.push_back(clocked.at(point, operations));
+        return all;
+    }
+    std::vector<Forecast> all;
+    all.push_back(std::move(one));
+    return all;
+}
+
+/// By device, model, symbols, mode, precision, host and point, in this order; networks side by side on all cores.
+std::vector<Forecast> forecast_all(const Options& options) {
+    std::vector<AskedDevice> devices;
+    for (const std::string& device : options.devices) devices.push_back(load(device_at_clock(device), options));
+    const std::size_t networks = options.models.size() * options.settings.count();
+    std::vector<std::vector<Forecast>> made(devices.size() * networks);
+    const bool operations = options.per_operation || options.output.format == "json";
+    options.settings.visit_in_parallel(options.models, [&](SettingOptions::Visited at) {
+        const auto settings = options.settings.settings(at.mode);
+        for (std::size_t i = 0; i < devices.size() * settings.size(); ++i) {
+            const bool is_last = i + 1 == devices.size() * settings.size();
+            const std::size_t device = i / settings.size();
+            const std::size_t place = device * networks + at.place + i % settings.size();
+            made[place] = forecasts_on(devices[device], is_last ? std::move(at.graph) : at.graph,
+                                       settings[i % settings.size()], operations);
         }
-    };
-    for (const std::string& model : options.models) {
-        for (const SymbolValues& symbols : combinations) {
-            for (const std::string& mode_name : options.modes) {
-                const Mode mode = parse_mode(mode_name).value();
-                const Graph graph = open_model(model, shipped_folder("zoo"), symbols, mode);
-                for (const std::string& precision : options.precisions) {
-                    for (const std::string& host : options.hosts) add(graph, mode, precision, parse_host(host).value());
-                }
-            }
-        }
+    });
+    std::vector<Forecast> all;
+    for (std::vector<Forecast>& part : made) std::ranges::move(part, std::back_inserter(all));
+    return all;
+}
+
+/// Returns whether all of them fit.
+bool tell_of_memory(const std::vector<Forecast>& forecasts) {
+    std::set<std::string> without_blocks, overflows;  // at each clock the same
+    for (const Forecast& forecast : forecasts) {
+        without_blocks.insert(checkpointing_note(forecast.network));
+        overflows.insert(overflow_note(forecast.network));
+    }
+    for (const std::string& note : without_blocks) tell(note);
+    for (const std::string& note : overflows) tell(note);
+    return std::ranges::all_of(overflows, &std::string::empty);
+}
+
+RequestSource requests_of(const Options& options) {
+    if (!options.models.empty()) throw UsageError("with --stdin each request names its model");
+    if (options.devices.size() > 1) throw UsageError("with --stdin one --device is that of requests that name none");
+    return {options.devices.empty() ? "" : options.devices.front(), options.predictor, options.database,
+            options.strict};
+}
+
+/// Each request has its own setting, and answers are JSON on standard output.
+void exclude_what_requests_have(CLI::Option& from_stdin, CLI::App& command) {
+    const std::set<std::string> shared{"MODEL", "--device", "--predictor", "--db", "--strict", "--stdin", "--help"};
+    for (CLI::Option* other : command.get_options()) {
+        if (!shared.contains(other->get_name())) from_stdin.excludes(other);
     }
 }
 
 int run(const Options& options) {
-    std::vector<Forecast> forecasts;
-    for (const std::string& device : options.devices) forecast_on(device_at_clock(device), options, forecasts);
+    if (options.from_stdin) return answer_requests(requests_of(options));
+    if (options.models.empty()) throw UsageError("predict needs a MODEL, or --stdin");
+    if (options.devices.empty()) throw UsageError("predict needs --device");
+    const std::vector<Forecast> forecasts = forecast_all(options);
     if (options.output.format == "json") {
         options.output.write(forecasts_to_json(forecasts));
     } else if (options.output.format == "csv") {
@@ -172,14 +129,16 @@ int run(const Options& options) {
     } else {
         options.output.write(forecasts_to_text(forecasts, options.per_operation));
     }
+    const bool fits = tell_of_memory(forecasts);
     bool unknown = false;
     for (const Forecast& forecast : forecasts) {
         if (forecast.network.unknown_nodes == 0) continue;
         unknown = true;
-        std::cerr << "joulecast: " << forecast.network.model << ": " << forecast.network.unknown_nodes
-                  << " calls have no record (" << joined(forecast.network.unknown_operations)
-                  << "): costed by the bytes of their inputs, so its time is a lower bound\n";
+        tell(forecast.network.model + ": " + std::to_string(forecast.network.unknown_nodes) +
+             " calls have no record (" + joined(forecast.network.unknown_operations) +
+             "): costed by the bytes of their inputs, so its time is a lower bound");
     }
+    if (!fits && options.strict) return failed;
     if (!unknown) return done;
     return options.strict ? failed : parts_unknown;
 }
@@ -188,30 +147,23 @@ int run(const Options& options) {
 
 Run declare_predict(CLI::App& command) {
     const auto options = std::make_shared<Options>();
-    command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json files, or names of the zoo")->required();
-    command
-        .add_option("--device", options->devices, "device ids, ID@SM_MHZ or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine")
-        ->required();
+    command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json files, or names of the zoo");
+    command.add_option("--device", options->devices,
+                       "device ids, ID@SM_MHZ or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine");
     command.add_option("--predictor", options->predictor,
                        "a .jcp file; without, the shipped one that covers the device");
     command.add_option("--db", options->database, "database whose operations count as measured");
-    command.add_option("--set", options->set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
-    command.add_option("--mode", options->modes, "inference, training, or inference,training")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"inference", "training"}))
-        ->capture_default_str();
-    command.add_option("--precision", options->precisions, precision_words() + ", or several: fp32,bf16")
-        ->delimiter(',')
-        ->capture_default_str();
-    command.add_option("--host", options->hosts, "who issues the operations: python, cpp, graph, or several")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
-        ->capture_default_str();
+    options->settings.declare(command);
+    options->settings.declare_hosts(command);
+    options->settings.declare_training(command);
     command.add_option("--clocks", options->clocks, "SM clocks in MHz: current, all, 900,1200 or 600:1440:120");
     command.add_option("--power-limits", options->power_limits, "power limits in W: 100,150 or 100:250:25");
     command.add_flag("--per-operation", options->per_operation, "show where the time goes");
-    command.add_flag("--strict", options->strict, "fail when parts are unknown");
+    command.add_flag("--strict", options->strict, "fail when parts are unknown or do not fit into memory");
+    auto* from_stdin = command.add_flag("--stdin", options->from_stdin,
+                                        "answer requests, one JSON object a line, from standard input until it ends");
     options->output.declare(command);
+    exclude_what_requests_have(*from_stdin, command);
     return [options] { return run(*options); };
 }
 

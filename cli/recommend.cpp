@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <set>
@@ -10,12 +9,14 @@
 #include <vector>
 
 #include "cli/device_survey.h"
+#include "cli/loaded_device.h"
 #include "cli/recommendation_text.h"
+#include "cli/setting_options.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
-#include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/learn/parallel.h"
 #include "joulecast/profile/clock_settings.h"
 #include "joulecast/recommend/recommend.h"
 
@@ -26,9 +27,8 @@ struct Options {
     std::string model;
     std::vector<std::string> devices;
     std::string predictor;
-    std::vector<std::string> set;
-    std::vector<std::string> modes{"inference"};
-    std::vector<std::string> precisions{"fp32"};
+    std::string database;
+    SettingOptions settings;
     std::string host = "python";
     std::string clocks;
     std::string power_limits;
@@ -122,8 +122,8 @@ std::optional<std::string> decode_of(const std::string& model) {
 
 /// The network, and for a language model of the zoo the decoding step, too.
 std::vector<Phase> phases_of(const Options& options) {
-    const auto asked = parse_settings(options.set);
-    const bool infers = std::ranges::find(options.modes, "inference") != options.modes.end();
+    const auto asked = parse_settings(options.settings.set);
+    const bool infers = std::ranges::find(options.settings.modes, "inference") != options.settings.modes.end();
     const auto decode = decode_of(options.model);
     std::vector<SymbolValues> own = asked;
     if (decode) {
@@ -131,9 +131,9 @@ std::vector<Phase> phases_of(const Options& options) {
         std::ranges::sort(own);
         own.erase(std::unique(own.begin(), own.end()), own.end());
     }
-    const Graph graph =
-        open_model(options.model, shipped_folder("zoo"), own.front(), parse_mode(options.modes.front()).value());
-    std::vector<Phase> phases{{"", options.model, own, options.modes}};
+    const Graph graph = open_model(options.model, shipped_folder("zoo"), own.front(),
+                                   parse_mode(options.settings.modes.front()).value());
+    std::vector<Phase> phases{{"", options.model, own, options.settings.modes}};
     if (graph.symbols.contains("past")) phases.front().name = "decode";
     if (!graph.symbols.contains("sequence") || !infers) return phases;
     phases.front().name = "prefill";
@@ -174,22 +174,38 @@ void check(const Options& options) {
 
 /// Every line once.
 void say(const std::string& line, std::set<std::string>& said) {
-    if (said.insert(line).second) std::cerr << "joulecast: " << line << '\n';
+    if (said.insert(line).second) tell(line);
 }
 
-Answered answer(const Phase& phase, const Options& options, std::set<std::string>& said) {
+/// All devices, their predictors and the database read once, side by side.
+std::vector<SurveyedDevice> load_devices(const Options& options) {
+    std::vector<std::optional<LoadedDevice>> loaded(options.devices.size());
+    in_parallel(loaded.size(), 0, [&](std::size_t i) {
+        loaded[i].emplace(options.devices[i], options.predictor, options.database);
+        loaded[i]->calibrate_clocks();
+    });
+    std::vector<SurveyedDevice> devices;
+    for (std::size_t i = 0; i < loaded.size(); ++i) devices.push_back({options.devices[i], *std::move(loaded[i])});
+    return devices;
+}
+
+Answered answer(const Phase& phase, const std::vector<SurveyedDevice>& devices, const Options& options,
+                std::set<std::string>& said) {
     const auto graphs = open_graphs(phase.model, phase.modes, phase.sizes);
-    Survey survey =
-        survey_devices({options.devices, options.predictor, options.precisions, parse_host(options.host).value(),
-                        parse_grid(options), parse_device_prices(options.device_prices)},
-                       graphs);
+    Survey survey = survey_devices(
+        devices,
+        {options.settings.precisions, parse_host(options.host).value(), options.settings.training_setup(),
+         parse_grid(options), parse_device_prices(options.device_prices)},
+        graphs);
     for (const std::string& note : survey.notes) say(note, said);
     for (const std::string& one : survey.left_out) say("left out: " + one, said);
     Answered answered;
     answered.phase = phase.name;
     answered.model = graphs.front().graph.name;
     answered.left_out = std::move(survey.left_out);
-    answered.notes = std::move(survey.notes);
+    for (const SurveyedDevice& device : devices) {
+        if (!device.loaded.note().empty()) answered.notes.push_back(device.loaded.note());
+    }
     answered.predictors = std::move(survey.predictors);
     answered.devices = std::move(survey.devices);
     answered.unknown_operations.assign(survey.unknown.begin(), survey.unknown.end());
@@ -201,7 +217,12 @@ int run(const Options& options) {
     check(options);
     std::vector<Answered> phases;
     std::set<std::string> said;
-    for (const Phase& phase : phases_of(options)) phases.push_back(answer(phase, options, said));
+    const auto devices = load_devices(options);
+    for (const SurveyedDevice& device : devices) {
+        say(device.loaded.database_note(), said);
+        say(device.loaded.note(), said);
+    }
+    for (const Phase& phase : phases_of(options)) phases.push_back(answer(phase, devices, options, said));
     if (options.output.format == "json") {
         options.output.write(recommendations_to_json(phases));
     } else if (options.output.format == "csv") {
@@ -212,14 +233,14 @@ int run(const Options& options) {
     int status = done;
     for (const Answered& one : phases) {
         if (!one.unknown_operations.empty()) {
-            std::cerr << "joulecast: " << one.model << ": calls have no record (" << joined(one.unknown_operations)
-                      << "): costed by the bytes of their inputs, so its times are lower bounds\n";
+            tell(one.model + ": calls have no record (" + joined(one.unknown_operations) +
+                 "): costed by the bytes of their inputs, so its times are lower bounds");
             status = std::max(status, static_cast<int>(options.strict ? failed : parts_unknown));
         }
     }
     for (const Answered& one : phases) {
         if (!one.recommendation.empty()) continue;
-        std::cerr << "joulecast: " << why_nothing(one) << '\n';
+        tell(why_nothing(one));
         status = failed;
     }
     return status;
@@ -263,20 +284,15 @@ Run declare_recommend(CLI::App& command) {
     command.add_option("--device", options->devices, "device ids; cpu is this machine")->delimiter(',')->required();
     command.add_option("--clocks", options->clocks, "all (the default), 900,1200, or 600:1440:120, in MHz");
     command.add_option("--power-limits", options->power_limits, "watts, as 150,200,250 or 150:300:25");
-    command.add_option("--set", options->set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
-    command.add_option("--mode", options->modes, "inference, training, or inference,training")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"inference", "training"}))
-        ->capture_default_str();
-    command.add_option("--precision", options->precisions, precision_words() + ", or several: fp32,bf16")
-        ->delimiter(',')
-        ->capture_default_str();
+    options->settings.declare(command);
+    options->settings.declare_training(command);
     command.add_option("--host", options->host, "who issues the operations: python, cpp, graph")
         ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
         ->capture_default_str();
     declare_question(command, *options);
     command.add_option("--predictor", options->predictor,
                        "a .jcp file; without, the shipped one that covers the device");
+    command.add_option("--db", options->database, "database whose operations count as measured");
     command.add_flag("--strict", options->strict, "fail when parts are unknown");
     options->output.declare(command);
     return [options] { return run(*options); };

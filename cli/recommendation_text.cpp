@@ -249,7 +249,8 @@ std::string to_text(const Answered& answered, const Terminal& terminal) {
                 joulecast::to_text(fill(table_columns(r), front_lines(r)));
     }
     text += "\n" + unfit_words(r);
-    return text + "predictor " + joined(answered.predictors) + "; memory: parameters, inputs and the peak above them\n";
+    return text + "predictor " + joined(answered.predictors) +
+           "; memory: parameters, inputs and the peak above them, on a GPU in the blocks of PyTorch's allocator\n";
 }
 
 }  // namespace

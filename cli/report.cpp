@@ -4,7 +4,7 @@
 #include "cli/picture.h"
 #include "cli/report_pages.h"
 #include "cli/settings.h"
-#include "joulecast/device/precision.h"
+#include "cli/verb.h"
 #include "joulecast/error.h"
 
 namespace joulecast::cli {
@@ -24,6 +24,8 @@ void check_report(const ReportOptions& options) {
         throw UsageError("--outliers compares measured times with forecasts: name their database with --db FILE");
     if (!options.models.empty() && options.devices.empty() && !options.outliers)
         throw UsageError("name the device that the networks run on: --device ID. joulecast devices lists them");
+    if (!options.clocks.empty() && (options.models.empty() || options.outliers))
+        throw UsageError("--clocks is for the networks of a report: name a MODEL and a --device");
     if (!is_page(options)) {
         if (!options.outliers) throw UsageError("--format " + options.format + " is for --outliers; a report is html");
         return;
@@ -67,18 +69,11 @@ Run declare_report(CLI::App& command) {
     command.add_option("--predictor", options->predictor,
                        "a .jcp file; without, the shipped one that covers the device");
     command.add_option("--db", options->database, "database of measurements");
-    command.add_option("--set", options->set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
-    command.add_option("--mode", options->modes, "inference, training, or inference,training")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"inference", "training"}))
-        ->capture_default_str();
-    command.add_option("--precision", options->precisions, precision_words() + ", or several: fp32,bf16")
-        ->delimiter(',')
-        ->capture_default_str();
-    command.add_option("--host", options->hosts, "who issues the operations: python, cpp, graph, or several")
-        ->delimiter(',')
-        ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
-        ->capture_default_str();
+    options->settings.declare(command);
+    options->settings.declare_hosts(command);
+    options->settings.declare_training(command);
+    command.add_option("--clocks", options->clocks,
+                       "core clocks in MHz to draw networks over: all (the default), 900,1200 or 600:1440:120");
     command.add_flag("--outliers", options->outliers, "operations measured far slower than forecast");
     command.add_option("--split", options->splits, "what a database's page holds out: operation, network, or both")
         ->delimiter(',')

@@ -8,6 +8,7 @@
 #include "cli/measured_rows.h"
 #include "cli/report_pages.h"
 #include "cli/settings.h"
+#include "cli/verb.h"
 #include "joulecast/error.h"
 #include "joulecast/evaluate/cross_validate.h"
 #include "joulecast/graph/readers/read_graph.h"
@@ -49,8 +50,8 @@ void append(std::vector<T>& to, std::vector<T> from) {
 std::map<std::string, std::int64_t> calls_of_models(const ReportOptions& options) {
     std::map<std::string, std::int64_t> calls;
     for (const std::string& model : options.models) {
-        for (const SymbolValues& symbols : parse_settings(options.set)) {
-            for (const std::string& mode_name : options.modes) {
+        for (const SymbolValues& symbols : parse_settings(options.settings.set)) {
+            for (const std::string& mode_name : options.settings.modes) {
                 const Mode mode = parse_mode(mode_name).value();
                 const Graph graph = in_mode(open_model(model, shipped_folder("zoo"), symbols, mode), mode);
                 for (const CountedOperation& one : count_operations(graph))

@@ -1,25 +1,23 @@
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <iostream>
-#include <memory>
 #include <optional>
 
-#include "cli/choose_predictor.h"
+#include "cli/loaded_device.h"
 #include "cli/report_pages.h"
 #include "cli/settings.h"
+#include "cli/verb.h"
 #include "joulecast/dataset/dataset.h"
-#include "joulecast/device/precision.h"
 #include "joulecast/error.h"
-#include "joulecast/graph/readers/read_graph.h"
-#include "joulecast/predict/forecast_network.h"
-#include "joulecast/predict/hosts.h"
-#include "joulecast/predict/train.h"
+#include "joulecast/physics/clock_curve.h"
+#include "joulecast/predict/at_point.h"
+#include "joulecast/profile/clock_settings.h"
 #include "joulecast/report/chapters.h"
 
 namespace joulecast::cli {
 namespace {
 
+/// More points than this on a curve tell nothing more.
+constexpr std::size_t most_clocks = 60;
 /// A page of more forecasts is a table, and joulecast predict prints tables.
 constexpr std::size_t most_forecasts = 200;
 
@@ -47,71 +45,70 @@ std::optional<MeasuredCost> measured_cost(const Dataset& database, const Network
     return cost;
 }
 
-/// Forecasts on one device, one after the other.
-class Reporter {
-  public:
-    Reporter(const ReportOptions& options, const std::string& device)
-        : chosen_(choose_predictor(device, options.predictor)), columns_(columns(chosen_.predictor)) {
-        if (!options.database.empty()) database_.emplace(options.database, Dataset::Access::read_only);
+/// Evenly chosen ones, the first and the last among them.
+std::vector<double> thinned(const std::vector<double>& clocks) {
+    if (clocks.size() <= most_clocks) return clocks;
+    std::vector<double> chosen;
+    for (std::size_t i = 0; i < most_clocks; ++i) chosen.push_back(clocks[i * (clocks.size() - 1) / (most_clocks - 1)]);
+    return chosen;
+}
+
+/// In order; none for "current", and for all of a device whose clocks are not known.
+std::vector<double> drawn_clocks(const std::string& text, const Device& device) {
+    const ClockWish wish = parse_clock_wish(text, "");
+    std::vector<double> clocks = text.empty() || wish.all ? clock_table_mhz(device) : wish.sm_clocks_mhz;
+    std::ranges::sort(clocks);
+    return thinned(clocks);
+}
+
+std::string why_no_clocks(const Device& device) {
+    if (device.kind == Device::Kind::cpu) return "of a CPU no other clock can be forecast";
+    return "the clocks of " + device.display_name + " are not known (" + missing_for_clocks(device) + ")";
+}
+
+/// The network over the clock, or why not: clocks of one device need not be another's.
+void add_clocks(ReportedForecast& reported, const std::string& text, const DeviceModel& model) {
+    const std::vector<double> clocks = drawn_clocks(text, model.device);
+    if (clocks.empty()) {
+        if (text != "current") reported.clocks_missing_reason = why_no_clocks(model.device);
+        return;
     }
-
-    /// Throws UsageError for a precision or host that the device or the predictor does not have.
-    ReportedForecast reported(const Graph& graph, Mode mode, const std::string& precision, Host host) const {
-        const DeviceModel& model = model_for(precision, host);
-        ReportedForecast one;
-        one.graph = at_precision(graph, precision_named(precision), mode, model.device.kind);
-        one.network = forecast_network(one.graph, precision, model, columns_, measured_at(model), host);
-        one.network.predictor = std::filesystem::path(chosen_.path).filename().string();
-        one.device = model.device;
-        one.origin = origin_text(chosen_.predictor.origin, one.network.predictor);
-        one.note = chosen_.note;
-        if (database_) one.measured = measured_cost(*database_, one.network);
-        return one;
-    }
-
-  private:
-    const DeviceModel& model_for(const std::string& word, Host host) const {
-        const Precision precision = precision_named(word);
-        if (const auto why = refusal(precision, chosen_.model().device.kind)) throw UsageError(*why);
-        const DeviceModel* model = chosen_.model_with(math_of(precision), host);
-        if (!model)
-            throw UsageError("precision " + word + " was not measured on " + chosen_.model().device.id +
-                             ". Measure it with joulecast profile --precision " + word + " and train on that");
-        if (const auto why = refusal(host, model->device, model->point.host)) throw UsageError(*why);
-        return *model;
-    }
-
-    MeasuredOperations measured_at(const DeviceModel& model) const {
-        if (!database_) return {};
-        auto rows = database_->operations(model.device.id);
-        std::erase_if(rows, [&](const OperationRow& row) { return !same_setting(row.measurement.real, model.point); });
-        return measured_operations(rows);
-    }
-
-    ChosenPredictor chosen_;
-    std::vector<const Feature*> columns_;
-    std::optional<Dataset> database_;
-};
-
-void add_forecasts(const ReportOptions& options, const std::string& device, std::vector<ReportedForecast>& all) {
-    const Reporter reporter(options, device);
-    for (const std::string& model : options.models) {
-        for (const SymbolValues& symbols : parse_settings(options.set)) {
-            for (const std::string& mode_name : options.modes) {
-                const Mode mode = parse_mode(mode_name).value();
-                const Graph graph = open_model(model, shipped_folder("zoo"), symbols, mode);
-                for (const std::string& precision : options.precisions) {
-                    for (const std::string& host : options.hosts)
-                        all.push_back(reporter.reported(graph, mode, precision, parse_host(host).value()));
-                }
-            }
+    try {
+        const ForecastCurve curve(reported.network, model);
+        for (const double clock : clocks) {
+            OperatingPoint asked;
+            asked.sm_clock_mhz = clock;
+            const PointForecast at = curve.at(asked);
+            reported.clocks.push_back({clock, at.real.sm_clock_mhz, at.time, at.energy, at.limited_by});
         }
+    } catch (const UsageError& error) {
+        reported.clocks.clear();
+        reported.clocks_missing_reason = error.what();
     }
 }
 
+/// What was asked for must be on the page of one device at least.
+void check_clocks(const ReportOptions& options, const std::vector<ReportedForecast>& all) {
+    if (options.clocks.empty() || options.clocks == "current") return;
+    if (std::ranges::any_of(all, [](const ReportedForecast& one) { return !one.clocks.empty(); })) return;
+    throw UsageError("--clocks " + options.clocks.substr(0, 60) + ": " + all.front().clocks_missing_reason);
+}
+
+/// Throws UsageError for a precision or host that the device or the predictor does not have.
+ReportedForecast reported_on(const LoadedDevice& device, const Graph& graph, const ForecastSetting& setting) {
+    ReportedForecast one;
+    one.graph = device.prepared(graph, setting);
+    one.network = device.forecast(one.graph, setting);
+    one.alive = alive_bytes(one.network, one.graph);
+    one.device = device.device();
+    one.origin = origin_text(device.origin(), device.predictor_name());
+    one.note = device.note();
+    if (device.database()) one.measured = measured_cost(*device.database(), one.network);
+    return one;
+}
+
 std::size_t number_asked_for(const ReportOptions& options) {
-    return options.models.size() * options.devices.size() * parse_settings(options.set).size() * options.modes.size() *
-           options.precisions.size() * options.hosts.size();
+    return options.models.size() * options.devices.size() * options.settings.count();
 }
 
 }  // namespace
@@ -122,7 +119,18 @@ Page report_forecasts(const ReportOptions& options) {
                          " forecasts is too much for a page (" + std::to_string(most_forecasts) +
                          " at most). joulecast predict prints as many as are asked for");
     std::vector<ReportedForecast> all;
-    for (const std::string& device : options.devices) add_forecasts(options, device, all);
+    for (const std::string& named : options.devices) {
+        LoadedDevice device(named, options.predictor, options.database);
+        device.calibrate_clocks();
+        tell(device.database_note());
+        options.settings.visit(options.models, [&](const Graph& graph, const ForecastSetting& setting) {
+            const DeviceModel& model = device.model_for(setting.precision, setting.host);
+            tell(device.measured_note(model));
+            all.push_back(reported_on(device, graph, setting));
+            add_clocks(all.back(), options.clocks, model);
+        });
+    }
+    check_clocks(options, all);
     Page page = forecast_page(all);
     page.footer = "Written by joulecast " JOULECAST_VERSION ".";
     return page;

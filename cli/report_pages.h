@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/verb.h"
+#include "cli/setting_options.h"
 #include "joulecast/report/html.h"
+#include "joulecast/report/table.h"
 
 namespace joulecast::cli {
 
@@ -15,10 +16,8 @@ struct ReportOptions {
     std::vector<std::string> devices;
     std::string predictor;
     std::string database;
-    std::vector<std::string> set;
-    std::vector<std::string> modes{"inference"};
-    std::vector<std::string> precisions{"fp32"};
-    std::vector<std::string> hosts{"python"};
+    SettingOptions settings;
+    std::string clocks;  ///< of networks; empty: all
     bool outliers = false;
     std::vector<std::string> splits{"operation", "network"};
     std::size_t folds = 5;
@@ -26,8 +25,6 @@ struct ReportOptions {
     std::string format;  ///< empty: html for a page, table for outliers without a file that ends in .html
     std::string output;
 };
-
-Run declare_report(CLI::App& command);
 
 /// The page of the networks asked for on the devices asked for. Throws as `joulecast predict` does.
 Page report_forecasts(const ReportOptions& options);

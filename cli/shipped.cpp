@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "cli/ask.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
 #include "joulecast/process/shell_word.h"
@@ -22,12 +23,22 @@ std::filesystem::path folder_of_this_program() {
     return program.parent_path();
 }
 
+std::filesystem::path& told_folder() {
+    static std::filesystem::path folder;
+    return folder;
+}
+
 }  // namespace
+
+void ship_from(const std::filesystem::path& folder) {
+    told_folder() = folder;
+}
 
 std::string shipped_folder(const std::string& name) {
     if (const char* home = std::getenv("JOULECAST_HOME"); home != nullptr && *home != '\0') {
         return (std::filesystem::path(home) / name).string();
     }
+    if (!told_folder().empty()) return (told_folder() / name).string();
     // <prefix>/bin/joulecast -> <prefix>/share/joulecast/<name>; the build tree has links at the same place.
     return (folder_of_this_program().parent_path() / "share" / "joulecast" / name).string();
 }

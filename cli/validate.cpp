@@ -10,6 +10,7 @@
 #include "cli/validation_output.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
+#include "joulecast/evaluate/device_choice.h"
 #include "joulecast/evaluate/leave_device_out.h"
 #include "joulecast/predict/jcp.h"
 
@@ -107,6 +108,9 @@ void leave_devices_out(const Options& options, std::vector<MeasuredRows> measure
     append(v.networks, std::move(validation.networks));
     append(v.baselines, std::move(validation.baselines));
     append(v.compositions, std::move(validation.compositions));
+    std::vector<Device> sheets;
+    for (const MeasuredDevice& one : devices) sheets.push_back(one.rows.device);
+    v.device_regrets = device_regrets(v.networks, sheets);
 }
 
 int run(const Options& options) {

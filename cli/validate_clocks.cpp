@@ -37,7 +37,7 @@ void add_device(const Dataset& dataset, const Device& device, std::size_t folds,
 const std::vector<Column<ClockRegret>>& regret_columns() {
     using R = ClockRegret;
     static const std::vector<Column<R>> list = {
-        {"rule", "clock by", Show::text, [](const R& r) { return r.rule; }},
+        {"rule", "chosen by", Show::text, [](const R& r) { return r.rule; }},
         {"objective", "objective", Show::text, [](const R& r) { return r.objective; }},
         {"device", "device", Show::text, [](const R& r) { return r.device; }},
         {"workloads", "workloads", Show::count, [](const R& r) { return r.workloads; }},

@@ -11,6 +11,7 @@
 #include "cli/baseline_output.h"
 #include "cli/composition_output.h"
 #include "cli/known.h"
+#include "cli/memory_output.h"
 #include "cli/validate_clocks.h"
 #include "cli/verb.h"
 #include "joulecast/units/statistics.h"
@@ -112,6 +113,12 @@ const std::vector<Column<NetworkAccuracy>>& network_columns() {
         {"summed_energy_j", "Σ measured", Show::joules, [](const N& n) { return known(n.summed_energy_j); }},
         {"measured_peak_bytes", "memory", Show::bytes, [](const N& n) { return known(n.measured_peak_bytes); }},
         {"predicted_peak_bytes", "forecast", Show::bytes, [](const N& n) { return known(n.predicted_peak_bytes); }},
+        {"planned_peak_bytes", "plan alone", Show::bytes, [](const N& n) { return known(n.planned_peak_bytes); }},
+        {"resident_bytes", "resident", Show::bytes, [](const N& n) { return known(n.resident_bytes); }},
+        {"sponner_optimistic_bytes", "2 x mean", Show::bytes,
+         [](const N& n) { return known(n.sponner_optimistic_bytes); }},
+        {"sponner_pessimistic_bytes", "two largest", Show::bytes,
+         [](const N& n) { return known(n.sponner_pessimistic_bytes); }},
         {"inside_interval", "in 90 %", Show::text, [](const N& n) { return n.inside_interval; }},
         {"energy_inside_interval", "energy in 90 %", Show::text,
          [](const N& n) { return known(n.energy_inside_interval); }},
@@ -250,11 +257,11 @@ std::string to_text(const Validated& v) {
     if (v.split == "random")
         text += "  (LEAKS: equal operations stand in training and test; for comparison with papers)";
     if (v.split == "none") text += "  (the predictor as it is; it may have been trained on these rows)";
-    text += "\n";
+    text += '\n';
     if (v.drops_outliers)
         text += "outliers: " + std::to_string(v.dropped) + " of " + std::to_string(v.training_rows) +
                 " training rows dropped, over all parts; all are tested\n";
-    text += "\n";
+    text += '\n';
     if (!v.rows.empty()) {
         text += joulecast::to_text(fill(only(accuracy_columns(), {"model",
                                                                   "metric",
@@ -290,7 +297,11 @@ std::string to_text(const Validated& v) {
                                             "measured_peak_bytes", "predicted_peak_bytes", "inside_interval"}),
                    v.networks));
     text += "\n" + joulecast::to_text(fill(summary_columns(), summaries(v.networks)));
+    if (!v.device_regrets.empty())
+        text +=
+            "\nWhat choosing a device costs more than the best of those measured:\n\n" + regrets_text(v.device_regrets);
     text += compositions_text(v.compositions);
+    text += memory_networks_text(v.networks);
     text += baseline_networks_text(v.baselines);
     return text;
 }
@@ -311,7 +322,9 @@ std::string to_json(const Validated& v) {
         mape["time"] = mean(all.forecast);
         if (!all.energy.empty()) mape["energy"] = mean(all.energy);
         answer["network_summary"] = Json::parse(joulecast::to_json(fill(summary_columns(), summaries(v.networks))));
+        answer["network_memory"] = Json::parse(memory_networks_json(v.networks));
     }
+    if (v.split == "device") answer["regret"] = Json::parse(regrets_json(v.device_regrets));
     if (v.split == "clock") {
         answer["networks"] = Json::parse(clock_forecasts_json(v.clocks.networks));
         answer["regret"] = Json::parse(regrets_json(v.clocks.regrets));

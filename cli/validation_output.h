@@ -19,8 +19,9 @@ struct Validated {
     std::vector<NetworkAccuracy> networks;
     std::vector<BaselineNetwork> baselines;
     std::vector<CompositionSample> compositions;
-    bool lacks_lattuada = false;  ///< asked for, and the split has no networks
-    ClockValidation clocks;       ///< of split clock
+    bool lacks_lattuada = false;              ///< asked for, and the split has no networks
+    ClockValidation clocks;                   ///< of split clock
+    std::vector<ClockRegret> device_regrets;  ///< of split device
 };
 
 /// Tables for people; a document of schema joulecast.validation/1; one table for programs, of the networks where these

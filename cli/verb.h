@@ -39,6 +39,9 @@ struct Output {
     void write(const std::string& text) const;
 };
 
+/// A line for the user on standard error; nothing where the note is empty.
+void tell(const std::string& note);
+
 /// Folders that come with the program: zoo/, predictors/; found relative to the executable
 /// (build tree, install tree), or under $JOULECAST_HOME. The folder need not exist.
 std::string shipped_folder(const std::string& name);
@@ -60,7 +63,9 @@ Run declare_info(CLI::App& command);
 Run declare_train(CLI::App& command);
 Run declare_validate(CLI::App& command);
 Run declare_predict(CLI::App& command);
+Run declare_trace(CLI::App& command);
 Run declare_recommend(CLI::App& command);
+Run declare_report(CLI::App& command);
 Run declare_study(CLI::App& command);
 Run declare_devices(CLI::App& command);
 Run declare_clocks(CLI::App& command);

@@ -48,6 +48,7 @@ set(joulecast_headers
     joulecast/evaluate/composition.h
     joulecast/evaluate/cross_validate.h
     joulecast/evaluate/dataset_size.h
+    joulecast/evaluate/device_choice.h
     joulecast/evaluate/feature_importance.h
     joulecast/evaluate/learner_comparison.h
     joulecast/evaluate/leave_clocks_out.h
@@ -161,17 +162,24 @@ set(joulecast_headers
     joulecast/meter/smi_log.h
     joulecast/meter/sysfs.h
     joulecast/meter/time_source.h
+    joulecast/physics/caching_allocator.h
+    joulecast/physics/checkpointing.h
     joulecast/physics/clock_curve.h
+    joulecast/physics/convolution_scratch.h
     joulecast/physics/fit_clocks.h
     joulecast/physics/fit_physical_power.h
+    joulecast/physics/held_by_python.h
+    joulecast/physics/kept_on_cpu.h
     joulecast/physics/kernel_levels.h
     joulecast/physics/law.h
     joulecast/physics/memory.h
+    joulecast/physics/memory_fit.h
     joulecast/physics/nelder_mead.h
     joulecast/physics/non_negative_least_squares.h
     joulecast/physics/physical_power.h
     joulecast/physics/process_node.h
     joulecast/physics/roofline.h
+    joulecast/physics/sponner_bounds.h
     joulecast/physics/sustained_peak.h
     joulecast/physics/timeline.h
     joulecast/predict/at_point.h
@@ -186,9 +194,11 @@ set(joulecast_headers
     joulecast/predict/fit_models.h
     joulecast/predict/forecast_cache.h
     joulecast/predict/forecast_calls.h
+    joulecast/predict/forecast_memory.h
     joulecast/predict/forecast_network.h
     joulecast/predict/forecast_operation.h
     joulecast/predict/forecast_unseen.h
+    joulecast/predict/forecaster.h
     joulecast/predict/forest_bytes.h
     joulecast/predict/hosts.h
     joulecast/predict/issue_order.h
@@ -201,6 +211,7 @@ set(joulecast_headers
     joulecast/predict/mapped_file.h
     joulecast/predict/measured_networks.h
     joulecast/predict/model.h
+    joulecast/predict/network_difference.h
     joulecast/predict/optimizer_update.h
     joulecast/predict/outliers.h
     joulecast/predict/physical_samples.h

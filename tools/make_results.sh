@@ -131,9 +131,11 @@ nothing says which arithmetic and bytes the kernels have, so that their compute 
 other models calibrate; folds of models.
 
     bench/published/clock_sweeps.py nv_dvfs $JOULECAST_DATA/nv_dvfs_kernels >v100.csv
+    bench/published/clock_sweeps.py dlbench $JOULECAST_DATA/dlbench_dvfs >dlbench.csv
     bench/published/clock_sweeps.py zeus $JOULECAST_DATA/zeus_powerlimit >zeus.csv
     bench/published/clock_sweeps.py ulisboa $JOULECAST_DATA/ulisboa_gpu_dvfs >titanx.csv
     joulecast import sweep v100.csv --db v100.db
+    joulecast import sweep dlbench.csv --db dlbench.db
     joulecast import sweep titanx.csv --db titanx.db
     joulecast import sweep zeus.csv --db zeus.db
     joulecast import energaizer $JOULECAST_DATA/energaizer_dvfs_networks/*.csv --db energaizer.db
@@ -141,10 +143,11 @@ TEXT
 clock_sweep() { python3 bench/published/clock_sweeps.py "$1" "$data/$2" >"$work/$3.csv" 2>>"$work/messages" &&
     "$joulecast" import sweep "$work/$3.csv" --db "$work/$3.db" >/dev/null; }
 clock_sweep nv_dvfs nv_dvfs_kernels v100
+clock_sweep dlbench dlbench_dvfs dlbench
 clock_sweep ulisboa ulisboa_gpu_dvfs titanx
 clock_sweep zeus zeus_powerlimit zeus
 "$joulecast" import energaizer "$data"/energaizer_dvfs_networks/*.csv --db "$work/energaizer.db" >/dev/null
-for swept in v100 titanx zeus energaizer; do table validate --db "$work/$swept.db" --split clock --folds 10; done
+for swept in v100 dlbench titanx zeus energaizer; do table validate --db "$work/$swept.db" --split clock --folds 10; done
 cat >>"$result" <<'TEXT'
 
 ## Studies
@@ -156,6 +159,8 @@ TEXT
 table study dataset-size --db "$work/own.db"
 printf '\n### Learners, family by family\n' >>"$result"
 table study learners --db "$work/own.db"
+printf '\n## Speed of decisions\n\n' >>"$result"
+python3 bench/decision_speed.py "$joulecast" >>"$result"
 if [[ -s $work/speed.md ]]; then
     printf '\n' >>"$result"
     cat "$work/speed.md" >>"$result"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "joulecast/error.h"
 #include "joulecast/graph/autocast.h"
@@ -25,7 +26,7 @@ constexpr auto words = std::to_array<Word>({
     {Precision::fp8, "fp8"},
 });
 
-Graph cast(const Graph& graph, Precision precision, Mode mode, AutocastDevice device) {
+Graph cast(Graph graph, Precision precision, Mode mode, AutocastDevice device) {
     switch (precision) {
         case Precision::fp32:
         case Precision::tf32:
@@ -99,10 +100,10 @@ std::optional<std::string> refusal(Precision precision, Device::Kind kind) {
     return std::nullopt;
 }
 
-Graph at_precision(const Graph& graph, Precision precision, Mode mode, Device::Kind kind) {
+Graph at_precision(Graph graph, Precision precision, Mode mode, Device::Kind kind) {
     if (const auto why = refusal(precision, kind)) throw UsageError(*why);
     const AutocastDevice device = kind == Device::Kind::cpu ? AutocastDevice::cpu : AutocastDevice::cuda;
-    return in_mode(cast(graph, precision, mode, device), mode);
+    return in_mode(cast(std::move(graph), precision, mode, device), mode);
 }
 
 }  // namespace joulecast

@@ -25,6 +25,7 @@ double time_allowed(ClockObjective objective) {
 }
 
 double value(const ClockOption& option, ClockObjective objective) {
+    if (objective == ClockObjective::time) return option.time_s;
     return objective == ClockObjective::edp ? option.energy_j * option.time_s : option.energy_j;
 }
 
@@ -49,6 +50,8 @@ std::string_view name(ClockObjective objective) {
             return "energy within 1.1 of the time";
         case ClockObjective::energy_within_1_2:
             return "energy within 1.2 of the time";
+        case ClockObjective::time:
+            return "time";
     }
     return "";
 }

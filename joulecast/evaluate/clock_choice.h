@@ -19,9 +19,10 @@ struct ClockOption {
 };
 
 /// What is minimised when a clock is chosen: energy, energy times time, or energy within so many times the time that
-/// the highest clock takes.
-enum class ClockObjective { energy, edp, energy_within_1_1, energy_within_1_2 };
+/// the highest clock takes. time is for choices among devices (device_choice.h): of clocks it is the highest one's.
+enum class ClockObjective { energy, edp, energy_within_1_1, energy_within_1_2, time };
 
+/// Those of clocks: all but time.
 std::span<const ClockObjective> all_clock_objectives();
 std::string_view name(ClockObjective objective);
 

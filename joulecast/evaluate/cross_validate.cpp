@@ -128,6 +128,21 @@ Summed summed(const Graph& graph, const DeviceModel& device, std::span<const Fea
 /// Below this share of measured time a sum says nothing about composing measured operations.
 constexpr double least_measured_share = 0.9;
 
+void set_memory(NetworkAccuracy& result, const DeviceModel& device, const TrainingNetwork& network,
+                const NetworkForecast& forecast) {
+    const NetworkMeasurement& measured = network.measurement;
+    result.measured_peak_bytes = measured.peak_memory_bytes;
+    result.predicted_peak_bytes = forecast.cost.peak_memory.value.value();
+    const auto settings =
+        memory_settings(device.device.kind, measured.real.host, computed_workspace(device), forecast.training);
+    if (const auto plan = plan_memory(network.graph, settings)) result.planned_peak_bytes = plan->peak_bytes;
+    const bool told = std::isfinite(measured.resident_bytes);
+    result.resident_bytes = told ? measured.resident_bytes : forecast.resident_bytes;
+    if (measured.mode != Mode::inference || !forecast.sponner) return;
+    result.sponner_optimistic_bytes = forecast.sponner->optimistic_bytes;
+    result.sponner_pessimistic_bytes = forecast.sponner->pessimistic_bytes;
+}
+
 NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* const> columns,
                         const TrainingNetwork& network, const MeasuredOperations& measured) {
     const NetworkMeasurement& m = network.measurement;
@@ -142,8 +157,7 @@ NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* cons
     result.host = m.real.host;
     result.measured_time_s = m.time.median_s;
     result.predicted_time = forecast.time;
-    result.measured_peak_bytes = m.peak_memory_bytes;
-    result.predicted_peak_bytes = forecast.cost.peak_memory.value.value();
+    set_memory(result, device, network, forecast);
     result.inside_interval =
         forecast.time.low.value() <= m.time.median_s && m.time.median_s <= forecast.time.high.value();
     result.measured_energy_j = measured_joules(m);

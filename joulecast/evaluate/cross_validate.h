@@ -63,6 +63,12 @@ struct NetworkAccuracy {
     double measured_share = 0;  ///< of summed time that was measured, the rest being calls of views
     double measured_peak_bytes = std::numeric_limits<double>::quiet_NaN();
     double predicted_peak_bytes = std::numeric_limits<double>::quiet_NaN();
+    /// By the memory plan alone: no scratch that was measured, or forecast from measurements.
+    double planned_peak_bytes = std::numeric_limits<double>::quiet_NaN();
+    double resident_bytes = std::numeric_limits<double>::quiet_NaN();  ///< parameters, buffers and inputs
+    /// Of the whole memory, that of the inference (physics/sponner_bounds.h).
+    double sponner_optimistic_bytes = std::numeric_limits<double>::quiet_NaN();
+    double sponner_pessimistic_bytes = std::numeric_limits<double>::quiet_NaN();
     bool inside_interval = false;                ///< of time
     std::optional<bool> energy_inside_interval;  ///< absent without a measured or a forecast energy
 };

@@ -237,24 +237,31 @@ void mark(const Graph& graph, Node& node) {
 
 }  // namespace
 
-Graph to_training(const Graph& graph) {
+namespace {
+
+Graph in_training(Graph graph) {
     // A bag's marks are its writer's knowledge of what is trained; there are no edges to find them by.
     if (!graph.has_edges && graph.mode == Mode::training) return graph;
-    Graph result = graph;
-    change_anew(result, [](const Graph& shaped) { return to_training(shaped); });
-    result.mode = Mode::training;
-    for (GraphInput& input : result.inputs) {
+    change_anew(graph, [](const Graph& shaped) { return to_training(shaped); });
+    graph.mode = Mode::training;
+    for (GraphInput& input : graph.inputs) {
         input.type.requires_grad = input.kind == GraphInput::Kind::parameter && is_floating(input.type.dtype);
     }
-    for (Node& node : result.nodes) {
+    for (Node& node : graph.nodes) {
         switch_to_training(node.operation);
-        mark(result, node);
+        mark(graph, node);
     }
-    return result;
+    return graph;
+}
+
+}  // namespace
+
+Graph to_training(const Graph& graph) {
+    return in_training(graph);
 }
 
 Graph in_mode(Graph graph, Mode mode) {
-    if (mode == Mode::training) return to_training(graph);
+    if (mode == Mode::training) return in_training(std::move(graph));
     if (graph.mode == Mode::training) {
         throw Error("graph " + graph.name + " was written in training mode and cannot be turned back: ask for it " +
                     "with --mode training, or write it again in inference mode");

@@ -272,7 +272,14 @@ std::optional<Dtype> combined(std::optional<Dtype> higher, std::optional<Dtype> 
 
 Dtype promoted(const Operation& operation, std::initializer_list<std::string_view> names) {
     Participants participants;
-    for (const std::string_view name : names) participants.add(argument_or_default<Value>(operation, name));
+    for (const std::string_view name : names) {
+        const Value* value = find_argument(operation, name);  // lists of tensors are long: not copied
+        if (value != nullptr) {
+            participants.add(*value);
+        } else {
+            participants.add(argument_or_default<Value>(operation, name));
+        }
+    }
     const auto result =
         combined(participants.dimensioned, combined(participants.zero_dimensional, participants.number));
     if (!result) refuse(operation, "there is nothing to take a dtype from");

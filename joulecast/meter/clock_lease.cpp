@@ -155,7 +155,7 @@ fs::path default_clock_state_folder() {
         const char* value = std::getenv(name);
         return std::string(value != nullptr ? value : "");
     };
-    if (const std::string named = variable("JOULECAST_CLOCK_STATE"); !named.empty()) return named;
+    if (std::string named = variable("JOULECAST_CLOCK_STATE"); !named.empty()) return fs::path(std::move(named));
     if (::geteuid() == 0) return "/var/lib/joulecast";
     if (const std::string state = variable("XDG_STATE_HOME"); !state.empty()) return fs::path(state) / "joulecast";
     return fs::path(variable("HOME")) / ".local" / "state" / "joulecast";

@@ -168,6 +168,20 @@ void move(OperationForecast& operation, const ClockParameters& parameters, Place
     operation.cost.dynamic_energy = moved_to(operation.cost.dynamic_energy, above * seconds, sigma);
 }
 
+/// How much longer the optimizer's calls take; where they are not listed, how much longer everything takes.
+double update_stretch(const NetworkForecast& before, const NetworkForecast& after) {
+    const auto seconds = [](const NetworkForecast& forecast) {
+        double sum = 0;
+        for (const OperationForecast& operation : forecast.operations) {
+            if (operation.part == StepPart::update)
+                sum += operation.cost.device_time.value.value() * static_cast<double>(operation.count);
+        }
+        return sum;
+    };
+    const double listed = seconds(before);
+    return listed > 0 ? seconds(after) / listed : after.time.value / before.time.value;
+}
+
 }  // namespace
 
 ClockParameters clock_parameters(const DeviceModel& device) {
@@ -262,7 +276,10 @@ void ForecastCurve::set_energy(PointForecast& point, double x, double y, double 
 }
 
 NetworkForecast at_point(const NetworkForecast& forecast, const DeviceModel& device, const OperatingPoint& asked) {
-    const ForecastCurve curve(forecast, device);
+    return at_point(forecast, ForecastCurve(forecast, device), asked);
+}
+
+NetworkForecast at_point(const NetworkForecast& forecast, const ForecastCurve& curve, const OperatingPoint& asked) {
     const PointForecast point = curve.at(asked);
     NetworkForecast moved = forecast;
     moved.asked = point.asked;
@@ -284,6 +301,12 @@ NetworkForecast at_point(const NetworkForecast& forecast, const DeviceModel& dev
     for (const auto& [evidence, share] : forecast.evidence_share)
         moved.evidence_share[carried(evidence, parameters)] += share;
     for (OperationForecast& operation : moved.operations) move(operation, parameters, {known.x, known.y}, to);
+    if (forecast.update_time.known()) {
+        const double longest = moved.time.value.value();
+        const double update = forecast.update_time.value.value() * update_stretch(forecast, moved);
+        moved.update_time = moved_to(forecast.update_time, std::min(update, longest),
+                                     clock_distance(to.x, to.y, known) * parameters.spread.time);
+    }
     return moved;
 }
 

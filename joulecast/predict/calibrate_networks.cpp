@@ -13,6 +13,7 @@
 #include "joulecast/predict/by_model.h"
 #include "joulecast/predict/fit_hosts.h"
 #include "joulecast/predict/forecast_calls.h"
+#include "joulecast/predict/forecast_memory.h"
 #include "joulecast/predict/forecast_network.h"
 #include "joulecast/units/normal.h"
 

@@ -106,7 +106,9 @@ NetworkParts parts_of(std::span<const OperationForecast> operations) {
 NetworkParts parts_of(std::span<const OperationForecast> operations, const IssueOrder& order) {
     NetworkParts parts = parts_of(operations);
     std::vector<CallSeconds> apart;
+    std::vector<bool> is_symbolic;
     for (const OperationForecast& operation : operations) apart.push_back(seconds_of(operation));
+    for (const CallKind& kind : order.kinds) is_symbolic.push_back(family(kind.operation) == Family::symbolic);
     parts.steps.reserve(order.calls.size());
     for (const IssuedCall& call : order.calls) {
         const CallKind& kind = order.kinds[call.kind];
@@ -115,7 +117,7 @@ NetworkParts parts_of(std::span<const OperationForecast> operations, const Issue
         step.host_s = apart[call.kind].host * (is_backward ? 1 - kind.forward_issue : kind.forward_issue);
         step.device_s = apart[call.kind].device * (is_backward ? 1 - kind.forward_work : kind.forward_work);
         // Autograd issues the backward pass, whoever issues the rest.
-        const bool is_issued = family(kind.operation) != Family::symbolic && !is_backward && parts.calls > 0;
+        const bool is_issued = !is_symbolic[call.kind] && !is_backward && parts.calls > 0;
         if (is_issued) step.share_of_added = 1 / parts.calls;
         step.synchronises = kind.synchronises && !is_backward;
         parts.steps.push_back(step);

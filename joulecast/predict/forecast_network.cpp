@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "joulecast/error.h"
+#include "joulecast/physics/checkpointing.h"
 #include "joulecast/predict/compose.h"
 #include "joulecast/predict/device_power.h"
 #include "joulecast/predict/forecast_cache.h"
@@ -134,13 +135,17 @@ Estimate<Bytes> memory_estimate(const std::optional<MemoryPlan>& plan, double ha
             Bytes(plan->peak_bytes * std::exp(half_width))};
 }
 
-/// What a call needs beyond what the plan holds for it anyway.
-Workspace workspace_of(ForecastCache& known) {
-    return [&known](const Operation& operation) {
-        const Estimate<Bytes> peak = known.forecast(operation).cost.peak_memory;
-        if (!peak.known()) return 0.0;
-        return std::max(0.0, peak.value.value() - planned_bytes(prepare(operation, known.device())));
-    };
+void set_memory(NetworkForecast& forecast, const DeviceModel& device, std::optional<MemoryPlan> plan) {
+    forecast.cost.peak_memory = memory_estimate(plan, device.memory_half_width);
+    if (!plan) {
+        forecast.memory_missing_reason =
+            "a bag of operations has no edges, so nobody knows which tensors live together";
+        return;
+    }
+    forecast.resident_bytes = plan->resident_bytes;
+    forecast.memory_fit = memory_fit(*plan, device.device);
+    forecast.overflow = overflow_text(*plan, *forecast.memory_fit, device.device);
+    forecast.memory_plan = std::move(plan);
 }
 
 /// What the optimizer takes of the time: that without it left out.
@@ -196,6 +201,8 @@ ComposedNetwork compose_network(const Graph& graph, const Asked& asked, Forecast
     forecast.precision = asked.precision;
     forecast.training = asked.training;
     for (const auto& [symbol, value] : graph.symbols) forecast.symbols[symbol] = value.value;
+    if (asked.training.checkpointing)
+        forecast.checkpointed_blocks = static_cast<std::int64_t>(checkpoint_segments(graph).size());
     composed.order = issue_order(graph, asked.training, device.device.kind);
     forecast.operations = forecast_calls(composed.order, known);
     note_unknown(forecast);
@@ -213,14 +220,9 @@ ComposedNetwork compose_network(const Graph& graph, const Asked& asked, Forecast
         composed.dynamic_j.push_back(operation.cost.dynamic_energy.value.value());
         operation = issued_from(issuer, device, std::move(operation));
     }
-    const auto plan = plan_memory(graph, workspace_of(known));
-    forecast.cost.peak_memory = memory_estimate(plan, device.memory_half_width);
-    if (plan) {
-        forecast.resident_bytes = plan->resident_bytes;
-    } else {
-        forecast.memory_missing_reason =
-            "a bag of operations has no edges, so nobody knows which tensors live together";
-    }
+    const MemorySettings memory = memory_settings(device.device.kind, issuer, workspace_of(known), asked.training);
+    set_memory(forecast, device, plan_memory(graph, memory));
+    forecast.sponner = sponner_bounds(graph, memory.workspace);
     return composed;
 }
 
@@ -248,22 +250,6 @@ std::vector<TimedCall> timed_calls(const ComposedNetwork& composed) {
 
 std::string correction_key(Mode mode, const std::string& precision) {
     return std::string(name(mode)) + "|" + precision;
-}
-
-std::optional<MemoryPlan> plan_memory(const Graph& graph, const DeviceModel& device,
-                                      std::span<const Feature* const> columns) {
-    std::map<std::string, double> known;  // a network calls the same operation many times
-    const Workspace workspace = [&](const Operation& operation) {
-        const auto [place, is_new] = known.try_emplace(signature(operation), 0.0);
-        if (!is_new) return place->second;
-        const PreparedOperation prepared = prepare(operation, device);
-        if (const auto log = forecast_log(device, columns, prepared, Metric::peak_memory)) {
-            const double peak = std::exp(log->log_value) - memory_offset_bytes;
-            place->second = std::max(0.0, peak - planned_bytes(prepared));
-        }
-        return place->second;
-    };
-    return plan_memory(graph, workspace);
 }
 
 NetworkForecast forecast_network(const Graph& graph, const std::string& precision, const DeviceModel& device,

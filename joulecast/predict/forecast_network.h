@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "joulecast/graph/graph.h"
-#include "joulecast/physics/memory.h"
 #include "joulecast/predict/forecast_cache.h"
+#include "joulecast/predict/forecast_memory.h"
 #include "joulecast/predict/forecast_operation.h"
 #include "joulecast/predict/model.h"
 #include "joulecast/predict/predictor.h"
@@ -19,11 +19,6 @@ namespace joulecast {
 
 /// Key of a NetworkCorrection: "training|bf16".
 std::string correction_key(Mode mode, const std::string& precision);
-
-/// Peak memory above parameters and inputs; workspaces are the measured or forecast peaks of the operations beyond
-/// what the plan holds for them anyway. Absent for a graph without edges.
-std::optional<MemoryPlan> plan_memory(const Graph& graph, const DeviceModel& device,
-                                      std::span<const Feature* const> columns);
 
 /// What the network costs on the device of the model. `graph` is already at its symbols, precision and mode; measured
 /// operations are from the host of the model's. Without `host` that is the network's, too. With an optimizer or

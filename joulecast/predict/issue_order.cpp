@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/operation_key.h"
 #include "joulecast/graph/record.h"
+#include "joulecast/physics/checkpointing.h"
 #include "joulecast/predict/optimizer_update.h"
 
 namespace joulecast {
@@ -127,8 +129,8 @@ class Ordering {
 
   private:
     void refuse_training() const {
-        if (training_.optimizer != Optimizer::none || training_.accumulation > 1)
-            throw Error("an optimizer and accumulated gradients belong to training; " + graph_.name +
+        if (training_.optimizer != Optimizer::none || training_.accumulation > 1 || training_.checkpointing)
+            throw Error("an optimizer, accumulated gradients and checkpointing belong to training; " + graph_.name +
                         " is asked for in inference. Ask for --mode training");
     }
 
@@ -239,13 +241,64 @@ class Ordering {
     std::map<std::pair<std::string, StepPart>, std::size_t> additions_;
 };
 
+/// Puts the repetitions, which are nodes behind those of the graph, before the first backward call of their segment.
+class Repetitions {
+  public:
+    Repetitions(std::size_t nodes, std::span<const Segment> segments)
+        : nodes_(static_cast<std::int32_t>(nodes)), segments_(segments) {
+        for (const Segment& segment : segments_) {
+            for (std::size_t i = segment.first; i < segment.repeated_end; ++i)
+                repeated_.push_back(static_cast<std::int32_t>(i));
+        }
+    }
+
+    std::vector<IssuedCall> in_place(const std::vector<IssuedCall>& calls) {
+        std::vector<IssuedCall> placed;
+        placed.reserve(calls.size());
+        std::vector<IssuedCall> waiting;
+        std::size_t segments_left = segments_.size();
+        for (IssuedCall call : calls) {
+            if (call.part == StepPart::forward && call.node >= nodes_) {
+                call.node = repeated_[static_cast<std::size_t>(call.node - nodes_)];
+                waiting.push_back(call);
+                segments_left = segments_.size();
+                continue;
+            }
+            if (call.part == StepPart::backward) {
+                while (segments_left > 0 && call.node < end_of(segments_left - 1))
+                    move_calls(segments_[--segments_left], waiting, placed);
+            }
+            placed.push_back(call);
+        }
+        placed.insert(placed.end(), waiting.begin(), waiting.end());  // of blocks that no gradient reached
+        return placed;
+    }
+
+  private:
+    std::int32_t end_of(std::size_t segment) const { return static_cast<std::int32_t>(segments_[segment].end); }
+
+    static void move_calls(const Segment& segment, std::vector<IssuedCall>& from, std::vector<IssuedCall>& to) {
+        const auto count = static_cast<std::ptrdiff_t>(segment.repeated_end - segment.first);
+        to.insert(to.end(), from.end() - count, from.end());
+        from.erase(from.end() - count, from.end());
+    }
+
+    std::int32_t nodes_;
+    std::span<const Segment> segments_;
+    std::vector<std::int32_t> repeated_;  ///< of each repetition, its node of the graph
+};
+
 }  // namespace
 
 IssueOrder issue_order(const Graph& graph, const TrainingSetup& training, Device::Kind kind) {
     if (training.accumulation < 1 || training.accumulation > most_accumulation)
         throw UsageError("gradients accumulate over 1 to " + std::to_string(most_accumulation) + " passes, not " +
                          std::to_string(training.accumulation));
-    return Ordering(graph, training, kind).take();
+    const std::vector<Segment> segments = training.checkpointing ? checkpoint_segments(graph) : std::vector<Segment>();
+    if (segments.empty()) return Ordering(graph, training, kind).take();
+    IssueOrder order = Ordering(with_repeated_calls(graph, segments), training, kind).take();
+    order.calls = Repetitions(graph.nodes.size(), segments).in_place(order.calls);
+    return order;
 }
 
 }  // namespace joulecast

@@ -36,7 +36,8 @@ struct IssuedCall {
 
 /// What a network calls, and in which order: forward; in training then backward through the nodes in reverse, with an
 /// addition wherever a further gradient of a tensor arrives (torch/csrc/autograd/input_buffer.cpp adds in place), all
-/// of it as often as gradients accumulate, and the optimizer's update.
+/// of it as often as gradients accumulate, and the optimizer's update. With checkpointing each block's forward calls
+/// come again before the first of its backward calls.
 struct IssueOrder {
     std::vector<CallKind> kinds;    ///< those of the graph first, as count_operations() has them
     std::vector<IssuedCall> calls;  ///< empty for a bag of operations, whose order nobody knows

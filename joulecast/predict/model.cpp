@@ -91,11 +91,11 @@ DeviceModel frame_of(const Device& device, const OperatingPoint& setting) {
 }
 
 const TrainedLaw* find_trained_law(const DeviceModel& device, const Operation& operation) {
-    const TrainedLaw* own = law_named(device, law_key(operation));
+    const std::string key = law_key(operation);
+    const TrainedLaw* own = law_named(device, key);
     if (own) return own;
-    Operation other = operation;
-    other.target = sibling_target(operation.target);
-    const TrainedLaw* siblings = law_named(device, law_key(other));
+    const std::string_view behind_target = std::string_view(key).substr(operation.target.size());
+    const TrainedLaw* siblings = law_named(device, sibling_target(operation.target).append(behind_target));
     return siblings ? siblings : law_named(device, family_law_key(operation));
 }
 

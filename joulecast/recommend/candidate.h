@@ -29,8 +29,10 @@ struct Candidate {
     Estimate<Seconds> time;  ///< of a run, as all costs here
     Estimate<Joules> energy;
     Estimate<Watts> power;
-    Estimate<Bytes> memory;                ///< parameters, inputs and the peak above them
+    /// Parameters, inputs and the peak above them; on a GPU what the allocator takes for them (physics/memory_fit.h).
+    Estimate<Bytes> memory;
     double device_memory = unknown;        ///< bytes that the device has
+    std::string overflow;                  ///< how much is too much, and what takes most; empty where it fits
     double device_per_hour = unknown;      ///< price of the device
     double lowest_clock_mhz = unknown;     ///< choices go no lower on this device; NaN: its clocks are not known
     double reference_clock_mhz = unknown;  ///< of the forecast that this one was carried over from

@@ -130,9 +130,11 @@ std::vector<Held> held_limits(const Candidate& candidate, const Question& questi
 }
 
 std::optional<Unfit> unfit(const Candidate& candidate) {
-    if (lacks_memory(candidate))
-        return Unfit{Unfit::Kind::memory, "needs " + gigabytes(candidate.memory.value.value()) + " of the device's " +
-                                              gigabytes(candidate.device_memory)};
+    if (lacks_memory(candidate)) {
+        const std::string most = "needs " + gigabytes(candidate.memory.value.value()) + " of the device's " +
+                                 gigabytes(candidate.device_memory);
+        return Unfit{Unfit::Kind::memory, candidate.overflow.empty() ? most : candidate.overflow};
+    }
     const double clock = candidate.real.sm_clock_mhz;
     if (!candidate.is_default && clock < candidate.lowest_clock_mhz)
         return Unfit{Unfit::Kind::clock, "runs at " + megahertz(clock) + ", below the " +

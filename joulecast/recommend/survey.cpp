@@ -26,12 +26,15 @@ Candidate common_of(const NetworkForecast& forecast, const DeviceModel& device) 
     c.precision = forecast.precision;
     c.symbols = forecast.symbols;
     const auto batch = forecast.symbols.find("batch");
-    if (batch != forecast.symbols.end()) c.samples = static_cast<double>(batch->second);
+    if (batch != forecast.symbols.end())
+        c.samples = static_cast<double>(batch->second * forecast.training.accumulation);
     c.tokens = tokens_of(c);
-    const double resident = forecast.resident_bytes;
     const Estimate<Bytes>& peak = forecast.cost.peak_memory;
-    c.memory = {Bytes(resident) + peak.value, Bytes(resident) + peak.low, Bytes(resident) + peak.high};
+    const MemoryFit fit = forecast.memory_fit.value_or(MemoryFit{});
+    const Bytes beside = Bytes(fit.needed_bytes) - peak.value;
+    c.memory = {beside + peak.value, beside + peak.low, beside + peak.high};
     c.device_memory = device.device.memory_bytes;
+    c.overflow = forecast.overflow;
     c.lower_bound = forecast.lower_bound;
     return c;
 }

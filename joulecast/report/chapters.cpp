@@ -22,11 +22,21 @@ std::string clock_text(const NetworkForecast& network) {
     return std::isfinite(clock) ? std::to_string(std::llround(clock)) + " MHz" : "";
 }
 
+/// "training, adamw, 4 passes, checkpointed": what time and energy are of.
+std::string mode_text(const NetworkForecast& network) {
+    std::string text(name(network.mode));
+    const TrainingSetup& training = network.training;
+    if (training.optimizer != Optimizer::none) text += ", " + std::string(name(training.optimizer));
+    if (training.accumulation > 1) text += ", " + std::to_string(training.accumulation) + " passes";
+    if (network.checkpointed_blocks > 0) text += ", checkpointed";
+    return text;
+}
+
 Parts parts_of_label(const ReportedForecast& forecast) {
     const NetworkForecast& n = forecast.network;
     return {n.model,
             sizes_text(n),
-            std::string(name(n.mode)),
+            mode_text(n),
             n.precision,
             "host " + std::string(name(n.point.host)),
             forecast.device.display_name,
@@ -41,8 +51,8 @@ std::string with_interval(const Estimate<Unit>& value, Show how) {
 
 std::string settings_of_one(const NetworkForecast& n) {
     const std::string sizes = sizes_text(n);
-    return n.model + " (" + sizes + (sizes.empty() ? "" : ", ") + std::string(name(n.mode)) + ", " + n.precision +
-           ", issued from " + std::string(name(n.point.host)) + ")";
+    return n.model + " (" + sizes + (sizes.empty() ? "" : ", ") + mode_text(n) + ", " + n.precision + ", issued from " +
+           std::string(name(n.point.host)) + ")";
 }
 
 std::string bound_text(Bound bound) {

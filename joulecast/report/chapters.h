@@ -28,6 +28,9 @@ struct AliveBytes {
     double bytes = 0;
 };
 
+/// What the memory plan of a forecast says of each call of its graph; empty without a plan.
+std::vector<AliveBytes> alive_bytes(const NetworkForecast& forecast, const Graph& graph);
+
 /// The same network where somebody measured it.
 struct MeasuredCost {
     double time_s = std::numeric_limits<double>::quiet_NaN();

@@ -1,6 +1,7 @@
 #include "joulecast/report/chrome_trace.h"
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <variant>
@@ -10,7 +11,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double microseconds = 1e6;
+/// Viewers count nanoseconds, so times are cut to those: a span that ends where the next begins then never laps over
+/// it, which would drop one of them. They read microseconds as a double and multiply by 1000 without rounding, so the
+/// number written must not come out below.
+double microseconds(double seconds) {
+    const double nanoseconds = std::round(seconds * 1e9);
+    double written = nanoseconds / 1000;
+    while (written * 1000 < nanoseconds) written = std::nextafter(written, std::numeric_limits<double>::infinity());
+    return written;
+}
+
+/// Of a span, between its cut ends.
+double length_microseconds(const TraceSpan& span) {
+    return microseconds((std::round(span.end_s * 1e9) - std::round(span.start_s * 1e9)) * 1e-9);
+}
+
 constexpr int process = 1;
 
 Json value(const Cell& cell) {
@@ -52,13 +67,15 @@ void name_tracks(const ChromeTrace& trace, Json& events) {
 
 Json arrow_end(const TraceArrow& arrow, std::size_t number, const ChromeTrace& trace, bool is_start) {
     const TraceSpan& span = trace.spans.at(is_start ? arrow.from : arrow.to);
+    // A viewer gives each end to the span that is open then: at its very end that is the next one.
+    const double at_s = is_start ? (span.start_s + span.end_s) / 2 : span.start_s;
     Json event{{"name", "issue"},
                {"cat", "issue"},
                {"ph", is_start ? "s" : "f"},
                {"id", number},
                {"pid", process},
                {"tid", thread(span.track)},
-               {"ts", (is_start ? span.end_s : span.start_s) * microseconds}};
+               {"ts", microseconds(at_s)}};
     if (!is_start) event["bp"] = "e";
     return event;
 }
@@ -74,8 +91,8 @@ std::string to_chrome_json(const ChromeTrace& trace) {
                           {"ph", "X"},
                           {"pid", process},
                           {"tid", thread(span.track)},
-                          {"ts", span.start_s * microseconds},
-                          {"dur", (span.end_s - span.start_s) * microseconds},
+                          {"ts", microseconds(span.start_s)},
+                          {"dur", length_microseconds(span)},
                           {"args", object(span.details)}});
     }
     for (std::size_t i = 0; i < trace.arrows.size(); ++i) {
@@ -87,7 +104,7 @@ std::string to_chrome_json(const ChromeTrace& trace) {
             events.push_back({{"name", counter.name},
                               {"ph", "C"},
                               {"pid", process},
-                              {"ts", sample.at_s * microseconds},
+                              {"ts", microseconds(sample.at_s)},
                               {"args", {{counter.unit, sample.value}}}});
         }
     }

@@ -22,7 +22,7 @@ struct TraceSpan {
     TraceDetails details;
 };
 
-/// An arrow from the end of a span to the start of another.
+/// An arrow from a span to the start of another.
 struct TraceArrow {
     std::size_t from = 0;  ///< into ChromeTrace::spans
     std::size_t to = 0;
@@ -51,7 +51,8 @@ struct ChromeTrace {
 
 /// The Trace Event Format that ui.perfetto.dev and chrome://tracing open: one JSON object with "traceEvents",
 /// complete events ("X") in the order of the spans, counters ("C"), arrows ("s", "f") and names of tracks ("M"); "ts"
-/// and "dur" in microseconds. Names may hold anything: they are escaped, and what is no UTF-8 becomes U+FFFD.
+/// and "dur" in microseconds, cut to nanoseconds. Names may hold anything: they are escaped, and what is no UTF-8
+/// becomes U+FFFD.
 std::string to_chrome_json(const ChromeTrace& trace);
 
 }  // namespace joulecast

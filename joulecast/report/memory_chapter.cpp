@@ -29,6 +29,10 @@ Plot memory_plot(const std::string& label, const ReportedForecast& forecast) {
     const double most = base + forecast.alive[peak].bytes;
     if (std::isfinite(memory) && memory < 4 * most)
         plot.series.push_back({"the device's memory", PlotSeries::Style::dashed, {0, end}, {memory, memory}});
+    const double reserved = forecast.network.memory_plan ? forecast.network.memory_plan->reserved_bytes : 0;
+    if (std::isfinite(reserved) && reserved > 0)
+        plot.series.push_back(
+            {"taken by PyTorch's allocator", PlotSeries::Style::dashed, {0, end}, {reserved, reserved}});
     plot.series.push_back(std::move(line));
     plot.series.push_back({"peak " + show(most, Show::bytes) + " in " + forecast.alive[peak].call,
                            PlotSeries::Style::emphasis,
@@ -38,6 +42,20 @@ Plot memory_plot(const std::string& label, const ReportedForecast& forecast) {
 }
 
 }  // namespace
+
+std::vector<AliveBytes> alive_bytes(const NetworkForecast& forecast, const Graph& graph) {
+    std::vector<AliveBytes> alive;
+    if (!forecast.memory_plan) return alive;
+    for (const MemoryMoment& moment : forecast.memory_plan->timeline) {
+        std::string call = "the optimizer's update";
+        if (moment.node >= 0) {
+            const Node& node = graph.nodes.at(static_cast<std::size_t>(moment.node));
+            call = node.operation.target + (node.module_path.empty() ? "" : " in " + node.module_path);
+        }
+        alive.push_back({std::string(name(moment.pass)), std::move(call), moment.bytes});
+    }
+    return alive;
+}
 
 Chapter memory_chapter(const std::vector<ReportedForecast>& forecasts) {
     Chapter chapter{"Memory over time", {}};
@@ -52,6 +70,9 @@ Chapter memory_chapter(const std::vector<ReportedForecast>& forecasts) {
                     Paragraph::Kind::note});
         } else if (shown < most_detailed_forecasts) {
             chapter.blocks.emplace_back(drawn(memory_plot(names[i], forecast)));
+            if (!forecast.network.overflow.empty())
+                chapter.blocks.emplace_back(
+                    Paragraph{names[i] + " " + forecast.network.overflow + ".", Paragraph::Kind::note});
             ++shown;
         }
     }

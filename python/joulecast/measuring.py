@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from joulecast import _meters
+from joulecast import _native
 
 # A meter that renews itself rarely is waited for this long after the end.
 LINGER_S = 0.5
@@ -71,9 +71,9 @@ def measure(meter: str = "auto", device: str = "cpu", idle_s: float = 0.0, perio
         _fill(result, recording, idle_start, start, end)
 
 
-def _open(meter: str, for_gpu: bool, gpu: str) -> _meters.Recording:
+def _open(meter: str, for_gpu: bool, gpu: str) -> _native.Recording:
     try:
-        return _meters.Recording(meter, for_gpu, gpu)
+        return _native.Recording(meter, for_gpu, gpu)
     except RuntimeError as error:
         raise ValueError(str(error)) from None
 
@@ -88,10 +88,11 @@ def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _fill(result: Measured, recording: _meters.Recording, idle_start: float, start: float, end: float) -> None:
+def _fill(result: Measured, recording: _native.Recording, idle_start: float, start: float, end: float) -> None:
     result.time_s = end - start
     result.meter = recording.meter or None
-    energy, power, peak, reason = map(lambda v: _known(v) if isinstance(v, float) else v, recording.between(start, end))
+    *numbers, reason = recording.between(start, end)
+    energy, power, peak = map(_known, numbers)
     result.energy_j, result.power_w, result.peak_power_w = energy, power, peak
     if energy is None:
         result.energy_missing_reason = reason or "the meter gave too few readings for this time"

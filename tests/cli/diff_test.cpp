@@ -44,6 +44,75 @@ TEST(Diff, TwoRunsIntoTwoDatabasesAgreeOrNot) {
     EXPECT_EQ(run_joulecast("diff alexnet " + folder.file("b.db")).status, 2);
 }
 
+/// A device whose every cost is forecast by a predictor that is checked in.
+const std::string on_device = std::string(" --device cpu-synthetic --host cpp --predictor ") + JOULECAST_SOURCE_DIR +
+                              "/tests/predict/data/version_1.jcp ";
+
+TEST(Diff, TellsWhatTheDifferencesCostOnADevice) {
+    const json answer = compared("resnet18 resnet34 --set batch=2" + on_device);
+    const json& forecast = answer.at("forecast");
+    EXPECT_EQ(forecast.at("device"), "cpu-synthetic");
+    EXPECT_EQ(forecast.at("host"), "cpp");
+    const double before = forecast.at("before").at("time_s").at("value");
+    const double after = forecast.at("after").at("time_s").at("value");
+    const json& more = forecast.at("difference").at("time_s");
+    EXPECT_NEAR(more.at("value").get<double>(), after - before, 1e-12);
+    EXPECT_LT(more.at("low"), more.at("value"));
+    EXPECT_EQ(more.at("exceeds_error"), true);
+    // Each network is as far from what predict says as zero; the lines explain the difference of the sums of calls.
+    const auto alone =
+        json::parse(run_joulecast("predict resnet34 --set batch=2 --format json" + on_device).out)["predictions"][0];
+    EXPECT_EQ(alone["time_s"]["value"].get<double>(), after);
+    double sum = 0;
+    for (const json& line : answer.at("differences")) {
+        if (!line.at("time_s_after").is_null()) sum += line.at("time_s_after").get<double>();
+        if (!line.at("time_s_before").is_null()) sum -= line.at("time_s_before").get<double>();
+    }
+    // On a CPU a network is its calls times one factor: that of version 1 is 1 or near it.
+    EXPECT_NEAR(sum / (after - before), 1, 0.2);
+    EXPECT_TRUE(answer.at("differences")[0].at("energy_j_after").is_null());  // no power is known of that CPU
+}
+
+TEST(Diff, IsSmallerThanTheNetworksErrorsBecauseTheseCancel) {
+    const json forecast = compared("resnet50 resnet50 --set batch=2 --set-b batch=2" + on_device).at("forecast");
+    EXPECT_EQ(forecast.at("difference").at("time_s").at("low"), 0);
+    EXPECT_EQ(forecast.at("difference").at("time_s").at("exceeds_error"), false);
+    const json& whole = forecast.at("before").at("time_s");
+    EXPECT_LT(whole.at("low"), whole.at("value"));
+}
+
+TEST(Diff, ShowsCostsInTheTableAndBelowIt) {
+    const auto table = run_joulecast("diff resnet18 resnet34" + on_device);
+    EXPECT_EQ(table.status, 0) << table.err;
+    EXPECT_THAT(table.out, HasSubstr("energy"));
+    EXPECT_THAT(table.out, HasSubstr(" more (90 %: "));
+    EXPECT_THAT(table.out, HasSubstr("beyond the error"));
+    EXPECT_THAT(table.out, HasSubstr("predictor version_1.jcp"));
+    const auto csv = run_joulecast("diff resnet18 resnet34 --format csv" + on_device);
+    EXPECT_THAT(csv.out, HasSubstr(",has_record,time_s_before,time_s_after,energy_j_before,energy_j_after\n"));
+}
+
+TEST(Diff, ComparesAtThePrecisionAskedFor) {
+    const json answer = compared("resnet18 resnet34 --precision bf16" + on_device);
+    EXPECT_THAT(answer.at("differences")[0].dump(), HasSubstr("bf16["));
+    EXPECT_EQ(answer.at("forecast").at("precision"), "bf16");
+}
+
+TEST(Diff, TakesItsDeviceOptionsTogether) {
+    EXPECT_EQ(run_joulecast("diff resnet18 resnet34 --precision bf16").status, 2);
+    EXPECT_EQ(run_joulecast("diff resnet18 resnet34 --host cpp").status, 2);
+}
+
+TEST(Diff, ForecastsAtTheClockThatTheDeviceNames) {
+    const json slow = compared("resnet18 resnet34 --set batch=64 --device a100@600").at("forecast");
+    const json fast = compared("resnet18 resnet34 --set batch=64 --device a100@1400").at("forecast");
+    EXPECT_EQ(slow.at("clock_mhz"), 600);
+    EXPECT_GT(slow.at("difference").at("time_s").at("value"), fast.at("difference").at("time_s").at("value"));
+    const auto alone = json::parse(
+        run_joulecast("predict resnet34 --set batch=64 --device a100@600 --format json").out)["predictions"][0];
+    EXPECT_EQ(slow.at("after").at("time_s"), alone.at("time_s"));
+}
+
 TEST(Diff, ANetworkEqualsItself) {
     const json answer = compared("resnet18 resnet18");
     EXPECT_EQ(answer.at("schema"), "joulecast.diff/1");

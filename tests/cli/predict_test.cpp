@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_command.h"
@@ -40,6 +42,59 @@ TEST(Predict, ABagHasATimeAndNoMemoryPlanAndSaysSo) {
     EXPECT_THAT(parts["memory_missing_reason"].get<std::string>(), HasSubstr("a bag of operations has no edges"));
     EXPECT_THAT(run_joulecast("predict " + bag + " --device cpu-synthetic" + predictor).out,
                 HasSubstr("memory –: a bag of operations has no edges"));
+}
+
+TEST(Predict, CheckpointingTakesLessMemoryAndMoreTime) {
+    const std::string at = "predict resnet18 --device cpu-synthetic --mode training --format json" + predictor;
+    const auto plain = nlohmann::json::parse(run_joulecast(at).out)["predictions"][0];
+    const auto again = nlohmann::json::parse(run_joulecast(at + " --checkpointing").out)["predictions"][0];
+    EXPECT_EQ(plain["memory"]["checkpointed_blocks"], 0);
+    EXPECT_EQ(again["memory"]["checkpointed_blocks"], 8);  // two in each of resnet18's four stages
+    EXPECT_LT(again["memory"]["saved_bytes"].get<double>(), plain["memory"]["saved_bytes"].get<double>());
+    EXPECT_GT(again["time_s"]["value"].get<double>(), plain["time_s"]["value"].get<double>());
+    const auto refused = run_joulecast("predict resnet18 --device cpu-synthetic --checkpointing" + predictor);
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, HasSubstr("--mode training"));
+}
+
+TEST(Predict, AnOptimizerIsAPartOfTheStepAndOfItsMemory) {
+    const std::string at = "predict resnet18 --device cpu-synthetic --mode training --format json" + predictor;
+    const auto plain = nlohmann::json::parse(run_joulecast(at).out)["predictions"][0];
+    const auto adam =
+        nlohmann::json::parse(run_joulecast(at + " --optimizer adamw --accumulate 4").out)["predictions"][0];
+    EXPECT_EQ(plain["optimizer"], "none");
+    EXPECT_TRUE(plain["update_time_s"]["value"].is_null());
+    EXPECT_EQ(adam["accumulate"], 4);
+    EXPECT_GT(adam["update_time_s"]["value"].get<double>(), 0);
+    EXPECT_NEAR(adam["step_time_s"].get<double>() * 4, adam["time_s"]["value"].get<double>(), 1e-9);
+    // Two moments of each of resnet18's trained parameters, which its gradients are as many bytes as.
+    EXPECT_EQ(adam["memory"]["optimizer_bytes"], 2 * adam["memory"]["gradient_bytes"].get<double>());
+    std::set<std::string> parts;
+    for (const auto& operation : adam["operations"]) parts.insert(operation["part"]);
+    EXPECT_EQ(parts, (std::set<std::string>{"forward", "gradient sum", "accumulation", "update"}));
+    EXPECT_THAT(
+        run_joulecast("predict resnet18 --device cpu-synthetic --mode training --optimizer sgd" + predictor).out,
+        HasSubstr("training, sgd"));
+    EXPECT_EQ(run_joulecast("predict resnet18 --device cpu-synthetic --optimizer sgd" + predictor).status, 2);
+    EXPECT_EQ(run_joulecast(at + " --optimizer-form fused").status, 2) << "of no optimizer";
+}
+
+TEST(Predict, SaysWhereCheckpointingHasNothingToWrap) {
+    const auto ran = run_joulecast("predict vgg11 --device cpu-synthetic --mode training --checkpointing" + predictor);
+    EXPECT_EQ(ran.status, 0);
+    EXPECT_THAT(ran.err, HasSubstr("vgg11 has no blocks"));
+}
+
+TEST(Predict, SaysByHowMuchABatchOverflowsTheMemory) {
+    const std::string at = "predict resnet50 --device cpu-synthetic --set batch=4096 --format json" + predictor;
+    const auto ran = run_joulecast(at);
+    EXPECT_EQ(ran.status, 0);
+    const auto memory = nlohmann::json::parse(ran.out)["predictions"][0]["memory"];
+    EXPECT_EQ(memory["available_bytes"], 8e9);
+    EXPECT_GT(memory["needed_bytes"], 8e9);
+    EXPECT_EQ(memory["fits"], false);
+    EXPECT_THAT(ran.err, HasSubstr("resnet50, batch=4096, inference, fp32: does not fit: needs"));
+    EXPECT_EQ(run_joulecast(at + " --strict").status, 1);
 }
 
 TEST(Predict, HasTheKeysOfTheContract) {
@@ -153,6 +208,32 @@ TEST(Predict, RefusesModesAndPrecisionsItDoesNotHave) {
     EXPECT_EQ(run_joulecast("predict alexnet --device cpu --mode sleep" + predictor).status, 2);
     EXPECT_EQ(run_joulecast("predict alexnet --device cpu --set batch=x" + predictor).status, 2);
     EXPECT_EQ(run_joulecast("predict alexnet" + predictor).status, 2);
+}
+
+TEST(Predict, KeepsTheOrderAskedForThoughNetworksAreForecastSideBySide) {
+    const std::string device = " --device cpu-synthetic --format json" + predictor;
+    const auto all = nlohmann::json::parse(
+        run_joulecast("predict resnet18 alexnet --set batch=1,2 --mode training,inference --host cpp,python" + device)
+            .out)["predictions"];
+    ASSERT_EQ(all.size(), 16U);
+    std::size_t at = 0;
+    for (const std::string model : {"resnet18", "alexnet"}) {
+        for (const std::string batch : {"1", "2"}) {
+            for (const std::string mode : {"training", "inference"}) {
+                std::string alone = "predict " + model;
+                alone += " --set batch=" + batch + " --mode " + mode + " --host cpp,python";
+                const auto expected = nlohmann::json::parse(run_joulecast(alone + device).out)["predictions"];
+                EXPECT_EQ(all[at++], expected[0]) << alone;
+                EXPECT_EQ(all[at++], expected[1]) << alone;
+            }
+        }
+    }
+}
+
+TEST(Predict, NamesTheFirstNetworkThatIsMissingOfSeveral) {
+    const auto ran = run_joulecast("predict resnet18 none_such alexnet none_either --device cpu-synthetic" + predictor);
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(ran.err, HasSubstr("\"none_such\""));
 }
 
 TEST(Predict, ForecastsTheCastsOfAutocast) {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "joulecast/dataset/dataset.h"
+#include "tests/cli/report_models.h"
 #include "tests/cli/run_command.h"
-#include "tests/predict/synthetic.h"
 
 namespace joulecast::testing {
 namespace {
@@ -24,26 +24,11 @@ bool has_plotly() {
     return std::filesystem::exists(std::string(JOULECAST_BINARY_DIR) + "/share/joulecast/plotly.min.js");
 }
 
-/// Three networks, their operations and times; a convolution of resnet18 four times slower than it should be.
 class Report : public ::testing::Test {
   protected:
     static void SetUpTestSuite() {
         folder_ = new TemporaryFolder;
-        Dataset dataset(file("three.db"));
-        dataset.insert(synthetic_cpu());
-        std::vector<Graph> graphs;
-        for (const char* model : {"resnet18", "vgg11", "alexnet"}) graphs.push_back(synthetic_graph(model, 2));
-        auto rows = synthetic_rows(graphs);
-        const auto slow = std::ranges::find_if(
-            rows, [](const OperationRow& row) { return row.measurement.operation.target == "aten::conv2d"; });
-        slow->measurement.time.median_s *= 4;
-        slow->measurement.time.mean_s *= 4;
-        slow_ = signature(slow->measurement.operation);
-        for (const OperationRow& row : rows) dataset.insert(row.measurement, row.provenance);
-        for (const Graph& graph : graphs) {
-            const NetworkRow row = synthetic_network(graph);
-            dataset.insert(row.measurement, row.provenance);
-        }
+        slow_ = write_three_networks(file("three.db"));
     }
     static void TearDownTestSuite() {
         delete folder_;
@@ -60,15 +45,8 @@ class Report : public ::testing::Test {
     static inline std::string slow_;
 };
 
-/// A model whose names want to be markup.
-const std::string hostile = R"json({"schema": "joulecast.graph/1", "name": "</script><img src=x onerror=alert(1)>",
- "has_edges": false, "nodes": [
-  {"operation": "aten::relu(self=f32[8,64,56,56])", "module": "<img src=x onerror=alert(2)>.</script>",
-   "source": "\"><script>alert(3)</script>.py:1", "count": 2},
-  {"operation": "aten::linear(input=f32[8,512], weight=f32[1000,512])", "module": "head"}]})json";
-
 TEST_F(Report, HostileNamesInAModelStayText) {
-    write_file(file("hostile.graph.json"), hostile);
+    write_file(file("hostile.graph.json"), hostile_model);
     const auto ran = run_joulecast("report " + file("hostile.graph.json") + predictor + "-o " + file("hostile.html"));
     ASSERT_EQ(ran.status, 0) << ran.err;
     std::string page = read_file(file("hostile.html"));
@@ -85,6 +63,38 @@ TEST_F(Report, OfANetworkHasItsChapters) {
     for (const char* chapter : {"<h2>Cost</h2>", "<h2>Where time and energy go</h2>", "<h2>Side by side</h2>",
                                 "<h2>Roofline</h2>", "<h2>What this rests on</h2>"})
         EXPECT_NE(page.find(chapter), std::string::npos) << chapter;
+}
+
+TEST_F(Report, DrawsNetworksOverTheClocksAskedFor) {
+    const std::string ask = "report resnet18 --set batch=8 -o " + file("clocks.html") + " --device a100-40g-pcie ";
+    ASSERT_EQ(run_joulecast(ask + "--clocks 600:1410:90").status, 0);
+    const std::string page = read_file(file("clocks.html"));
+    for (const char* part : {"<h2>Over the clock</h2>", "Energy over the clock: resnet18", "optimum: "})
+        EXPECT_NE(page.find(part), std::string::npos) << part;
+    // The clock of least energy is the one that predict finds among the same.
+    const auto table = nlohmann::json::parse(
+        run_joulecast("predict resnet18 --set batch=8 --device a100-40g-pcie --clocks 600:1410:90 --format json").out);
+    const auto& points = table["predictions"];
+    ASSERT_EQ(points.size(), 10U);
+    const auto best = std::min_element(points.begin(), points.end(), [](const auto& a, const auto& b) {
+        return a["energy_j"]["value"] < b["energy_j"]["value"];
+    });
+    EXPECT_NE(page.find("Energy is least at " + std::to_string((*best)["asked_clock_mhz"].get<int>()) + " MHz"),
+              std::string::npos);
+    EXPECT_EQ(run_joulecast(ask + "--clocks current").status, 0);
+    EXPECT_EQ(read_file(file("clocks.html")).find("Over the clock"), std::string::npos);
+}
+
+TEST_F(Report, RefusesClocksThatNoDeviceHas) {
+    const auto beyond =
+        run_joulecast("report resnet18 --device a100-40g-pcie --clocks 90000 -o " + file("beyond.html"));
+    EXPECT_EQ(beyond.status, 2);
+    EXPECT_THAT(beyond.err, HasSubstr("MHz"));
+    const auto of_cpu = run_joulecast("report resnet18" + predictor + "--clocks 900 -o " + file("beyond.html"));
+    EXPECT_EQ(of_cpu.status, 2);
+    EXPECT_THAT(of_cpu.err, HasSubstr("clock"));
+    EXPECT_EQ(run_joulecast("report --db " + file("three.db") + " --clocks all -o " + file("beyond.html")).status, 2);
+    EXPECT_FALSE(std::filesystem::exists(file("beyond.html")));
 }
 
 TEST_F(Report, BesideAMeasurementSaysThatItIsNoTest) {
@@ -137,97 +147,6 @@ TEST_F(Report, WithoutAnythingToReportSaysWhatToName) {
     EXPECT_EQ(run_joulecast("report resnet18 -o " + file("n.html")).status, 2);
     EXPECT_THAT(run_joulecast("report resnet18" + predictor).err, HasSubstr("-o report.html"));
     EXPECT_THAT(run_joulecast("report --outliers").err, HasSubstr("--db"));
-}
-
-/// What a browser found in a page.
-struct Seen {
-    nlohmann::json answer;
-    std::string console;
-};
-
-std::string browser() {
-    const auto found = run_shell("command -v chromium || command -v chromium-browser || command -v google-chrome");
-    return found.out.substr(0, found.out.find('\n'));
-}
-
-/// Opens the page in a frame of that width. A copy of it tells what it sees: errors, figures with and without a
-/// drawing, and how wide it is.
-Seen look_at(const std::string& page_file, int width) {
-    std::string page = read_file(page_file);
-    const std::string watch =
-        "<script>window.troubles=[];addEventListener('error',e=>troubles.push(e.message));</script>";
-    page.insert(page.find("<style>"), watch);
-    const std::string tell =
-        "<script>addEventListener('load',()=>setTimeout(()=>{const plots=[...document.querySelectorAll('.plot')];"
-        "parent.postMessage(JSON.stringify({troubles,plots:plots.length,"
-        "drawn:plots.filter(p=>p.querySelector('.main-svg')&&p.querySelector('path')).length,"
-        "images:document.querySelectorAll('img').length,"
-        "wide:document.documentElement.scrollWidth,screen:document.documentElement.clientWidth}),'*')},300))</script>";
-    page.insert(page.rfind("</body>"), tell);
-    const std::string watched = page_file + ".watched.html";
-    write_file(watched, page);
-    const std::string frame = page_file + ".frame.html";
-    write_file(frame, "<!DOCTYPE html><body><iframe src=\"" + std::filesystem::path(watched).filename().string() +
-                          "\" style=\"border:0;width:" + std::to_string(width) +
-                          "px;height:1200px\"></iframe><pre id=\"seen\"></pre><script>addEventListener('message',e=>{"
-                          "document.getElementById('seen').textContent=e.data})</script></body>");
-    const auto ran = run_shell(browser() +
-                               " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --enable-logging=stderr "
-                               "--virtual-time-budget=60000 --window-size=1700,1300 --user-data-dir=" +
-                               page_file + ".profile --dump-dom file://" + frame);
-    const auto from = ran.out.find("<pre id=\"seen\">") + std::string("<pre id=\"seen\">").size();
-    const auto text = ran.out.substr(from, ran.out.find("</pre>", from) - from);
-    Seen seen;
-    seen.answer = nlohmann::json::parse(text, nullptr, false);
-    std::istringstream lines(ran.err);
-    for (std::string line; std::getline(lines, line);) {
-        if (line.find("CONSOLE") != std::string::npos) seen.console += line + "\n";
-    }
-    if (seen.answer.is_discarded()) seen.console += "no answer from the page: " + ran.err.substr(0, 2000);
-    return seen;
-}
-
-void expect_sound(const std::string& page_file) {
-    for (const int width : {400, 1600}) {
-        const Seen seen = look_at(page_file, width);
-        ASSERT_FALSE(seen.answer.is_discarded()) << seen.console;
-        EXPECT_EQ(seen.console, "") << width;
-        EXPECT_EQ(seen.answer["troubles"], nlohmann::json::array()) << width;
-        EXPECT_GT(seen.answer["plots"], 0) << width;
-        EXPECT_EQ(seen.answer["drawn"], seen.answer["plots"]) << width;
-        EXPECT_EQ(seen.answer["images"], 0) << width;
-        EXPECT_LE(seen.answer["wide"], seen.answer["screen"]) << width;
-    }
-}
-
-/// In a real browser.
-class ReportInABrowser : public Report {
-  protected:
-    void SetUp() override {
-        Report::SetUp();
-        if (!IsSkipped() && browser().empty()) GTEST_SKIP() << "no Chromium here: apt-get install chromium";
-    }
-};
-
-TEST_F(ReportInABrowser, ANetworksPageDrawsEveryFigureAndFitsEveryScreen) {
-    const std::string ask = "report resnet18 vgg11 --mode inference,training" + predictor + "-o ";
-    ASSERT_EQ(run_joulecast(ask + file("look.html")).status, 0);
-    expect_sound(file("look.html"));
-}
-
-TEST_F(ReportInABrowser, HostileNamesRunNothing) {
-    write_file(file("hostile.graph.json"), hostile);
-    ASSERT_EQ(run_joulecast("report " + file("hostile.graph.json") + predictor + "-o " + file("hostile.html")).status,
-              0);
-    expect_sound(file("hostile.html"));
-}
-
-TEST_F(ReportInABrowser, ADatabasesPageDrawsEveryFigureAndFitsEveryScreen) {
-    ASSERT_EQ(
-        run_joulecast("report --db " + file("three.db") + " --folds 2 --learner extra_trees -o " + file("db.html"))
-            .status,
-        0);
-    expect_sound(file("db.html"));
 }
 
 }  // namespace

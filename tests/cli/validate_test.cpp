@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "joulecast/device/device_table.h"
 #include "tests/cli/run_command.h"
 #include "tests/cli/suite_folder.h"
 #include "tests/predict/synthetic.h"
@@ -34,6 +36,52 @@ TEST_F(Validate, ComparesLearnersWithJoulecastsOwnChoice) {
         nlohmann::json::parse(ran.out);  // of a temporary, a reference would not outlive the loop's head
     for (const auto& line : answer["operations"]) models.insert(line["model"].get<std::string>());
     EXPECT_THAT(models, ::testing::UnorderedElementsAre("joulecast", "linear", "knn"));
+}
+
+/// The synthetic networks on three cards, of which the newest is the fastest.
+void insert_on_three_gpus(Dataset& dataset) {
+    std::vector<Graph> graphs;
+    for (const char* model : {"resnet18", "alexnet"}) graphs.push_back(synthetic_graph(model, 2));
+    const std::map<std::string, double> slowdowns{{"p100", 2}, {"v100-32g-pcie", 1.5}, {"a100-40g-sxm", 1}};
+    for (const auto& [id, slowdown] : slowdowns) {
+        dataset.insert(find_device(id));
+        const auto moved = [&](auto measurement) {
+            for (OperatingPoint* point : {&measurement.asked, &measurement.real}) {
+                point->device = id;
+                point->threads = 0;
+            }
+            measurement.time.median_s *= slowdown;
+            measurement.time.mean_s *= slowdown;
+            return measurement;
+        };
+        for (const OperationRow& row : synthetic_rows(graphs)) dataset.insert(moved(row.measurement), row.provenance);
+        for (const Graph& graph : graphs) {
+            const NetworkRow row = synthetic_network(graph);
+            dataset.insert(moved(row.measurement), row.provenance);
+        }
+    }
+}
+
+TEST_F(Validate, TellsWhatChoosingADeviceByForecastsOfItCosts) {
+    {
+        Dataset dataset(file("gpus.db"));
+        insert_on_three_gpus(dataset);
+    }
+    const std::string ask = "validate --db " + file("gpus.db") + " --split device --learner extra_trees ";
+    const auto ran = run_joulecast(ask + "--format json");
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const auto answer = nlohmann::json::parse(ran.out);
+    std::map<std::string, nlohmann::json> lines;
+    for (const auto& line : answer["regret"]) {
+        EXPECT_EQ(line["objective"], "time") << "no energy was measured";
+        EXPECT_EQ(line["workloads"], 2);
+        lines[line["rule"]] = line;
+    }
+    ASSERT_TRUE(lines.contains("joulecast"));
+    EXPECT_GE(lines["joulecast"]["worst_regret"], lines["joulecast"]["mean_regret"]);
+    EXPECT_EQ(lines["newest device"]["mean_regret"], 0);  // the A100 of 2020
+    EXPECT_EQ(lines["largest bandwidth"]["mean_regret"], 0);
+    EXPECT_THAT(run_joulecast(ask).out, HasSubstr("What choosing a device costs more"));
 }
 
 TEST_F(Validate, HasTheKeysOfTheContract) {

@@ -146,6 +146,21 @@ TEST_F(AtPoint, CarriesTheOperationsAlong) {
     EXPECT_EQ(moved.cost.peak_memory.value, forecast_.cost.peak_memory.value);
 }
 
+/// The update's time used to stay that of the clock of the forecast.
+TEST_F(AtPoint, StretchesTheUpdateAsItsCalls) {
+    forecast_.operations.front().part = StepPart::update;
+    forecast_.update_time = {Seconds(1e-3), Seconds(0.8e-3), Seconds(1.25e-3)};
+    const NetworkForecast slow = at_point(forecast_, model_, clock(700));
+    const double stretch =
+        slow.operations.front().cost.device_time.value / forecast_.operations.front().cost.device_time.value;
+    EXPECT_GT(stretch, 1.01);
+    EXPECT_NEAR(slow.update_time.value.value(), 1e-3 * stretch, 1e-12);
+    EXPECT_GT(slow.update_time.high / slow.update_time.low, 1.25 / 0.8) << "wider away from the forecast's clock";
+    forecast_.operations.clear();
+    const NetworkForecast unlisted = at_point(forecast_, model_, clock(700));
+    EXPECT_NEAR(unlisted.update_time.value.value(), 1e-3 * (unlisted.time.value / forecast_.time.value), 1e-12);
+}
+
 TEST_F(AtPoint, CallsAnotherClockExtrapolatedUnlessClocksWereMeasured) {
     NetworkForecast known = forecast_;
     known.evidence_share = {{Evidence::measured, 0.5}, {Evidence::analytic, 0.5}};

@@ -81,6 +81,7 @@ TEST(IssueOrder, CountsEveryCallItLists) {
     TrainingSetup training;
     training.optimizer = Optimizer::adam;
     training.accumulation = 3;
+    training.checkpointing = true;
     const IssueOrder order = issue_order(graph, training, Device::Kind::cpu);
     std::vector<std::int64_t> listed(order.kinds.size(), 0);
     for (const IssuedCall& call : order.calls) listed[call.kind] += call.part == StepPart::backward ? 0 : 1;
@@ -93,6 +94,28 @@ TEST(IssueOrder, AccumulatesGradientsFromTheSecondPassOn) {
     const IssueOrder order = issue_order(to_training(branching()), training, Device::Kind::cpu);
     EXPECT_EQ(std::ranges::count(texts(order), "accumulation add_.Tensor"), 3) << "one parameter, three times";
     EXPECT_EQ(std::ranges::count(texts(order), "backward relu"), 4);
+}
+
+TEST(IssueOrder, RunsTheForwardCallsOfACheckpointedBlockAgainBeforeItsBackwardCalls) {
+    Graph graph = to_training(branching());
+    graph.nodes[0].module_path = "stem";
+    graph.nodes[1].module_path = "blocks.0.act";
+    graph.nodes[2].module_path = "blocks.0.proj";
+    graph.nodes[3].module_path = "head";
+    TrainingSetup training;
+    training.checkpointing = true;
+    const IssueOrder order = issue_order(graph, training, Device::Kind::cpu);
+    EXPECT_THAT(texts(order), ::testing::ElementsAre("forward linear", "forward relu", "forward linear",
+                                                     "forward add.Tensor", "backward add.Tensor", "forward relu",
+                                                     "forward linear", "backward linear", "gradient sum add_.Tensor",
+                                                     "backward relu", "backward linear", "gradient sum add_.Tensor"));
+    EXPECT_EQ(order.calls[5].node, 1) << "the same calls of the graph";
+    EXPECT_EQ(order.calls[6].node, 2);
+    EXPECT_EQ(order.kinds[order.calls[5].kind].forward_work, 1) << "without gradients";
+    training.accumulation = 3;
+    const IssueOrder thrice = issue_order(graph, training, Device::Kind::cpu);
+    EXPECT_EQ(std::ranges::count(texts(thrice), "forward relu"), 6);
+    EXPECT_EQ(thrice.kinds[order.calls[5].kind].count, 3);
 }
 
 TEST(IssueOrder, KnowsWhatMakesTheHostWait) {

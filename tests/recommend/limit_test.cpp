@@ -50,6 +50,8 @@ TEST(Unfit, IsWhatTheMemoryCannotHold) {
     ASSERT_TRUE(unfit(c));
     EXPECT_EQ(unfit(c)->kind, Unfit::Kind::memory);
     EXPECT_EQ(unfit(c)->reason, "needs 9 GB of the device's 8 GB");
+    c.overflow = "needs 1 GB too much: a smaller batch";
+    EXPECT_EQ(unfit(c)->reason, c.overflow);
     c.device_memory = 9e9;
     EXPECT_FALSE(unfit(c));
 }

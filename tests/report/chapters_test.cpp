@@ -45,6 +45,16 @@ TEST(Summary, SaysWhatOneNetworkTakesWithItsInterval) {
     EXPECT_THAT(text, HasSubstr("3.00 MB of memory"));  // 1 MB there before, 2 MB above
 }
 
+TEST(Summary, SaysWhatATrainingStepIs) {
+    ReportedForecast one = made_up_forecast("net", "gpu");
+    one.network.mode = Mode::training;
+    one.network.training.optimizer = Optimizer::adamw;
+    one.network.training.accumulation = 4;
+    EXPECT_THAT(summary_sentence({one}), HasSubstr("net (batch=2, training, adamw, 4 passes, fp32, issued from cpp)"));
+    EXPECT_THAT(labels({made_up_forecast("net", "gpu"), one}),
+                ElementsAre("net, inference", "net, training, adamw, 4 passes"));
+}
+
 TEST(Summary, OfSeveralNamesTheFastestAndTheThriftiest) {
     ReportedForecast fast = made_up_forecast("fast", "gpu");
     fast.network.time = around<Seconds>(1e-3);
@@ -114,6 +124,29 @@ TEST(MemoryChapter, MarksThePeakAboveWhatIsThereAnyway) {
     ASSERT_EQ(chapter.blocks.size(), 1U);
     // 1 MB resident and 3 MB.
     EXPECT_THAT(std::get<Drawing>(chapter.blocks[0]).json, HasSubstr("peak 4.00 MB in relu"));
+}
+
+TEST(MemoryChapter, IsWhatThePlanSaysOfEachCall) {
+    ReportedForecast one = made_up_forecast("net", "gpu");
+    EXPECT_THAT(alive_bytes(one.network, one.graph), IsEmpty());
+    Node node;
+    node.operation.target = "aten::relu";
+    node.module_path = "layer1.0";
+    one.graph.nodes = {node};
+    MemoryPlan plan;
+    plan.timeline = {{Pass::forward, 0, 1e6, 0}, {Pass::update, -1, 2e6, 5e5}};
+    plan.reserved_bytes = 4194304;
+    one.network.memory_plan = plan;
+    one.network.overflow = "needs more than there is";
+    one.alive = alive_bytes(one.network, one.graph);
+    ASSERT_EQ(one.alive.size(), 2U);
+    EXPECT_EQ(one.alive[0].pass, "forward");
+    EXPECT_EQ(one.alive[0].call, "aten::relu in layer1.0");
+    EXPECT_EQ(one.alive[1].call, "the optimizer's update");
+    EXPECT_EQ(one.alive[1].bytes, 2e6);
+    const Chapter chapter = memory_chapter({one});
+    EXPECT_THAT(std::get<Drawing>(chapter.blocks.at(0)).json, HasSubstr("taken by PyTorch"));
+    EXPECT_THAT(texts(chapter), HasSubstr("net needs more than there is."));
 }
 
 TEST(EvidenceChapter, NamesUnknownOperations) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -46,7 +47,7 @@ TEST(ChromeTrace, NamesItsTracksAndTheProcess) {
     EXPECT_EQ(names[4]["args"]["sort_index"], 1);
 }
 
-TEST(ChromeTrace, DrawsArrowsFromTheEndOfOneToTheStartOfTheOther) {
+TEST(ChromeTrace, DrawsArrowsFromWithinOneToTheStartOfTheOther) {
     ChromeTrace trace;
     trace.tracks = {"host", "device"};
     trace.spans = {{0, "a", "", 0, 1, {}}, {1, "a", "", 3, 4, {}}};
@@ -54,10 +55,30 @@ TEST(ChromeTrace, DrawsArrowsFromTheEndOfOneToTheStartOfTheOther) {
     const Json start = events_of(trace, "s"), end = events_of(trace, "f");
     ASSERT_EQ(start.size(), 1U);
     ASSERT_EQ(end.size(), 1U);
-    EXPECT_EQ(start[0]["ts"], 1e6);
+    EXPECT_EQ(start[0]["ts"], 5e5) << "at its end the next span of the track would be taken for it";
     EXPECT_EQ(end[0]["ts"], 3e6);
     EXPECT_EQ(start[0]["id"], end[0]["id"]);
     EXPECT_EQ(end[0]["bp"], "e");
+}
+
+/// Perfetto reads microseconds as a double, multiplies by 1000, cuts to whole nanoseconds and drops what laps over.
+TEST(ChromeTrace, SpansThatMeetDoNotLapOverInWholeNanoseconds) {
+    ChromeTrace trace;
+    trace.tracks = {"device"};
+    double at_s = 0;
+    for (int i = 1; i < 2000; ++i) {
+        const double end_s = at_s + 1e-6 / 7 * i;
+        trace.spans.push_back({0, "call", "", at_s, end_s, {}});
+        at_s = end_s;
+    }
+    const Json spans = events_of(trace, "X");
+    const auto nanoseconds = [](const Json& us) { return static_cast<std::int64_t>(us.get<double>() * 1000.0); };
+    for (std::size_t i = 1; i < spans.size(); ++i) {
+        const std::int64_t end = nanoseconds(spans[i - 1]["ts"]) + nanoseconds(spans[i - 1]["dur"]);
+        ASSERT_EQ(nanoseconds(spans[i]["ts"]), end) << i;
+    }
+    const Json& last = spans.back();
+    EXPECT_NEAR(static_cast<double>(nanoseconds(last["ts"]) + nanoseconds(last["dur"])), at_s * 1e9, 0.51);
 }
 
 TEST(ChromeTrace, CountsPower) {

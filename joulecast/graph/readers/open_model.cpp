@@ -143,12 +143,19 @@ Graph read_plain_size(const std::string& network, const std::string& size, const
     throw Error(failure + "the zoo has " + joined(sizes) + ". Take one of these, or export the network at that size");
 }
 
+/// As zoo_names() has it, without listing the folder.
+bool is_in_zoo(const std::string& name, const std::filesystem::path& zoo) {
+    std::error_code missing;
+    const bool is_file_name = name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
+    return is_file_name && !name.ends_with(training_form) && std::filesystem::exists(zoo / (name + ".pt2"), missing);
+}
+
 Graph open_zoo(const std::string& model, const std::filesystem::path& zoo, const SymbolValues& set, Mode mode) {
-    const std::vector<std::string> names = zoo_names(zoo);
     const std::size_t at = std::min(model.find('@'), model.size());
     const std::string network = without_alias(model.substr(0, at));
     const std::string full = network + model.substr(at);
-    if (std::ranges::binary_search(names, full)) return read_form(full, zoo, set, mode);
+    if (is_in_zoo(full, zoo)) return read_form(full, zoo, set, mode);
+    const std::vector<std::string> names = zoo_names(zoo);
     if (at < model.size() && std::ranges::binary_search(names, network))
         return read_plain_size(network, model.substr(at + 1), names, zoo, set, mode);
     throw Error("there is no network \"" + model + "\". " + suggestion(model, names));

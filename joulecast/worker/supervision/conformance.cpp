@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -156,15 +157,24 @@ std::string check_measure(Conversation& worker) {
     return microseconds(measurement.time.mean_s);
 }
 
+/// Of a claim that compares two times.
+constexpr int most_tries = 4;
+
 std::string check_training(Conversation& worker) {
     const auto modes = worker.hello().modes;
     if (std::find(modes.begin(), modes.end(), Mode::training) == modes.end()) return "says that it cannot";
-    const Measurement measurement = worker.measure("aten::matmul(self=f32[64,64]~, other=f32[64,64]~)");
-    expect_timed(measurement);
-    expect(measurement.forward.has_value(), "forward is missing");
-    // The fast ends: other programs on the machine only ever add time.
-    expect(measurement.forward->p05_s < measurement.time.p05_s, "forward + backward is not longer than forward");
-    return microseconds(measurement.forward->mean_s) + " of " + microseconds(measurement.time.mean_s);
+    // Other programs on the machine only ever add time, so the fast ends count, and of the forward pass that of any
+    // try.
+    double forward_s = std::numeric_limits<double>::infinity();
+    for (int tries = 0; tries < most_tries; ++tries) {
+        const Measurement measurement = worker.measure("aten::matmul(self=f32[64,64]~, other=f32[64,64]~)");
+        expect_timed(measurement);
+        expect(measurement.forward.has_value(), "forward is missing");
+        forward_s = std::min(forward_s, measurement.forward->p05_s);
+        if (forward_s < measurement.time.p05_s)
+            return microseconds(measurement.forward->mean_s) + " of " + microseconds(measurement.time.mean_s);
+    }
+    throw Broken("forward + backward is not longer than forward, " + std::to_string(most_tries) + " times");
 }
 
 std::string check_memory(Conversation& worker) {

@@ -1,18 +1,17 @@
-#include <memory>
+#include "python/meters.h"
+
 #include <optional>
 #include <string>
 
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
+#include <nanobind/stl/string.h>
 
 #include "joulecast/measure/meter_log.h"
 #include "joulecast/measure/trace.h"
 #include "joulecast/meter/open_meter.h"
 
-namespace py = pybind11;
+namespace nb = nanobind;
 
-namespace joulecast {
-
+namespace joulecast::python {
 namespace {
 
 /// A meter that is read in a thread of its own, from start() to stop(). Without a meter it only knows why.
@@ -37,21 +36,21 @@ class Recording {
         if (log_) log_->stop(linger_s);
     }
     /// joules, mean and highest watts, why not
-    py::tuple between(double start_s, double end_s) const {
+    nb::tuple between(double start_s, double end_s) const {
         TraceEnergy found;
         found.missing_reason = found_.missing_reason;
         if (log_) {
             found = energy_between(log_->readings(), found_.meter->facts().counts_energy, start_s, end_s);
             if (!log_->lost().empty()) found.missing_reason = log_->lost();
         }
-        return py::make_tuple(found.energy_j, found.power_w, found.peak_power_w, found.missing_reason);
+        return nb::make_tuple(found.energy_j, found.power_w, found.peak_power_w, found.missing_reason);
     }
     /// (seconds on the steady clock, watts)
-    py::list samples() const {
-        py::list result;
+    nb::list samples() const {
+        nb::list result;
         if (!log_) return result;
         for (const PowerSample& sample : power_samples(log_->readings(), found_.meter->facts().counts_energy)) {
-            result.append(py::make_tuple(sample.time_s, sample.power_w));
+            result.append(nb::make_tuple(sample.time_s, sample.power_w));
         }
         return result;
     }
@@ -63,18 +62,17 @@ class Recording {
 
 }  // namespace
 
-PYBIND11_MODULE(_meters, module) {
-    module.doc() = "joulecast's meters of energy and power (docs/energy.md).";
-    const auto free = py::call_guard<py::gil_scoped_release>();
-    py::class_<Recording>(module, "Recording")
-        .def(py::init<const std::string&, bool, const std::string&>(), py::arg("meter"), py::arg("for_gpu"),
-             py::arg("gpu"), free)
-        .def_property_readonly("meter", &Recording::meter)
-        .def_property_readonly("missing_reason", &Recording::missing_reason)
-        .def("start", &Recording::start, py::arg("period_s"), free)
-        .def("stop", &Recording::stop, py::arg("linger_s"), free)
-        .def("between", &Recording::between, py::arg("start_s"), py::arg("end_s"))
+void add_meters(nb::module_& module) {
+    const auto free = nb::call_guard<nb::gil_scoped_release>();
+    nb::class_<Recording>(module, "Recording")
+        .def(nb::init<const std::string&, bool, const std::string&>(), nb::arg("meter"), nb::arg("for_gpu"),
+             nb::arg("gpu"), free)
+        .def_prop_ro("meter", &Recording::meter)
+        .def_prop_ro("missing_reason", &Recording::missing_reason)
+        .def("start", &Recording::start, nb::arg("period_s"), free)
+        .def("stop", &Recording::stop, nb::arg("linger_s"), free)
+        .def("between", &Recording::between, nb::arg("start_s"), nb::arg("end_s"))
         .def("samples", &Recording::samples);
 }
 
-}  // namespace joulecast
+}  // namespace joulecast::python

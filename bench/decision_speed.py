@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Seconds of whole decisions, as a section of Markdown on standard output: many forecasts by one command, forecasts
+asked of a program that stays loaded, and a recommendation over many devices, clocks and batches.
+
+usage: decision_speed.py JOULECAST [--repeats 15]   JOULECAST: the program of a release build
+
+The peer is what the shell pays for any small program in another language: an empty Python script. Both take turns, and
+the medians of a run are printed with the smallest and the largest ratio. Wall time is what a user waits; CPU time does
+not depend on who else wants the cores.
+"""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+
+NETWORKS = """alexnet resnet18 resnet34 resnet50 resnet101 resnet152 vgg16 densenet121 densenet201 googlenet mobilenet_v2
+mobilenet_v3_large efficientnet_b0 efficientnet_b4 convnext_tiny regnet_y_400mf squeezenet1_1 shufflenet_v2_x1_0""".split()
+CLOCKS = [600, 800, 1000, 1200, 1300, 1410]
+DEVICES = """h200 h100-sxm h100-pcie a100-40g-pcie a100-40g-sxm a100-80g-pcie a100-80g-sxm a30 a10 a40 l4 l40s t4
+v100-16g-pcie v100-32g-sxm p100 rtx2080ti rtx3090 rtx4090 rtx8000""".split()
+BATCHES = [1, 2, 4, 8, 16, 32, 64, 128]
+MHZ = range(600, 1500, 15)
+
+
+def once(command):
+    """Wall and CPU seconds of a process, from its start to its end."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.perf_counter()
+    ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    wall = time.perf_counter() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if ran.returncode not in (0, 3):
+        sys.exit(f"{' '.join(command)}\n{ran.stderr.decode()}")
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def in_turns(command, repeats):
+    """Medians of wall and CPU seconds, and the ratios of wall time to the peer's."""
+    empty = [sys.executable, "-I", "-S", "-c", "pass"]
+    once(command), once(empty)
+    ours, peers = [], []
+    for _ in range(repeats):
+        ours.append(once(command))
+        peers.append(once(empty)[0])
+    ratios = [mine[0] / peer for mine, peer in zip(ours, peers)]
+    return [statistics.median(column) for column in zip(*ours)], min(mine[0] for mine in ours), ratios
+
+
+def line(what, command, limit_s, repeats):
+    (wall, cpu), least, ratios = in_turns(command, repeats)
+    print(f"| {what} | {limit_s * 1e3:.0f} ms | **{wall * 1e3:.1f} ms** | {least * 1e3:.1f} ms | {cpu * 1e3:.1f} ms |"
+          f" {statistics.median(ratios):.1f} ({min(ratios):.1f}–{max(ratios):.1f}) |")
+
+
+def answered(process, request):
+    process.stdin.write(json.dumps(request) + "\n")
+    process.stdin.flush()
+    answer = json.loads(process.stdout.readline())
+    if "error" in answer:
+        sys.exit(answer["error"])
+    return answer
+
+
+def staying_loaded(program):
+    """Microseconds from a request written to its answer read: networks that are new, then points of those known."""
+    with subprocess.Popen([program, "predict", "--stdin", "--device", "a100"], text=True, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        runs = [(name, mode) for name in NETWORKS for mode in ("inference", "training")]
+        request = lambda run, **more: {"model": run[0], "mode": run[1], "operations": False, **more}
+        answered(process, request(runs[0]))
+        first, points = [], []
+        for run in runs[1:]:
+            start = time.perf_counter()
+            answered(process, request(run))
+            first.append(1e6 * (time.perf_counter() - start))
+        for mhz in MHZ:
+            if mhz > 1410:
+                continue
+            for run in runs:
+                start = time.perf_counter()
+                answered(process, request(run, clock_mhz=mhz))
+                points.append(1e6 * (time.perf_counter() - start))
+        process.stdin.close()
+    echo = [sys.executable, "-I", "-S", "-c", "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"]
+    with subprocess.Popen(echo, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        empty = []
+        for _ in range(1000):
+            start = time.perf_counter()
+            process.stdin.write("{}\n")
+            process.stdin.flush()
+            process.stdout.readline()
+            empty.append(1e6 * (time.perf_counter() - start))
+        process.stdin.close()
+    return first, points, empty
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--repeats", type=int, default=15)
+    options = parser.parse_args()
+    predict = [options.program, "predict", *NETWORKS, "--device", "a100", "--clocks", ",".join(map(str, CLOCKS)),
+               "--mode", "inference,training"]
+    recommend = [options.program, "recommend", "resnet50", "--clocks", ",".join(map(str, MHZ)), "--minimise", "energy",
+                 "--set", "batch=" + ",".join(map(str, BATCHES))]
+    for device in DEVICES:
+        recommend += ["--device", device]
+    print(f"""### Decisions
+
+From process start to end on {os.cpu_count()} cores, file cache warm; median of {options.repeats} turns. Ratio: wall time to that of an
+empty Python script in the same turns, median (smallest–largest).
+
+| command | may take | takes | least | CPU time | ratio |
+|---|---|---|---|---|---|""")
+    line(f"`predict`: {len(NETWORKS)} networks × {len(CLOCKS)} clocks × 2 modes", predict, 0.05, options.repeats)
+    line(f"`recommend`: {len(DEVICES)} devices × {len(MHZ)} clocks × {len(BATCHES)} batches", recommend, 1.0,
+         options.repeats)
+    first, points, empty = staying_loaded(options.program)
+    print(f"""
+`predict --stdin`, from a request written to its answer read, without lists of operations (median, 90 % quantile):
+
+| request | may take | takes | 90 % | an empty line through Python |
+|---|---|---|---|---|
+| a network not asked for before ({len(first)}) | – | {statistics.median(first):.0f} µs | {statistics.quantiles(first, n=10)[-1]:.0f} µs | {statistics.median(empty):.0f} µs |
+| a clock of a network that is loaded ({len(points)}) | 100 µs | **{statistics.median(points):.0f} µs** | {statistics.quantiles(points, n=10)[-1]:.0f} µs | {statistics.median(empty):.0f} µs |
+""")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "joulecast/device/device.h"
+#include "joulecast/graph/operation.h"
+#include "joulecast/predict/training_setup.h"
+
+namespace joulecast::cli {
+
+/// How a network runs.
+struct ForecastSetting {
+    Mode mode = Mode::inference;
+    std::string precision = "fp32";
+    Host host = Host::python;
+    TrainingSetup training{};
+};
+
+}  // namespace joulecast::cli

@@ -1,0 +1,117 @@
+#include "cli/loaded_device.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+#include "cli/clock_calibration.h"
+#include "joulecast/device/precision.h"
+#include "joulecast/error.h"
+#include "joulecast/predict/forecast_network.h"
+#include "joulecast/predict/hosts.h"
+#include "joulecast/predict/pooled.h"
+
+namespace joulecast::cli {
+namespace {
+
+/// At the setting of the model. For a device that no model was trained on, those of every host and number of threads.
+MeasuredOperations measured_as(const DeviceModel& model, const std::vector<OperationRow>& operations) {
+    std::vector<OperationRow> rows;
+    std::ranges::copy_if(operations, std::back_inserter(rows), [&](const OperationRow& row) {
+        const OperatingPoint& real = row.measurement.real;
+        const bool fits = real.threads == model.point.threads && real.host == model.point.host;
+        return real.math == model.point.math && (fits || model.unseen);
+    });
+    return measured_operations(rows);
+}
+
+/// Operations of more than this many are taken that tell most.
+constexpr std::size_t most_probes = 200;
+
+/// A model over other devices learns from the operations measured on this one. Returns how many of them it used.
+std::size_t adjust(DeviceModel& model, const std::vector<const Feature*>& columns,
+                   const std::vector<OperationRow>& operations) {
+    std::vector<TrainingRow> rows;
+    for (const OperatingPoint& setting : settings_of(operations)) {
+        if (setting.math != model.point.math) continue;
+        std::ranges::move(training_rows_at(operations, model.device, setting), std::back_inserter(rows));
+    }
+    std::vector<const TrainingRow*> probes;
+    if (rows.size() <= most_probes) {
+        for (const TrainingRow& row : rows) probes.push_back(&row);
+    } else {
+        for (const std::size_t row : telling_rows(model, columns, rows, most_probes)) probes.push_back(&rows[row]);
+    }
+    adjust_to(model, columns, probes);
+    return model.unseen->residual.measured();
+}
+
+}  // namespace
+
+LoadedDevice::LoadedDevice(const std::string& device, const std::string& predictor, const std::string& database)
+    : chosen_(choose_predictor(device, predictor)),
+      database_path_(database),
+      columns_(joulecast::columns(chosen_.predictor)) {
+    std::vector<OperationRow> operations;
+    const std::string id = chosen_.model().device.id;
+    if (!database.empty()) {
+        database_.emplace(database, Dataset::Access::read_only);
+        operations = database_->operations(id);
+    }
+    std::size_t used = 0;
+    for (DeviceModel& model : chosen_.predictor.devices) {
+        if (model.device.id != id) continue;
+        if (database_ && model.unseen) used = std::max(used, adjust(model, columns_, operations));
+        measured_.emplace(&model, measured_as(model, operations));
+    }
+    if (used > 0)
+        database_note_ = "the model was adjusted to " + std::to_string(used) + " operations measured on " + id;
+}
+
+void LoadedDevice::calibrate_clocks() {
+    if (!database_) return;
+    const auto clocks = measured_clocks(*database_, device());
+    if (!clocks) return;
+    for (DeviceModel& model : chosen_.predictor.devices) {
+        if (model.device.id == device().id) model.clocks = clocks;
+    }
+}
+
+std::string LoadedDevice::predictor_name() const {
+    return std::filesystem::path(chosen_.path).filename().string();
+}
+
+const DeviceModel& LoadedDevice::model_for(const std::string& word, Host host) const {
+    const Precision precision = precision_named(word);
+    if (const auto why = refusal(precision, device().kind)) throw UsageError(*why);
+    const DeviceModel* model = chosen_.model_with(math_of(precision), host);
+    if (!model)
+        throw UsageError("precision " + word + " multiplies matrices of f32 in " +
+                         std::string(name(math_of(precision))) + ", but " + predictor_name() + " learnt " +
+                         device().id + " with " + std::string(name(chosen_.model().point.math)) +
+                         ". Measure it with joulecast profile --precision " + word + " and train on that");
+    if (const auto why = refusal(host, model->device, model->point.host)) throw UsageError(*why);
+    return *model;
+}
+
+std::string LoadedDevice::measured_note(const DeviceModel& model) const {
+    if (!database_ || !measured(model).empty()) return "";
+    return database_path_ + " has nothing measured on " + model.device.id + " with " +
+           std::to_string(model.point.threads) + " threads, so all times are forecasts";
+}
+
+Graph LoadedDevice::prepared(Graph graph, const ForecastSetting& setting) const {
+    const Device::Kind kind = model_for(setting.precision, setting.host).device.kind;
+    return at_precision(std::move(graph), precision_named(setting.precision), setting.mode, kind);
+}
+
+NetworkForecast LoadedDevice::forecast(const Graph& prepared, const ForecastSetting& setting) const {
+    const DeviceModel& model = model_for(setting.precision, setting.host);
+    NetworkForecast network =
+        forecast_network(prepared, setting.precision, model, columns_, measured(model), setting.host, setting.training);
+    network.predictor = predictor_name();
+    return network;
+}
+
+}  // namespace joulecast::cli

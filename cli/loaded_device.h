@@ -1,0 +1,67 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/choose_predictor.h"
+#include "cli/setting_options.h"
+#include "joulecast/dataset/dataset.h"
+#include "joulecast/graph/graph.h"
+#include "joulecast/predict/forecast_operation.h"
+#include "joulecast/predict/predictor.h"
+
+namespace joulecast::cli {
+
+/// What --device, --predictor and --db name, read once. Prints nothing. Several threads may ask it at once.
+class LoadedDevice {
+  public:
+    /// Operations that the database has of a device that no model was trained on adjust its model. An empty database
+    /// is none, an empty predictor the shipped ones. Throws what choose_predictor() and Dataset throw.
+    LoadedDevice(const std::string& device, const std::string& predictor, const std::string& database);
+    LoadedDevice(LoadedDevice&&) = default;
+    LoadedDevice& operator=(LoadedDevice&&) = default;
+    ~LoadedDevice() = default;
+    LoadedDevice(const LoadedDevice&) = delete;  // models are known by where they lie
+    LoadedDevice& operator=(const LoadedDevice&) = delete;
+
+    /// What the database has of the device at several clocks tells how its time and power follow them. Reads the graphs
+    /// of the networks measured so: for those who ask about clocks.
+    void calibrate_clocks();
+
+    const Device& device() const { return chosen_.model().device; }
+    /// Its file's name.
+    std::string predictor_name() const;
+    const Origin& origin() const { return chosen_.predictor.origin; }
+    /// What the user must know of the choice; may be empty.
+    const std::string& note() const { return chosen_.note; }
+    /// Of the database: how many operations adjusted the model. Empty where nothing is to be said.
+    const std::string& database_note() const { return database_note_; }
+    /// nullptr where none was named.
+    const Dataset* database() const { return database_ ? &*database_ : nullptr; }
+
+    const std::vector<const Feature*>& columns() const { return columns_; }
+    /// The model that learnt how the device computes at that precision. Throws UsageError where it cannot compute or be
+    /// issued to so, or was measured with other matrix products alone.
+    const DeviceModel& model_for(const std::string& precision, Host host) const;
+    /// What the database has of that model's device and setting.
+    const MeasuredOperations& measured(const DeviceModel& model) const { return measured_.at(&model); }
+    /// That there is a database, but nothing in it of that model's device and setting; empty where there is.
+    std::string measured_note(const DeviceModel& model) const;
+
+    /// The graph as it runs on the device. Throws as model_for() and at_precision() do.
+    Graph prepared(Graph graph, const ForecastSetting& setting) const;
+    /// What a prepared graph costs at the clock that its model was measured at.
+    NetworkForecast forecast(const Graph& prepared, const ForecastSetting& setting) const;
+
+  private:
+    ChosenPredictor chosen_;
+    std::optional<Dataset> database_;
+    std::string database_path_;
+    std::string database_note_;
+    std::vector<const Feature*> columns_;
+    std::map<const DeviceModel*, MeasuredOperations> measured_;
+};
+
+}  // namespace joulecast::cli

@@ -1,0 +1,162 @@
+#include "cli/memory_output.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "cli/known.h"
+#include "joulecast/report/table.h"
+#include "joulecast/units/statistics.h"
+
+namespace joulecast::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json bytes_or_null(double bytes) {
+    return std::isfinite(bytes) ? Json(bytes) : Json(nullptr);
+}
+
+/// Networks of one mode and precision.
+struct MemorySummary {
+    std::string mode;
+    std::string precision;
+    std::vector<double> peak, plan, whole, optimistic, pessimistic;  ///< relative errors, absolute
+    double worst = std::numeric_limits<double>::quiet_NaN();
+    std::string worst_network;
+};
+
+double off(double estimate, double measured) {
+    return std::abs(estimate / measured - 1);
+}
+
+void push_known(std::vector<double>& errors, double error) {
+    if (std::isfinite(error)) errors.push_back(error);
+}
+
+std::string network_text(const NetworkAccuracy& n) {
+    std::string text = n.network;
+    for (const auto& [symbol, value] : n.symbols) text += ", " + symbol + "=" + std::to_string(value);
+    return text;
+}
+
+void add(MemorySummary& summary, const NetworkAccuracy& n) {
+    const double error = n.predicted_peak_bytes / n.measured_peak_bytes - 1;
+    if (!std::isfinite(error)) return;
+    summary.peak.push_back(std::abs(error));
+    if (!(std::abs(error) <= std::abs(summary.worst))) {
+        summary.worst = error;
+        summary.worst_network = network_text(n);
+    }
+    push_known(summary.plan, off(n.planned_peak_bytes, n.measured_peak_bytes));
+    const double measured = n.measured_peak_bytes + n.resident_bytes;
+    push_known(summary.whole, off(n.predicted_peak_bytes + n.resident_bytes, measured));
+    push_known(summary.optimistic, off(n.sponner_optimistic_bytes, measured));
+    push_known(summary.pessimistic, off(n.sponner_pessimistic_bytes, measured));
+}
+
+std::vector<MemorySummary> summaries(const std::vector<NetworkAccuracy>& networks) {
+    std::vector<MemorySummary> all;
+    for (const NetworkAccuracy& n : networks) {
+        const std::string mode(name(n.mode));
+        auto at = std::find_if(all.begin(), all.end(),
+                               [&](const MemorySummary& s) { return s.mode == mode && s.precision == n.precision; });
+        if (at == all.end()) {
+            MemorySummary fresh;
+            fresh.mode = mode;
+            fresh.precision = n.precision;
+            at = all.insert(all.end(), fresh);
+        }
+        add(*at, n);
+    }
+    std::erase_if(all, [](const MemorySummary& s) { return s.peak.empty(); });
+    return all;
+}
+
+Cell of_errors(double (*statistic)(std::span<const double>), const std::vector<double>& errors) {
+    return errors.empty() ? Cell() : known(statistic(errors));
+}
+
+double largest(std::span<const double> errors) {
+    return *std::ranges::max_element(errors);
+}
+
+const std::vector<Column<MemorySummary>>& memory_columns() {
+    using S = MemorySummary;
+    static const std::vector<Column<S>> list = {
+        {"mode", "memory", Show::text, [](const S& s) { return s.mode; }},
+        {"precision", "precision", Show::text, [](const S& s) { return s.precision; }},
+        {"networks", "networks", Show::count, [](const S& s) { return static_cast<std::int64_t>(s.peak.size()); }},
+        {"peak_mape", "peak MAPE", Show::percent, [](const S& s) { return of_errors(mean, s.peak); }},
+        {"peak_median_ape", "median", Show::percent, [](const S& s) { return of_errors(median, s.peak); }},
+        {"worst_error", "worst", Show::percent, [](const S& s) { return known(s.worst); }},
+        {"worst_network", "of", Show::text, [](const S& s) { return s.worst_network; }},
+        {"plan_mape", "plan alone", Show::percent, [](const S& s) { return of_errors(mean, s.plan); }},
+        {"plan_median_ape", "median", Show::percent, [](const S& s) { return of_errors(median, s.plan); }},
+        {"plan_worst", "worst", Show::percent, [](const S& s) { return of_errors(largest, s.plan); }},
+        {"whole_mape", "whole MAPE", Show::percent, [](const S& s) { return of_errors(mean, s.whole); }},
+        {"whole_median_ape", "median", Show::percent, [](const S& s) { return of_errors(median, s.whole); }},
+        {"sponner_optimistic_mape", "2 x mean MAPE", Show::percent,
+         [](const S& s) { return of_errors(mean, s.optimistic); }},
+        {"sponner_optimistic_median_ape", "median", Show::percent,
+         [](const S& s) { return of_errors(median, s.optimistic); }},
+        {"sponner_pessimistic_mape", "two largest MAPE", Show::percent,
+         [](const S& s) { return of_errors(mean, s.pessimistic); }},
+        {"sponner_pessimistic_median_ape", "median", Show::percent,
+         [](const S& s) { return of_errors(median, s.pessimistic); }},
+    };
+    return list;
+}
+
+}  // namespace
+
+std::string memory_json(const NetworkForecast& network) {
+    if (!network.memory_plan) return "null";
+    const MemoryPlan& plan = *network.memory_plan;
+    Json answer{{"parameter_bytes", plan.parameter_bytes},   {"buffer_bytes", plan.buffer_bytes},
+                {"input_bytes", plan.input_bytes},           {"output_bytes", plan.output_bytes},
+                {"activation_bytes", plan.activation_bytes}, {"saved_bytes", plan.saved_bytes},
+                {"gradient_bytes", plan.gradient_bytes},     {"optimizer_bytes", plan.optimizer_bytes},
+                {"workspace_bytes", plan.workspace_bytes},   {"reserved_bytes", bytes_or_null(plan.reserved_bytes)}};
+    if (plan.peak_at < plan.timeline.size()) answer["peak_in"] = name(plan.timeline[plan.peak_at].pass);
+    answer["checkpointed_blocks"] = network.checkpointed_blocks;
+    const MemoryFit fit = network.memory_fit.value_or(MemoryFit{});
+    answer["needed_bytes"] = bytes_or_null(fit.needed_bytes);
+    answer["available_bytes"] = bytes_or_null(fit.available_bytes);
+    answer["fits"] = fit.fits() ? Json(*fit.fits()) : Json(nullptr);
+    answer["sponner_optimistic_bytes"] = network.sponner ? Json(network.sponner->optimistic_bytes) : Json(nullptr);
+    answer["sponner_pessimistic_bytes"] = network.sponner ? Json(network.sponner->pessimistic_bytes) : Json(nullptr);
+    return answer.dump();
+}
+
+std::string checkpointing_note(const NetworkForecast& network) {
+    if (!network.training.checkpointing || network.checkpointed_blocks > 0) return "";
+    return network.model +
+           " has no blocks that checkpointing could wrap (numbered modules with modules of their own, " +
+           "known from module paths): it is forecast as without";
+}
+
+std::string overflow_note(const NetworkForecast& network) {
+    if (network.overflow.empty()) return "";
+    std::string sizes;
+    for (const auto& [symbol, value] : network.symbols) sizes += ", " + symbol + "=" + std::to_string(value);
+    return network.model + sizes + ", " + std::string(name(network.mode)) + ", " + network.precision +
+           ": does not fit: " + network.overflow;
+}
+
+std::string memory_networks_text(const std::vector<NetworkAccuracy>& networks) {
+    const auto all = summaries(networks);
+    if (all.empty()) return "";
+    return "\n" + to_text(fill(memory_columns(), all)) +
+           "peak: above parameters and inputs. plan alone: without scratch memory that was measured or is forecast "
+           "from measurements. whole: with them, against which Sponner's estimates of layers stand "
+           "(inference; 2 x mean, the two largest added)\n";
+}
+
+std::string memory_networks_json(const std::vector<NetworkAccuracy>& networks) {
+    return to_json(fill(memory_columns(), summaries(networks)));
+}
+
+}  // namespace joulecast::cli

@@ -1,0 +1,85 @@
+#include "cli/operation_json.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace joulecast::cli {
+namespace {
+
+/// The shortest digits that read back as the same number; null where there is none.
+void append(std::string& text, double value) {
+    if (!std::isfinite(value)) {
+        text += "null";
+        return;
+    }
+    std::array<char, 32> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    const std::string_view written(digits.data(), static_cast<std::size_t>(end - digits.data()));
+    text += written;
+    // As JSON writers do: a real number shows that it is one.
+    if (written.find_first_of(".e") == std::string_view::npos) text += ".0";
+}
+
+void append(std::string& text, std::int64_t value) {
+    std::array<char, 24> digits{};
+    text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+}
+
+void append_quoted(std::string& text, std::string_view value) {
+    const auto is_plain = [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte >= 0x20 && byte < 0x7F && c != '"' && c != '\\';
+    };
+    if (std::ranges::all_of(value, is_plain)) {
+        text += '"';
+        text += value;
+        text += '"';
+        return;
+    }
+    text += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+template <class Unit>
+void append(std::string& text, std::string_view key, const Estimate<Unit>& estimate) {
+    text += ",\"";
+    text += key;
+    text += "\":{\"value\":";
+    append(text, estimate.value.value());
+    text += ",\"low\":";
+    append(text, estimate.low.value());
+    text += ",\"high\":";
+    append(text, estimate.high.value());
+    text += '}';
+}
+
+void append(std::string& text, std::string_view key, std::string_view value) {
+    text += ",\"";
+    text += key;
+    text += "\":";
+    append_quoted(text, value);
+}
+
+}  // namespace
+
+void append_operations(std::string& text, std::span<const OperationForecast> operations, std::string_view separator) {
+    for (const OperationForecast& operation : operations) {
+        if (&operation != &operations.front()) text += separator;
+        text += "{\"op\":";
+        append_quoted(text, operation.operation.target);
+        append(text, "signature", signature(operation.operation));
+        text += ",\"count\":";
+        append(text, operation.count);
+        append(text, "time_s", operation.cost.device_time);
+        append(text, "energy_j", operation.energy);
+        append(text, "power_w", operation.power);
+        append(text, "part", name(operation.part));
+        append(text, "evidence", name(operation.evidence));
+        append(text, "power_evidence", name(operation.power_evidence));
+        text += '}';
+    }
+}
+
+}  // namespace joulecast::cli

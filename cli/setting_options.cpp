@@ -1,0 +1,80 @@
+#include "cli/setting_options.h"
+
+#include <algorithm>
+
+#include "cli/settings.h"
+#include "cli/verb.h"
+#include "joulecast/device/precision.h"
+#include "joulecast/error.h"
+#include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/learn/parallel.h"
+
+namespace joulecast::cli {
+
+void SettingOptions::declare(CLI::App& command) {
+    command.add_option("--set", set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
+    command.add_option("--mode", modes, "inference, training, or inference,training")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"inference", "training"}))
+        ->capture_default_str();
+    command.add_option("--precision", precisions, precision_words() + ", or several: fp32,bf16")
+        ->delimiter(',')
+        ->capture_default_str();
+}
+
+void SettingOptions::declare_hosts(CLI::App& command) {
+    command.add_option("--host", hosts, "who issues the operations: python, cpp, graph, or several")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
+        ->capture_default_str();
+}
+
+std::size_t SettingOptions::count() const {
+    return parse_settings(set).size() * modes.size() * precisions.size() * hosts.size();
+}
+
+TrainingSetup SettingOptions::training_setup() const {
+    if (training.is_given() && std::ranges::find(modes, "training") == modes.end())
+        throw UsageError("--optimizer, --accumulate and --checkpointing are for --mode training");
+    return training.setup();
+}
+
+std::vector<ForecastSetting> SettingOptions::settings(Mode mode) const {
+    const TrainingSetup step = training_setup();
+    std::vector<ForecastSetting> all;
+    for (const std::string& precision : precisions) {
+        for (const std::string& host : hosts)
+            all.push_back({mode, precision, parse_host(host).value(), mode == Mode::training ? step : TrainingSetup{}});
+    }
+    return all;
+}
+
+void SettingOptions::visit(const std::vector<std::string>& models,
+                           const std::function<void(const Graph&, const ForecastSetting&)>& visitor) const {
+    const auto combinations = parse_settings(set);
+    for (const std::string& model : models) {
+        for (const SymbolValues& symbols : combinations) {
+            for (const std::string& word : modes) {
+                const Mode mode = parse_mode(word).value();
+                const Graph graph = open_model(model, shipped_folder("zoo"), symbols, mode);
+                for (const ForecastSetting& setting : settings(mode)) visitor(graph, setting);
+            }
+        }
+    }
+}
+
+void SettingOptions::visit_in_parallel(const std::vector<std::string>& models,
+                                       const std::function<void(Visited)>& visitor) const {
+    const auto combinations = parse_settings(set);
+    const std::string zoo = shipped_folder("zoo");
+    const std::size_t networks = models.size() * combinations.size() * modes.size();
+    const std::size_t of_each = precisions.size() * hosts.size();
+    in_parallel(networks, 0, [&](std::size_t network) {
+        const Mode mode = parse_mode(modes[network % modes.size()]).value();
+        const std::size_t sized = network / modes.size();
+        const std::string& model = models[sized / combinations.size()];
+        visitor({open_model(model, zoo, combinations[sized % combinations.size()], mode), mode, network * of_each});
+    });
+}
+
+}  // namespace joulecast::cli

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/forecast_setting.h"
+#include "cli/training_options.h"
+#include "joulecast/graph/graph.h"
+
+namespace joulecast::cli {
+
+/// In which settings networks are forecast: options that mean the same for every verb that has them. The options must
+/// outlive the parse.
+struct SettingOptions {
+    std::vector<std::string> set;
+    std::vector<std::string> modes{"inference"};
+    std::vector<std::string> precisions{"fp32"};
+    std::vector<std::string> hosts{"python"};
+    TrainingOptions training;
+
+    /// --set, --mode, --precision.
+    void declare(CLI::App& command);
+    /// --host, of which several may be asked for.
+    void declare_hosts(CLI::App& command);
+    /// --optimizer and what else a training step is made of.
+    void declare_training(CLI::App& command) { training.declare(command); }
+    /// Throws UsageError where it is asked for, but no training.
+    TrainingSetup training_setup() const;
+
+    /// Forecasts that the options ask for of each network. Throws UsageError for a --set that is wrong.
+    std::size_t count() const;
+    /// Every network in every setting; the graph has its sizes and the form that its mode wants, not yet its precision.
+    /// Throws what open_model() throws.
+    void visit(const std::vector<std::string>& models,
+               const std::function<void(const Graph&, const ForecastSetting&)>& visitor) const;
+    /// A network at one size, to be forecast in settings(mode).
+    struct Visited {
+        Graph graph;
+        Mode mode = Mode::inference;
+        std::size_t place = 0;  ///< of its first setting in the order of visit(), below models * count()
+    };
+    /// The same on all cores, in any order: the visitor is called by several threads at once.
+    void visit_in_parallel(const std::vector<std::string>& models, const std::function<void(Visited)>& visitor) const;
+
+    /// Those of one network at one size, in the order of visit().
+    std::vector<ForecastSetting> settings(Mode mode) const;
+};
+
+}  // namespace joulecast::cli

@@ -1,0 +1,99 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/forecast_trace.h"
+#include "cli/loaded_device.h"
+#include "cli/settings.h"
+#include "cli/training_options.h"
+#include "cli/verb.h"
+#include "joulecast/device/precision.h"
+#include "joulecast/error.h"
+#include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/predict/device_power.h"
+#include "joulecast/predict/forecast_network.h"
+#include "joulecast/report/chrome_trace.h"
+
+namespace joulecast::cli {
+namespace {
+
+struct TraceOptions {
+    std::string model;
+    std::string device;
+    std::string predictor;
+    std::string database;
+    std::vector<std::string> set;
+    std::string mode = "inference";
+    std::string precision = "fp32";
+    std::string host = "python";
+    TrainingOptions training;
+    std::string file;
+};
+
+SymbolValues one_setting(const std::vector<std::string>& texts) {
+    const auto combinations = parse_settings(texts);
+    if (combinations.size() != 1) throw UsageError("a trace shows one network at one size: give each symbol one value");
+    return combinations.front();
+}
+
+ForecastSetting setting_of(const TraceOptions& options) {
+    const ForecastSetting setting{parse_mode(options.mode).value(), options.precision, parse_host(options.host).value(),
+                                  options.training.setup()};
+    if (options.training.is_given() && setting.mode == Mode::inference)
+        throw UsageError("--optimizer, --accumulate and --checkpointing are for --mode training");
+    return setting;
+}
+
+TracedForecast traced_on(const LoadedDevice& device, const Graph& graph, const ForecastSetting& setting) {
+    const DeviceModel& model = device.model_for(setting.precision, setting.host);
+    ForecastCache known(model, device.columns(), device.measured(model));
+    TracedForecast traced;
+    traced.graph = device.prepared(graph, setting);
+    traced.timeline = forecast_timeline(traced.graph, setting.precision, known, setting.host, setting.training);
+    traced.timeline.forecast.predictor = device.predictor_name();
+    traced.device_name = model.device.display_name;
+    traced.idle_w = power_facts_of(model).idle_w;
+    traced.computes_where_it_issues = model.device.kind == Device::Kind::cpu;
+    return traced;
+}
+
+int run_trace(const TraceOptions& options) {
+    const ForecastSetting setting = setting_of(options);
+    const Graph graph = open_model(options.model, shipped_folder("zoo"), one_setting(options.set), setting.mode);
+    const LoadedDevice device(options.device, options.predictor, options.database);
+    const DeviceModel& model = device.model_for(setting.precision, setting.host);
+    for (const std::string& note : {device.database_note(), device.note(), device.measured_note(model)}) tell(note);
+    const TracedForecast traced = traced_on(device, graph, setting);
+    Output output;
+    output.file = options.file;
+    output.write(to_chrome_json(trace_of(traced)));
+    const NetworkForecast& forecast = traced.timeline.forecast;
+    if (forecast.unknown_nodes == 0) return done;
+    tell(forecast.model + ": " + std::to_string(forecast.unknown_nodes) + " calls have no record (" +
+         joined(forecast.unknown_operations) + "): costed by the bytes of their inputs, so its time is a lower bound");
+    return parts_unknown;
+}
+
+}  // namespace
+
+Run declare_trace(CLI::App& command) {
+    const auto options = std::make_shared<TraceOptions>();
+    command.add_option("MODEL", options->model, "a .pt2, .onnx or .graph.json file, or a name of the zoo")->required();
+    command.add_option("--device", options->device, "a device id; cpu is this machine")->required();
+    command.add_option("--predictor", options->predictor,
+                       "a .jcp file; without, the shipped one that covers the device");
+    command.add_option("--db", options->database, "database whose operations count as measured");
+    command.add_option("--set", options->set, "value of a symbol, as in batch=8")->allow_extra_args(false);
+    command.add_option("--mode", options->mode, "inference or training")
+        ->check(CLI::IsMember({"inference", "training"}))
+        ->capture_default_str();
+    command.add_option("--precision", options->precision, precision_words())->capture_default_str();
+    command.add_option("--host", options->host, "who issues the operations: python, cpp, graph")
+        ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
+        ->capture_default_str();
+    options->training.declare(command);
+    command.add_option("-o,--output", options->file, "write to this file instead of standard output");
+    return [options] { return run_trace(*options); };
+}
+
+}  // namespace joulecast::cli

@@ -1,0 +1,35 @@
+#include "cli/training_options.h"
+
+#include "joulecast/error.h"
+#include "joulecast/predict/issue_order.h"
+
+namespace joulecast::cli {
+
+void TrainingOptions::declare(CLI::App& command) {
+    command.add_option("--optimizer", optimizer, "of training: none, sgd, momentum, adam or adamw")
+        ->check(CLI::IsMember({"none", "sgd", "momentum", "adam", "adamw"}))
+        ->capture_default_str();
+    command
+        .add_option("--optimizer-form", form,
+                    "how its update is issued: loop, foreach or fused (torch's default: foreach on a GPU, else loop)")
+        ->check(CLI::IsMember({"loop", "foreach", "fused"}));
+    command.add_option("--accumulate", accumulate, "forward and backward passes before an update")
+        ->check(CLI::Range(std::int64_t{1}, most_accumulation))
+        ->capture_default_str();
+    command.add_flag("--checkpointing", checkpointing,
+                     "torch.utils.checkpoint around each block: less memory, forward twice");
+}
+
+TrainingSetup TrainingOptions::setup() const {
+    TrainingSetup training;
+    training.optimizer = parse_optimizer(optimizer).value();
+    training.accumulation = accumulate;
+    training.checkpointing = checkpointing;
+    if (form.empty()) return training;
+    if (training.optimizer == Optimizer::none)
+        throw UsageError("--optimizer-form is of an optimizer's update: name one with --optimizer");
+    training.form = parse_update_form(form);
+    return training;
+}
+
+}  // namespace joulecast::cli

@@ -1,0 +1,72 @@
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "cli/ask.h"
+#include "cli/forecast_service.h"
+#include "joulecast/error.h"
+#include "python/meters.h"
+
+namespace nb = nanobind;
+
+namespace joulecast::python {
+namespace {
+
+/// Names out of files may be no UTF-8.
+nb::object text(std::string_view bytes) {
+    return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
+}
+
+nb::tuple ask(const std::string& verb, const std::vector<std::string>& words) {
+    cli::Answer answer;
+    {
+        const nb::gil_scoped_release free;
+        answer = cli::ask(verb, words);
+    }
+    nb::list said;
+    for (const std::string& line : answer.said) said.append(text(line));
+    return nb::make_tuple(answer.status, text(answer.text), said);
+}
+
+nb::object answer(cli::ForecastService& service, const std::string& request) {
+    std::string line;
+    {
+        const nb::gil_scoped_release free;
+        line = service.answer(request);
+    }
+    return text(line);
+}
+
+void add_service(nb::module_& module) {
+    using cli::ForecastService;
+    const auto make = [](ForecastService* self, const std::string& device, const std::string& predictor,
+                         const std::string& database, bool strict) {
+        new (self) ForecastService(cli::RequestSource{device, predictor, database, strict});
+    };
+    nb::class_<ForecastService>(module, "ForecastService")
+        .def("__init__", make, nb::arg("device"), nb::arg("predictor"), nb::arg("database"), nb::arg("strict"))
+        .def("answer", &answer, nb::arg("request"));
+}
+
+/// Both exceptions of the package. A wrong argument is a ValueError, too, as Python has it.
+void add_exceptions(nb::module_& module) {
+    const nb::exception<Error> error(module, "Error", PyExc_RuntimeError);
+    const nb::exception<UsageError> usage(module, "UsageError", nb::make_tuple(error, nb::handle(PyExc_ValueError)));
+    for (const nb::object& one : {nb::object(error), nb::object(usage)}) one.attr("__module__") = "joulecast";
+}
+
+}  // namespace
+}  // namespace joulecast::python
+
+NB_MODULE(_native, module) {
+    module.doc() = "The C++ side of joulecast: verbs of the program with their answers as text, and meters.";
+    joulecast::python::add_exceptions(module);
+    module.def("ask", &joulecast::python::ask, nb::arg("verb"), nb::arg("words"));
+    module.def("ship_from", [](const std::string& folder) { joulecast::cli::ship_from(folder); }, nb::arg("folder"));
+    joulecast::python::add_service(module);
+    joulecast::python::add_meters(module);
+}

@@ -1,0 +1,104 @@
+#include "cli/forecast_request.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "joulecast/error.h"
+
+namespace joulecast::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string refused(const std::string& line) {
+    try {
+        parse_forecast_request(line);
+    } catch (const FormatError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(ForecastRequest, TakesEveryKey) {
+    const auto r = parse_forecast_request(
+        R"({"id":"a","model":"resnet50","device":"h100","symbols":{"batch":8},"mode":"training","precision":"bf16",)"
+        R"("host":"cpp","optimizer":"adam","optimizer_form":"fused","accumulate":4,"checkpointing":true,)"
+        R"("clock_mhz":900,"memory_clock_mhz":1215.5,"power_limit_w":150,"operations":false})");
+    EXPECT_EQ(r.id, "\"a\"");
+    EXPECT_EQ(r.model, "resnet50");
+    EXPECT_EQ(r.device, "h100");
+    EXPECT_EQ(r.symbols, (SymbolValues{{"batch", 8}}));
+    EXPECT_EQ(r.setting.mode, Mode::training);
+    EXPECT_EQ(r.setting.precision, "bf16");
+    EXPECT_EQ(r.setting.host, Host::cpp);
+    EXPECT_EQ(r.setting.training.optimizer, Optimizer::adam);
+    EXPECT_EQ(r.setting.training.form, UpdateForm::fused);
+    EXPECT_EQ(r.setting.training.accumulation, 4);
+    EXPECT_TRUE(r.setting.training.checkpointing);
+    EXPECT_EQ(r.asked.sm_clock_mhz, 900);
+    EXPECT_EQ(r.asked.memory_clock_mhz, 1215.5);
+    EXPECT_EQ(r.asked.power_limit_w, 150);
+    EXPECT_FALSE(r.operations);
+}
+
+TEST(ForecastRequest, LeavesTheCommandLinesDefaults) {
+    const auto r = parse_forecast_request(R"({"model":"resnet50"})");
+    EXPECT_EQ(r.id, "null");
+    EXPECT_EQ(r.setting.mode, Mode::inference);
+    EXPECT_EQ(r.setting.precision, "fp32");
+    EXPECT_EQ(r.setting.host, Host::python);
+    EXPECT_EQ(r.setting.training.optimizer, Optimizer::none);
+    EXPECT_EQ(r.setting.training.accumulation, 1);
+    EXPECT_TRUE(std::isnan(r.asked.sm_clock_mhz));
+    EXPECT_TRUE(r.operations);
+}
+
+TEST(ForecastRequest, HandsAGraphOnAsText) {
+    const auto r = parse_forecast_request(R"({"id":7,"graph":{"schema":"joulecast.graph/1","nodes":[]}})");
+    EXPECT_EQ(r.id, "7");
+    EXPECT_EQ(r.graph, R"({"nodes":[],"schema":"joulecast.graph/1"})");
+}
+
+TEST(ForecastRequest, NamesTheKeyThatIsWrong) {
+    EXPECT_THAT(refused(R"({"model":"a","colour":1})"),
+                HasSubstr("unknown key \"colour\"; a request has accumulate, checkpointing"));
+    EXPECT_THAT(refused(R"({"model":1})"), HasSubstr("\"model\": expected a text"));
+    EXPECT_THAT(refused(R"({"model":"a","mode":"sleep"})"), HasSubstr("\"mode\": expected inference or training"));
+    EXPECT_THAT(refused(R"({"model":"a","host":"me"})"), HasSubstr("\"host\""));
+    EXPECT_THAT(refused(R"({"model":"a","symbols":{"batch":1.5}})"), HasSubstr("\"batch\" is no integer"));
+    EXPECT_THAT(refused(R"({"model":"a","symbols":{"batch":18446744073709551615}})"), HasSubstr("no integer of 64"));
+    EXPECT_THAT(refused(R"({"model":"a","operations":1})"), HasSubstr("expected true or false"));
+    EXPECT_THAT(refused(R"({"model":"a","optimizer":"lion"})"), HasSubstr("\"optimizer\": expected none, sgd"));
+    EXPECT_THAT(refused(R"({"model":"a","optimizer_form":"fused"})"), HasSubstr("name one with \"optimizer\""));
+    EXPECT_THAT(refused(R"({"model":"a","accumulate":0})"), HasSubstr("\"accumulate\": expected a number of passes"));
+    EXPECT_THAT(refused(R"({"model":"a","accumulate":18446744073709551615})"), HasSubstr("1 to 1024"));
+    EXPECT_THAT(refused(R"({"model":"a","clock_mhz":-1})"), HasSubstr("\"clock_mhz\": expected a number above 0"));
+    EXPECT_THAT(refused(R"({"model":"a","power_limit_w":"x"})"), HasSubstr("\"power_limit_w\""));
+    EXPECT_THAT(refused(R"({"model":"a","id":{}})"), HasSubstr("\"id\""));
+    EXPECT_THAT(refused(R"({"model":"a","model":"b"})"), HasSubstr("\"model\" stands twice"));
+}
+
+TEST(ForecastRequest, WantsAModelOrAGraphAndNotBoth) {
+    EXPECT_THAT(refused(R"({"id":1})"), HasSubstr("one of both"));
+    EXPECT_THAT(refused(R"({"model":"a","graph":{}})"), HasSubstr("one of both"));
+}
+
+TEST(ForecastRequest, RefusesWhatIsNoObjectTooDeepOrTooLong) {
+    EXPECT_THAT(refused("[1]"), HasSubstr("one JSON object"));
+    EXPECT_THAT(refused("{\"model\":"), HasSubstr("one JSON object"));
+    EXPECT_THAT(refused(R"({"graph":)" + std::string(100'000, '[')), HasSubstr("nests deeper than 18"));
+    EXPECT_THAT(refused(R"({"model":")" + std::string(5000, 'a') + "\"}"), HasSubstr("longer than 4096"));
+    EXPECT_THAT(refused(std::string(longest_request + 1, ' ')), HasSubstr("at most 16 MB"));
+}
+
+TEST(ForecastRequest, FindsTheIdOfALineThatIsWrongOtherwise) {
+    EXPECT_EQ(request_id(R"({"id":"x","colour":1})"), "\"x\"");
+    EXPECT_EQ(request_id(R"({"id":-3})"), "-3");
+    EXPECT_EQ(request_id(R"({"id":[1]})"), "null");
+    EXPECT_EQ(request_id("not JSON"), "null");
+}
+
+}  // namespace
+}  // namespace joulecast::cli
