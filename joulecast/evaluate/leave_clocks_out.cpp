@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "joulecast/error.h"
+#include "joulecast/evaluate/sweep_choices.h"
 #include "joulecast/learn/folds.h"
 #include "joulecast/learn/model.h"
 #include "joulecast/units/normal.h"
@@ -19,8 +20,6 @@ namespace {
 
 /// What the control loop of a power limit leaves of it.
 constexpr double share_of_limit = 0.995;
-constexpr double rule_share = 0.68;
-constexpr std::size_t least_options = 3;
 constexpr std::size_t least_listed = 2;  // workloads that levels are fitted to
 /// Log errors of levels where too few workloads tell of them.
 constexpr double level_sigma = 0.25;
@@ -28,30 +27,10 @@ constexpr std::size_t least_level_errors = 10;
 /// Two measurements at one clock differ by so much (standard deviation of the logarithm).
 constexpr double repeat_sigma = 0.01;
 
-double limit_or_infinity(const SweptRow& row) {
-    return row.asked.power_limit_w > 0 ? row.asked.power_limit_w : std::numeric_limits<double>::infinity();
-}
-
-double comparable_clock(double mhz) {
-    return mhz > 0 ? mhz : std::numeric_limits<double>::infinity();  // not told: the default, which is the highest
-}
-
-/// Of the highest memory clock, limit and clock, in this order.
-std::size_t reference_row(const ClockSweep& sweep) {
-    const auto rank = [](const SweptRow& row) {
-        return std::tuple(comparable_clock(row.asked.memory_clock_mhz), limit_or_infinity(row),
-                          comparable_clock(row.asked.sm_clock_mhz));
-    };
-    return static_cast<std::size_t>(std::ranges::max_element(sweep.rows, {}, rank) - sweep.rows.begin());
-}
-
-bool is_limit_sweep(const ClockSweep& sweep) {
-    return std::ranges::none_of(sweep.rows, [](const SweptRow& row) { return row.asked.sm_clock_mhz > 0; });
-}
-
 /// All that workloads of other models teach of the device.
 struct Lesson {
     ClockParameters parameters;
+    LimitParameters limits;
     KernelLevels levels;
     PowerLevels power_levels;
     double sigma_level_time = level_sigma;
@@ -127,6 +106,14 @@ void learn_clocks(Lesson& lesson, std::span<const ClockSweep* const> others, con
     lesson.parameters.spread = spread_of(lesson.parameters, workloads, likely, lesson.parameters.spread);
 }
 
+void learn_limits(Lesson& lesson, std::span<const ClockSweep* const> others, const Device& device) {
+    std::vector<SweptLimits> workloads;
+    for (const ClockSweep* sweep : others) {
+        if (is_limit_sweep(*sweep)) workloads.push_back(swept_limits(*sweep, lesson.levels, device));
+    }
+    lesson.limits = fit_limit_parameters(default_limit_parameters(lesson.parameters, device), workloads);
+}
+
 std::vector<float> forest_row(const SweptRow& row, const SweptRow& reference) {
     const auto number = [](double value) { return static_cast<float>(value); };  // NaN: missing
     return {number(row.asked.sm_clock_mhz), number(row.asked.memory_clock_mhz), number(row.asked.power_limit_w),
@@ -182,7 +169,7 @@ class Forecaster {
             const SweptRow& row = sweep_.rows[i];
             const ClockParameters& parameters = curve.parameters();
             const double y = relative_memory_clock(row.asked.memory_clock_mhz, parameters);
-            const double limit = std::isfinite(limit_or_infinity(row)) ? row.asked.power_limit_w : device_.tdp_w;
+            const double limit = row.asked.power_limit_w > 0 ? row.asked.power_limit_w : device_.tdp_w;
             const double x =
                 curve.within_limit(relative_sm_clock(row.asked.sm_clock_mhz, parameters), share_of_limit * limit, y);
             const double seconds = curve.time_s(x, y);
@@ -195,6 +182,24 @@ class Forecaster {
             one.power = within<Watts>(watts, std::hypot(repeat_sigma, sigmas.power, distance * spread.power));
             one.energy = within<Joules>(seconds * watts, std::hypot(repeat_sigma, std::hypot(sigmas.time, sigmas.power),
                                                                     distance * spread.energy));
+        }
+        return all;
+    }
+
+    std::vector<ClockForecast> by_limits(const std::string& model, const LimitParameters& parameters,
+                                         const KernelLevels& levels) const {
+        const LimitCurve curve = curve_of(parameters, swept_limits(sweep_, levels, device_));
+        std::vector<ClockForecast> all;
+        for (std::size_t i = 0; i < sweep_.rows.size(); ++i) {
+            const SweptRow& row = sweep_.rows[i];
+            const LimitedPoint at = curve.at(row.asked.power_limit_w > 0 ? row.asked.power_limit_w : device_.tdp_w);
+            const double distance = limit_distance(at.limit_w, curve.known());
+            const ClockSpread& spread = parameters.spread;
+            ClockForecast& one = all.emplace_back(named(model, i));
+            one.sm_clock_mhz = curve.working_x(at.limit_w) * parameters.clocks.highest_mhz;
+            one.time = within<Seconds>(at.time_s, distance * spread.time);
+            one.power = within<Watts>(at.power_w, distance * spread.power);
+            one.energy = within<Joules>(at.time_s * at.power_w, distance * spread.energy);
         }
         return all;
     }
@@ -240,17 +245,31 @@ WorkloadCurve curve_from_reference(const ClockSweep& sweep, const ClockParameter
     return {parameters, kernel_times(sweep.kernels, levels, units), issuing_s(sweep.kernels, levels), known};
 }
 
+/// Of a sweep over power limits; nothing where the highest one's power was not measured.
+std::vector<std::vector<ClockForecast>> limit_forecasts(const Forecaster& forecaster, const ClockSweep& sweep,
+                                                        const Lesson& lesson, const ClockParameters& defaults,
+                                                        const Device& device) {
+    if (!(sweep.rows[forecaster.reference()].power_w > 0)) return {};
+    return {forecaster.by_limits("joulecast", lesson.limits, lesson.levels),
+            forecaster.by_limits("joulecast_defaults", default_limit_parameters(defaults, device), KernelLevels{})};
+}
+
+std::vector<std::vector<ClockForecast>> clock_forecasts(const Forecaster& forecaster, const ClockSweep& sweep,
+                                                        const Lesson& lesson, const ClockParameters& defaults,
+                                                        const Device& device) {
+    const double share = likely_compute_share(sweep.rows[forecaster.reference()].power_w, lesson.shares);
+    return {forecaster.by_curve("joulecast",
+                                curve_from_reference(sweep, lesson.parameters, lesson.levels, device.units, share), {}),
+            forecaster.by_curve("joulecast_defaults",
+                                curve_from_reference(sweep, defaults, KernelLevels{}, device.units, 0.5), {})};
+}
+
 std::vector<std::vector<ClockForecast>> forecasts_of(const ClockSweep& sweep, const Lesson& lesson,
                                                      const ClockParameters& defaults, const Device& device) {
     const Forecaster forecaster(device, sweep);
     std::vector<std::vector<ClockForecast>> all;
-    if (sweep.rows.size() > 1) {
-        const double share = likely_compute_share(sweep.rows[forecaster.reference()].power_w, lesson.shares);
-        all.push_back(forecaster.by_curve(
-            "joulecast", curve_from_reference(sweep, lesson.parameters, lesson.levels, device.units, share), {}));
-        all.push_back(forecaster.by_curve(
-            "joulecast_defaults", curve_from_reference(sweep, defaults, KernelLevels{}, device.units, 0.5), {}));
-    }
+    if (sweep.rows.size() > 1)
+        all = (is_limit_sweep(sweep) ? limit_forecasts : clock_forecasts)(forecaster, sweep, lesson, defaults, device);
     if (!sweep.kernels.empty() && lesson.knows_levels) {
         const ClockParameters& parameters = lesson.parameters;
         const double x = lesson.level_x;
@@ -266,81 +285,6 @@ std::vector<std::vector<ClockForecast>> forecasts_of(const ClockSweep& sweep, co
     }
     if (sweep.rows.size() > 1 && !lesson.forests.empty()) all.push_back(forecaster.by_forest(lesson));
     return all;
-}
-
-/// The rows of a sweep that may be chosen: at the memory clock of the reference, with a known energy.
-std::vector<std::size_t> choosable_rows(const ClockSweep& sweep) {
-    const SweptRow& reference = sweep.rows[reference_row(sweep)];
-    std::vector<std::size_t> rows;
-    for (std::size_t i = 0; i < sweep.rows.size(); ++i) {
-        const SweptRow& row = sweep.rows[i];
-        if (comparable_clock(row.asked.memory_clock_mhz) == comparable_clock(reference.asked.memory_clock_mhz) &&
-            row.power_w > 0)
-            rows.push_back(i);
-    }
-    if (rows.size() < least_options) rows.clear();
-    return rows;
-}
-
-double clock_share_of(const ClockSweep& sweep, const SweptRow& row) {
-    const SweptRow& reference = sweep.rows[reference_row(sweep)];
-    return is_limit_sweep(sweep) ? row.asked.power_limit_w / reference.asked.power_limit_w
-                                 : row.asked.sm_clock_mhz / reference.asked.sm_clock_mhz;
-}
-
-std::vector<ClockOption> measured_options(const ClockSweep& sweep) {
-    std::vector<ClockOption> options;
-    for (const std::size_t i : choosable_rows(sweep)) {
-        const SweptRow& row = sweep.rows[i];
-        options.push_back({clock_share_of(sweep, row), row.time_s, row.time_s * row.power_w});
-    }
-    return options;
-}
-
-/// The lowest clock that a model of the voltage chooses, as a share of the reference's.
-double floor_share(const ClockSweep& sweep, const ClockParameters& parameters) {
-    if (is_limit_sweep(sweep)) return 0;
-    const double slack = 0.5 * parameters.step_mhz;
-    return (lowest_chosen_mhz(parameters) - slack) / sweep.rows[reference_row(sweep)].asked.sm_clock_mhz;
-}
-
-void choose_by_forecasts(const ClockSweep& sweep, const std::vector<ClockForecast>& forecasts, double floor,
-                         std::vector<ClockChoice>& choices) {
-    const auto measured = measured_options(sweep);
-    if (measured.empty()) return;
-    std::vector<ClockOption> forecast = measured;
-    const auto rows = choosable_rows(sweep);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        forecast[i].time_s = forecasts[rows[i]].time.value.value();
-        forecast[i].energy_j = forecasts[rows[i]].energy.value.value();
-    }
-    for (const ClockObjective objective : all_clock_objectives()) {
-        const std::size_t chosen = best_option(forecast, objective, floor);
-        choices.push_back({forecasts.front().model, objective, sweep.workload(), regret_of(measured, chosen, objective),
-                           is_over_limit(measured, chosen, objective)});
-    }
-}
-
-void choose_by_rules(const ClockSweep& sweep, std::span<const ClockSweep* const> others,
-                     std::vector<ClockChoice>& choices) {
-    const auto measured = measured_options(sweep);
-    if (measured.empty()) return;
-    std::vector<std::vector<ClockOption>> known;
-    for (const ClockSweep* other : others) {
-        if (is_limit_sweep(*other) != is_limit_sweep(sweep)) continue;
-        auto options = measured_options(*other);
-        if (!options.empty()) known.push_back(std::move(options));
-    }
-    for (const ClockObjective objective : all_clock_objectives()) {
-        const auto choose = [&](const std::string& rule, double share) {
-            const std::size_t chosen = nearest_option(measured, share);
-            choices.push_back({rule, objective, sweep.workload(), regret_of(measured, chosen, objective),
-                               is_over_limit(measured, chosen, objective)});
-        };
-        choose("maximum clock", 1);
-        if (!known.empty()) choose("best constant clock", best_constant_share(known, objective));
-        choose("68 % of maximum", rule_share);
-    }
 }
 
 /// Fold of each sweep, those of one model together.
@@ -382,6 +326,7 @@ ClockValidation validate_clocks(const Device& device, std::span<const ClockSweep
         lesson.parameters = defaults;
         learn_levels(lesson, others, device);
         learn_clocks(lesson, others, device);
+        learn_limits(lesson, others, device);
         grow_forests(lesson, others, settings);
         for (std::size_t i = 0; i < sweeps.size(); ++i) {
             if (fold_of[i] != fold) continue;

@@ -83,7 +83,46 @@ std::vector<ListedKernel> kernels_of(const Graph& graph, const Device& device, M
     return kernels;
 }
 
+double limit_or_infinity(const SweptRow& row) {
+    return row.asked.power_limit_w > 0 ? row.asked.power_limit_w : std::numeric_limits<double>::infinity();
+}
+
+double comparable_clock(double mhz) {
+    return mhz > 0 ? mhz : std::numeric_limits<double>::infinity();  // not told: the default, which is the highest
+}
+
+/// Knee and slope alone: a power limit tells nothing of how intervals widen over clocks.
+std::optional<ClockParameters> calibrated_by_limits(const Device& device, const ClockParameters& start,
+                                                    std::span<const ClockSweep> sweeps) {
+    std::vector<SweptLimits> workloads;
+    for (const ClockSweep& sweep : sweeps) {
+        if (!is_limit_sweep(sweep)) continue;
+        workloads.push_back(swept_limits(sweep, KernelLevels{}, device));
+        if (workloads.back().points.size() < 2) workloads.pop_back();
+    }
+    if (workloads.empty()) return std::nullopt;
+    ClockParameters parameters = fit_limit_parameters(default_limit_parameters(start, device), workloads).clocks;
+    parameters.workloads = static_cast<std::int64_t>(workloads.size());
+    return parameters;
+}
+
 }  // namespace
+
+std::size_t reference_row(const ClockSweep& sweep) {
+    const auto rank = [](const SweptRow& row) {
+        return std::tuple(comparable_clock(row.asked.memory_clock_mhz), limit_or_infinity(row),
+                          comparable_clock(row.asked.sm_clock_mhz));
+    };
+    return static_cast<std::size_t>(std::ranges::max_element(sweep.rows, {}, rank) - sweep.rows.begin());
+}
+
+bool is_same_memory_clock(const SweptRow& a, const SweptRow& b) {
+    return comparable_clock(a.asked.memory_clock_mhz) == comparable_clock(b.asked.memory_clock_mhz);
+}
+
+bool is_limit_sweep(const ClockSweep& sweep) {
+    return std::ranges::none_of(sweep.rows, [](const SweptRow& row) { return row.asked.sm_clock_mhz > 0; });
+}
 
 std::string ClockSweep::workload() const {
     std::string text = network.model;
@@ -147,6 +186,20 @@ SweptWorkload swept_workload(const ClockSweep& sweep, const ClockParameters& par
     return workload;
 }
 
+SweptLimits swept_limits(const ClockSweep& sweep, const KernelLevels& levels, const Device& device) {
+    SweptLimits workload;
+    workload.group = sweep.network.model;
+    workload.kernels = kernel_times(sweep.kernels, levels, device.units);
+    workload.host = issuing_s(sweep.kernels, levels);
+    workload.never_waits = sweep.source == "own";
+    for (const SweptRow& row : sweep.rows) {
+        if (!(row.power_w > 0)) continue;
+        const double limit_w = row.asked.power_limit_w > 0 ? row.asked.power_limit_w : device.tdp_w;
+        workload.points.push_back({limit_w, row.time_s, row.power_w});
+    }
+    return workload;
+}
+
 std::optional<ClockParameters> calibrated_clocks(const Device& device, std::span<const ClockSweep> sweeps,
                                                  std::span<const IdlePoint> idle) {
     if (!missing_for_clocks(device).empty()) return std::nullopt;
@@ -156,7 +209,7 @@ std::optional<ClockParameters> calibrated_clocks(const Device& device, std::span
         workloads.push_back(swept_workload(sweep, parameters, KernelLevels{}, device.units));
         if (workloads.back().points.size() < 2) workloads.pop_back();
     }
-    if (workloads.empty()) return std::nullopt;
+    if (workloads.empty()) return calibrated_by_limits(device, parameters, sweeps);
     parameters = fit_clock_parameters(parameters, workloads);
     std::vector<double> shares;
     for (const SweptWorkload& workload : workloads)

@@ -8,6 +8,7 @@
 
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/physics/fit_clocks.h"
+#include "joulecast/physics/fit_limits.h"
 #include "joulecast/physics/kernel_levels.h"
 #include "joulecast/predict/measured_networks.h"
 
@@ -33,6 +34,13 @@ struct ClockSweep {
     std::string workload() const;
 };
 
+/// The row that the others are told from: of the highest memory clock, power limit and clock, in this order; what was
+/// not asked for counts as the highest.
+std::size_t reference_row(const ClockSweep& sweep);
+bool is_same_memory_clock(const SweptRow& a, const SweptRow& b);
+/// No row asks for a clock: what differs is the power limit.
+bool is_limit_sweep(const ClockSweep& sweep);
+
 /// The usable rows of one device by workload. `open` gives a network's graph; where it throws, the sweep has no list of
 /// kernels. `device` may be of later facts than the rows.
 std::vector<ClockSweep> clock_sweeps(std::span<const NetworkRow> rows, const Device& device, const OpenMeasured& open);
@@ -47,11 +55,16 @@ ClockParameters parameters_for(const Device& device, std::span<const ClockSweep>
 SweptWorkload swept_workload(const ClockSweep& sweep, const ClockParameters& parameters, const KernelLevels& levels,
                              int units);
 
+/// Rows of a sweep over power limits, those without one under the device's TDP; rows without power are left out.
+/// Programs of one model are a group. What joulecast measured itself ran without a pause: it never waits.
+SweptLimits swept_limits(const ClockSweep& sweep, const KernelLevels& levels, const Device& device);
+
 /// x and y of a clock; 1 where it is not told.
 double relative_sm_clock(double sm_clock_mhz, const ClockParameters& parameters);
 double relative_memory_clock(double memory_clock_mhz, const ClockParameters& parameters);
 
-/// Knee, slope and spread fitted to all sweeps of a device with two clocks or more; absent without any.
+/// Knee, slope and spread fitted to all sweeps of a device with two clocks or more; without those, knee and slope
+/// fitted to its sweeps over power limits; absent without any.
 std::optional<ClockParameters> calibrated_clocks(const Device& device, std::span<const ClockSweep> sweeps,
                                                  std::span<const IdlePoint> idle);
 

@@ -110,25 +110,55 @@ TEST(LeaveClocksOut, ChoosesBetterThanTheMaximumClock) {
     EXPECT_EQ(regret(validation, "maximum clock", "energy within 1.1 of the time").over_limit, 0);
 }
 
+/// Trainings that wait for their data for a part of the time, more or less. Numbers made up.
+std::vector<ClockSweep> limit_sweeps(const LimitParameters& truth) {
+    std::vector<ClockSweep> sweeps;
+    for (int i = 0; i < 5; ++i) {
+        const LimitCurve curve(truth, {}, 0, {250, 100.0 + i, 80 + 35.0 * i});
+        ClockSweep& sweep = sweeps.emplace_back();
+        sweep.network.model = "training" + std::to_string(i);
+        sweep.source = "sweep";
+        for (const double limit : {125.0, 150.0, 200.0, 250.0}) {
+            SweptRow& row = sweep.rows.emplace_back();
+            row.asked.power_limit_w = limit;
+            row.time_s = curve.at(limit).time_s;
+            row.power_w = curve.at(limit).power_w;
+        }
+    }
+    return sweeps;
+}
+
 TEST(LeaveClocksOut, ForecastsPowerLimitsFromTheHighest) {
     const Device device = find_device("v100-16g-pcie");
-    const ClockParameters parameters = default_clock_parameters(device);
-    const WorkloadCurve curve(parameters, {of_compute_share(0.9)}, 0, {1, 1, 1, 240});
-    ClockSweep sweep;
-    sweep.network.model = "limited";
-    for (const double limit : {125.0, 150.0, 200.0, 250.0}) {
-        SweptRow& row = sweep.rows.emplace_back();
-        row.asked.power_limit_w = limit;
-        const double x = curve.within_limit(1, 0.995 * limit);
-        row.time_s = curve.time_s(x);
-        row.power_w = curve.power_w(x);
-    }
-    const ClockValidation validation = validated({sweep});
+    LimitParameters truth = default_limit_parameters(default_clock_parameters(device), device);
+    truth.duty.working_w = 250;
+    truth.duty.waiting_w = 60;
+    const ClockValidation validation = validated(limit_sweeps(truth));
     for (const ClockForecast& forecast : validation.networks) {
         EXPECT_LE(forecast.power.value.value(), forecast.row.asked.power_limit_w) << forecast.model;
         EXPECT_EQ(forecast.is_reference, forecast.row.asked.power_limit_w == 250);
+        if (forecast.model != "thesis_forest") {
+            EXPECT_LT(forecast.power.low, forecast.power.value);
+        }
     }
-    EXPECT_LT(mean_error(validation, "joulecast", "time_s"), 0.20);
+    for (const char* metric : {"time_s", "power_w"}) {
+        EXPECT_LT(mean_error(validation, "joulecast", metric), 0.02) << metric;
+        EXPECT_LT(mean_error(validation, "joulecast", metric), mean_error(validation, "joulecast_defaults", metric));
+    }
+    EXPECT_EQ(regret(validation, "best constant clock", "energy").workloads, 5);
+}
+
+TEST(LeaveClocksOut, APowerLimitTeachesNothingOfItsOwnWorkload) {
+    const Device device = find_device("v100-16g-pcie");
+    auto sweeps = limit_sweeps(default_limit_parameters(default_clock_parameters(device), device));
+    const auto before = validated(sweeps).networks;
+    sweeps[2].rows[0].time_s *= 3;
+    const auto after = validated(sweeps).networks;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        if (before[i].workload != "training2" || before[i].model != "joulecast") continue;
+        EXPECT_EQ(before[i].time.value, after[i].time.value);
+        EXPECT_EQ(before[i].power.value, after[i].power.value);
+    }
 }
 
 TEST(LeaveClocksOut, RefusesADeviceWithoutClocks) {

@@ -1,0 +1,77 @@
+#include "joulecast/predict/clock_sweeps.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "joulecast/device/device_table.h"
+
+namespace joulecast {
+namespace {
+
+/// Over power limits, by parameters made up.
+ClockSweep limit_sweep(const LimitParameters& truth, const std::string& model, double power_w) {
+    const LimitCurve curve(truth, {}, 0, {250, 100, power_w});
+    ClockSweep sweep;
+    sweep.network.model = model;
+    sweep.source = "sweep";
+    for (const double limit : {100.0, 125.0, 150.0, 175.0, 200.0, 250.0}) {
+        SweptRow& row = sweep.rows.emplace_back();
+        if (limit < 250) row.asked.power_limit_w = limit;
+        row.time_s = curve.at(limit).time_s;
+        row.power_w = curve.at(limit).power_w;
+    }
+    return sweep;
+}
+
+LimitParameters truth_of(const Device& device, double knee) {
+    ClockParameters clocks = default_clock_parameters(device);
+    clocks.knee = knee;
+    return default_limit_parameters(clocks, device);
+}
+
+TEST(ClockSweeps, ARowWithoutALimitIsUnderTheDevicesOwn) {
+    const Device device = find_device("v100-16g-pcie");
+    ClockSweep sweep = limit_sweep(truth_of(device, 0.7), "net", 200);
+    sweep.rows[1].power_w = std::nan("");
+    const SweptLimits limits = swept_limits(sweep, KernelLevels{}, device);
+    EXPECT_EQ(limits.group, "net");
+    EXPECT_EQ(limits.points.size(), 5U);
+    EXPECT_EQ(highest_limit(limits.points).limit_w, device.tdp_w);
+    EXPECT_FALSE(limits.never_waits);
+    sweep.source = "own";
+    EXPECT_TRUE(swept_limits(sweep, KernelLevels{}, device).never_waits);
+}
+
+TEST(ClockSweeps, TheRowWithoutALimitIsTheReference) {
+    const Device device = find_device("v100-16g-pcie");
+    const ClockSweep sweep = limit_sweep(truth_of(device, 0.7), "net", 200);
+    EXPECT_TRUE(is_limit_sweep(sweep));
+    EXPECT_EQ(reference_row(sweep), 5U);
+    EXPECT_TRUE(is_same_memory_clock(sweep.rows[0], sweep.rows[5]));
+}
+
+TEST(ClockSweeps, PowerLimitsAloneTellTheKnee) {
+    const Device device = find_device("v100-16g-pcie");
+    const LimitParameters truth = truth_of(device, 0.58);
+    const std::vector<ClockSweep> sweeps = {limit_sweep(truth, "a", 120), limit_sweep(truth, "b", 200),
+                                            limit_sweep(truth, "c", 210)};
+    const auto calibrated = calibrated_clocks(device, sweeps, {});
+    ASSERT_TRUE(calibrated);
+    EXPECT_EQ(calibrated->workloads, 3);
+    EXPECT_LT(calibrated->knee, 0.66);
+    EXPECT_EQ(calibrated->spread, default_clock_parameters(device).spread);
+}
+
+TEST(ClockSweeps, OnePointOfEachTellsNothing) {
+    const Device device = find_device("v100-16g-pcie");
+    ClockSweep sweep = limit_sweep(truth_of(device, 0.7), "net", 200);
+    sweep.rows.resize(1);
+    EXPECT_FALSE(calibrated_clocks(device, std::vector{sweep}, {}));
+    EXPECT_FALSE(calibrated_clocks(device, {}, {}));
+}
+
+}  // namespace
+}  // namespace joulecast
