@@ -97,13 +97,13 @@ void learn_clocks(Lesson& lesson, std::span<const ClockSweep* const> others, con
     for (const SweptWorkload& workload : workloads)
         lesson.shares.push_back(
             {reference_point(workload.points).power_w, fitted_compute_share(lesson.parameters, workload.points)});
-    std::vector<double> likely;
+    std::vector<SweptWorkload> likely = workloads;
     for (std::size_t i = 0; i < workloads.size(); ++i) {
         std::vector<KnownShare> rest = lesson.shares;
         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-        likely.push_back(likely_compute_share(lesson.shares[i].power_w, rest));
+        if (likely[i].kernels.empty()) likely[i].kernels = likely_kernels(lesson.shares[i].power_w, rest);
     }
-    lesson.parameters.spread = spread_of(lesson.parameters, workloads, likely, lesson.parameters.spread);
+    lesson.parameters.spread = spread_of(lesson.parameters, likely, {}, lesson.parameters.spread);
 }
 
 void learn_limits(Lesson& lesson, std::span<const ClockSweep* const> others, const Device& device) {
@@ -239,9 +239,9 @@ class Forecaster {
 
 /// The curve from the reference row, by the device's parameters.
 WorkloadCurve curve_from_reference(const ClockSweep& sweep, const ClockParameters& parameters,
-                                   const KernelLevels& levels, int units, double compute_share) {
+                                   const KernelLevels& levels, int units, std::span<const KnownShare> shares) {
     const ClockedPoint known = point_of(sweep.rows[reference_row(sweep)], parameters);
-    if (sweep.kernels.empty()) return {parameters, {of_compute_share(compute_share)}, 0, known};
+    if (sweep.kernels.empty()) return {parameters, likely_kernels(known.power_w, shares), 0, known};
     return {parameters, kernel_times(sweep.kernels, levels, units), issuing_s(sweep.kernels, levels), known};
 }
 
@@ -257,11 +257,11 @@ std::vector<std::vector<ClockForecast>> limit_forecasts(const Forecaster& foreca
 std::vector<std::vector<ClockForecast>> clock_forecasts(const Forecaster& forecaster, const ClockSweep& sweep,
                                                         const Lesson& lesson, const ClockParameters& defaults,
                                                         const Device& device) {
-    const double share = likely_compute_share(sweep.rows[forecaster.reference()].power_w, lesson.shares);
-    return {forecaster.by_curve("joulecast",
-                                curve_from_reference(sweep, lesson.parameters, lesson.levels, device.units, share), {}),
+    return {forecaster.by_curve(
+                "joulecast", curve_from_reference(sweep, lesson.parameters, lesson.levels, device.units, lesson.shares),
+                {}),
             forecaster.by_curve("joulecast_defaults",
-                                curve_from_reference(sweep, defaults, KernelLevels{}, device.units, 0.5), {})};
+                                curve_from_reference(sweep, defaults, KernelLevels{}, device.units, {}), {})};
 }
 
 std::vector<std::vector<ClockForecast>> forecasts_of(const ClockSweep& sweep, const Lesson& lesson,

@@ -41,17 +41,16 @@ struct ClockValidation {
     std::int64_t listed = 0;  ///< workloads whose kernels are known
 };
 
-/// Forecasts each workload's other clocks from its highest one; everything else is learned from workloads of other
-/// models on the same device:
+/// Forecasts each workload's other clocks, or power limits, from its highest one; everything else is learned from
+/// workloads of other models on the same device:
 ///
-///   joulecast             from time and power at the highest clock; knee of the voltage, compute share (where no list
-///   of
-///                         kernels tells it) and intervals from the others
+///   joulecast             from time and power at the highest clock or limit; from the others the knee of the voltage,
+///                         what a workload without a list of kernels may consist of, how programs under power limits
+///                         work and wait, and intervals
 ///   joulecast_defaults    the same by the architecture's parameters, nothing from the others
 ///   joulecast_operations  from the list of kernels alone, levels of time and power from the others
 ///   thesis_forest         a random forest on seconds and watts over clock, memory clock, limit, and time and power at
-///   the
-///                         highest clock, trained on the others
+///                         the highest clock, trained on the others
 ///
 /// and how well each chooses a clock, beside rules: the maximum, the best constant one (of the others), 68 % of the
 /// maximum. Choices are among the measured points at the highest memory clock.

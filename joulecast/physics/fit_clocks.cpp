@@ -181,7 +181,7 @@ ClockSpread spread_of(const ClockParameters& parameters, std::span<const SweptWo
     for (std::size_t i = 0; i < workloads.size(); ++i) {
         if (workloads[i].points.size() < 2) continue;
         const ClockedPoint& reference = reference_point(workloads[i].points);
-        const WorkloadCurve curve = curve_of(parameters, workloads[i], shares[i]);
+        const WorkloadCurve curve = curve_of(parameters, workloads[i], shares.empty() ? 0 : shares[i]);
         for (const ClockedPoint& point : workloads[i].points) {
             const double distance = clock_distance(point.x, point.y, reference);
             if (!is_other(point, reference) || distance < least_distance) continue;

@@ -32,7 +32,8 @@ ClockParameters fit_clock_parameters(const ClockParameters& start, std::span<con
 WorkloadCurve curve_of(const ClockParameters& parameters, const SweptWorkload& workload, double compute_share);
 
 /// Spreads (ClockSpread) under which nine tenths of the points of these workloads lie inside their 90 % intervals, each
-/// forecast from its reference point; `shares` as of curve_of(), one a workload. `otherwise` where there is no point.
+/// forecast from its reference point; `shares` as of curve_of(), one a workload, or none where all have kernels.
+/// `otherwise` where there is no point.
 ClockSpread spread_of(const ClockParameters& parameters, std::span<const SweptWorkload> workloads,
                       std::span<const double> shares, const ClockSpread& otherwise);
 

@@ -218,16 +218,19 @@ std::optional<ClockParameters> calibrated_clocks(const Device& device, std::span
     return parameters;
 }
 
-double likely_compute_share(double power_w, std::span<const KnownShare> known) {
-    double sum = 0;
-    double whole = 0;
+std::vector<KernelTime> likely_kernels(double power_w, std::span<const KnownShare> known) {
+    std::map<double, double> weights;  // by share; few distinct ones (fitted_compute_share())
     for (const KnownShare& one : known) {
         const double distance = std::log(power_w / one.power_w) / like_power;
-        const double weight = weight_of_all + (std::isfinite(distance) ? std::exp(-distance * distance / 2) : 0);
-        sum += weight * one.share;
-        whole += weight;
+        weights[one.share] += weight_of_all + (std::isfinite(distance) ? std::exp(-distance * distance / 2) : 0);
     }
-    return whole > 0 ? sum / whole : 0.5;
+    if (weights.empty()) return {of_compute_share(0.5)};
+    std::vector<KernelTime> kernels;
+    for (const auto& [share, weight] : weights) {
+        const KernelTime whole = of_compute_share(share);
+        kernels.push_back({weight * whole.compute, weight * whole.memory, 0});
+    }
+    return kernels;
 }
 
 }  // namespace joulecast

@@ -68,12 +68,14 @@ double relative_memory_clock(double memory_clock_mhz, const ClockParameters& par
 std::optional<ClockParameters> calibrated_clocks(const Device& device, std::span<const ClockSweep> sweeps,
                                                  std::span<const IdlePoint> idle);
 
-/// The compute share that workloads of known shares and like power suggest: those are the mean of the shares, weighted
-/// by likeness of the power at the reference point. 0.5 without any.
+/// A workload of which the compute share was fitted.
 struct KnownShare {
     double power_w = 0;
     double share = 0;
 };
-double likely_compute_share(double power_w, std::span<const KnownShare> known);
+/// What a workload may consist of, by workloads of known shares: a kernel of each share, each taking as much of the
+/// time as that share is likely by the likeness of the power at the reference point. Its curve is the mean of theirs,
+/// which is what a choice among clocks has to weigh. One of share 0.5 without any.
+std::vector<KernelTime> likely_kernels(double power_w, std::span<const KnownShare> known);
 
 }  // namespace joulecast

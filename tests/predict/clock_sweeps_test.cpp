@@ -73,5 +73,28 @@ TEST(ClockSweeps, OnePointOfEachTellsNothing) {
     EXPECT_FALSE(calibrated_clocks(device, {}, {}));
 }
 
+TEST(ClockSweeps, AnUnknownWorkloadIsTheMeanOfThoseThatItMayBe) {
+    const ClockParameters parameters = default_clock_parameters(find_device("v100-16g-pcie"));
+    const std::vector<KnownShare> known = {{200, 0.9}, {200, 0.1}, {200, 0.9}};
+    const WorkloadCurve likely(parameters, likely_kernels(200, known), 0, {1, 1, 1, 200});
+    const auto alone = [&](double share) {
+        return WorkloadCurve(parameters, {of_compute_share(share)}, 0, {1, 1, 1, 200}).time_s(0.6);
+    };
+    EXPECT_NEAR(likely.time_s(0.6), (2 * alone(0.9) + alone(0.1)) / 3, 5e-3);
+}
+
+TEST(ClockSweeps, LikenessOfPowerTellsWhatAWorkloadMayBe) {
+    const ClockParameters parameters = default_clock_parameters(find_device("v100-16g-pcie"));
+    const std::vector<KnownShare> known = {{240, 1.0}, {120, 0.0}};
+    const auto time_at = [&](double power_w) {
+        return WorkloadCurve(parameters, likely_kernels(power_w, known), 0, {1, 1, 1, power_w}).time_s(0.7);
+    };
+    EXPECT_GT(time_at(235), 1.3);
+    EXPECT_LT(time_at(120), 1.1);
+    const WorkloadCurve of_nothing(parameters, likely_kernels(200, {}), 0, {1, 1, 1, 200});
+    EXPECT_DOUBLE_EQ(of_nothing.time_s(0.7),
+                     WorkloadCurve(parameters, {of_compute_share(0.5)}, 0, {1, 1, 1, 200}).time_s(0.7));
+}
+
 }  // namespace
 }  // namespace joulecast
