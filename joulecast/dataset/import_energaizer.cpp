@@ -13,6 +13,7 @@
 
 #include "joulecast/dataset/columns.h"
 #include "joulecast/dataset/energaizer_kernel.h"
+#include "joulecast/dataset/energaizer_omissions.h"
 #include "joulecast/dataset/published_rows.h"
 #include "joulecast/dataset/table_reader.h"
 #include "joulecast/dataset/unpack.h"
@@ -210,6 +211,10 @@ void read_kernels(TableReader& table, PublishedRows& rows) {
         } else {
             rows.use();
             lists.add(network, *operation, count);
+            if (operation->target == "aten::conv2d") {
+                for (const CalledKernel& one : energaizer_omissions(network.model, *operation, count))
+                    lists.add(network, one.operation, one.count);
+            }
         }
     }
     for (const NetworkOperationRow& line : lists.lines()) rows.add(line);

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include "joulecast/error.h"
+#include "joulecast/evaluate/network_levels.h"
 #include "joulecast/evaluate/sweep_choices.h"
 #include "joulecast/learn/folds.h"
 #include "joulecast/learn/model.h"
@@ -21,9 +21,6 @@ namespace {
 /// What the control loop of a power limit leaves of it.
 constexpr double share_of_limit = 0.995;
 constexpr std::size_t least_listed = 2;  // workloads that levels are fitted to
-/// Log errors of levels where too few workloads tell of them.
-constexpr double level_sigma = 0.25;
-constexpr std::size_t least_level_errors = 10;
 /// Two measurements at one clock differ by so much (standard deviation of the logarithm).
 constexpr double repeat_sigma = 0.01;
 
@@ -31,13 +28,9 @@ constexpr double repeat_sigma = 0.01;
 struct Lesson {
     ClockParameters parameters;
     LimitParameters limits;
-    KernelLevels levels;
-    PowerLevels power_levels;
-    double sigma_level_time = level_sigma;
-    double sigma_level_power = level_sigma;
+    NetworkLevels levels;
     std::vector<KnownShare> shares;
     bool knows_levels = false;
-    double level_x = 1;          ///< the clock that the levels were fitted at, in the middle
     std::vector<Model> forests;  ///< of time and power; empty: too few rows
 };
 
@@ -51,45 +44,23 @@ std::vector<ListedWorkload> listed_workloads(std::span<const ClockSweep* const> 
     std::vector<ListedWorkload> listed;
     for (const ClockSweep* sweep : sweeps) {
         if (sweep->kernels.empty()) continue;
-        listed.push_back({sweep->kernels, point_of(sweep->rows[reference_row(*sweep)], parameters)});
+        listed.push_back(
+            {sweep->network.model, sweep->kernels, point_of(sweep->rows[reference_row(*sweep)], parameters)});
     }
     return listed;
 }
 
-/// Nine tenths of |log error| as a standard deviation; absent for few.
-std::optional<double> sigma_of(const std::vector<double>& log_errors) {
-    if (log_errors.size() < least_level_errors) return std::nullopt;
-    return quantile(log_errors, 0.9) / normal_90;
-}
-
 void learn_levels(Lesson& lesson, std::span<const ClockSweep* const> others, const Device& device) {
     const auto listed = listed_workloads(others, lesson.parameters);
-    lesson.power_levels = default_power_levels(device);
     lesson.knows_levels = listed.size() >= least_listed;
-    if (!lesson.knows_levels) return;
-    lesson.levels = fit_kernel_levels(lesson.levels, listed, device.units, lesson.parameters);
-    lesson.power_levels = fit_power_levels(lesson.power_levels, listed, lesson.levels, device.units, lesson.parameters);
-    std::vector<double> of_time;
-    std::vector<double> of_power;
-    std::vector<double> clocks;
-    for (const ListedWorkload& workload : listed) {
-        const ClockedPoint& at = workload.point;
-        clocks.push_back(at.x);
-        const double time = workload_s(workload.kernels, lesson.levels, device.units, lesson.parameters, at.x, at.y);
-        of_time.push_back(std::abs(std::log(time / at.time_s)));
-        const double watts = workload_w(workload.kernels, lesson.levels, lesson.power_levels, device.units,
-                                        lesson.parameters, at.x, at.y);
-        if (at.power_w > 0) of_power.push_back(std::abs(std::log(std::min(watts, device.tdp_w) / at.power_w)));
-    }
-    lesson.level_x = median(clocks);
-    lesson.sigma_level_time = sigma_of(of_time).value_or(level_sigma);
-    lesson.sigma_level_power = sigma_of(of_power).value_or(level_sigma);
+    lesson.levels = lesson.knows_levels ? network_levels(listed, device, lesson.parameters)
+                                        : NetworkLevels{{}, default_power_levels(device)};
 }
 
 void learn_clocks(Lesson& lesson, std::span<const ClockSweep* const> others, const Device& device) {
     std::vector<SweptWorkload> workloads;
     for (const ClockSweep* sweep : others) {
-        SweptWorkload workload = swept_workload(*sweep, lesson.parameters, lesson.levels, device.units);
+        SweptWorkload workload = swept_workload(*sweep, lesson.parameters, lesson.levels.time, device.units);
         if (workload.points.size() > 1) workloads.push_back(std::move(workload));
     }
     if (workloads.empty()) return;
@@ -109,7 +80,7 @@ void learn_clocks(Lesson& lesson, std::span<const ClockSweep* const> others, con
 void learn_limits(Lesson& lesson, std::span<const ClockSweep* const> others, const Device& device) {
     std::vector<SweptLimits> workloads;
     for (const ClockSweep* sweep : others) {
-        if (is_limit_sweep(*sweep)) workloads.push_back(swept_limits(*sweep, lesson.levels, device));
+        if (is_limit_sweep(*sweep)) workloads.push_back(swept_limits(*sweep, lesson.levels.time, device));
     }
     lesson.limits = fit_limit_parameters(default_limit_parameters(lesson.parameters, device), workloads);
 }
@@ -250,7 +221,7 @@ std::vector<std::vector<ClockForecast>> limit_forecasts(const Forecaster& foreca
                                                         const Lesson& lesson, const ClockParameters& defaults,
                                                         const Device& device) {
     if (!(sweep.rows[forecaster.reference()].power_w > 0)) return {};
-    return {forecaster.by_limits("joulecast", lesson.limits, lesson.levels),
+    return {forecaster.by_limits("joulecast", lesson.limits, lesson.levels.time),
             forecaster.by_limits("joulecast_defaults", default_limit_parameters(defaults, device), KernelLevels{})};
 }
 
@@ -258,8 +229,8 @@ std::vector<std::vector<ClockForecast>> clock_forecasts(const Forecaster& foreca
                                                         const Lesson& lesson, const ClockParameters& defaults,
                                                         const Device& device) {
     return {forecaster.by_curve(
-                "joulecast", curve_from_reference(sweep, lesson.parameters, lesson.levels, device.units, lesson.shares),
-                {}),
+                "joulecast",
+                curve_from_reference(sweep, lesson.parameters, lesson.levels.time, device.units, lesson.shares), {}),
             forecaster.by_curve("joulecast_defaults",
                                 curve_from_reference(sweep, defaults, KernelLevels{}, device.units, {}), {})};
 }
@@ -272,14 +243,14 @@ std::vector<std::vector<ClockForecast>> forecasts_of(const ClockSweep& sweep, co
         all = (is_limit_sweep(sweep) ? limit_forecasts : clock_forecasts)(forecaster, sweep, lesson, defaults, device);
     if (!sweep.kernels.empty() && lesson.knows_levels) {
         const ClockParameters& parameters = lesson.parameters;
-        const double x = lesson.level_x;
+        const double x = lesson.levels.x;
         const ClockedPoint fitted{
-            x, 1, workload_s(sweep.kernels, lesson.levels, device.units, parameters, x),
-            workload_w(sweep.kernels, lesson.levels, lesson.power_levels, device.units, parameters, x)};
-        const WorkloadCurve curve(parameters, kernel_times(sweep.kernels, lesson.levels, device.units),
-                                  issuing_s(sweep.kernels, lesson.levels), fitted);
+            x, 1, workload_s(sweep.kernels, lesson.levels.time, device.units, parameters, x),
+            workload_w(sweep.kernels, lesson.levels.time, lesson.levels.power, device.units, parameters, x)};
+        const WorkloadCurve curve(parameters, kernel_times(sweep.kernels, lesson.levels.time, device.units),
+                                  issuing_s(sweep.kernels, lesson.levels.time), fitted);
         auto rows =
-            forecaster.by_curve("joulecast_operations", curve, {lesson.sigma_level_time, lesson.sigma_level_power});
+            forecaster.by_curve("joulecast_operations", curve, {lesson.levels.sigma_time, lesson.levels.sigma_power});
         for (ClockForecast& one : rows) one.is_reference = false;
         all.push_back(std::move(rows));
     }

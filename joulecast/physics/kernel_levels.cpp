@@ -19,13 +19,15 @@ constexpr double pull = 0.02;       // of one workload, for a level off by a fac
 constexpr std::size_t least_workloads = 6;
 constexpr double tdp_of_a100_w = 250;
 
-double filled_share(const ListedKernel& kernel, double waves, int units) {
-    return kernel.tiles > 0 ? kernel.tiles / (kernel.tiles + waves * units) : 1;
+double filled_share(const ListedKernel& kernel, const KernelLevels& levels, int units) {
+    const double over_units = kernel.tiles > 0 ? kernel.tiles / (kernel.tiles + levels.waves * units) : 1;
+    const double over_depth = kernel.depth > 0 ? kernel.depth / (kernel.depth + levels.ramp) : 1;
+    return over_units * over_depth;
 }
 
 KernelTime time_of(const ListedKernel& kernel, const KernelLevels& levels, int units) {
     const double reached = kernel.on_matrix_units ? levels.matrix : levels.vector;
-    return {kernel.flop_s / (reached * filled_share(kernel, levels.waves, units)), kernel.byte_s / levels.bandwidth,
+    return {kernel.flop_s / (reached * filled_share(kernel, levels, units)), kernel.byte_s / levels.bandwidth,
             clocked_share_of_latency * levels.latency_s};
 }
 

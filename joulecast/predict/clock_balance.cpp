@@ -5,6 +5,8 @@
 #include <span>
 
 #include "joulecast/graph/family.h"
+#include "joulecast/graph/record.h"
+#include "joulecast/graph/strides.h"
 
 namespace joulecast {
 namespace {
@@ -14,6 +16,16 @@ constexpr double tile = 128;
 constexpr double most_latency_s = 0.7 * 10.2e-6;
 /// A rate of products so much above that of the vector units is one of matrix units.
 constexpr double matrix_over_vector = 1.5;
+
+/// Convolutions of half precision run on matrix units in channels_last order (cuDNN's nchwToNhwc kernels in any trace
+/// of PyTorch): contiguous tensors are read and written once more, before and after.
+bool is_turned(const PreparedOperation& operation, Dtype type) {
+    if (operation.family() != Family::convolution || element_bytes(type) != 2 || operation.dimensions.groups != 1)
+        return false;
+    const Value* input = find_argument(operation.operation, "input");
+    const auto* tensor = input != nullptr ? std::get_if<TensorType>(input) : nullptr;
+    return tensor != nullptr && !records::suggests_channels_last(*tensor);
+}
 
 }  // namespace
 
@@ -28,8 +40,11 @@ ListedKernel listed_kernel(const PreparedOperation& operation, const Device& dev
     kernel.byte_s = operation.roofline.byte_s;
     kernel.is_product = family == Family::matmul || family == Family::convolution || family == Family::attention;
     kernel.tiles = tiles > 0 ? tiles : 0;
+    kernel.depth = kernel.tiles > 0 && dimensions.gemm_k > 0 ? dimensions.gemm_k : 0;
     kernel.on_matrix_units =
         kernel.is_product && peak_flop_per_s(device, type, math) > matrix_over_vector * vector_flop_per_s(device, type);
+    if (kernel.on_matrix_units && is_turned(operation, type))
+        kernel.byte_s += 2 * (dimensions.input_bytes + dimensions.output_bytes) / device.bandwidth_bytes_per_s;
     return kernel;
 }
 

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "joulecast/dataset/energaizer_kernel.h"
+#include "joulecast/dataset/energaizer_omissions.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/record.h"
 #include "tests/dataset/imports.h"
@@ -191,6 +192,30 @@ TEST(EnergaizerKernel, AConvolutionStandsInJsonAndIsTheProductBesideIt) {
           R"("{""b"": 1099511627776, ""c"": 1099511627776, ""hw"": 1099511627776, ""m"": 16, )"
           R"(""padding"": 1, ""rs"": 3, ""stride"": 2}")"})
         EXPECT_THROW(kernel(std::string("conv2d,,1,50,16,27,,bf16,tc,") + hostile), FormatError) << hostile;
+}
+
+std::string omitted(const std::string& model, const std::string& convolution, std::int64_t count) {
+    std::string text;
+    for (const CalledKernel& one : energaizer_omissions(model, parse_operation(convolution), count))
+        text += std::to_string(one.count) + " " +
+                signature({one.operation.target,
+                           {{"out", find_record(one.operation.target)->outputs(one.operation).at(0)}}}) +
+                "; ";
+    return text;
+}
+
+TEST(EnergaizerOmissions, CnnsNormaliseBehindEachConvolutionAndResnetsAddBlocks) {
+    const std::string wide = "aten::conv2d(input=bf16[2,128,28,28], weight=bf16[512,128,1,1])";
+    const std::string first = "aten::conv2d(input=bf16[2,64,56,56], weight=bf16[256,64,1,1])";
+    const std::string square = "aten::conv2d(input=bf16[2,64,56,56], weight=bf16[64,64,3,3], padding=[1,1])";
+    EXPECT_EQ(omitted("energaizer:resnet101", wide, 4),
+              "4 aten::batch_norm(out=bf16[2,512,28,28]); 4 aten::add.Tensor(out=bf16[2,512,28,28]); ");
+    // Four such convolutions, three blocks.
+    EXPECT_EQ(omitted("energaizer:resnet101", first, 4),
+              "4 aten::batch_norm(out=bf16[2,256,56,56]); 3 aten::add.Tensor(out=bf16[2,256,56,56]); ");
+    EXPECT_EQ(omitted("energaizer:resnet101", square, 3), "3 aten::batch_norm(out=bf16[2,64,56,56]); ");
+    EXPECT_EQ(omitted("energaizer:mobilevitmodel-small", wide, 1), "1 aten::batch_norm(out=bf16[2,512,28,28]); ");
+    EXPECT_EQ(omitted("energaizer:vitmodel-large", wide, 1), "");
 }
 
 TEST(EnergaizerKernel, SizesThatDoNotFitAreRefusedAtTheirLine) {
