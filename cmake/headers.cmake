@@ -6,6 +6,7 @@ set(joulecast_headers
     joulecast/dataset/csv_reader.h
     joulecast/dataset/dataset.h
     joulecast/dataset/energaizer_kernel.h
+    joulecast/dataset/energaizer_omissions.h
     joulecast/dataset/fx_node.h
     joulecast/dataset/import.h
     joulecast/dataset/import_aiconfigurator.h
@@ -53,8 +54,10 @@ set(joulecast_headers
     joulecast/evaluate/learner_comparison.h
     joulecast/evaluate/leave_clocks_out.h
     joulecast/evaluate/leave_device_out.h
+    joulecast/evaluate/network_levels.h
     joulecast/evaluate/slow_operations.h
     joulecast/evaluate/summed_networks.h
+    joulecast/evaluate/sweep_choices.h
     joulecast/evaluate/what_next_trial.h
     joulecast/features/dimensions.h
     joulecast/features/feature.h
@@ -167,11 +170,13 @@ set(joulecast_headers
     joulecast/physics/clock_curve.h
     joulecast/physics/convolution_scratch.h
     joulecast/physics/fit_clocks.h
+    joulecast/physics/fit_limits.h
     joulecast/physics/fit_physical_power.h
     joulecast/physics/held_by_python.h
     joulecast/physics/kept_on_cpu.h
     joulecast/physics/kernel_levels.h
     joulecast/physics/law.h
+    joulecast/physics/limit_curve.h
     joulecast/physics/memory.h
     joulecast/physics/memory_fit.h
     joulecast/physics/nelder_mead.h
