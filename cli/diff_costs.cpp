@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cli/clock_text.h"
+#include "cli/json_number.h"
 #include "joulecast/report/table.h"
 
 namespace joulecast::cli {
@@ -12,28 +13,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
-template <class Unit>
-Json estimate_json(const Estimate<Unit>& e) {
-    return {{"value", number(e.value.value())}, {"low", number(e.low.value())}, {"high", number(e.high.value())}};
-}
-
 Json network_json(const NetworkForecast& n) {
     return {{"model", n.model},
             {"time_s", estimate_json(n.time)},
             {"energy_j", estimate_json(n.energy)},
             {"power_w", estimate_json(n.power)},
             {"peak_memory_bytes", estimate_json(n.cost.peak_memory)},
-            {"resident_bytes", number(n.resident_bytes)},
+            {"resident_bytes", number_or_null(n.resident_bytes)},
             {"limited_by", name(n.limited_by)},
             {"lower_bound", n.lower_bound}};
 }
 
 Json difference_json(const CostDifference& d) {
-    Json answer{{"value", number(d.value)}, {"low", number(d.low)}, {"high", number(d.high)}};
+    Json answer = interval_json(d.value, d.low, d.high);
     answer["exceeds_error"] = std::isfinite(d.value) ? Json(d.exceeds_error()) : Json(nullptr);
     return answer;
 }
@@ -97,15 +89,15 @@ std::string DiffCosts::to_json() const {
                       {"mode", name(n.mode)},
                       {"precision", n.precision},
                       {"host", name(n.point.host)},
-                      {"clock_mhz", number(n.point.sm_clock_mhz)},
-                      {"memory_clock_mhz", number(n.point.memory_clock_mhz)},
+                      {"clock_mhz", number_or_null(n.point.sm_clock_mhz)},
+                      {"memory_clock_mhz", number_or_null(n.point.memory_clock_mhz)},
                       {"before", network_json(before_.network)},
                       {"after", network_json(n)},
                       {"difference",
                        {{"time_s", difference_json(difference_.time_s)},
                         {"energy_j", difference_json(difference_.energy_j)},
                         {"peak_memory_bytes", difference_json(difference_.peak_memory_bytes)},
-                        {"resident_bytes", number(difference_.resident_bytes)}}}};
+                        {"resident_bytes", number_or_null(difference_.resident_bytes)}}}};
     return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

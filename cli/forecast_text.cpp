@@ -1,12 +1,12 @@
 #include "cli/forecast_text.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "cli/clock_text.h"
+#include "cli/json_number.h"
 #include "cli/known.h"
 #include "cli/memory_output.h"
 #include "cli/operation_json.h"
@@ -255,16 +255,6 @@ std::string where_it_goes(const Forecast& forecast) {
            to_text(fill(operation_table_columns(), all)) + rest;
 }
 
-template <class Unit>
-Json estimate(const Estimate<Unit>& e) {
-    const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
-    return {{"value", number(e.value.value())}, {"low", number(e.low.value())}, {"high", number(e.high.value())}};
-}
-
-Json number(double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
 Json shares(const NetworkForecast& network) {
     Json answer = Json::object();
     for (const Evidence evidence :
@@ -289,38 +279,38 @@ Json to_json(const Forecast& forecast) {
     return {{"model", n.model},
             {"device", n.device},
             {"device_name", forecast.device_name},
-            {"clock_mhz", number(n.point.sm_clock_mhz)},
-            {"memory_clock_mhz", number(n.point.memory_clock_mhz)},
-            {"asked_clock_mhz", number(n.asked.sm_clock_mhz)},
-            {"asked_memory_clock_mhz", number(n.asked.memory_clock_mhz)},
-            {"asked_power_limit_w", number(n.asked.power_limit_w)},
+            {"clock_mhz", number_or_null(n.point.sm_clock_mhz)},
+            {"memory_clock_mhz", number_or_null(n.point.memory_clock_mhz)},
+            {"asked_clock_mhz", number_or_null(n.asked.sm_clock_mhz)},
+            {"asked_memory_clock_mhz", number_or_null(n.asked.memory_clock_mhz)},
+            {"asked_power_limit_w", number_or_null(n.asked.power_limit_w)},
             {"clock_workloads", forecast.clock_workloads},
             {"mode", name(n.mode)},
             {"precision", n.precision},
             {"host", name(n.point.host)},
             {"threads", n.point.threads},
             {"symbols", std::move(symbols)},
-            {"time_s", estimate(n.time)},
-            {"device_time_s", estimate(n.cost.device_time)},
-            {"host_time_s", estimate(n.cost.host_time)},
-            {"host_adds_s", estimate(n.host_adds)},
+            {"time_s", estimate_json(n.time)},
+            {"device_time_s", estimate_json(n.cost.device_time)},
+            {"host_time_s", estimate_json(n.cost.host_time)},
+            {"host_adds_s", estimate_json(n.host_adds)},
             {"host_evidence", name(n.host_evidence)},
             {"host_networks", n.host_networks},
-            {"energy_j", estimate(n.energy)},
-            {"idle_energy_j", number(n.idle_energy_j)},
-            {"dynamic_energy_j", number(n.dynamic_energy_j)},
-            {"power_w", estimate(n.power)},
+            {"energy_j", estimate_json(n.energy)},
+            {"idle_energy_j", number_or_null(n.idle_energy_j)},
+            {"dynamic_energy_j", number_or_null(n.dynamic_energy_j)},
+            {"power_w", estimate_json(n.power)},
             {"energy_missing_reason", n.energy_missing_reason},
-            {"peak_memory_bytes", estimate(n.cost.peak_memory)},
+            {"peak_memory_bytes", estimate_json(n.cost.peak_memory)},
             {"memory_missing_reason", n.memory_missing_reason},
-            {"resident_bytes", number(n.resident_bytes)},
+            {"resident_bytes", number_or_null(n.resident_bytes)},
             {"composition", name(n.composition)},
             {"optimizer", name(n.training.optimizer)},
             {"accumulate", n.training.accumulation},
             {"checkpointing", n.training.checkpointing},
-            {"update_time_s", estimate(n.update_time)},
-            {"step_time_s", number(n.time.value.value() / passes(n))},
-            {"step_energy_j", number(n.energy.value.value() / passes(n))},
+            {"update_time_s", estimate_json(n.update_time)},
+            {"step_time_s", number_or_null(n.time.value.value() / passes(n))},
+            {"step_energy_j", number_or_null(n.energy.value.value() / passes(n))},
             {"limited_by", name(n.limited_by)},
             {"predictor", n.predictor},
             {"predictor_note", forecast.note},

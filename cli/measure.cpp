@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/json_number.h"
 #include "cli/metered_runs.h"
 #include "cli/picture.h"
 #include "cli/verb.h"
@@ -89,10 +90,6 @@ std::vector<Line> lines(const MeteredRuns& all) {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
 Json run_json(const MeteredRuns& all, std::size_t index) {
     const ForegroundRun& run = all.runs[index];
     Json json = {{"start_s", run.start_s - all.runs.front().start_s},
@@ -102,7 +99,7 @@ Json run_json(const MeteredRuns& all, std::size_t index) {
                  {"status", run.status},
                  {"energy_j", Json::object()}};
     for (const MeterResult& meter : all.meters) {
-        if (index < meter.runs.size()) json["energy_j"][meter.meter] = number(meter.runs[index].energy_j);
+        if (index < meter.runs.size()) json["energy_j"][meter.meter] = number_or_null(meter.runs[index].energy_j);
     }
     return json;
 }
@@ -118,9 +115,9 @@ std::string answer_json(const Options& options, const MeteredRuns& all, const Ta
     for (std::size_t i = 0; i < all.meters.size(); ++i) {
         Json& json = answer["meters"][i];
         const MeterResult& meter = all.meters[i];
-        json["dynamic_energy_half_width_j"] = number(meter.dynamic_energy_j.half_width);
+        json["dynamic_energy_half_width_j"] = number_or_null(meter.dynamic_energy_j.half_width);
         json["covers"] = meter.covers;
-        json["gain_error"] = number(meter.gain_error);
+        json["gain_error"] = number_or_null(meter.gain_error);
         json["energy_missing_reason"] = meter.missing_reason;
     }
     answer["runs"] = Json::array();

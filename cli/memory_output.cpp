@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "cli/json_number.h"
 #include "cli/known.h"
 #include "joulecast/report/table.h"
 #include "joulecast/units/statistics.h"
@@ -14,10 +15,6 @@ namespace joulecast::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json bytes_or_null(double bytes) {
-    return std::isfinite(bytes) ? Json(bytes) : Json(nullptr);
-}
 
 /// Networks of one mode and precision.
 struct MemorySummary {
@@ -119,12 +116,12 @@ std::string memory_json(const NetworkForecast& network) {
                 {"input_bytes", plan.input_bytes},           {"output_bytes", plan.output_bytes},
                 {"activation_bytes", plan.activation_bytes}, {"saved_bytes", plan.saved_bytes},
                 {"gradient_bytes", plan.gradient_bytes},     {"optimizer_bytes", plan.optimizer_bytes},
-                {"workspace_bytes", plan.workspace_bytes},   {"reserved_bytes", bytes_or_null(plan.reserved_bytes)}};
+                {"workspace_bytes", plan.workspace_bytes},   {"reserved_bytes", number_or_null(plan.reserved_bytes)}};
     if (plan.peak_at < plan.timeline.size()) answer["peak_in"] = name(plan.timeline[plan.peak_at].pass);
     answer["checkpointed_blocks"] = network.checkpointed_blocks;
     const MemoryFit fit = network.memory_fit.value_or(MemoryFit{});
-    answer["needed_bytes"] = bytes_or_null(fit.needed_bytes);
-    answer["available_bytes"] = bytes_or_null(fit.available_bytes);
+    answer["needed_bytes"] = number_or_null(fit.needed_bytes);
+    answer["available_bytes"] = number_or_null(fit.available_bytes);
     answer["fits"] = fit.fits() ? Json(*fit.fits()) : Json(nullptr);
     answer["sponner_optimistic_bytes"] = network.sponner ? Json(network.sponner->optimistic_bytes) : Json(nullptr);
     answer["sponner_pessimistic_bytes"] = network.sponner ? Json(network.sponner->pessimistic_bytes) : Json(nullptr);

@@ -3,6 +3,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_number.h"
 #include "cli/known.h"
 #include "cli/recommendation_text.h"
 #include "cli/recommendation_words.h"
@@ -14,20 +15,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
-template <class Unit>
-Json estimate(const Estimate<Unit>& e) {
-    return {{"value", number(e.value.value())}, {"low", number(e.low.value())}, {"high", number(e.high.value())}};
-}
-
 Json job_json(const Candidate& c, const Question& question) {
     if (!question.job) return nullptr;
     const JobCost job = job_cost(c, *question.job, question.prices);
-    return {{"samples", question.job->samples}, {"runs", job.runs},           {"hours", number(job.hours)},
-            {"kwh", number(job.kwh)},           {"price", number(job.price)}, {"carbon_g", number(job.carbon_g)}};
+    return {{"samples", question.job->samples},   {"runs", job.runs},
+            {"hours", number_or_null(job.hours)}, {"kwh", number_or_null(job.kwh)},
+            {"price", number_or_null(job.price)}, {"carbon_g", number_or_null(job.carbon_g)}};
 }
 
 /// A candidate with what came of it.
@@ -39,34 +32,34 @@ Json candidate_json(const Recommendation& r, std::size_t index) {
     for (const auto& [symbol, value] : c.symbols) symbols[symbol] = value;
     Json values = Json::object();
     for (const ObjectiveRule& one : objectives())
-        values[std::string(one.name)] = number(one.per_sample(sample, r.question.prices));
+        values[std::string(one.name)] = number_or_null(one.per_sample(sample, r.question.prices));
     return {{"device", c.asked.device},
-            {"clock_mhz", number(c.asked.sm_clock_mhz)},
-            {"real_clock_mhz", number(c.real.sm_clock_mhz)},
-            {"memory_clock_mhz", number(c.real.memory_clock_mhz)},
-            {"power_limit_w", number(c.asked.power_limit_w)},
+            {"clock_mhz", number_or_null(c.asked.sm_clock_mhz)},
+            {"real_clock_mhz", number_or_null(c.real.sm_clock_mhz)},
+            {"memory_clock_mhz", number_or_null(c.real.memory_clock_mhz)},
+            {"power_limit_w", number_or_null(c.asked.power_limit_w)},
             {"is_default", c.is_default},
             {"mode", name(c.mode)},
             {"precision", c.precision},
             {"host", name(c.asked.host)},
             {"symbols", std::move(symbols)},
             {"samples_per_run", c.samples},
-            {"time_s", estimate(c.time)},
-            {"energy_j", estimate(c.energy)},
-            {"power_w", estimate(c.power)},
-            {"memory_bytes", estimate(c.memory)},
-            {"device_memory_bytes", number(c.device_memory)},
+            {"time_s", estimate_json(c.time)},
+            {"energy_j", estimate_json(c.energy)},
+            {"power_w", estimate_json(c.power)},
+            {"memory_bytes", estimate_json(c.memory)},
+            {"device_memory_bytes", number_or_null(c.device_memory)},
             {"per_sample", std::move(values)},
-            {"tokens_per_s", number(c.tokens / c.time.value.value())},
-            {"energy_per_token_j", number(c.energy.value.value() / c.tokens)},
+            {"tokens_per_s", number_or_null(c.tokens / c.time.value.value())},
+            {"energy_per_token_j", number_or_null(c.energy.value.value() / c.tokens)},
             {"limited_by", c.limited_by},
             {"lower_bound", c.lower_bound},
-            {"value", number(a.value)},
+            {"value", number_or_null(a.value)},
             {"feasible", a.feasible()},
             {"unfit", a.unfit ? a.unfit->reason : ""},
             {"breaks", a.breaks},
             {"pareto", a.in_front},
-            {"chance_best", a.feasible() ? number(a.chance_best) : Json(nullptr)},
+            {"chance_best", a.feasible() ? number_or_null(a.chance_best) : Json(nullptr)},
             {"job", job_json(c, r.question)}};
 }
 
@@ -78,8 +71,7 @@ Json saving_json(const Recommendation& r, std::optional<std::size_t> other) {
         const double of_other = one.per_sample(sample_cost(against), r.question.prices);
         if (!std::isfinite(of_other) || !(of_other > 0)) continue;
         const Saving less = saving(r.answer(), against, one.objective, r.question.prices);
-        answer[std::string(one.name)] = {
-            {"value", number(less.value)}, {"low", number(less.low)}, {"high", number(less.high)}};
+        answer[std::string(one.name)] = interval_json(less.value, less.low, less.high);
     }
     return answer;
 }
@@ -92,9 +84,9 @@ Json limits_json(const Recommendation& r) {
         Json line{{"limit", one.name}, {"asked", *limit}, {"value", nullptr}, {"chance", nullptr}};
         if (!r.empty()) {
             const double value = one.value(r.answer(), r.question);
-            line["value"] = number(value);
+            line["value"] = number_or_null(value);
             for (const Held& held : held_limits(r.answer(), r.question)) {
-                if (held.rule == &one) line["chance"] = number(held.chance);
+                if (held.rule == &one) line["chance"] = number_or_null(held.chance);
             }
         }
         all.push_back(std::move(line));
@@ -107,9 +99,9 @@ Json binding_json(const Recommendation& r) {
     Json all = Json::array();
     for (const Binding& one : r.emptiness.binding) {
         all.push_back({{"limit", one.rule ? std::string(one.rule->name) : "device_memory"},
-                       {"asked", number(one.limit)},
-                       {"nearest", number(one.nearest)},
-                       {"excess", number(one.excess())},
+                       {"asked", number_or_null(one.limit)},
+                       {"nearest", number_or_null(one.nearest)},
+                       {"excess", number_or_null(one.excess())},
                        {"candidate", candidate_json(r, one.candidate)}});
     }
     return {{"together", r.emptiness.together}, {"limits", std::move(all)}};
@@ -124,9 +116,9 @@ Json places(const Recommendation& r, const std::vector<std::size_t>& indices) {
 Json question_json(const Question& q) {
     return {{"minimise", rule(q.objective).name},
             {"unit", rule(q.objective).unit},
-            {"electricity_price_per_kwh", number(q.prices.electricity_per_kwh)},
-            {"carbon_g_per_kwh", number(q.prices.carbon_g_per_kwh)},
-            {"samples", q.job ? number(q.job->samples) : Json(nullptr)}};
+            {"electricity_price_per_kwh", number_or_null(q.prices.electricity_per_kwh)},
+            {"carbon_g_per_kwh", number_or_null(q.prices.carbon_g_per_kwh)},
+            {"samples", q.job ? number_or_null(q.job->samples) : Json(nullptr)}};
 }
 
 Json to_json(const Answered& answered) {
@@ -164,7 +156,7 @@ Json to_json(const Answered& answered) {
         answer["saving_against_first"] = saving_json(r, r.first_default);
         answer["chance_best"] = r.assessment().chance_best;
         answer["chance_within_1_percent"] = r.chance.within;
-        answer["expected_excess"] = number(r.chance.expected_excess);
+        answer["expected_excess"] = number_or_null(r.chance.expected_excess);
         if (!apply.command.empty()) answer["command"] = apply.command;
         if (!apply.undo.empty()) answer["undo_command"] = apply.undo;
         answer["command_note"] = apply.note;

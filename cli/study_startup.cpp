@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/json_number.h"
 #include "cli/picture.h"
 #include "cli/study.h"
 #include "joulecast/error.h"
@@ -175,10 +175,6 @@ const std::vector<Column<Line>>& columns() {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
 std::string answer_json(const StudyOptions& options, const Traced& traced, const Startup& startup) {
     Json answer = {{"schema", "joulecast.study/1"},
                    {"study", options.study},
@@ -189,11 +185,11 @@ std::string answer_json(const StudyOptions& options, const Traced& traced, const
         answer["operation"] = options.operation;
         answer["device"] = traced.device;
     }
-    answer["steady_w"] = number(startup.steady_w);
-    answer["sigma_w"] = number(startup.sigma_w);
+    answer["steady_w"] = number_or_null(startup.steady_w);
+    answer["sigma_w"] = number_or_null(startup.sigma_w);
     answer["runs"] = Json::array();
     for (const double settled_s : startup.settled_after_s)
-        answer["runs"].push_back({{"settled_after_s", number(settled_s)}});
+        answer["runs"].push_back({{"settled_after_s", number_or_null(settled_s)}});
     return answer.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
