@@ -1,31 +1,21 @@
 #include "cli/operation_json.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "joulecast/units/digits.h"
 
 namespace joulecast::cli {
 namespace {
 
-/// The shortest digits that read back as the same number; null where there is none.
+/// NaN and infinity are null: JSON has no other way to say them.
 void append(std::string& text, double value) {
-    if (!std::isfinite(value)) {
+    if (std::isfinite(value)) {
+        append_digits(text, value);
+    } else {
         text += "null";
-        return;
     }
-    std::array<char, 32> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    const std::string_view written(digits.data(), static_cast<std::size_t>(end - digits.data()));
-    text += written;
-    // As JSON writers do: a real number shows that it is one.
-    if (written.find_first_of(".e") == std::string_view::npos) text += ".0";
-}
-
-void append(std::string& text, std::int64_t value) {
-    std::array<char, 24> digits{};
-    text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
 }
 
 void append_quoted(std::string& text, std::string_view value) {
@@ -71,7 +61,7 @@ void append_operations(std::string& text, std::span<const OperationForecast> ope
         append_quoted(text, operation.operation.target);
         append(text, "signature", signature(operation.operation));
         text += ",\"count\":";
-        append(text, operation.count);
+        append_digits(text, operation.count);
         append(text, "time_s", operation.cost.device_time);
         append(text, "energy_j", operation.energy);
         append(text, "power_w", operation.power);

@@ -261,6 +261,7 @@ set(joulecast_headers
     joulecast/report/sparkline.h
     joulecast/report/table.h
     joulecast/report/treemap.h
+    joulecast/units/digits.h
     joulecast/units/normal.h
     joulecast/units/printable.h
     joulecast/units/quantity.h

@@ -1,39 +1,26 @@
 // The text form of operations: signature() writes it, parse_operation() reads it.
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
 
 #include "joulecast/error.h"
 #include "joulecast/graph/operation.h"
+#include "joulecast/units/digits.h"
 
 namespace joulecast {
 
 namespace {
 
-void append_integer(std::string& text, std::int64_t value) {
-    std::array<char, 24> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    text.append(digits.data(), end);
-}
-
-/// Shortest text that reads back as the same double, and as a double: "3.0", "1e-05", "-inf".
 void append_real(std::string& text, double value) {
     if (std::isnan(value)) {
         text += "nan";
-        return;
-    }
-    if (std::isinf(value)) {
+    } else if (std::isinf(value)) {
         text += value < 0 ? "-inf" : "inf";
-        return;
+    } else {
+        append_digits(text, value);
     }
-    std::array<char, 32> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    const std::string_view written(digits.data(), static_cast<std::size_t>(end - digits.data()));
-    text += written;
-    if (written.find_first_of(".e") == std::string_view::npos) text += ".0";
 }
 
 void append_string(std::string& text, std::string_view value) {
@@ -69,14 +56,14 @@ void append_list(std::string& text, const List& list, Append append) {
 
 void append_tensor(std::string& text, const TensorType& tensor) {
     text += name(tensor.dtype);
-    append_list(text, tensor.sizes, [&](std::int64_t size) { append_integer(text, size); });
+    append_list(text, tensor.sizes, [&](std::int64_t size) { append_digits(text, size); });
     if (is_channels_last(tensor)) {
         text += "{cl}";
     } else if (!is_contiguous(tensor)) {
         text += '{';
         for (std::size_t i = 0; i < tensor.strides.size(); ++i) {
             if (i > 0) text += ',';
-            append_integer(text, tensor.strides[i]);
+            append_digits(text, tensor.strides[i]);
         }
         text += '}';
     }
@@ -88,7 +75,7 @@ struct ValueWriter {
 
     void operator()(None) const { text += "none"; }
     void operator()(bool value) const { text += value ? "true" : "false"; }
-    void operator()(std::int64_t value) const { append_integer(text, value); }
+    void operator()(std::int64_t value) const { append_digits(text, value); }
     void operator()(double value) const { append_real(text, value); }
     void operator()(const std::string& value) const { append_string(text, value); }
     void operator()(Dtype value) const { text += name(value); }
