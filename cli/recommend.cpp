@@ -82,18 +82,6 @@ Grid parse_grid(const Options& options) {
     return grid;
 }
 
-std::vector<Opened> open_graphs(const std::string& model, const std::vector<std::string>& modes,
-                                const std::vector<SymbolValues>& sizes) {
-    std::vector<Opened> graphs;
-    for (const SymbolValues& symbols : sizes) {
-        for (const std::string& word : modes) {
-            const Mode mode = parse_mode(word).value();
-            graphs.push_back({mode, open_model(model, shipped_folder("zoo"), symbols, mode)});
-        }
-    }
-    return graphs;
-}
-
 /// A phase of a network over sequences, or the network itself.
 struct Phase {
     std::string name;
@@ -191,7 +179,9 @@ std::vector<SurveyedDevice> load_devices(const Options& options) {
 
 Answered answer(const Phase& phase, const std::vector<SurveyedDevice>& devices, const Options& options,
                 std::set<std::string>& said) {
-    const auto graphs = open_graphs(phase.model, phase.modes, phase.sizes);
+    std::vector<Opened> graphs;
+    visit_graphs(phase.model, phase.sizes, phase.modes,
+                 [&](Graph graph, Mode mode) { graphs.push_back({mode, std::move(graph)}); });
     Survey survey = survey_devices(
         devices,
         {options.settings.precisions, parse_host(options.host).value(), options.settings.training_setup(),

@@ -8,10 +8,9 @@
 #include "cli/measured_rows.h"
 #include "cli/report_pages.h"
 #include "cli/settings.h"
-#include "cli/verb.h"
 #include "joulecast/error.h"
 #include "joulecast/evaluate/cross_validate.h"
-#include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/graph/graph.h"
 #include "joulecast/learn/learner.h"
 #include "joulecast/report/dataset_chapters.h"
 
@@ -50,14 +49,10 @@ void append(std::vector<T>& to, std::vector<T> from) {
 std::map<std::string, std::int64_t> calls_of_models(const ReportOptions& options) {
     std::map<std::string, std::int64_t> calls;
     for (const std::string& model : options.models) {
-        for (const SymbolValues& symbols : parse_settings(options.settings.set)) {
-            for (const std::string& mode_name : options.settings.modes) {
-                const Mode mode = parse_mode(mode_name).value();
-                const Graph graph = in_mode(open_model(model, shipped_folder("zoo"), symbols, mode), mode);
-                for (const CountedOperation& one : count_operations(graph))
-                    calls[signature(one.operation)] += one.count;
-            }
-        }
+        visit_graphs(model, parse_settings(options.settings.set), options.settings.modes, [&](Graph graph, Mode mode) {
+            for (const CountedOperation& one : count_operations(in_mode(std::move(graph), mode)))
+                calls[signature(one.operation)] += one.count;
+        });
     }
     return calls;
 }

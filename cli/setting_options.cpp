@@ -11,6 +11,17 @@
 
 namespace joulecast::cli {
 
+void visit_graphs(const std::string& model, const std::vector<SymbolValues>& sizes,
+                  const std::vector<std::string>& modes, const std::function<void(Graph, Mode)>& visitor) {
+    const std::string zoo = shipped_folder("zoo");
+    for (const SymbolValues& symbols : sizes) {
+        for (const std::string& word : modes) {
+            const Mode mode = parse_mode(word).value();
+            visitor(open_model(model, zoo, symbols, mode), mode);
+        }
+    }
+}
+
 void SettingOptions::declare(CLI::App& command) {
     command.add_option("--set", set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
     command.add_option("--mode", modes, "inference, training, or inference,training")
@@ -53,13 +64,9 @@ void SettingOptions::visit(const std::vector<std::string>& models,
                            const std::function<void(const Graph&, const ForecastSetting&)>& visitor) const {
     const auto combinations = parse_settings(set);
     for (const std::string& model : models) {
-        for (const SymbolValues& symbols : combinations) {
-            for (const std::string& word : modes) {
-                const Mode mode = parse_mode(word).value();
-                const Graph graph = open_model(model, shipped_folder("zoo"), symbols, mode);
-                for (const ForecastSetting& setting : settings(mode)) visitor(graph, setting);
-            }
-        }
+        visit_graphs(model, combinations, modes, [&](const Graph& graph, Mode mode) {
+            for (const ForecastSetting& setting : settings(mode)) visitor(graph, setting);
+        });
     }
 }
 

@@ -13,6 +13,11 @@
 
 namespace joulecast::cli {
 
+/// Opens a network at each of its sizes in every mode, in this order, one at a time: the graph has the form that its
+/// mode wants, if the zoo has that. Throws what open_model() throws.
+void visit_graphs(const std::string& model, const std::vector<SymbolValues>& sizes,
+                  const std::vector<std::string>& modes, const std::function<void(Graph, Mode)>& visitor);
+
 /// In which settings networks are forecast: options that mean the same for every verb that has them. The options must
 /// outlive the parse.
 struct SettingOptions {
