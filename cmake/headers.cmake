@@ -186,6 +186,7 @@ set(joulecast_headers
     joulecast/physics/roofline.h
     joulecast/physics/sponner_bounds.h
     joulecast/physics/sustained_peak.h
+    joulecast/physics/tensor_lifetimes.h
     joulecast/physics/timeline.h
     joulecast/predict/at_point.h
     joulecast/predict/by_model.h
