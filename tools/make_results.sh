@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Writes docs/results.md: every table there is what the command above it printed. About twenty minutes. Published tables
 # are read from $JOULECAST_DATA (docs/data.md).
-# usage: tools/make_results.sh [JOULECAST]   (default: build/release/bin/joulecast)
+# usage: tools/make_results.sh [JOULECAST [SECTION...]]   (default: build/release/bin/joulecast, all of them)
+# SECTION is cpu, a30, gpus, clocks, studies or decisions; the others stay on the page as they are, with their dates.
 set -euo pipefail
 data=${JOULECAST_DATA:?set it to the folder of published tables, docs/data.md}
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -9,6 +10,8 @@ joulecast=$(realpath "${1:-build/release/bin/joulecast}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 result=$work/results.md
+version=$("$joulecast" --version | tail -n 1)
+version=${version#joulecast }
 
 # table COMMAND... : the command as a reader types it, and what it prints.
 table() {
@@ -19,18 +22,24 @@ table() {
     } >>"$result"
 }
 
-# The section that tools/make_bench_results.sh measures stays as it is, at the end of the page.
-awk '/^## /{speed = ($0 == "## Speed")} speed' docs/results.md >"$work/speed.md"
+# begin TITLE : a section of the page.
+begin() { printf '## %s\n\nWritten %s, joulecast %s.\n\n' "$1" "$(date -u +%F)" "$version" >>"$result"; }
 
-cat >"$result" <<TEXT
-# Results
+# kept TITLE : the section as it stands on the page.
+kept() {
+    awk -v title="## $1" '/^## /{inside = ($0 == title)} inside' docs/results.md
+}
 
-Every table is what the command above it printed; \`tools/make_results.sh\` writes this page. Last written
-$(date -u +%F), joulecast $("$joulecast" --version | tail -n 1).
+own_database() {
+    if [[ ! -f $work/own.db ]]; then
+        "$joulecast" import csv datasets/cpu-amd-epyc-2c.csv --db "$work/own.db" >/dev/null
+    fi
+}
 
-## A CPU: two cores of an AMD EPYC, float32
-
-Data: \`datasets/cpu-amd-epyc-2c.csv\` (its README says how it was measured): twelve networks at batch 1 and 8, inference
+cpu() {
+    begin "${titles[cpu]}"
+    cat >>"$result" <<'TEXT'
+Data: `datasets/cpu-amd-epyc-2c.csv` (its README says how it was measured): twelve networks at batch 1 and 8, inference
 and training. First into a database:
 
     joulecast import csv datasets/cpu-amd-epyc-2c.csv --db own.db
@@ -41,17 +50,17 @@ Forecasts: no operation of the network is in training, not even one that it shar
 calibrates nothing. "Σ measured" is the sum of its *measured* operations: what composition costs by itself. Memory is the
 peak above parameters and inputs. The table of operations that comes first scores the same held-out operations.
 TEXT
-"$joulecast" import csv datasets/cpu-amd-epyc-2c.csv --db "$work/own.db" >/dev/null
-table validate --db "$work/own.db" --split network
-cat >>"$result" <<'TEXT'
+    own_database
+    table validate --db "$work/own.db" --split network
+    cat >>"$result" <<'TEXT'
 
 ### Operations, folds grouped by operation, with baselines
 
 The same operation never stands in training and test. `thesis_forest` is a random forest on raw seconds and layer
 attributes; `roofline` and `paleo` know the data sheet only, here peak and bandwidth estimated from cores and clock.
 TEXT
-table validate --db "$work/own.db" --split operation --baselines
-cat >>"$result" <<'TEXT'
+    table validate --db "$work/own.db" --split operation --baselines
+    cat >>"$result" <<'TEXT'
 
 ### Sums of measured operations against networks
 
@@ -61,28 +70,29 @@ networks at other batches and seven not at all.
 
     joulecast import csv datasets/cpu-amd-epyc-2c-batch4.csv --db batch4.db
 TEXT
-"$joulecast" import csv datasets/cpu-amd-epyc-2c-batch4.csv --db "$work/batch4.db" >/dev/null
-table validate --db "$work/batch4.db" --predictor predictors/cpu-amd-epyc-2c.jcp
-cat >>"$result" <<'TEXT'
+    "$joulecast" import csv datasets/cpu-amd-epyc-2c-batch4.csv --db "$work/batch4.db" >/dev/null
+    table validate --db "$work/batch4.db" --predictor predictors/cpu-amd-epyc-2c.jcp
+    cat >>"$result" <<'TEXT'
 
 The same two hours later (`datasets/cpu-amd-epyc-2c-batch4-again.csv`; all fifteen in training, nine in inference). Others are
 the worst this time: the machine was not the same under the operations and under the network.
 
     joulecast import csv datasets/cpu-amd-epyc-2c-batch4-again.csv --db again.db
 TEXT
-"$joulecast" import csv datasets/cpu-amd-epyc-2c-batch4-again.csv --db "$work/again.db" >/dev/null
-table validate --db "$work/again.db" --predictor predictors/cpu-amd-epyc-2c.jcp
-cat >>"$result" <<'TEXT'
+    "$joulecast" import csv datasets/cpu-amd-epyc-2c-batch4-again.csv --db "$work/again.db" >/dev/null
+    table validate --db "$work/again.db" --predictor predictors/cpu-amd-epyc-2c.jcp
+    cat >>"$result" <<'TEXT'
 
 ### The same with random folds: it leaks
 
 Printed to compare with papers that split this way. An operation that several measurements share stands on both sides.
 TEXT
-table validate --db "$work/own.db" --split random --folds 15 --baselines
-cat >>"$result" <<'TEXT'
+    table validate --db "$work/own.db" --split random --folds 15 --baselines
+}
 
-## An NVIDIA A30: the layers of the thesis
-
+a30() {
+    begin "${titles[a30]}"
+    cat >>"$result" <<'TEXT'
 Data: `nicolai` ([data.md](data.md)), which has no licence: for development, nothing trained on it is shipped. Layers in
 TF32 inference, fp32 inference and fp32 training, each a setting with a model of its own; time and power.
 
@@ -90,25 +100,26 @@ TF32 inference, fp32 inference and fp32 training, each a setting with a model of
 
 ### Layers, folds grouped by operation
 TEXT
-"$joulecast" import nicolai "$data"/nicolai_a30/*.csv --db "$work/a30.db" >/dev/null
-table validate --db "$work/a30.db" --split operation --baselines
-cat >>"$result" <<'TEXT'
+    "$joulecast" import nicolai "$data"/nicolai_a30/*.csv --db "$work/a30.db" >/dev/null
+    table validate --db "$work/a30.db" --split operation --baselines
+    cat >>"$result" <<'TEXT'
 
 ### Networks, each left out in turn
 
 The logs hold no functional operations (add, cat, softmax, matmul): forecasts take those from the graph, with evidence
 `analytic`.
 TEXT
-table validate --db "$work/a30.db" --split network
-cat >>"$result" <<'TEXT'
+    table validate --db "$work/a30.db" --split network
+    cat >>"$result" <<'TEXT'
 
 ### The layers with random folds, as the thesis split them: it leaks
 TEXT
-table validate --db "$work/a30.db" --split random --folds 15 --baselines thesis_forest,thesis_xgboost
-cat >>"$result" <<'TEXT'
+    table validate --db "$work/a30.db" --split random --folds 15 --baselines thesis_forest,thesis_xgboost
+}
 
-## GPUs left out: forecasts from data sheets
-
+gpus() {
+    begin "${titles[gpus]}"
+    cat >>"$result" <<'TEXT'
 Data: `neusight` and `aiconfigurator` ([data.md](data.md)). Each GPU in turn is forecast by a model over the others, first
 from its data sheet alone, then with ten of its operations measured. Choices in the model (how devices are combined, the
 prior of their errors) are made without the GPU left out; its structure was changed twice with V100 and A100 results in
@@ -118,51 +129,94 @@ sight, so other GPUs may do worse.
 
 ### NeuSight: fp32 operations and networks
 TEXT
-"$joulecast" import neusight "$data"/neusight/ops_*.csv "$data"/neusight/networks_*.csv --db "$work/gpus.db" >/dev/null
-table validate --db "$work/gpus.db" --split device
-table validate --db "$work/gpus.db" --split device --probes 10
-cat >>"$result" <<'TEXT'
+    "$joulecast" import neusight "$data"/neusight/ops_*.csv "$data"/neusight/networks_*.csv --db "$work/gpus.db" >/dev/null
+    table validate --db "$work/gpus.db" --split device
+    table validate --db "$work/gpus.db" --split device --probes 10
+}
 
-## Clocks: from one clock to the others
-
+clocks() {
+    begin "${titles[clocks]}"
+    cat >>"$result" <<'TEXT'
 Data: `energaizer` (networks at 900 MHz, their kernels, idle power and voltage over the clock), and sweeps that
 `bench/published/clock_sweeps.py` brings into the form of `joulecast import sweep` ([data.md](data.md)); of the latter
-nothing says which arithmetic and bytes the kernels have, so that their compute share is guessed from the other workloads. Workloads of
-other models calibrate; folds of models.
+nothing says which arithmetic and bytes the kernels have, so that their compute share is guessed from the other workloads.
+Workloads of other models calibrate; folds of models. Zeus' are whole epochs of training under power limits, the others ran
+at locked clocks. How it is done: [clocks-model.md](clocks-model.md); the power limits' working and waiting was found on
+Zeus' tables, and the bytes of EnergAIzer's CNNs on its own, so that other devices may do worse.
 
     bench/published/clock_sweeps.py nv_dvfs $JOULECAST_DATA/nv_dvfs_kernels >v100.csv
     bench/published/clock_sweeps.py dlbench $JOULECAST_DATA/dlbench_dvfs >dlbench.csv
     bench/published/clock_sweeps.py zeus $JOULECAST_DATA/zeus_powerlimit >zeus.csv
     bench/published/clock_sweeps.py ulisboa $JOULECAST_DATA/ulisboa_gpu_dvfs >titanx.csv
+    bench/published/clock_sweeps.py nv_dvfs_older $JOULECAST_DATA/nv_dvfs_kernels >older.csv
     joulecast import sweep v100.csv --db v100.db
     joulecast import sweep dlbench.csv --db dlbench.db
     joulecast import sweep titanx.csv --db titanx.db
     joulecast import sweep zeus.csv --db zeus.db
+    joulecast import sweep older.csv --db older.db
     joulecast import energaizer $JOULECAST_DATA/energaizer_dvfs_networks/*.csv --db energaizer.db
 TEXT
-clock_sweep() { python3 bench/published/clock_sweeps.py "$1" "$data/$2" >"$work/$3.csv" 2>>"$work/messages" &&
-    "$joulecast" import sweep "$work/$3.csv" --db "$work/$3.db" >/dev/null; }
-clock_sweep nv_dvfs nv_dvfs_kernels v100
-clock_sweep dlbench dlbench_dvfs dlbench
-clock_sweep ulisboa ulisboa_gpu_dvfs titanx
-clock_sweep zeus zeus_powerlimit zeus
-"$joulecast" import energaizer "$data"/energaizer_dvfs_networks/*.csv --db "$work/energaizer.db" >/dev/null
-for swept in v100 dlbench titanx zeus energaizer; do table validate --db "$work/$swept.db" --split clock --folds 10; done
-cat >>"$result" <<'TEXT'
+    clock_sweep() { python3 bench/published/clock_sweeps.py "$1" "$data/$2" >"$work/$3.csv" 2>>"$work/messages" &&
+        "$joulecast" import sweep "$work/$3.csv" --db "$work/$3.db" >/dev/null; }
+    clock_sweep nv_dvfs nv_dvfs_kernels v100
+    clock_sweep dlbench dlbench_dvfs dlbench
+    clock_sweep ulisboa ulisboa_gpu_dvfs titanx
+    clock_sweep zeus zeus_powerlimit zeus
+    clock_sweep nv_dvfs_older nv_dvfs_kernels older
+    "$joulecast" import energaizer "$data"/energaizer_dvfs_networks/*.csv --db "$work/energaizer.db" >/dev/null
+    for swept in v100 older dlbench titanx zeus energaizer; do table validate --db "$work/$swept.db" --split clock --folds 10; done
+}
 
-## Studies
-
+studies() {
+    begin "${titles[studies]}"
+    cat >>"$result" <<'TEXT'
 ### What more rows bring
 
     joulecast import csv datasets/cpu-amd-epyc-2c.csv --db own.db
 TEXT
-table study dataset-size --db "$work/own.db"
-printf '\n### Learners, family by family\n' >>"$result"
-table study learners --db "$work/own.db"
-printf '\n## Speed of decisions\n\n' >>"$result"
-python3 bench/decision_speed.py "$joulecast" >>"$result"
-if [[ -s $work/speed.md ]]; then
+    own_database
+    table study dataset-size --db "$work/own.db"
+    printf '\n### Learners, family by family\n' >>"$result"
+    table study learners --db "$work/own.db"
+}
+
+decisions() {
+    begin "${titles[decisions]}"
+    python3 bench/decision_speed.py "$joulecast" >>"$result"
+}
+
+sections=(cpu a30 gpus clocks studies decisions)
+declare -A titles=(
+    [cpu]='A CPU: two cores of an AMD EPYC, float32'
+    [a30]='An NVIDIA A30: the layers of the thesis'
+    [gpus]='GPUs left out: forecasts from data sheets'
+    [clocks]='Clocks: from one clock to the others'
+    [studies]='Studies'
+    [decisions]='Speed of decisions'
+)
+asked=("${@:2}")
+if ((${#asked[@]} == 0)); then asked=("${sections[@]}"); fi
+for section in "${asked[@]}"; do
+    if [[ -z ${titles[$section]:-} ]]; then
+        printf 'make_results.sh: no section %s; there are %s\n' "$section" "${sections[*]}" >&2
+        exit 2
+    fi
+done
+
+cat >"$result" <<'TEXT'
+# Results
+
+Every table is what the command above it printed; `tools/make_results.sh` writes this page, section by section.
+TEXT
+for section in "${sections[@]}"; do
     printf '\n' >>"$result"
-    cat "$work/speed.md" >>"$result"
-fi
+    if [[ " ${asked[*]} " == *" $section "* ]]; then
+        "$section"
+    else
+        kept "${titles[$section]}" | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >>"$result"
+    fi
+done
+# What tools/make_bench_results.sh measures stays as it is, at the end of the page.
+speed=$(kept Speed)
+if [[ -n $speed ]]; then printf '\n%s\n' "$speed" >>"$result"; fi
 mv "$result" docs/results.md
