@@ -72,15 +72,19 @@ Types cat_outputs(const Operation& operation) {
     const std::size_t dim = dimension_argument(operation, model);
     Sizes sizes = model.sizes;
     sizes[dim] = 0;
+    const auto fits = [&](const Sizes& part) {
+        if (part.size() != sizes.size()) return false;
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            if (i != dim && part[i] != sizes[i]) return false;
+        }
+        return true;
+    };
     bool all_suggest = true;
     for (const TensorType* part : parts) {
         all_suggest = all_suggest && suggests_channels_last(*part);
         if (is_skipped(*part)) continue;
-        Sizes rest = part->sizes;
-        if (rest.size() != sizes.size()) refuse(operation, "the tensors do not fit");
-        if (__builtin_add_overflow(sizes[dim], rest[dim], &sizes[dim])) refuse(operation, "the sizes overflow");
-        rest[dim] = sizes[dim];
-        if (rest != sizes) refuse(operation, "the tensors do not fit");
+        if (!fits(part->sizes)) refuse(operation, "the tensors do not fit");
+        if (__builtin_add_overflow(sizes[dim], part->sizes[dim], &sizes[dim])) refuse(operation, "the sizes overflow");
     }
     return {formatted(promoted(operation, {"tensors"}), std::move(sizes), all_suggest)};
 }

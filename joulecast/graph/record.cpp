@@ -145,8 +145,8 @@ Family family(const Operation& operation) {
     const bool may_be_free = record->family == Family::copy || record->family == Family::view ||
                              operation.target.starts_with("aten::dropout");
     if (!may_be_free) return record->family;
-    const Counts counts = total_counts(operation);
-    if (counts.bytes_read == 0 && counts.bytes_written == 0) return Family::view;
+    const auto moves_bytes = [](const Counts& counts) { return counts.bytes_read != 0 || counts.bytes_written != 0; };
+    if (!moves_bytes(forward_counts(operation)) && !moves_bytes(backward_counts(operation))) return Family::view;
     return record->family == Family::view ? Family::copy : record->family;
 }
 

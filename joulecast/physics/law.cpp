@@ -112,11 +112,11 @@ Law fit_law(std::span<const LawSample> samples) {
 }
 
 bool is_depthwise(const Operation& operation) {
-    if (family(operation) != Family::convolution) return false;
     const Value* groups = find_argument(operation, "groups");
     const auto* count = groups ? std::get_if<std::int64_t>(groups) : nullptr;
+    if (!count || *count <= 1 || family(operation) != Family::convolution) return false;
     const auto all = tensors(operation);
-    return count && *count > 1 && !all.empty() && all.front()->sizes.size() > 2 && all.front()->sizes[1] == *count;
+    return !all.empty() && all.front()->sizes.size() > 2 && all.front()->sizes[1] == *count;
 }
 
 std::string sibling_target(const std::string& target) {
