@@ -228,13 +228,15 @@ const Feature* find_feature(std::string_view name) {
     return found == std::end(list) ? nullptr : found;
 }
 
+float value_or_missing(const Feature& feature, const FeatureContext& context) {
+    const double value = feature.value(context);
+    return std::isfinite(value) ? static_cast<float>(value) : std::numeric_limits<float>::quiet_NaN();
+}
+
 std::vector<float> feature_row(std::span<const Feature* const> wanted, const FeatureContext& context) {
     std::vector<float> row;
     row.reserve(wanted.size());
-    for (const Feature* feature : wanted) {
-        const double value = feature->value(context);
-        row.push_back(std::isfinite(value) ? static_cast<float>(value) : std::numeric_limits<float>::quiet_NaN());
-    }
+    for (const Feature* feature : wanted) row.push_back(value_or_missing(*feature, context));
     return row;
 }
 

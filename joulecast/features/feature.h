@@ -49,7 +49,9 @@ std::span<const Feature> features();
 /// The feature of that name, or nullptr.
 const Feature* find_feature(std::string_view name);
 
-/// Values in the order of `wanted`, as float32 for the trees.
+/// As float32 for the trees; NaN for what is not finite.
+float value_or_missing(const Feature& feature, const FeatureContext& context);
+/// The same of each, in the order of `wanted`.
 std::vector<float> feature_row(std::span<const Feature* const> wanted, const FeatureContext& context);
 
 }  // namespace joulecast

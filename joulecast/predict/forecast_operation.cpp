@@ -217,17 +217,21 @@ std::optional<double> log_base(Base base, const DeviceModel& device, const Prepa
     return std::log(std::max(seconds(operation.roofline), 1e-9));
 }
 
+FeatureContext feature_context(const DeviceModel& device, const FamilyModel& model, const PreparedOperation& operation,
+                               std::optional<Law> law) {
+    return {operation.operation,
+            operation.dimensions,
+            device.device,
+            device.point,
+            operation.roofline,
+            law,
+            target_index(model, operation.operation.target)};
+}
+
 std::vector<float> feature_row(const DeviceModel& device, const FamilyModel& model,
                                std::span<const Feature* const> columns, const PreparedOperation& operation) {
     const Law* law = find_law(device, operation.operation);
-    const FeatureContext context{operation.operation,
-                                 operation.dimensions,
-                                 device.device,
-                                 device.point,
-                                 operation.roofline,
-                                 law ? std::optional(*law) : std::nullopt,
-                                 target_index(model, operation.operation.target)};
-    return feature_row(columns, context);
+    return feature_row(columns, feature_context(device, model, operation, law ? std::optional(*law) : std::nullopt));
 }
 
 std::optional<LogForecast> forecast_log(const DeviceModel& device, std::span<const Feature* const> columns,

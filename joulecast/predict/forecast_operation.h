@@ -55,6 +55,10 @@ std::optional<LogForecast> forecast_log(const DeviceModel& device, const FamilyM
                                         std::span<const Feature* const> columns, const PreparedOperation& operation,
                                         const std::vector<float>& row);
 
+/// What the features of an operation look at, as a model of this device is asked: valid as long as all three.
+FeatureContext feature_context(const DeviceModel& device, const FamilyModel& model, const PreparedOperation& operation,
+                               std::optional<Law> law);
+
 /// The row that the models of this device are asked with.
 std::vector<float> feature_row(const DeviceModel& device, const FamilyModel& model,
                                std::span<const Feature* const> columns, const PreparedOperation& operation);

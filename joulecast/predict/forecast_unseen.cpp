@@ -89,9 +89,9 @@ std::optional<double> combined(const DeviceModel& device, std::span<const Featur
     return unseen.combination.by_median ? weighted_median(std::move(opinions)) : weighted_mean(opinions);
 }
 
+/// By the law of that operation; nullptr where it has none.
 std::optional<Kernel> kernel_of(const DeviceModel& device, std::span<const Feature* const> columns,
-                                const PreparedOperation& operation) {
-    const TrainedLaw* law = find_trained_law(device, operation.operation);
+                                const PreparedOperation& operation, const TrainedLaw* law) {
     const auto opinion = law ? combined(device, columns, operation, law->key) : std::nullopt;
     if (!opinion) return std::nullopt;
     const ResidualProcess& residual = device.unseen->residual;
@@ -114,7 +114,7 @@ PreparedOperation forward_alone(const PreparedOperation& operation, const Device
 std::optional<Kernel> both_passes(const DeviceModel& device, std::span<const Feature* const> columns,
                                   const PreparedOperation& operation) {
     const PreparedOperation forward = forward_alone(operation, device);
-    auto kernel = kernel_of(device, columns, forward);
+    auto kernel = kernel_of(device, columns, forward, find_trained_law(device, forward.operation));
     if (!kernel) return std::nullopt;
     const double roof = seconds(
         roofline(operation.dimensions.backward, compute_dtype(operation.operation), device.device, device.point.math));
@@ -139,20 +139,24 @@ double age_weight(double one_year, double other_year, double scale) {
 
 std::vector<float> relative_row(const DeviceModel& device, const FamilyModel& model,
                                 std::span<const Feature* const> columns, const PreparedOperation& operation) {
-    auto row = feature_row(device, model, columns, operation);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        const Tells tells = columns[i]->tells;
-        const bool is_shown = tells == Tells::product || (tells == Tells::call && model.family != Family::matmul);
-        if (!is_shown) row[i] = std::numeric_limits<float>::quiet_NaN();
+    // Features of the law are seconds, which are never shown.
+    const FeatureContext context = feature_context(device, model, operation, std::nullopt);
+    std::vector<float> row;
+    row.reserve(columns.size());
+    for (const Feature* column : columns) {
+        const bool is_shown =
+            column->tells == Tells::product || (column->tells == Tells::call && model.family != Family::matmul);
+        row.push_back(is_shown ? value_or_missing(*column, context) : std::numeric_limits<float>::quiet_NaN());
     }
     return row;
 }
 
 std::optional<LogForecast> forecast_unseen(const DeviceModel& device, std::span<const Feature* const> columns,
                                            const PreparedOperation& operation) {
-    const bool needs_backward = mode(operation.operation) == Mode::training && !find_law(device, operation.operation);
+    const TrainedLaw* law = find_trained_law(device, operation.operation);
+    const bool needs_backward = !law && mode(operation.operation) == Mode::training;
     const auto kernel =
-        needs_backward ? both_passes(device, columns, operation) : kernel_of(device, columns, operation);
+        needs_backward ? both_passes(device, columns, operation) : kernel_of(device, columns, operation, law);
     if (!kernel) return std::nullopt;
     const double whole = kernel->seconds + kernel->launch_s;
     const double share = kernel->seconds / whole;
