@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <set>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -69,17 +69,14 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-std::set<std::string> keys_of(const DataSheet& sheet) {
-    std::set<std::string> keys = {name_key(sheet.device.id), name_key(sheet.device.display_name)};
-    for (const std::string& alias : sheet.aliases) keys.insert(name_key(alias));
+template <class Names>
+std::set<std::string> keys_of(std::string_view id, const Names& names) {
+    std::set<std::string> keys = {name_key(id)};
+    for (const std::string_view name : names) keys.insert(name_key(name));
     keys.erase("");
     // The id as it is: one that consists of words that say nothing ("gpu") has no key, and must be found all the same.
-    keys.insert(sheet.device.id);
+    keys.emplace(id);
     return keys;
-}
-
-const std::string& id_of(const DataSheet& sheet) {
-    return sheet.device.id;
 }
 
 std::filesystem::path folder_in(const char* variable, const char* below) {
@@ -116,26 +113,60 @@ std::string name_key(std::string_view name) {
     return model;
 }
 
+struct LazySheet::Reading {
+    std::once_flag once;
+    std::string_view json;
+    DataSheet sheet;
+};
+
+LazySheet::LazySheet(DataSheet sheet) : id_(sheet.device.id), reading_(std::make_shared<Reading>()) {
+    reading_->sheet = std::move(sheet);
+}
+
+LazySheet::LazySheet(const ShippedSheet& shipped) : id_(shipped.id), reading_(std::make_shared<Reading>()) {
+    reading_->json = shipped.json;
+}
+
+const DataSheet& LazySheet::sheet() const {
+    std::call_once(reading_->once, [this] {
+        if (!reading_->json.empty()) reading_->sheet = parse_data_sheet(reading_->json, "devices/" + id_ + ".json");
+    });
+    return reading_->sheet;
+}
+
 DeviceTable::DeviceTable() {
     for (const ShippedSheet& shipped : shipped_sheets()) {
-        add(parse_data_sheet(shipped.json, "devices/" + std::string(shipped.id) + ".json"));
+        add(LazySheet(shipped), keys_of(shipped.id, shipped.names), std::string(shipped.id));
     }
 }
 
 void DeviceTable::add(DataSheet sheet) {
-    const std::string id = sheet.device.id;
-    const auto keys = keys_of(sheet);
+    std::vector<std::string> names = sheet.aliases;
+    names.push_back(sheet.device.display_name);
+    const auto keys = keys_of(sheet.device.id, names);
+    const std::string what = sheet.file.empty() ? sheet.device.id : sheet.file;
+    add(LazySheet(std::move(sheet)), keys, what);
+}
+
+void DeviceTable::add(LazySheet sheet, const std::set<std::string>& keys, const std::string& what) {
+    const std::string& id = sheet.id();
     for (const std::string& key : keys) {
         const auto taken = ids_.find(key);
         if (taken == ids_.end() || taken->second == id) continue;
-        throw Error("data sheet " + (sheet.file.empty() ? id : sheet.file) + ": its name or alias that reads as \"" +
-                    key + "\" is device " + taken->second + "'s. Give it another, or the id " + taken->second +
-                    " to replace that device.");
+        throw Error("data sheet " + what + ": its name or alias that reads as \"" + key + "\" is device " +
+                    taken->second + "'s. Give it another, or the id " + taken->second + " to replace that device.");
     }
-    std::erase_if(sheets_, [&](const DataSheet& other) { return other.device.id == id; });
+    std::erase_if(sheets_, [&](const LazySheet& other) { return other.id() == id; });
     std::erase_if(ids_, [&](const auto& key_and_id) { return key_and_id.second == id; });
     for (const std::string& key : keys) ids_.emplace(key, id);
-    sheets_.insert(std::ranges::upper_bound(sheets_, id, {}, id_of), std::move(sheet));
+    const auto place = std::ranges::upper_bound(sheets_, id, {}, &LazySheet::id);
+    sheets_.insert(place, std::move(sheet));
+}
+
+std::vector<DataSheet> DeviceTable::sheets() const {
+    std::vector<DataSheet> all;
+    for (const LazySheet& one : sheets_) all.push_back(one.sheet());
+    return all;
 }
 
 void DeviceTable::add_folder(const std::filesystem::path& folder) {
@@ -158,7 +189,7 @@ const DataSheet* DeviceTable::find(std::string_view text) const {
     auto named = ids_.find(text);
     if (named == ids_.end()) named = ids_.find(name_key(text));
     if (named == ids_.end()) return nullptr;
-    return &*std::ranges::lower_bound(sheets_, named->second, {}, id_of);
+    return &std::ranges::lower_bound(sheets_, named->second, {}, &LazySheet::id)->sheet();
 }
 
 std::vector<std::string> DeviceTable::names_like(std::string_view text, std::size_t most) const {

@@ -3,7 +3,8 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <span>
+#include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,25 @@
 #include "joulecast/device/data_sheet.h"
 
 namespace joulecast {
+
+struct ShippedSheet;
+
+/// A data sheet that is read when it is first asked for: reading all that are compiled in takes longer than forecasting
+/// a network. Several threads may ask at once; copies share what was read.
+class LazySheet {
+  public:
+    explicit LazySheet(DataSheet sheet);
+    explicit LazySheet(const ShippedSheet& shipped);
+
+    const std::string& id() const { return id_; }
+    const DataSheet& sheet() const;
+
+  private:
+    struct Reading;
+
+    std::string id_;
+    std::shared_ptr<Reading> reading_;
+};
 
 /// The data sheets that are compiled in, and those that a user added; found by id or by any of their names.
 class DeviceTable {
@@ -26,7 +46,7 @@ class DeviceTable {
     void add_folder(const std::filesystem::path& folder);
 
     /// By id.
-    std::span<const DataSheet> sheets() const { return sheets_; }
+    std::vector<DataSheet> sheets() const;
 
     /// The sheet of that id or name, or nullptr. Names are compared by name_key(), so that "A100-SXM4-80GB",
     /// "NVIDIA A100_SXM4 80GB" and "a100-80g-sxm" are one device.
@@ -37,7 +57,10 @@ class DeviceTable {
     std::vector<std::string> names_like(std::string_view text, std::size_t most = 6) const;
 
   private:
-    std::vector<DataSheet> sheets_;
+    /// In place of the one that has its id.
+    void add(LazySheet sheet, const std::set<std::string>& keys, const std::string& what);
+
+    std::vector<LazySheet> sheets_;                        ///< by id
     std::map<std::string, std::string, std::less<>> ids_;  ///< by name_key(), and by themselves
 };
 

@@ -13,9 +13,9 @@
 namespace joulecast {
 namespace {
 
-std::span<const DataSheet> sheets() {
-    static const DeviceTable table;
-    return table.sheets();
+const std::vector<DataSheet>& sheets() {
+    static const std::vector<DataSheet> all = DeviceTable().sheets();
+    return all;
 }
 
 /// Data sheets round to two or three digits.
@@ -57,6 +57,15 @@ TEST(ShippedSheets, AreAllFilesOfTheFolder) {
     EXPECT_EQ(files, compiled_in) << "the list is in joulecast/device/CMakeLists.txt";
     for (const ShippedSheet& sheet : shipped_sheets())
         EXPECT_EQ(parse_data_sheet(sheet.json, "sheet").device.id, sheet.id);
+}
+
+TEST(ShippedSheets, AreFoundByTheNamesThatTheyTellOnceRead) {
+    for (const ShippedSheet& shipped : shipped_sheets()) {
+        const DataSheet sheet = parse_data_sheet(shipped.json, "sheet");
+        std::vector<std::string> told = {sheet.device.display_name};
+        told.insert(told.end(), sheet.aliases.begin(), sheet.aliases.end());
+        EXPECT_EQ(std::vector<std::string>(shipped.names.begin(), shipped.names.end()), told) << shipped.id;
+    }
 }
 
 TEST(ShippedSheets, KnowWhatEveryForecastNeeds) {
