@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -145,7 +146,7 @@ void set_memory(NetworkForecast& forecast, const DeviceModel& device, std::optio
     forecast.resident_bytes = plan->resident_bytes;
     forecast.memory_fit = memory_fit(*plan, device.device);
     forecast.overflow = overflow_text(*plan, *forecast.memory_fit, device.device);
-    forecast.memory_plan = std::move(plan);
+    forecast.memory_plan = std::make_shared<const MemoryPlan>(*std::move(plan));
 }
 
 /// What the optimizer takes of the time: that without it left out.

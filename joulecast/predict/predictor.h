@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -87,11 +88,11 @@ struct NetworkForecast {
     /// Empty where the peak memory is known.
     std::string memory_missing_reason;
     double resident_bytes =
-        std::numeric_limits<double>::quiet_NaN();  ///< parameters, buffers, inputs; NaN without edges
-    std::optional<MemoryPlan> memory_plan;         ///< absent without edges
-    std::optional<MemoryFit> memory_fit;           ///< absent without edges
-    std::string overflow;                          ///< why the device's memory is too small (memory_fit.h); else empty
-    std::optional<SponnerBounds> sponner;          ///< a baseline of the whole memory
+        std::numeric_limits<double>::quiet_NaN();   ///< parameters, buffers, inputs; NaN without edges
+    std::shared_ptr<const MemoryPlan> memory_plan;  ///< the same at every clock; null without edges
+    std::optional<MemoryFit> memory_fit;            ///< absent without edges
+    std::string overflow;                           ///< why the device's memory is too small (memory_fit.h); else empty
+    std::optional<SponnerBounds> sponner;           ///< a baseline of the whole memory
     std::int64_t checkpointed_blocks = 0;
     std::map<Evidence, double> evidence_share;             ///< of the forecast time
     std::map<PowerEvidence, double> power_evidence_share;  ///< of the operations' energy; empty without one

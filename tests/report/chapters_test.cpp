@@ -136,7 +136,7 @@ TEST(MemoryChapter, IsWhatThePlanSaysOfEachCall) {
     MemoryPlan plan;
     plan.timeline = {{Pass::forward, 0, 1e6, 0}, {Pass::update, -1, 2e6, 5e5}};
     plan.reserved_bytes = 4194304;
-    one.network.memory_plan = plan;
+    one.network.memory_plan = std::make_shared<const MemoryPlan>(plan);
     one.network.overflow = "needs more than there is";
     one.alive = alive_bytes(one.network, one.graph);
     ASSERT_EQ(one.alive.size(), 2U);
