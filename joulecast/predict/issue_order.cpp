@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -152,12 +153,12 @@ class Ordering {
 
     /// The kind that adds a tensor of this type to another in place.
     std::uint32_t addition(const TensorType& type, StepPart part) {
-        const TensorType plain = without_gradient(type);
-        Operation operation{"aten::add_.Tensor", {{"self", plain}, {"other", plain}}};
-        const auto [found, is_new] = additions_.try_emplace({signature(operation), part}, order_.kinds.size());
+        const auto [found, is_new] =
+            additions_.try_emplace({type.dtype, type.sizes, type.strides, part}, order_.kinds.size());
         if (is_new) {
+            const TensorType plain = without_gradient(type);
             CallKind kind;
-            kind.operation = std::move(operation);
+            kind.operation = {"aten::add_.Tensor", {{"self", plain}, {"other", plain}}};
             kind.part = part;
             order_.kinds.push_back(std::move(kind));
         }
@@ -238,7 +239,7 @@ class Ordering {
     const TrainingSetup& training_;
     IssueOrder order_;
     std::vector<std::uint32_t> kind_of_;  ///< by node
-    std::map<std::pair<std::string, StepPart>, std::size_t> additions_;
+    std::map<std::tuple<Dtype, Sizes, Strides, StepPart>, std::size_t> additions_;
 };
 
 /// Puts the repetitions, which are nodes behind those of the graph, before the first backward call of their segment.
