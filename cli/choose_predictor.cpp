@@ -53,8 +53,9 @@ std::optional<ChosenPredictor> for_unseen(const std::string& device, const std::
     for (const Candidate& candidate : candidates) {
         if (std::ranges::find(candidate.cover.pooled, sheet.kind) == candidate.cover.pooled.end()) continue;
         ChosenPredictor chosen = open(candidate, candidate.cover.devices.size());
-        for (const PooledModel& pooled : chosen.predictor.pooled) {
-            if (pooled.kind == sheet.kind) chosen.predictor.devices.push_back(instantiate(pooled, sheet));
+        // Moved: their experts are megabytes.
+        for (PooledModel& pooled : std::exchange(chosen.predictor.pooled, {})) {
+            if (pooled.kind == sheet.kind) chosen.predictor.devices.push_back(instantiate(std::move(pooled), sheet));
         }
         const auto& others = chosen.model().unseen->trained_on;
         const std::string meant = meant_by(device, sheet);

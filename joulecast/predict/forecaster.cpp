@@ -35,8 +35,8 @@ DeviceModel taken(Predictor& predictor, const std::string& device, Math math) {
         throw Error("the predictor learnt " + device + " with other matrix products of float32 than " +
                     std::string(name(math)) + ". Ask for those, or train on operations measured so.");
     const Device unseen = known_devices().named(device).device;
-    for (const PooledModel& pooled : predictor.pooled) {
-        if (pooled.kind == unseen.kind && pooled.point.math == math) return instantiate(pooled, unseen);
+    for (PooledModel& pooled : predictor.pooled) {
+        if (pooled.kind == unseen.kind && pooled.point.math == math) return instantiate(std::move(pooled), unseen);
     }
     std::string covered;
     for (const DeviceModel& model : predictor.devices) covered += (covered.empty() ? "" : ", ") + model.device.id;

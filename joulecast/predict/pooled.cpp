@@ -100,14 +100,14 @@ double middle_effect(std::span<const DeviceEffect> effects, const Device& device
     return median(all);
 }
 
-DeviceModel instantiate(const PooledModel& pooled, const Device& device) {
+DeviceModel instantiate(PooledModel pooled, const Device& device) {
     check_sheet(pooled, device);
     DeviceModel model;
     model.device = sustained(device, pooled.sustained);
     model.point = pooled.point;
     model.point.device = device.id;
     model.point.host = Host::python;  // whom call_overhead_s is of
-    model.unseen = Unseen{ResidualProcess(pooled.prior), pooled.devices, pooled.experts, pooled.combination, {}};
+    model.unseen = Unseen{ResidualProcess(pooled.prior), pooled.devices, {}, pooled.combination, {}};
     auto& knowing = model.unseen->knowing;
     std::map<std::string, TrainedLaw> laws;
     for (const PooledLaw& law : pooled.laws) {
@@ -117,6 +117,7 @@ DeviceModel instantiate(const PooledModel& pooled, const Device& device) {
         laws.emplace(law.key, TrainedLaw{law.key, {law.launch_s, factor, factor}, law.rows});
     }
     stand_in(pooled, laws, knowing);
+    model.unseen->experts = std::move(pooled.experts);
     for (auto& [key, law] : laws) model.laws.push_back(std::move(law));
     model.call_overhead_s = pooled.call_overhead_s;
     model.memory_half_width = memory_half_width;

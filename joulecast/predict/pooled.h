@@ -25,7 +25,7 @@ PooledModel train_pooled(std::span<const DeviceRows* const> parts, const TrainSe
 
 /// The model of a device from its data sheet. Throws Error for a sheet without float32 peak, bandwidth or units, and
 /// for a device of another kind.
-DeviceModel instantiate(const PooledModel& pooled, const Device& device);
+DeviceModel instantiate(PooledModel pooled, const Device& device);
 
 /// `columns` as everywhere: those of the predictor that the model is from. Adjusts such a model to operations measured
 /// on its device; intervals narrow. Does nothing without rows.
