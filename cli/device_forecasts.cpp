@@ -7,13 +7,17 @@
 
 namespace joulecast::cli {
 
-DeviceForecasts::DeviceForecasts(std::shared_ptr<const LoadedDevice> device, std::size_t capacity)
-    : device_(std::move(device)), capacity_(capacity) {}
+DeviceForecasts::DeviceForecasts(std::shared_ptr<const LoadedDevice> device, std::size_t capacity,
+                                 std::shared_ptr<ForwardKernels> kernels)
+    : device_(std::move(device)), capacity_(capacity), kernels_(std::move(kernels)) {}
 
 ForecastCache& DeviceForecasts::operations(const DeviceModel& model) {
     const auto found = caches_.find(&model);
     if (found != caches_.end()) return found->second;
-    return caches_.try_emplace(&model, model, device_->columns(), device_->measured(model), capacity_).first->second;
+    ForecastCache& made =
+        caches_.try_emplace(&model, model, device_->columns(), device_->measured(model), capacity_).first->second;
+    made.share(kernels_);
+    return made;
 }
 
 NetworkForecast DeviceForecasts::forecast(const Graph& prepared, const ForecastSetting& setting) {
@@ -29,7 +33,7 @@ SharedForecasts::SharedForecasts(std::shared_ptr<const LoadedDevice> device, std
 
 std::unique_ptr<DeviceForecasts> SharedForecasts::taken() {
     const std::scoped_lock alone(giving_);
-    if (idle_.empty()) return std::make_unique<DeviceForecasts>(device_, capacity_);
+    if (idle_.empty()) return std::make_unique<DeviceForecasts>(device_, capacity_, kernels_);
     auto last = std::move(idle_.back());
     idle_.pop_back();
     return last;

@@ -21,7 +21,8 @@ class DeviceForecasts {
   public:
     /// At most `capacity` operations are kept of every model of the device, each about 1 kB.
     explicit DeviceForecasts(std::shared_ptr<const LoadedDevice> device,
-                             std::size_t capacity = ForecastCache::default_capacity);
+                             std::size_t capacity = ForecastCache::default_capacity,
+                             std::shared_ptr<ForwardKernels> kernels = std::make_shared<ForwardKernels>());
 
     const LoadedDevice& device() const { return *device_; }
     /// As LoadedDevice::forecast().
@@ -33,6 +34,7 @@ class DeviceForecasts {
 
     std::shared_ptr<const LoadedDevice> device_;
     std::size_t capacity_;
+    std::shared_ptr<ForwardKernels> kernels_;
     std::map<const DeviceModel*, ForecastCache> caches_;
 };
 
@@ -52,6 +54,7 @@ class SharedForecasts {
 
     std::shared_ptr<const LoadedDevice> device_;
     std::size_t capacity_;
+    std::shared_ptr<ForwardKernels> kernels_ = std::make_shared<ForwardKernels>();
     std::mutex giving_;  ///< of idle_
     std::vector<std::unique_ptr<DeviceForecasts>> idle_;
 };

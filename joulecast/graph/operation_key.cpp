@@ -12,7 +12,17 @@ namespace {
 /// Read from the front, every word says what follows and how long it is: so no two operations have the same words.
 class KeyWriter {
   public:
-    explicit KeyWriter(std::vector<std::uint64_t>& words) : words_(words) {}
+    KeyWriter(std::vector<std::uint64_t>& words, bool with_gradients)
+        : words_(words), with_gradients_(with_gradients) {}
+
+    void operation(const Operation& operation) {
+        (*this)(operation.target);
+        for (const Argument& argument : operation.arguments) {
+            word(std::uint64_t{argument.name.size()} << 8U | argument.value.index());
+            text(argument.name);
+            std::visit(*this, argument.value);
+        }
+    }
 
     void text(std::string_view text) {
         const std::size_t at = words_.size();
@@ -32,7 +42,7 @@ class KeyWriter {
     void operator()(Dtype value) { word(static_cast<std::uint64_t>(value)); }
     void operator()(const TensorType& tensor) {
         // A bit that is always set: a hole in a list of tensors is a zero.
-        word(std::uint64_t{1} | std::uint64_t{tensor.requires_grad ? 2U : 0U} |
+        word(std::uint64_t{1} | std::uint64_t{with_gradients_ && tensor.requires_grad ? 2U : 0U} |
              static_cast<std::uint64_t>(tensor.dtype) << 2U | std::uint64_t{tensor.sizes.size()} << 16U |
              std::uint64_t{tensor.strides.size()} << 40U);
         numbers(tensor.sizes);
@@ -67,6 +77,7 @@ class KeyWriter {
     }
 
     std::vector<std::uint64_t>& words_;
+    bool with_gradients_;
 };
 
 /// Mixes 64 bits at a time: multiply, then let the high half meet the low one.
@@ -78,13 +89,11 @@ std::uint64_t mixed(std::uint64_t state, std::uint64_t word) {
 }  // namespace
 
 void append_key(const Operation& operation, std::vector<std::uint64_t>& words) {
-    KeyWriter writer(words);
-    writer(operation.target);
-    for (const Argument& argument : operation.arguments) {
-        writer.word(std::uint64_t{argument.name.size()} << 8U | argument.value.index());
-        writer.text(argument.name);
-        std::visit(writer, argument.value);
-    }
+    KeyWriter(words, true).operation(operation);
+}
+
+void append_key_of_inference(const Operation& operation, std::vector<std::uint64_t>& words) {
+    KeyWriter(words, false).operation(operation);
 }
 
 std::uint64_t hash(std::span<const std::uint64_t> words) {

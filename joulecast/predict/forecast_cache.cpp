@@ -88,7 +88,7 @@ const OperationForecast& ForecastCache::forecast(const Operation& operation) {
         return young_.add(sought, *std::move(found));
     }
     ++misses_;
-    auto forecast = forecast_operation(device_, columns_, prepare(operation, device_), measured_);
+    auto forecast = forecast_operation(device_, columns_, prepare(operation, device_), measured_, *kernels_);
     forecast = issued_from(host_, device_, std::move(forecast));
     make_room();
     return young_.add(sought, std::move(forecast));

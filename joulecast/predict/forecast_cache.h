@@ -2,11 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "joulecast/predict/forecast_operation.h"
+#include "joulecast/predict/forward_kernels.h"
 
 namespace joulecast {
 
@@ -24,6 +27,9 @@ class ForecastCache {
     ForecastCache(const DeviceModel& device, std::span<const Feature* const> columns,
                   const MeasuredOperations& measured, std::size_t capacity = default_capacity,
                   std::optional<Host> host = std::nullopt);
+
+    /// Forward passes that others forecast, too, are forecast once for all of them.
+    void share(std::shared_ptr<ForwardKernels> kernels) { kernels_ = std::move(kernels); }
 
     /// What forecast_operation() says of one call, issued from the host; valid until the next call. Throws what that
     /// throws.
@@ -82,6 +88,7 @@ class ForecastCache {
     const DeviceModel& device_;
     std::vector<const Feature*> columns_;
     const MeasuredOperations& measured_;
+    std::shared_ptr<ForwardKernels> kernels_ = std::make_shared<ForwardKernels>();
     std::size_t half_capacity_;
     std::vector<std::uint64_t> key_;  ///< of what is asked for
     Host host_;

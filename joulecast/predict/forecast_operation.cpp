@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "joulecast/graph/family.h"
 #include "joulecast/predict/clock_balance.h"
@@ -86,9 +87,11 @@ Estimate<Seconds> analytic_time(const DeviceModel& device, const PreparedOperati
 }
 
 void forecast_time(const DeviceModel& device, std::span<const Feature* const> columns,
-                   const PreparedOperation& operation, OperationForecast& forecast) {
+                   const PreparedOperation& operation, ForwardKernels& kernels, OperationForecast& forecast) {
     auto& time = forecast.cost.device_time;
-    if (const auto log = forecast_log(device, columns, operation, Metric::time)) {
+    const auto log = device.unseen ? forecast_unseen(device, columns, operation, kernels)
+                                   : forecast_log(device, columns, operation, Metric::time);
+    if (log) {
         time = {Seconds(std::exp(log->log_value)), Seconds(std::exp(log->log_value - log->half_width)),
                 Seconds(std::exp(log->log_value + log->half_width))};
         forecast.evidence = log->inside ? Evidence::interpolated : Evidence::extrapolated;
@@ -173,6 +176,42 @@ Estimate<Unit> middle(std::vector<double> values, double half_width) {
     return {Unit(value), Unit(std::max(0.0, values.front() - half_width)), Unit(values.back() + half_width)};
 }
 
+/// All of a forecast but the operation, whose copy would take long beside it.
+OperationForecast without_operation(const DeviceModel& device, std::span<const Feature* const> columns,
+                                    const PreparedOperation& operation, const MeasuredOperations& measured,
+                                    ForwardKernels& known) {
+    OperationForecast forecast;
+    forecast.balance = clock_balance(operation, device.device, device.point.math);
+    forecast.cost.host_time = {Seconds(0), Seconds(0), Seconds(0)};
+    const auto found = measured.find(operation.signature);
+    const bool is_measured = found != measured.end();
+    if (is_measured) {
+        forecast.cost.device_time = found->second.time;
+        forecast.evidence = Evidence::measured;
+    } else if (operation.family() == Family::symbolic) {
+        forecast.cost.device_time = {Seconds(0), Seconds(0), Seconds(0)};
+        forecast.evidence = Evidence::analytic;
+    } else {
+        forecast_time(device, columns, operation, known, forecast);
+    }
+    if (device.device.kind == Device::Kind::gpu) {
+        const double floor = issue_seconds(device, operation, forecast.cost.device_time.value.value());
+        forecast.cost.host_time = {Seconds(floor), Seconds(floor), Seconds(floor)};
+    }
+    if (is_measured && found->second.power.known()) {
+        forecast.power = found->second.power;
+        forecast.power_evidence = PowerEvidence::measured;
+    } else {
+        const PowerForecast power = forecast_power(device, columns, operation, forecast);
+        forecast.power = power.watts;
+        forecast.power_evidence = power.evidence;
+    }
+    set_energy(device, forecast);
+    if (operation.family() == Family::symbolic && !is_measured) return forecast;
+    forecast.cost.peak_memory = forecast_memory(device, columns, operation);
+    return forecast;
+}
+
 }  // namespace
 
 PreparedOperation prepare(const Operation& operation, const Device& device, Math math) {
@@ -236,7 +275,10 @@ std::vector<float> feature_row(const DeviceModel& device, const FamilyModel& mod
 
 std::optional<LogForecast> forecast_log(const DeviceModel& device, std::span<const Feature* const> columns,
                                         const PreparedOperation& operation, Metric metric) {
-    if (device.unseen && metric == Metric::time) return forecast_unseen(device, columns, operation);
+    if (device.unseen && metric == Metric::time) {
+        ForwardKernels none;
+        return forecast_unseen(device, columns, operation, none);
+    }
     const FamilyModel* model = find_model(device, operation.family(), metric);
     if (!model) return std::nullopt;
     return forecast_log(device, *model, columns, operation, feature_row(device, *model, columns, operation));
@@ -323,36 +365,17 @@ MeasuredOperations measured_operations(std::span<const OperationRow> rows) {
 
 OperationForecast forecast_operation(const DeviceModel& device, std::span<const Feature* const> columns,
                                      const PreparedOperation& operation, const MeasuredOperations& measured) {
-    OperationForecast forecast;
+    ForwardKernels none;
+    OperationForecast forecast = without_operation(device, columns, operation, measured, none);
     forecast.operation = operation.operation;
-    forecast.balance = clock_balance(operation, device.device, device.point.math);
-    forecast.cost.host_time = {Seconds(0), Seconds(0), Seconds(0)};
-    const auto found = measured.find(operation.signature);
-    const bool is_measured = found != measured.end();
-    if (is_measured) {
-        forecast.cost.device_time = found->second.time;
-        forecast.evidence = Evidence::measured;
-    } else if (operation.family() == Family::symbolic) {
-        forecast.cost.device_time = {Seconds(0), Seconds(0), Seconds(0)};
-        forecast.evidence = Evidence::analytic;
-    } else {
-        forecast_time(device, columns, operation, forecast);
-    }
-    if (device.device.kind == Device::Kind::gpu) {
-        const double floor = issue_seconds(device, operation, forecast.cost.device_time.value.value());
-        forecast.cost.host_time = {Seconds(floor), Seconds(floor), Seconds(floor)};
-    }
-    if (is_measured && found->second.power.known()) {
-        forecast.power = found->second.power;
-        forecast.power_evidence = PowerEvidence::measured;
-    } else {
-        const PowerForecast power = forecast_power(device, columns, operation, forecast);
-        forecast.power = power.watts;
-        forecast.power_evidence = power.evidence;
-    }
-    set_energy(device, forecast);
-    if (operation.family() == Family::symbolic && !is_measured) return forecast;
-    forecast.cost.peak_memory = forecast_memory(device, columns, operation);
+    return forecast;
+}
+
+OperationForecast forecast_operation(const DeviceModel& device, std::span<const Feature* const> columns,
+                                     PreparedOperation&& operation, const MeasuredOperations& measured,
+                                     ForwardKernels& known) {
+    OperationForecast forecast = without_operation(device, columns, operation, measured, known);
+    forecast.operation = std::move(operation.operation);
     return forecast;
 }
 

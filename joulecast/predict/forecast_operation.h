@@ -14,6 +14,8 @@
 
 namespace joulecast {
 
+class ForwardKernels;
+
 /// An operation with all that forecasts need of it, computed once.
 struct PreparedOperation {
     Operation operation;
@@ -105,6 +107,10 @@ MeasuredOperations measured_operations(std::span<const OperationRow> rows);
 /// device without any measured power: a GPU's by the physical model (device_power.h), of others unknown.
 OperationForecast forecast_operation(const DeviceModel& device, std::span<const Feature* const> columns,
                                      const PreparedOperation& operation, const MeasuredOperations& measured);
+/// The same with the forward passes that were forecast before, to which it adds its own.
+OperationForecast forecast_operation(const DeviceModel& device, std::span<const Feature* const> columns,
+                                     PreparedOperation&& operation, const MeasuredOperations& measured,
+                                     ForwardKernels& known);
 /// The different operations of a graph, in its order, each with how often it is called.
 std::vector<OperationForecast> forecast_operations(const DeviceModel& device, std::span<const Feature* const> columns,
                                                    const Graph& graph, const MeasuredOperations& measured);

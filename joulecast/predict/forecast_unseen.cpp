@@ -20,12 +20,6 @@ constexpr double launch_half_width = 0.3;
 /// Gradient read, sum read, sum written.
 constexpr double passes_to_accumulate = 3;
 
-struct Kernel {
-    double seconds = 0;
-    double launch_s = 0;
-    double half_width = 0;  ///< of log(seconds), 90 %
-};
-
 struct Opinion {
     double value = 0;
     double weight = 1;
@@ -90,15 +84,15 @@ std::optional<double> combined(const DeviceModel& device, std::span<const Featur
 }
 
 /// By the law of that operation; nullptr where it has none.
-std::optional<Kernel> kernel_of(const DeviceModel& device, std::span<const Feature* const> columns,
-                                const PreparedOperation& operation, const TrainedLaw* law) {
+std::optional<KernelForecast> kernel_of(const DeviceModel& device, std::span<const Feature* const> columns,
+                                        const PreparedOperation& operation, const TrainedLaw* law) {
     const auto opinion = law ? combined(device, columns, operation, law->key) : std::nullopt;
     if (!opinion) return std::nullopt;
     const ResidualProcess& residual = device.unseen->residual;
     const auto belief = residual.at(residual_place(operation.dimensions, device.device));
     const double base = log_base(Base::kernel, device, operation).value();
-    return Kernel{std::exp(base + *opinion + belief.mean), law->law.floor_s,
-                  residual.half_width_90(belief, operation.family())};
+    return KernelForecast{std::exp(base + *opinion + belief.mean), law->law.floor_s,
+                          residual.half_width_90(belief, operation.family())};
 }
 
 PreparedOperation forward_alone(const PreparedOperation& operation, const DeviceModel& device) {
@@ -111,15 +105,19 @@ PreparedOperation forward_alone(const PreparedOperation& operation, const Device
 }
 
 /// The kernels of both passes, by that of the forward pass.
-std::optional<Kernel> both_passes(const DeviceModel& device, std::span<const Feature* const> columns,
-                                  const PreparedOperation& operation) {
-    const PreparedOperation forward = forward_alone(operation, device);
-    auto kernel = kernel_of(device, columns, forward, find_trained_law(device, forward.operation));
+std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<const Feature* const> columns,
+                                          const PreparedOperation& operation, ForwardKernels& known) {
+    auto kernel = known.of(device, operation, [&] {
+        const PreparedOperation forward = forward_alone(operation, device);
+        return kernel_of(device, columns, forward, find_trained_law(device, forward.operation));
+    });
     if (!kernel) return std::nullopt;
     const double roof = seconds(
         roofline(operation.dimensions.backward, compute_dtype(operation.operation), device.device, device.point.math));
     if (!(roof > 0)) return kernel;
-    const double efficiency = kernel->seconds / (seconds(forward.roofline) + kernel_latency_s);
+    const double forward_roof = seconds(
+        roofline(operation.dimensions.forward, compute_dtype(operation.operation), device.device, device.point.math));
+    const double efficiency = kernel->seconds / (forward_roof + kernel_latency_s);
     const double weight_bytes = operation.dimensions.weight_bytes;
     const double accumulating = passes_to_accumulate * weight_bytes / device.device.bandwidth_bytes_per_s;
     const double backward = efficiency * (roof + kernel_latency_s) + accumulating;
@@ -128,6 +126,14 @@ std::optional<Kernel> both_passes(const DeviceModel& device, std::span<const Fea
     kernel->half_width = std::hypot(kernel->half_width, share * normal_90 * backward_deviation);
     kernel->launch_s *= weight_bytes > 0 ? 3 : 2;
     return kernel;
+}
+
+std::optional<KernelForecast> kernels_of_call(const DeviceModel& device, std::span<const Feature* const> columns,
+                                              const PreparedOperation& operation, ForwardKernels& known) {
+    const TrainedLaw* law = find_trained_law(device, operation.operation);
+    const auto make = [&] { return kernel_of(device, columns, operation, law); };
+    if (mode(operation.operation) == Mode::inference) return known.of(device, operation, make);
+    return law ? make() : both_passes(device, columns, operation, known);
 }
 
 }  // namespace
@@ -152,11 +158,8 @@ std::vector<float> relative_row(const DeviceModel& device, const FamilyModel& mo
 }
 
 std::optional<LogForecast> forecast_unseen(const DeviceModel& device, std::span<const Feature* const> columns,
-                                           const PreparedOperation& operation) {
-    const TrainedLaw* law = find_trained_law(device, operation.operation);
-    const bool needs_backward = !law && mode(operation.operation) == Mode::training;
-    const auto kernel =
-        needs_backward ? both_passes(device, columns, operation) : kernel_of(device, columns, operation, law);
+                                           const PreparedOperation& operation, ForwardKernels& known) {
+    const auto kernel = kernels_of_call(device, columns, operation, known);
     if (!kernel) return std::nullopt;
     const double whole = kernel->seconds + kernel->launch_s;
     const double share = kernel->seconds / whole;

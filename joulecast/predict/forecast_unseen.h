@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "joulecast/predict/forecast_operation.h"
+#include "joulecast/predict/forward_kernels.h"
 
 namespace joulecast {
 
@@ -18,8 +19,8 @@ std::vector<float> relative_row(const DeviceModel& device, const FamilyModel& mo
 /// Time of a call on a device that was never measured (DeviceModel::unseen): its kernel, by the model over other
 /// devices and what is known of their errors, and its launch. A call in training whose kind was measured in inference
 /// alone: its backward pass at the forward one's share of the roofline, and the gradients of its weights added to those
-/// that are there. Absent where the family has no model or law.
+/// that are there. Absent where the family has no model or law. Forward passes that are known are not forecast anew.
 std::optional<LogForecast> forecast_unseen(const DeviceModel& device, std::span<const Feature* const> columns,
-                                           const PreparedOperation& operation);
+                                           const PreparedOperation& operation, ForwardKernels& known);
 
 }  // namespace joulecast

@@ -101,10 +101,6 @@ TensorType without_gradient(TensorType type) {
     return type;
 }
 
-struct KeyHash {
-    std::size_t operator()(const std::vector<std::uint64_t>& key) const { return hash(key); }
-};
-
 class Ordering {
   public:
     Ordering(const Graph& graph, const TrainingSetup& training, Device::Kind device)

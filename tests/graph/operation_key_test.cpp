@@ -55,6 +55,12 @@ TEST(OperationKey, IsEqualForEqualOperations) {
     EXPECT_EQ(key(not_a_number), key(not_a_number));  // has one signature, though no two NaNs compare equal
 }
 
+TEST(OperationKey, OfInferenceIsThatOfTheCallWithoutGradients) {
+    std::vector<std::uint64_t> words;
+    append_key_of_inference(parse_operation("aten::op(a=f32[8,4]~, b=[f32[2]~,none], c=1)"), words);
+    EXPECT_EQ(words, key(parse_operation("aten::op(a=f32[8,4], b=[f32[2],none], c=1)")));
+}
+
 TEST(OperationKey, DiffersWhereOneThingDiffers) {
     std::map<std::vector<std::uint64_t>, std::string> keys;
     std::set<std::uint64_t> hashes;

@@ -89,6 +89,22 @@ TEST(Pooled, BackwardPassesFollowFromForwardOnes) {
     EXPECT_NEAR(both.kernel_s, 3 * forward.kernel_s + passes, 0.1 * both.kernel_s);
 }
 
+TEST(Pooled, ForwardPassesOfBothModesAreForecastOnceToTheSameResult) {
+    const DeviceModel a30 = instantiate(pooled(), find_device("a30"));
+    const DeviceModel t4 = instantiate(pooled(), find_device("t4"));
+    ForwardKernels known;
+    for (const char* marks : {"~", "", "~"}) {
+        const auto anew = forecast_operation(a30, all_columns(), product(a30, marks), {});
+        const auto after_others = forecast_operation(a30, all_columns(), product(a30, marks), {}, known);
+        EXPECT_EQ(anew.cost.device_time.value, after_others.cost.device_time.value) << marks;
+        EXPECT_EQ(anew.cost.device_time.high, after_others.cost.device_time.high) << marks;
+    }
+    EXPECT_EQ(known.size(), 1U);
+    const auto elsewhere = forecast_operation(t4, all_columns(), product(t4), {}, known);
+    EXPECT_EQ(elsewhere.kernel_s, forecast_operation(t4, all_columns(), product(t4), {}).kernel_s);
+    EXPECT_EQ(known.size(), 2U);
+}
+
 TEST(Pooled, TypesNobodyMeasuredTakeTheNearestLaw) {
     const DeviceModel a30 = instantiate(pooled(), find_device("a30"));
     const Law* law = find_law(a30, parse_operation("aten::relu(self=bf16[8])"));
