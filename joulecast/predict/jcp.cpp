@@ -5,13 +5,16 @@
 #include <cstring>
 #include <fstream>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "joulecast/error.h"
+#include "joulecast/learn/parallel.h"
 #include "joulecast/predict/bytes.h"
 #include "joulecast/predict/forest_bytes.h"
 #include "joulecast/predict/jcp_clocks.h"
 #include "joulecast/predict/jcp_device.h"
-#include "joulecast/predict/jcp_model.h"
+#include "joulecast/predict/jcp_family_model.h"
 #include "joulecast/predict/jcp_parts.h"
 #include "joulecast/predict/jcp_pooled.h"
 #include "joulecast/predict/mapped_file.h"
@@ -67,64 +70,6 @@ void take_laws(ByteReader& in, DeviceModel& device) {
     }
     const auto by_key = [](const TrainedLaw& a, const TrainedLaw& b) { return a.key < b.key; };
     if (!std::is_sorted(device.laws.begin(), device.laws.end(), by_key)) in.fail("its laws are not sorted");
-}
-
-void put(ByteWriter& out, const FamilyModel& model) {
-    out.text(name(model.family));
-    out.text(name(model.metric));
-    out.text(name(model.learner));
-    out.signed_number(model.rows);
-    out.real(model.score_90);
-    put(out, model.targets);
-    out.number(static_cast<std::uint32_t>(model.ranges.size()));
-    for (const TrainedRange& range : model.ranges) {
-        out.real(range.low);
-        out.real(range.high);
-    }
-    out.number(static_cast<std::uint32_t>(model.parts.size()));
-    for (const ModelPart& part : model.parts) {
-        out.number(static_cast<std::uint8_t>(part.base));
-        out.real(part.low);
-        out.real(part.high);
-        put(out, part.model);
-    }
-}
-
-/// One part; in version 1 it was a base and a forest.
-ModelPart take_part(ByteReader& in, std::size_t columns, std::uint32_t version) {
-    ModelPart part;
-    const auto base = in.number<std::uint8_t>();
-    if (base > static_cast<std::uint8_t>(Base::kernel)) in.fail("a model has an unknown base");
-    part.base = static_cast<Base>(base);
-    if (version == 1) {
-        part.model = take_forest(in, columns);
-        return part;
-    }
-    part.low = take_finite(in);
-    part.high = take_finite(in);
-    if (part.low > part.high) in.fail("a model has bounds the wrong way round");
-    part.model = take_model(in, columns);
-    return part;
-}
-
-FamilyModel take_family_model(ByteReader& in, std::size_t columns, std::uint32_t version) {
-    FamilyModel model;
-    model.family = take_name(in, parse_family, "family");
-    model.metric = take_name(in, parse_metric, "metric");
-    model.learner = take_name(in, parse_learner, "learner");
-    model.rows = in.signed_number();
-    model.score_90 = take_finite(in);
-    model.targets = take_texts(in);
-    model.ranges.resize(in.count(8));
-    if (model.ranges.size() != columns) in.fail("a model has other columns than the feature list");
-    for (TrainedRange& range : model.ranges) {
-        range.low = in.short_real();
-        range.high = in.short_real();
-    }
-    const std::size_t parts = in.count(9);
-    if (parts == 0) in.fail("a model has no part");
-    for (std::size_t i = 0; i < parts; ++i) model.parts.push_back(take_part(in, columns, version));
-    return model;
 }
 
 void put_calibration(ByteWriter& out, const DeviceModel& device) {
@@ -260,7 +205,12 @@ DeviceModel& current(Predictor& predictor, const ByteReader& in) {
     return predictor.devices.back();
 }
 
-void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, std::uint32_t version) {
+bool fits(const FamilyModel& model, const Predictor& predictor) {
+    return model.ranges.size() == predictor.features.size();
+}
+
+/// `model` is that of a section that holds one, read before.
+void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, Expert&& model) {
     if (tag == "ORIG") {
         predictor.origin = take_origin(in);
     } else if (tag == "FEAT") {
@@ -276,7 +226,8 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, st
     } else if (tag == "LAWS") {
         take_laws(in, current(predictor, in));
     } else if (tag == "MODL") {
-        current(predictor, in).models.push_back(take_family_model(in, predictor.features.size(), version));
+        if (!fits(model.model, predictor)) in.fail("a model comes before the feature list");
+        current(predictor, in).models.push_back(std::move(model.model));
     } else if (tag == "CALI") {
         take_calibration(in, current(predictor, in));
     } else if (tag == "POWR") {
@@ -291,10 +242,8 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, st
         predictor.pooled.push_back(take_pooled(in));
     } else if (tag == "PMOD") {
         if (predictor.pooled.empty()) in.fail("a model over devices comes before what it belongs to");
-        Expert& expert = predictor.pooled.back().experts.emplace_back();
-        expert.device = in.text();
-        expert.release_year = in.real();  // NaN: not known
-        expert.model = take_family_model(in, predictor.features.size(), version);
+        if (!fits(model.model, predictor)) in.fail("a model comes before the feature list");
+        predictor.pooled.back().experts.push_back(std::move(model));
     } else {
         return;  // of a later program that kept the version: by the format's rule it may be passed over
     }
@@ -341,6 +290,32 @@ ByteReader checked(const Section& section, const std::string& name) {
     return in;
 }
 
+/// Columns of the models; 0 where no list says them.
+std::size_t feature_count(std::span<const Section> sections, const std::string& name) {
+    const auto found = std::ranges::find(sections, "FEAT", &Section::tag);
+    if (found == sections.end()) return 0;
+    ByteReader in = checked(*found, name);
+    return take_texts(in).size();
+}
+
+/// A section whose model was read, if it holds one: an expert without device where it is that of a device.
+struct ReadSection {
+    ByteReader rest{{}, ""};
+    Expert model;
+};
+
+ReadSection read_model(const Section& section, std::size_t columns, const std::string& name) {
+    ReadSection read{checked(section, name), {}};
+    ByteReader& in = read.rest;
+    if (section.tag == "PMOD") {
+        read.model.device = in.text();
+        read.model.release_year = in.real();  // NaN: not known
+    }
+    if (section.tag == "PMOD" || section.tag == "MODL")
+        read.model.model = take_family_model(in, columns, section.version);
+    return read;
+}
+
 }  // namespace
 
 std::vector<std::byte> to_jcp(const Predictor& predictor) {
@@ -378,11 +353,15 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
 }
 
 Predictor from_jcp(std::span<const std::byte> bytes, const std::string& name) {
+    std::vector<Section> sections;
+    for_each_section(bytes, name, [&](const Section& section) { sections.push_back(section); });
+    const std::size_t columns = feature_count(sections, name);
+    std::vector<ReadSection> read(sections.size());
+    // Checksums and trees are nearly all of the work, and no section waits for those of another.
+    in_parallel(sections.size(), 0, [&](std::size_t i) { read[i] = read_model(sections[i], columns, name); });
     Predictor predictor;
-    for_each_section(bytes, name, [&](const Section& section) {
-        ByteReader in = checked(section, name);
-        take_section(predictor, section.tag, in, section.version);
-    });
+    for (std::size_t i = 0; i < sections.size(); ++i)
+        take_section(predictor, sections[i].tag, read[i].rest, std::move(read[i].model));
     if (predictor.devices.empty() && predictor.pooled.empty())
         ByteReader({}, "predictor " + name).fail("it covers no device");
     return predictor;
