@@ -205,12 +205,14 @@ set(joulecast_headers
     joulecast/predict/forecast_operation.h
     joulecast/predict/forecast_unseen.h
     joulecast/predict/forecaster.h
+    joulecast/predict/forward_kernels.h
     joulecast/predict/forest_bytes.h
     joulecast/predict/hosts.h
     joulecast/predict/issue_order.h
     joulecast/predict/jcp.h
     joulecast/predict/jcp_clocks.h
     joulecast/predict/jcp_device.h
+    joulecast/predict/jcp_family_model.h
     joulecast/predict/jcp_model.h
     joulecast/predict/jcp_parts.h
     joulecast/predict/jcp_pooled.h
