@@ -205,8 +205,8 @@ set(joulecast_headers
     joulecast/predict/forecast_operation.h
     joulecast/predict/forecast_unseen.h
     joulecast/predict/forecaster.h
-    joulecast/predict/forward_kernels.h
     joulecast/predict/forest_bytes.h
+    joulecast/predict/forward_kernels.h
     joulecast/predict/hosts.h
     joulecast/predict/issue_order.h
     joulecast/predict/jcp.h
