@@ -120,7 +120,7 @@ std::string to_text(const Predictor& predictor, const std::string& path, std::ui
             text += "; " + correction.key + " x " + show(correction.factor, Show::number);
         }
         for (const HostExtra& extra : device.hosts) text += "; " + host_text(extra);
-        text += "\n";
+        text += '\n';
     }
     for (const PooledModel& pooled : predictor.pooled) {
         text += "\nover devices (" + std::string(name(pooled.point.math)) +
