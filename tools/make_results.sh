@@ -219,4 +219,5 @@ done
 # What tools/make_bench_results.sh measures stays as it is, at the end of the page.
 speed=$(kept Speed)
 if [[ -n $speed ]]; then printf '\n%s\n' "$speed" >>"$result"; fi
-mv "$result" docs/results.md
+# Without empty lines at its end.
+printf '%s\n' "$(cat "$result")" >docs/results.md
