@@ -155,6 +155,12 @@ open(target, "wb").write(zipfile.ZipFile(wheel).read("plotly/package_data/plotly
 # parallel_jobs : compilations and tests at once.
 parallel_jobs() { nproc; }
 
+# use_ccache : where it is installed, so that clones in other folders share what was compiled.
+use_ccache() {
+    command -v ccache >/dev/null || return 0
+    export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$JOULECAST_SOURCE CCACHE_NOHASHDIR=1
+}
+
 # configure_and_build PRESET TARGET... -- CMAKE_ARGUMENT...
 configure_and_build() {
     local preset=$1 targets=()
@@ -164,6 +170,7 @@ configure_and_build() {
         shift
     done
     (($# == 0)) || shift
+    use_ccache
     (cd "$JOULECAST_SOURCE" && cmake --preset "$preset" "$@" >"$(log_of "configure-$preset")" 2>&1) ||
         fail_with_log "cmake --preset $preset" "$(log_of "configure-$preset")"
     local asked=()
