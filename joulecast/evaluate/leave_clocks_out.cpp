@@ -140,7 +140,7 @@ class Forecaster {
             const SweptRow& row = sweep_.rows[i];
             const ClockParameters& parameters = curve.parameters();
             const double y = relative_memory_clock(row.asked.memory_clock_mhz, parameters);
-            const double limit = row.asked.power_limit_w > 0 ? row.asked.power_limit_w : device_.tdp_w;
+            const double limit = limit_w(row, device_);
             const double x =
                 curve.within_limit(relative_sm_clock(row.asked.sm_clock_mhz, parameters), share_of_limit * limit, y);
             const double seconds = curve.time_s(x, y);
@@ -163,7 +163,7 @@ class Forecaster {
         std::vector<ClockForecast> all;
         for (std::size_t i = 0; i < sweep_.rows.size(); ++i) {
             const SweptRow& row = sweep_.rows[i];
-            const LimitedPoint at = curve.at(row.asked.power_limit_w > 0 ? row.asked.power_limit_w : device_.tdp_w);
+            const LimitedPoint at = curve.at(limit_w(row, device_));
             const double distance = limit_distance(at.limit_w, curve.known());
             const ClockSpread& spread = parameters.spread;
             ClockForecast& one = all.emplace_back(named(model, i));

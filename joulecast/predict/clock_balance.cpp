@@ -38,7 +38,7 @@ ListedKernel listed_kernel(const PreparedOperation& operation, const Device& dev
     ListedKernel kernel;
     kernel.flop_s = operation.roofline.flop_s;
     kernel.byte_s = operation.roofline.byte_s;
-    kernel.is_product = family == Family::matmul || family == Family::convolution || family == Family::attention;
+    kernel.is_product = multiplies_matrices(family);
     kernel.tiles = tiles > 0 ? tiles : 0;
     kernel.depth = kernel.tiles > 0 && dimensions.gemm_k > 0 ? dimensions.gemm_k : 0;
     kernel.on_matrix_units =

@@ -186,6 +186,10 @@ SweptWorkload swept_workload(const ClockSweep& sweep, const ClockParameters& par
     return workload;
 }
 
+double limit_w(const SweptRow& row, const Device& device) {
+    return row.asked.power_limit_w > 0 ? row.asked.power_limit_w : device.tdp_w;
+}
+
 SweptLimits swept_limits(const ClockSweep& sweep, const KernelLevels& levels, const Device& device) {
     SweptLimits workload;
     workload.group = sweep.network.model;
@@ -194,8 +198,7 @@ SweptLimits swept_limits(const ClockSweep& sweep, const KernelLevels& levels, co
     workload.never_waits = sweep.source == "own";
     for (const SweptRow& row : sweep.rows) {
         if (!(row.power_w > 0)) continue;
-        const double limit_w = row.asked.power_limit_w > 0 ? row.asked.power_limit_w : device.tdp_w;
-        workload.points.push_back({limit_w, row.time_s, row.power_w});
+        workload.points.push_back({limit_w(row, device), row.time_s, row.power_w});
     }
     return workload;
 }

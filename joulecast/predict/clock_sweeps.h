@@ -55,6 +55,9 @@ ClockParameters parameters_for(const Device& device, std::span<const ClockSweep>
 SweptWorkload swept_workload(const ClockSweep& sweep, const ClockParameters& parameters, const KernelLevels& levels,
                              int units);
 
+/// The power limit that a row was measured under: the device's TDP where none was asked for. Watts.
+double limit_w(const SweptRow& row, const Device& device);
+
 /// Rows of a sweep over power limits, those without one under the device's TDP; rows without power are left out.
 /// Programs of one model are a group. What joulecast measured itself ran without a pause: it never waits.
 SweptLimits swept_limits(const ClockSweep& sweep, const KernelLevels& levels, const Device& device);
