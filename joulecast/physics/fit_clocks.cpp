@@ -193,10 +193,7 @@ ClockSpread spread_of(const ClockParameters& parameters, std::span<const SweptWo
         }
     }
     const auto spread = [](const std::vector<double>& scores, double fallback) {
-        if (scores.empty()) return fallback;
-        // The n + 1 of conformal intervals: of few points the largest.
-        const double share = std::min(1.0, 0.9 * (1 + 1 / static_cast<double>(scores.size())));
-        return quantile(scores, share) / normal_90;
+        return scores.empty() ? fallback : next_quantile(scores, 0.9) / normal_90;
     };
     return {spread(time, otherwise.time), spread(power, otherwise.power), spread(energy, otherwise.energy)};
 }

@@ -121,10 +121,8 @@ ClockSpread spread_without_groups(const LimitParameters& start, std::span<const 
             if (workload->group == group) scores.add(without, *workload);
         }
     }
-    // The n + 1 of conformal intervals: of few points the largest.
-    const double share = std::min(1.0, 0.9 * (1 + 1 / static_cast<double>(scores.time.size())));
-    return {quantile(scores.time, share) / normal_90, quantile(scores.power, share) / normal_90,
-            quantile(scores.energy, share) / normal_90};
+    const auto spread = [](const std::vector<double>& of) { return next_quantile(of, 0.9) / normal_90; };
+    return {spread(scores.time), spread(scores.power), spread(scores.energy)};
 }
 
 }  // namespace

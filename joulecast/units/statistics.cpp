@@ -91,6 +91,11 @@ double quantile(std::span<const double> samples, double share) {
     return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
+double next_quantile(std::span<const double> samples, double share) {
+    if (samples.empty()) return not_known;
+    return quantile(samples, std::min(1.0, share * (1 + 1 / static_cast<double>(samples.size()))));
+}
+
 double effective_samples(std::span<const double> samples) {
     const auto count = static_cast<double>(samples.size());
     if (samples.size() < 3) return count;

@@ -12,6 +12,9 @@ double standard_deviation(std::span<const double> samples);
 double median(std::span<const double> samples);
 /// Between order statistics linearly interpolated (Hyndman and Fan's type 7, as numpy does), share in [0, 1].
 double quantile(std::span<const double> samples, double share);
+/// What one more sample, drawn as these were, stays below with probability `share`: their quantile() at
+/// share (n + 1) / n, the n + 1 of conformal intervals; of few samples the largest.
+double next_quantile(std::span<const double> samples, double share);
 
 /// n / (1 + 2 sum of rho_k) over the initial positive autocorrelations, between 1 and n: how many independent samples
 /// would know the mean as well as these, taken one after another, do.

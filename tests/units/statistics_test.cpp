@@ -27,11 +27,21 @@ TEST(Statistics, QuantileInterpolatesBetweenNeighbours) {
     EXPECT_DOUBLE_EQ(quantile(samples, 0.9), 46.0);  // position 3.6 of 0..4: 40 + 0.6 10
 }
 
+TEST(Statistics, TheNextQuantileLeavesRoomForOneMore) {
+    std::vector<double> samples;
+    for (int i = 19; i >= 1; --i) samples.push_back(i);
+    // 0.9 20/19 of the way from the 1st to the 19th: 1 + 18 (18/19). That of these alone is 1 + 18 (0.9) = 17.2.
+    EXPECT_DOUBLE_EQ(next_quantile(samples, 0.9), 1 + 18 * 18.0 / 19);
+    // 0.9 4/3 is above 1.
+    EXPECT_DOUBLE_EQ(next_quantile(std::vector<double>{3.0, 1.0, 2.0}, 0.9), 3.0);
+}
+
 TEST(Statistics, NothingIsKnownOfNoSamples) {
     const std::vector<double> none;
     EXPECT_TRUE(std::isnan(mean(none)));
     EXPECT_TRUE(std::isnan(median(none)));
     EXPECT_TRUE(std::isnan(quantile(none, 0.5)));
+    EXPECT_TRUE(std::isnan(next_quantile(none, 0.9)));
     EXPECT_TRUE(std::isnan(standard_deviation(std::vector<double>{1.0})));
 }
 
