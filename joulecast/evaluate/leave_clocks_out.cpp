@@ -74,7 +74,7 @@ void learn_clocks(Lesson& lesson, std::span<const ClockSweep* const> others, con
         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
         if (likely[i].kernels.empty()) likely[i].kernels = likely_kernels(lesson.shares[i].power_w, rest);
     }
-    lesson.parameters.spread = spread_of(lesson.parameters, likely, {}, lesson.parameters.spread);
+    lesson.parameters.spread = spread_of(lesson.parameters, likely, lesson.parameters.spread);
 }
 
 void learn_limits(Lesson& lesson, std::span<const ClockSweep* const> others, const Device& device) {

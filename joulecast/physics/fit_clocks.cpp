@@ -99,15 +99,10 @@ void fit_power(ClockParameters& parameters, const ClockParameters& start, std::s
 }
 
 double time_error_of_all(const ClockParameters& parameters, std::span<const SweptWorkload> workloads) {
-    std::vector<double> shares;
-    for (const SweptWorkload& workload : workloads)
-        shares.push_back(workload.kernels.empty() && workload.points.size() > 1
-                             ? fitted_compute_share(parameters, workload.points)
-                             : 0);
-    return mean_error(workloads, [&](const SweptWorkload& workload, const auto&, const auto& to) {
-        const auto place = static_cast<std::size_t>(&workload - workloads.data());
-        return time_error(curve_of(parameters, workload, shares[place]), to);
-    });
+    return mean_error(with_fitted_kernels(parameters, workloads),
+                      [&](const SweptWorkload& workload, const auto&, const auto& to) {
+                          return time_error(curve_of(parameters, workload), to);
+                      });
 }
 
 void fit_bandwidth_knee(ClockParameters& parameters, std::span<const SweptWorkload> workloads) {
@@ -164,25 +159,34 @@ ClockParameters fit_clock_parameters(const ClockParameters& start, std::span<con
     return parameters;
 }
 
-WorkloadCurve curve_of(const ClockParameters& parameters, const SweptWorkload& workload, double compute_share) {
-    const ClockedPoint& reference = reference_point(workload.points);
-    if (workload.kernels.empty()) return {parameters, {of_compute_share(compute_share)}, 0, reference};
-    return {parameters, workload.kernels, workload.host, reference};
+std::vector<SweptWorkload> with_fitted_kernels(const ClockParameters& parameters,
+                                               std::span<const SweptWorkload> workloads) {
+    std::vector<SweptWorkload> known(workloads.begin(), workloads.end());
+    for (SweptWorkload& workload : known) {
+        if (!workload.kernels.empty() || workload.points.size() < 2) continue;
+        workload.kernels.push_back(of_compute_share(fitted_compute_share(parameters, workload.points)));
+        workload.host = 0;
+    }
+    return known;
+}
+
+WorkloadCurve curve_of(const ClockParameters& parameters, const SweptWorkload& workload) {
+    return {parameters, workload.kernels, workload.host, reference_point(workload.points)};
 }
 
 ClockSpread spread_of(const ClockParameters& parameters, std::span<const SweptWorkload> workloads,
-                      std::span<const double> shares, const ClockSpread& otherwise) {
+                      const ClockSpread& otherwise) {
     std::vector<double> time;
     std::vector<double> power;
     std::vector<double> energy;
     const auto add = [](std::vector<double>& to, double log_error, double distance) {
         if (std::isfinite(log_error)) to.push_back(std::abs(log_error) / distance);
     };
-    for (std::size_t i = 0; i < workloads.size(); ++i) {
-        if (workloads[i].points.size() < 2) continue;
-        const ClockedPoint& reference = reference_point(workloads[i].points);
-        const WorkloadCurve curve = curve_of(parameters, workloads[i], shares.empty() ? 0 : shares[i]);
-        for (const ClockedPoint& point : workloads[i].points) {
+    for (const SweptWorkload& workload : workloads) {
+        if (workload.points.size() < 2) continue;
+        const ClockedPoint& reference = reference_point(workload.points);
+        const WorkloadCurve curve = curve_of(parameters, workload);
+        for (const ClockedPoint& point : workload.points) {
             const double distance = clock_distance(point.x, point.y, reference);
             if (!is_other(point, reference) || distance < least_distance) continue;
             const double of_time = std::log(curve.time_s(point.x, point.y) / point.time_s);

@@ -28,13 +28,17 @@ double fitted_compute_share(const ClockParameters& parameters, std::span<const C
 /// points count for nothing.
 ClockParameters fit_clock_parameters(const ClockParameters& start, std::span<const SweptWorkload> workloads);
 
-/// The curve of a workload from its reference point. Without kernels their balance is that of `compute_share`.
-WorkloadCurve curve_of(const ClockParameters& parameters, const SweptWorkload& workload, double compute_share);
+/// The workloads, those of unknown kernels as one kernel of the compute share that their times tell. One that has less
+/// than two points tells none: it stays as it is.
+std::vector<SweptWorkload> with_fitted_kernels(const ClockParameters& parameters,
+                                               std::span<const SweptWorkload> workloads);
 
-/// Spreads (ClockSpread) under which nine tenths of the points of these workloads lie inside their 90 % intervals, each
-/// forecast from its reference point; `shares` as of curve_of(), one a workload, or none where all have kernels.
-/// `otherwise` where there is no point.
+/// The curve of a workload, whose kernels are known, from its reference point.
+WorkloadCurve curve_of(const ClockParameters& parameters, const SweptWorkload& workload);
+
+/// Spreads (ClockSpread) under which nine tenths of the points of these workloads, whose kernels are known, lie inside
+/// their 90 % intervals, each forecast from its reference point. `otherwise` where there is no point.
 ClockSpread spread_of(const ClockParameters& parameters, std::span<const SweptWorkload> workloads,
-                      std::span<const double> shares, const ClockSpread& otherwise);
+                      const ClockSpread& otherwise);
 
 }  // namespace joulecast

@@ -214,10 +214,7 @@ std::optional<ClockParameters> calibrated_clocks(const Device& device, std::span
     }
     if (workloads.empty()) return calibrated_by_limits(device, parameters, sweeps);
     parameters = fit_clock_parameters(parameters, workloads);
-    std::vector<double> shares;
-    for (const SweptWorkload& workload : workloads)
-        shares.push_back(workload.kernels.empty() ? fitted_compute_share(parameters, workload.points) : 0);
-    parameters.spread = spread_of(parameters, workloads, shares, parameters.spread);
+    parameters.spread = spread_of(parameters, with_fitted_kernels(parameters, workloads), parameters.spread);
     return parameters;
 }
 

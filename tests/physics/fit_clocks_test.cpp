@@ -86,6 +86,25 @@ TEST(FitClocks, TellsTheComputeShareFromTimes) {
     EXPECT_NEAR(fitted_compute_share(parameters, sweep(parameters, 1).points), 1, 1e-9);
 }
 
+TEST(FitClocks, AWorkloadOfUnknownKernelsHasTheOneThatItsTimesTell) {
+    const ClockParameters parameters = start_parameters();
+    SweptWorkload unknown = sweep(parameters, 0.35);
+    unknown.host = 0.7;  // in the units of kernels that nobody knows
+    SweptWorkload known = sweep(parameters, 0.9);
+    known.kernels = {of_compute_share(0.2)};
+    known.host = 0.5;
+    SweptWorkload one_point;
+    one_point.points.push_back({1, 1, 5, 180});
+    const auto all = with_fitted_kernels(parameters, std::vector{unknown, known, one_point});
+    ASSERT_EQ(all.size(), 3U);
+    ASSERT_EQ(all[0].kernels.size(), 1U);
+    EXPECT_NEAR(all[0].kernels[0].compute, of_compute_share(0.35).compute, 1e-9);
+    EXPECT_EQ(all[0].host, 0);
+    EXPECT_EQ(all[1].kernels[0].compute, of_compute_share(0.2).compute);
+    EXPECT_EQ(all[1].host, 0.5);
+    EXPECT_TRUE(all[2].kernels.empty());
+}
+
 TEST(FitClocks, TakesTheHighestCoreClockAtTheHighestMemoryClockAsReference) {
     const std::vector<ClockedPoint> points{{1, 0.5, 1, 1}, {0.8, 1, 2, 1}, {0.9, 1, 3, 1}};
     EXPECT_EQ(reference_point(points).time_s, 3);
@@ -94,11 +113,12 @@ TEST(FitClocks, TakesTheHighestCoreClockAtTheHighestMemoryClockAsReference) {
 TEST(FitClocks, SpreadsHoldNineTenths) {
     const ClockParameters parameters = start_parameters();
     SweptWorkload workload = sweep(parameters, 1);
+    workload.kernels = {of_compute_share(1)};
     // At every other clock the time is off by 10 % for each e of distance.
     for (ClockedPoint& point : workload.points) point.time_s *= std::exp(0.1 * std::log(1 / point.x));
-    const ClockSpread spread = spread_of(parameters, std::vector{workload}, std::vector<double>{1.0}, {9, 9, 9});
+    const ClockSpread spread = spread_of(parameters, std::vector{workload}, {9, 9, 9});
     EXPECT_NEAR(spread.time, 0.1 / 1.645, 1e-6);
-    EXPECT_EQ(spread_of(parameters, {}, {}, {9, 8, 7}), (ClockSpread{9, 8, 7}));
+    EXPECT_EQ(spread_of(parameters, {}, {9, 8, 7}), (ClockSpread{9, 8, 7}));
 }
 
 }  // namespace
