@@ -167,7 +167,7 @@ class Forecaster {
             const double distance = limit_distance(at.limit_w, curve.known());
             const ClockSpread& spread = parameters.spread;
             ClockForecast& one = all.emplace_back(named(model, i));
-            one.sm_clock_mhz = curve.working_x(at.limit_w) * parameters.clocks.highest_mhz;
+            one.sm_clock_mhz = at.working_x * parameters.clocks.highest_mhz;
             one.time = within<Seconds>(at.time_s, distance * spread.time);
             one.power = within<Watts>(at.power_w, distance * spread.power);
             one.energy = within<Joules>(at.time_s * at.power_w, distance * spread.energy);

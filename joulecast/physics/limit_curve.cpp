@@ -46,17 +46,13 @@ LimitCurve::LimitCurve(const LimitParameters& parameters, std::vector<KernelTime
         working_share_ = std::min(1.0, (known_.power_w - waiting_w_) / (known_phase_.power_w - waiting_w_));
 }
 
-double LimitCurve::working_x(double limit_w) const {
-    return curve_.within_limit(1, duty_.share_of_limit * limit_w);
-}
-
 LimitCurve::Phase LimitCurve::working(double limit_w) const {
-    const double x = working_x(limit_w);
-    const Phase phase{curve_.time_s(x), curve_.power_w(x)};
     const double most_w = duty_.share_of_limit * limit_w;
+    const double x = curve_.within_limit(1, most_w);
+    const Phase phase{curve_.time_s(x), curve_.power_w(x), x};
     // within_limit() keeps the limit to the millionth of a clock.
     if (!(phase.power_w > most_w * (1 + 1e-6))) return phase;
-    return {phase.time * phase.power_w / most_w, most_w};
+    return {phase.time * phase.power_w / most_w, most_w, x};
 }
 
 LimitedPoint LimitCurve::at(double limit_w) const {
@@ -65,7 +61,7 @@ LimitedPoint LimitCurve::at(double limit_w) const {
     const double exponent = duty_.overlap;
     const double time = std::pow(std::pow(works, exponent) + 1 - std::pow(working_share_, exponent), 1 / exponent);
     const double power_w = (works * phase.power_w + (time - works) * waiting_w_) / time;
-    return {limit_w, known_.time_s * time, power_w};
+    return {limit_w, known_.time_s * time, power_w, phase.x};
 }
 
 }  // namespace joulecast

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "joulecast/physics/clock_curve.h"
@@ -40,6 +41,8 @@ struct LimitedPoint {
     double limit_w = 0;
     double time_s = 0;
     double power_w = 0;
+    /// The clock while it works, over the highest; NaN: not known.
+    double working_x = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// By which intervals widen: the logarithm of the ratio of the limits, and 0.2 that even equal limits leave.
@@ -60,8 +63,6 @@ class LimitCurve {
     LimitCurve(const LimitParameters& parameters, std::vector<KernelTime> kernels, double host, LimitedPoint known);
 
     LimitedPoint at(double limit_w) const;
-    /// The clock while it works, over the highest.
-    double working_x(double limit_w) const;
     /// phi, under the known limit.
     double working_share() const { return working_share_; }
     const LimitedPoint& known() const { return known_; }
@@ -70,6 +71,7 @@ class LimitCurve {
     struct Phase {
         double time = 0;  ///< relative to that at the highest clock
         double power_w = 0;
+        double x = 1;
     };
     Phase working(double limit_w) const;
 

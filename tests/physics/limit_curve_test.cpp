@@ -52,7 +52,7 @@ TEST(LimitCurve, AProgramThatNeverWaitsIsItsClockCurve) {
     EXPECT_EQ(curve.at(141).time_s, 100);
     const WorkloadCurve clocks(parameters.clocks, {of_compute_share(0.8)}, 0, {1, 1, 100, 140});
     const double x = clocks.within_limit(1, 110);
-    EXPECT_DOUBLE_EQ(curve.working_x(110), x);
+    EXPECT_DOUBLE_EQ(curve.at(110).working_x, x);
     EXPECT_NEAR(curve.at(110).time_s, clocks.time_s(x), 1e-6);
     EXPECT_NEAR(curve.at(110).power_w, 110, 1e-3);
 }
@@ -75,9 +75,8 @@ TEST(LimitCurve, AProgramThatOnlyWaitsFeelsNoLimit) {
 
 TEST(LimitCurve, AtItsLowestClockTheDeviceStopsAndGoes) {
     const LimitCurve curve(parameters_of(0), {}, 0, half_idle);
-    const double x = curve.working_x(20);
-    EXPECT_DOUBLE_EQ(x, 0.2);
     const LimitedPoint at = curve.at(20);
+    EXPECT_DOUBLE_EQ(at.working_x, 0.2);
     EXPECT_NEAR(at.power_w, 20, 1e-9);
     // The energy of the lowest clock, over a longer time.
     const WorkloadCurve clocks(parameters_of(0).clocks, {of_compute_share(0.8)}, 0, {1, 1, 100, 140});
