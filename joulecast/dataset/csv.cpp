@@ -11,6 +11,7 @@
 #include "joulecast/dataset/insertion.h"
 #include "joulecast/dataset/repeat_spread.h"
 #include "joulecast/error.h"
+#include "joulecast/units/digits.h"
 
 namespace joulecast {
 namespace {
@@ -42,15 +43,9 @@ const std::vector<std::pair<std::string, Type>>& csv_columns() {
     return all;
 }
 
-std::string number_text(double value) {
-    char buffer[32];
-    const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-    return {buffer, end};
-}
-
 std::string field_text(const Field& field) {
     if (const auto* integer = std::get_if<std::int64_t>(&field)) return std::to_string(*integer);
-    if (const auto* real = std::get_if<double>(&field)) return number_text(*real);
+    if (const auto* real = std::get_if<double>(&field)) return digits(*real);
     if (const auto* text = std::get_if<std::string>(&field)) return *text;
     return {};
 }
@@ -78,7 +73,7 @@ std::string blocks_text(const std::vector<double>& blocks) {
     std::string joined;
     for (const double block : blocks) {
         if (!joined.empty()) joined += ' ';
-        joined += number_text(block);
+        joined += digits(block);
     }
     return joined;
 }
@@ -138,7 +133,7 @@ template <class Row>
 void write_measurement(std::ostream& output, Cells cells, const Row& row, const RepeatSpread& spread) {
     cells["block_s"] = blocks_text(row.measurement.block_s);
     const double sigma = spread.of(row.measurement.asked.device, row.provenance.session);
-    if (!std::isnan(sigma)) cells[sigma_column] = number_text(sigma);
+    if (!std::isnan(sigma)) cells[sigma_column] = digits(sigma);
     write_record(output, cells);
 }
 

@@ -1,13 +1,12 @@
 #include "joulecast/meter/clock_control.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <thread>
 
 #include "joulecast/error.h"
+#include "joulecast/units/digits.h"
 
 namespace joulecast {
 
@@ -15,12 +14,6 @@ namespace {
 
 constexpr double highest_mhz = 100000;
 constexpr double highest_limit_w = 100000;
-/// "1410", "0.5": no more digits than needed.
-std::string plain(double value) {
-    std::array<char, 32> buffer{};
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
-    return {buffer.data(), end};
-}
 
 /// Of two that are as near, the lower one.
 unsigned nearest(double mhz, const std::vector<unsigned>& ascending) {
@@ -44,7 +37,7 @@ std::string not_listed(const NvmlGpu& gpu, const std::string& which, unsigned mh
 std::optional<unsigned> whole(double value, double highest, const char* what) {
     if (std::isnan(value)) return std::nullopt;
     if (!(value > 0) || value > highest)
-        throw Error(std::string("a ") + what + " of " + plain(value) + " is impossible");
+        throw Error(std::string("a ") + what + " of " + digits(value) + " is impossible");
     return static_cast<unsigned>(std::lround(value));
 }
 
@@ -57,7 +50,7 @@ std::string difference(const NvmlGpu& gpu, const OperatingPoint& asked, const Op
     // Clocks are whole MHz; a limit may be rounded to the card's step.
     std::string text;
     const auto add = [&text](const char* what, double wanted, double got, const char* unit) {
-        text += (text.empty() ? "" : ", ") + std::string(what) + " " + plain(got) + " instead of " + plain(wanted) +
+        text += (text.empty() ? "" : ", ") + std::string(what) + " " + digits(got) + " instead of " + digits(wanted) +
                 " " + unit;
     };
     if (differs(asked.sm_clock_mhz, real.sm_clock_mhz, 0.5)) {
@@ -105,8 +98,8 @@ std::string why_not_supported(const NvmlGpu& gpu, const ClockRequest& request) {
         const NvmlRange allowed = gpu.power_limits_w();
         if (std::isnan(allowed.lowest)) return gpu.label() + " does not tell which power limits it allows";
         if (watts < allowed.lowest || watts > allowed.highest) {
-            return gpu.label() + " does not allow a power limit of " + plain(watts) + " W (" + plain(allowed.lowest) +
-                   " to " + plain(allowed.highest) + " W)";
+            return gpu.label() + " does not allow a power limit of " + digits(watts) + " W (" + digits(allowed.lowest) +
+                   " to " + digits(allowed.highest) + " W)";
         }
     }
     return "";

@@ -1,12 +1,12 @@
 #include "joulecast/profile/clock_settings.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <string_view>
 
 #include "joulecast/error.h"
+#include "joulecast/units/digits.h"
 
 namespace joulecast {
 namespace {
@@ -59,11 +59,6 @@ std::vector<double> numbers(std::string_view text, std::string_view option, std:
     return values;
 }
 
-std::string plain(double value) {
-    std::array<char, 32> buffer{};
-    return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
-}
-
 double nearest(double wanted, const std::vector<double>& known) {
     return *std::ranges::min_element(known, {}, [wanted](double value) { return std::abs(value - wanted); });
 }
@@ -73,9 +68,9 @@ double available(double wanted, const ClockWish& wish, const protocol::Capabilit
     const auto [lowest, highest] = std::ranges::minmax(worker.sm_clocks_mhz);
     const bool is_single = std::ranges::find(wish.single_mhz, wanted) != wish.single_mhz.end();
     if ((is_single && clock != wanted) || wanted < lowest || wanted > highest)
-        throw UsageError("--clocks: " + worker.device.id + " has no " + plain(wanted) + " MHz (" + plain(lowest) +
-                         " to " + plain(highest) + " MHz in " + std::to_string(worker.sm_clocks_mhz.size()) +
-                         " steps); the nearest is " + plain(clock));
+        throw UsageError("--clocks: " + worker.device.id + " has no " + digits(wanted) + " MHz (" + digits(lowest) +
+                         " to " + digits(highest) + " MHz in " + std::to_string(worker.sm_clocks_mhz.size()) +
+                         " steps); the nearest is " + digits(clock));
     return clock;
 }
 

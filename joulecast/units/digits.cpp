@@ -2,21 +2,23 @@
 
 #include <array>
 #include <charconv>
-#include <string_view>
 
 namespace joulecast {
 
 void append_digits(std::string& text, double value) {
-    std::array<char, 32> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    const std::string_view written(digits.data(), static_cast<std::size_t>(end - digits.data()));
-    text += written;
-    if (written.find_first_of(".e") == std::string_view::npos) text += ".0";
+    const std::size_t before = text.size();
+    text += digits(value);
+    if (text.find_first_of(".e", before) == std::string::npos) text += ".0";
 }
 
 void append_digits(std::string& text, std::int64_t value) {
-    std::array<char, 24> digits{};
-    text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+    std::array<char, 24> written{};
+    text.append(written.data(), std::to_chars(written.data(), written.data() + written.size(), value).ptr);
+}
+
+std::string digits(double value) {
+    std::array<char, 32> written{};
+    return {written.data(), std::to_chars(written.data(), written.data() + written.size(), value).ptr};
 }
 
 }  // namespace joulecast

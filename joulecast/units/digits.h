@@ -10,4 +10,7 @@ namespace joulecast {
 void append_digits(std::string& text, double value);
 void append_digits(std::string& text, std::int64_t value);
 
+/// The fewest digits that read back as the same number, a whole one as it is counted: "3", "0.5", "1e-05".
+std::string digits(double value);
+
 }  // namespace joulecast

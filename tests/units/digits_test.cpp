@@ -33,6 +33,14 @@ TEST(AppendDigits, TheFewestThatReadBackAsTheSame) {
     EXPECT_EQ(digits_of(std::numeric_limits<std::int64_t>::min()), "-9223372036854775808");
 }
 
+TEST(Digits, AWholeNumberIsCounted) {
+    EXPECT_EQ(digits(1410), "1410");
+    EXPECT_EQ(digits(0.5), "0.5");
+    EXPECT_EQ(digits(-0.0), "-0");
+    EXPECT_EQ(digits(1e-5), "1e-05");
+    EXPECT_EQ(digits(std::numeric_limits<double>::infinity()), "inf");
+}
+
 TEST(AppendDigits, KeepsWhatIsThere) {
     std::string text = "time_s=";
     append_digits(text, 0.25);
