@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/sparkline.h"
 #include "joulecast/report/table.h"
 
@@ -21,18 +22,12 @@ std::string mhz(double clock) {
     return std::to_string(std::llround(clock));
 }
 
-std::string symbols_of(const NetworkForecast& network) {
-    std::string text;
-    for (const auto& [symbol, value] : network.symbols) text += ", " + symbol + "=" + std::to_string(value);
-    return text;
-}
-
 /// All but the clock.
 using CurveKey = std::tuple<std::string, std::string, std::string, std::string, double, double>;
 
 CurveKey key_of(const NetworkForecast& n) {
     const auto number = [](double value) { return std::isnan(value) ? 0 : value; };
-    return {n.model + symbols_of(n),
+    return {with_values(n.model, n.symbols),
             n.device,
             std::string(name(n.mode)) + ", " + n.precision,
             std::string(name(n.point.host)),
@@ -56,8 +51,8 @@ std::string curve_text(std::vector<const NetworkForecast*> points) {
     const auto least = static_cast<std::size_t>(std::ranges::min_element(values) - values.begin());
     const NetworkForecast& best = *points[least];
     std::string text =
-        highest.model + symbols_of(highest) + " (" + std::string(name(highest.mode)) + ", " + highest.precision +
-        ", host " + std::string(name(highest.point.host)) + ") on " + highest.device + "\n  " +
+        with_values(highest.model, highest.symbols) + " (" + std::string(name(highest.mode)) + ", " +
+        highest.precision + ", host " + std::string(name(highest.point.host)) + ") on " + highest.device + "\n  " +
         (has_energy ? "energy " : "time ") + mhz(points.front()->asked.sm_clock_mhz) + " " +
         sparkline(values, curve_width) + " " + mhz(highest.asked.sm_clock_mhz) + " MHz; least " +
         show(values[least], has_energy ? Show::joules : Show::seconds) + " at " + mhz(best.asked.sm_clock_mhz) + " MHz";

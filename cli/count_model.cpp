@@ -8,6 +8,7 @@
 #include "cli/verb.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/graph/symbol_values.h"
 
 namespace joulecast::cli {
 namespace {
@@ -157,9 +158,8 @@ std::vector<CallCount> count_modules(const ModelCount& model, std::size_t depth)
 }
 
 std::string settings_text(const Graph& graph) {
-    std::string text;
-    for (const auto& [symbol, value] : graph.symbols) text += symbol + "=" + std::to_string(value.value) + ", ";
-    return text + std::string(name(graph.mode));
+    const std::string sizes = values_text(symbol_values(graph));
+    return (sizes.empty() ? "" : sizes + ", ") + std::string(name(graph.mode));
 }
 
 std::string missing_records_text(const std::vector<const ModelCount*>& models) {

@@ -19,6 +19,7 @@
 #include "cli/verb.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
+#include "joulecast/graph/symbol_values.h"
 
 namespace joulecast::cli {
 namespace {
@@ -282,10 +283,8 @@ std::string heading(const Compared& compared, const Options& options) {
 }
 
 Json model_json(const ModelCount& model) {
-    Json symbols = Json::object();
-    for (const auto& [symbol, value] : model.graph.symbols) symbols[symbol] = value.value;
     return {{"model", model.graph.name},
-            {"symbols", std::move(symbols)},
+            {"symbols", symbol_values(model.graph)},
             {"mode", name(model.graph.mode)},
             {"nodes", model.total.count},
             {"nodes_without_record", model.nodes_without_record},

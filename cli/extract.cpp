@@ -12,6 +12,7 @@
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/graph_json.h"
+#include "joulecast/graph/symbol_values.h"
 
 namespace joulecast::cli {
 namespace {
@@ -177,14 +178,12 @@ std::string to_text(const ModelCount& model, const Options& options) {
 }
 
 nlohmann::ordered_json to_json(const ModelCount& model, const Options& options) {
-    nlohmann::ordered_json symbols = nlohmann::ordered_json::object();
-    for (const auto& [symbol, value] : model.graph.symbols) symbols[symbol] = value.value;
     nlohmann::ordered_json precision;  // null: as in the file
     if (!options.precision.empty()) precision = options.precision;
     const Counts& forward = model.total.forward;
     const Counts& backward = model.total.backward;
     nlohmann::ordered_json answer{{"model", model.graph.name},
-                                  {"symbols", std::move(symbols)},
+                                  {"symbols", symbol_values(model.graph)},
                                   {"mode", name(model.graph.mode)},
                                   {"precision", std::move(precision)},
                                   {"nodes", model.total.count},

@@ -4,6 +4,7 @@
 #include "cli/forecast_text.h"
 #include "cli/forecast_words.h"
 #include "cli/known.h"
+#include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/table.h"
 
 namespace joulecast::cli {
@@ -13,7 +14,7 @@ const std::vector<Column<Forecast>>& network_columns() {
     static const std::vector<Column<Forecast>> list = {
         {"model", "", Show::text, [](const Forecast& f) { return f.network.model; }},
         {"device", "", Show::text, [](const Forecast& f) { return f.network.device; }},
-        {"symbols", "", Show::text, [](const Forecast& f) { return symbol_words(f.network); }},
+        {"symbols", "", Show::text, [](const Forecast& f) { return values_text(f.network.symbols); }},
         {"mode", "", Show::text, [](const Forecast& f) { return std::string(name(f.network.mode)); }},
         {"precision", "", Show::text, [](const Forecast& f) { return f.network.precision; }},
         {"time_s", "", Show::seconds, [](const Forecast& f) { return known(f.network.time.value.value()); }},

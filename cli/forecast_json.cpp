@@ -1,6 +1,5 @@
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 
 #include "cli/forecast_text.h"
 #include "cli/json_number.h"
@@ -36,8 +35,6 @@ Json power_shares(const NetworkForecast& network) {
 
 Json to_json(const Forecast& forecast) {
     const NetworkForecast& n = forecast.network;
-    Json symbols = Json::object();
-    for (const auto& [symbol, value] : n.symbols) symbols[symbol] = value;
     return {{"model", n.model},
             {"device", n.device},
             {"device_name", forecast.device_name},
@@ -51,7 +48,7 @@ Json to_json(const Forecast& forecast) {
             {"precision", n.precision},
             {"host", name(n.point.host)},
             {"threads", n.point.threads},
-            {"symbols", std::move(symbols)},
+            {"symbols", n.symbols},
             {"time_s", estimate_json(n.time)},
             {"device_time_s", estimate_json(n.cost.device_time)},
             {"host_time_s", estimate_json(n.cost.host_time)},

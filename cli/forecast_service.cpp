@@ -14,6 +14,7 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/graph_json.h"
 #include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/graph/symbol_values.h"
 
 namespace joulecast::cli {
 namespace {
@@ -47,9 +48,8 @@ std::string stamp(const std::string& model) {
 }
 
 std::string graph_key(const ForecastRequest& request) {
-    std::string key = std::string(name(request.setting.mode)) + '\n' + request.model + '\n' + stamp(request.model);
-    for (const auto& [symbol, value] : request.symbols) key += '\n' + symbol + '=' + std::to_string(value);
-    return key;
+    return with_values(std::string(name(request.setting.mode)) + '\n' + request.model + '\n' + stamp(request.model),
+                       request.symbols, "\n");
 }
 
 std::string setting_key(const ForecastSetting& setting) {

@@ -6,6 +6,7 @@
 #include "cli/clock_text.h"
 #include "cli/forecast_words.h"
 #include "cli/known.h"
+#include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/table.h"
 
 namespace joulecast::cli {
@@ -47,7 +48,7 @@ using NetworkColumns = std::vector<Column<Forecast>>;
 const NetworkColumns& table_columns() {
     static const NetworkColumns list = {
         {"model", "network", Show::text, [](const Forecast& f) { return f.network.model; }},
-        {"symbols", "sizes", Show::text, [](const Forecast& f) { return symbol_words(f.network); }},
+        {"symbols", "sizes", Show::text, [](const Forecast& f) { return values_text(f.network.symbols); }},
         {"mode", "mode", Show::text, [](const Forecast& f) { return mode_text(f.network); }},
         {"precision", "precision", Show::text, [](const Forecast& f) { return f.network.precision; }},
         {"host", "host", Show::text, [](const Forecast& f) { return std::string(name(f.network.point.host)); }},

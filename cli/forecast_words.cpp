@@ -4,14 +4,6 @@
 
 namespace joulecast::cli {
 
-std::string symbol_words(const NetworkForecast& network) {
-    std::string text;
-    for (const auto& [symbol, value] : network.symbols) {
-        text += (text.empty() ? "" : ", ") + symbol + "=" + std::to_string(value);
-    }
-    return text;
-}
-
 std::string power_evidence_words(const NetworkForecast& network) {
     const auto physical = network.power_evidence_share.find(PowerEvidence::physical);
     if (physical == network.power_evidence_share.end() || physical->second < 0.005) return "";

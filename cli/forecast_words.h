@@ -6,8 +6,6 @@
 
 namespace joulecast::cli {
 
-/// "batch=32, sequence=128"
-std::string symbol_words(const NetworkForecast& network);
 /// "physical power model 12 %": where energy is known worse than from measured power alone, else empty.
 std::string power_evidence_words(const NetworkForecast& network);
 

@@ -13,6 +13,7 @@
 #include "cli/verb.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/record.h"
+#include "joulecast/graph/symbol_values.h"
 #include "joulecast/predict/device_power.h"
 #include "joulecast/predict/forecast_network.h"
 #include "joulecast/predict/hosts.h"
@@ -57,12 +58,6 @@ struct Collected {
     std::vector<Source> sources;
     std::set<std::string> networks;
 };
-
-std::string network_text(const Graph& graph) {
-    std::string text = graph.name;
-    for (const auto& [symbol, value] : graph.symbols) text += "@" + symbol + "=" + std::to_string(value.value);
-    return text;
-}
 
 double low(const auto& estimate) {
     return estimate.low.value();
@@ -194,7 +189,7 @@ Collected collect(const LookupTable& wanted) {
     wanted.settings.visit_in_parallel(wanted.models, [&](const SettingOptions::Visited& at) {
         std::size_t place = at.place;
         for (const ForecastSetting& setting : wanted.settings.settings(at.mode)) {
-            names[place] = network_text(at.graph);
+            names[place] = with_values(at.graph.name, symbol_values(at.graph), "@");
             for (std::size_t i = 0; i < devices.size(); ++i)
                 made[i * networks + place] = devices[i].forecasts->forecast(at.graph, setting);
             ++place;

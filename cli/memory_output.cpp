@@ -8,6 +8,7 @@
 
 #include "cli/json_number.h"
 #include "cli/known.h"
+#include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/table.h"
 #include "joulecast/units/statistics.h"
 
@@ -33,19 +34,13 @@ void push_known(std::vector<double>& errors, double error) {
     if (std::isfinite(error)) errors.push_back(error);
 }
 
-std::string network_text(const NetworkAccuracy& n) {
-    std::string text = n.network;
-    for (const auto& [symbol, value] : n.symbols) text += ", " + symbol + "=" + std::to_string(value);
-    return text;
-}
-
 void add(MemorySummary& summary, const NetworkAccuracy& n) {
     const double error = n.predicted_peak_bytes / n.measured_peak_bytes - 1;
     if (!std::isfinite(error)) return;
     summary.peak.push_back(std::abs(error));
     if (!(std::abs(error) <= std::abs(summary.worst))) {
         summary.worst = error;
-        summary.worst_network = network_text(n);
+        summary.worst_network = with_values(n.network, n.symbols);
     }
     push_known(summary.plan, off(n.planned_peak_bytes, n.measured_peak_bytes));
     const double measured = n.measured_peak_bytes + n.resident_bytes;
@@ -137,10 +132,8 @@ std::string checkpointing_note(const NetworkForecast& network) {
 
 std::string overflow_note(const NetworkForecast& network) {
     if (network.overflow.empty()) return "";
-    std::string sizes;
-    for (const auto& [symbol, value] : network.symbols) sizes += ", " + symbol + "=" + std::to_string(value);
-    return network.model + sizes + ", " + std::string(name(network.mode)) + ", " + network.precision +
-           ": does not fit: " + network.overflow;
+    return with_values(network.model, network.symbols) + ", " + std::string(name(network.mode)) + ", " +
+           network.precision + ": does not fit: " + network.overflow;
 }
 
 std::string memory_networks_text(const std::vector<NetworkAccuracy>& networks) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/known.h"
+#include "joulecast/graph/symbol_values.h"
 #include "joulecast/profile/progress.h"
 
 namespace joulecast::cli {
@@ -38,8 +39,7 @@ std::vector<Planned> planned_lines(const Plan& plan) {
     for (const PlannedOperation& one : plan.operations)
         lines.push_back({std::string(name(one.purpose)), signature(one.operation), one.point, one.share_s, one.cost_s});
     for (const PlannedNetwork& one : plan.networks) {
-        std::string what = one.variation.model;
-        for (const auto& [symbol, value] : one.variation.symbols) what += " " + symbol + "=" + std::to_string(value);
+        std::string what = with_values(one.variation.model, one.variation.symbols, " ");
         what += " " + std::string(name(one.variation.mode)) + " " + one.variation.precision;
         lines.push_back({"network", what, one.point, 0, one.cost_s});
     }

@@ -7,6 +7,7 @@
 #include "cli/known.h"
 #include "cli/recommendation_text.h"
 #include "cli/recommendation_words.h"
+#include "joulecast/graph/symbol_values.h"
 #include "joulecast/recommend/apply.h"
 #include "joulecast/report/table.h"
 
@@ -28,8 +29,6 @@ Json candidate_json(const Recommendation& r, std::size_t index) {
     const Candidate& c = r.candidates[index];
     const Assessment& a = r.assessments[index];
     const SampleCost sample = sample_cost(c);
-    Json symbols = Json::object();
-    for (const auto& [symbol, value] : c.symbols) symbols[symbol] = value;
     Json values = Json::object();
     for (const ObjectiveRule& one : objectives())
         values[std::string(one.name)] = number_or_null(one.per_sample(sample, r.question.prices));
@@ -42,7 +41,7 @@ Json candidate_json(const Recommendation& r, std::size_t index) {
             {"mode", name(c.mode)},
             {"precision", c.precision},
             {"host", name(c.asked.host)},
-            {"symbols", std::move(symbols)},
+            {"symbols", c.symbols},
             {"samples_per_run", c.samples},
             {"time_s", estimate_json(c.time)},
             {"energy_j", estimate_json(c.energy)},
@@ -186,7 +185,7 @@ const std::vector<Column<Row>>& csv_columns() {
         {"is_default", "", Show::text, [](const Row& x) { return x.c().is_default; }},
         {"mode", "", Show::text, [](const Row& x) { return std::string(name(x.c().mode)); }},
         {"precision", "", Show::text, [](const Row& x) { return x.c().precision; }},
-        {"symbols", "", Show::text, [](const Row& x) { return symbol_words(x.c()); }},
+        {"symbols", "", Show::text, [](const Row& x) { return values_text(x.c().symbols); }},
         {"samples_per_run", "", Show::number, [](const Row& x) { return x.c().samples; }},
         {"time_s", "", Show::seconds, [](const Row& x) { return known(x.c().time.value.value()); }},
         {"time_low_s", "", Show::seconds, [](const Row& x) { return known(x.c().time.low.value()); }},

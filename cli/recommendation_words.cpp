@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/table.h"
 
 namespace joulecast::cli {
@@ -29,15 +30,8 @@ std::string setting_words(const Candidate& c) {
     return (c.sets_clock() ? megahertz(clock) + " and " : "") + limit + really(c);
 }
 
-std::string symbol_words(const Candidate& c) {
-    std::string text;
-    for (const auto& [symbol, value] : c.symbols)
-        text += (text.empty() ? "" : ", ") + symbol + "=" + std::to_string(value);
-    return text;
-}
-
 std::string run_words(const Candidate& c) {
-    std::string text = symbol_words(c);
+    std::string text = values_text(c.symbols);
     const auto add = [&](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
     add(c.precision);
     if (c.mode == Mode::training) add(std::string(name(c.mode)));

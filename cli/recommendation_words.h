@@ -10,8 +10,6 @@ namespace joulecast::cli {
 std::string setting_words(const Candidate& candidate);
 /// "batch=32, bf16, training": what of a run is not its device; inference and fp32 are not said.
 std::string run_words(const Candidate& candidate);
-/// "batch=32, sequence=128"
-std::string symbol_words(const Candidate& candidate);
 /// A value of the objective with its unit: "12.3 mJ".
 std::string value_words(Objective objective, double value);
 /// A limit's value with its unit.

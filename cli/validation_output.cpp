@@ -14,6 +14,7 @@
 #include "cli/memory_output.h"
 #include "cli/validate_clocks.h"
 #include "cli/verb.h"
+#include "joulecast/graph/symbol_values.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast::cli {
@@ -72,20 +73,12 @@ double relative_error(double forecast, double measured) {
     return std::abs(forecast / measured - 1);
 }
 
-std::string sizes_text(const NetworkAccuracy& n) {
-    std::string text;
-    for (const auto& [symbol, value] : n.symbols) {
-        text += (text.empty() ? "" : ", ") + symbol + "=" + std::to_string(value);
-    }
-    return text;
-}
-
 const std::vector<Column<NetworkAccuracy>>& network_columns() {
     using N = NetworkAccuracy;
     static const std::vector<Column<N>> list = {
         {"network", "network", Show::text, [](const N& n) { return n.network; }},
         {"device", "device", Show::text, [](const N& n) { return n.device; }},
-        {"symbols", "sizes", Show::text, sizes_text},
+        {"symbols", "sizes", Show::text, [](const N& n) { return values_text(n.symbols); }},
         {"clock_mhz", "clock", Show::number, [](const N&) { return Cell(); }},
         {"mode", "mode", Show::text, [](const N& n) { return std::string(name(n.mode)); }},
         {"precision", "precision", Show::text, [](const N& n) { return n.precision; }},

@@ -97,6 +97,7 @@ set(joulecast_headers
     joulecast/graph/schema.h
     joulecast/graph/size_text.h
     joulecast/graph/strides.h
+    joulecast/graph/symbol_values.h
     joulecast/graph/tensor_type.h
     joulecast/graph/term.h
     joulecast/learn/binned_columns.h

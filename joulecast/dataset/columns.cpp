@@ -6,6 +6,7 @@
 
 #include "joulecast/device/figures.h"
 #include "joulecast/error.h"
+#include "joulecast/graph/symbol_values.h"
 
 namespace joulecast {
 namespace {
@@ -286,10 +287,7 @@ std::optional<std::string> impossible_number(const std::vector<StoredColumn<Row>
 }  // namespace
 
 std::string symbols_text(const std::map<std::string, std::int64_t>& symbols) {
-    std::string joined;
-    for (const auto& [symbol, value] : symbols)
-        joined += (joined.empty() ? "" : ";") + symbol + "=" + std::to_string(value);
-    return joined;
+    return values_text(symbols, ";");
 }
 
 std::map<std::string, std::int64_t> parse_symbols(const std::string& text) {

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "joulecast/graph/symbol_values.h"
+
 namespace joulecast {
 namespace {
 
@@ -23,9 +25,7 @@ struct Workload {
 };
 
 std::string workload_name(const NetworkAccuracy& n) {
-    std::string text = n.network;
-    for (const auto& [symbol, value] : n.symbols) text += ", " + symbol + "=" + std::to_string(value);
-    return text + ", " + std::string(name(n.mode)) + ", " + n.precision;
+    return with_values(n.network, n.symbols) + ", " + std::string(name(n.mode)) + ", " + n.precision;
 }
 
 /// The share is that of the fastest, whose time the limits count in: a device has no clock to be chosen here.

@@ -5,6 +5,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/graph/record.h"
+#include "joulecast/graph/symbol_values.h"
 
 namespace joulecast {
 
@@ -176,8 +177,7 @@ const TensorType& type_of(const Graph& graph, ValueRef ref) {
 Graph with_symbols(Graph graph, const SymbolValues& chosen) {
     if (chosen.empty()) return graph;
     for (const auto& [symbol, value] : chosen) symbol_for(graph, symbol, value).value = value;
-    SymbolValues values;
-    for (const auto& [name, held] : graph.symbols) values[name] = held.value;
+    const SymbolValues values = symbol_values(graph);
     if (graph.shape_anew != nullptr) return (*graph.shape_anew)(values);
     for (GraphInput& input : graph.inputs) reshape(input, values);
     for (Node& node : graph.nodes) reshape(node, values);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "joulecast/error.h"
+#include "joulecast/graph/symbol_values.h"
 #include "joulecast/predict/clock_balance.h"
 #include "joulecast/units/statistics.h"
 
@@ -125,9 +126,7 @@ bool is_limit_sweep(const ClockSweep& sweep) {
 }
 
 std::string ClockSweep::workload() const {
-    std::string text = network.model;
-    for (const auto& [symbol, value] : network.symbols) text += " " + symbol + "=" + std::to_string(value);
-    return text;
+    return with_values(network.model, network.symbols, " ");
 }
 
 std::vector<ClockSweep> clock_sweeps(std::span<const NetworkRow> rows, const Device& device, const OpenMeasured& open) {

@@ -11,6 +11,7 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/graph/record.h"
+#include "joulecast/graph/symbol_values.h"
 
 namespace joulecast {
 namespace {
@@ -52,9 +53,8 @@ bool in_shard(std::string_view text, const PlanSettings& settings) {
 }
 
 std::string text_of(const NetworkMeasurement& network) {
-    std::string text = network.model + " " + std::string(name(network.mode)) + " " + network.precision;
-    for (const auto& [symbol, value] : network.symbols) text += " " + symbol + "=" + std::to_string(value);
-    return text;
+    return with_values(network.model + " " + std::string(name(network.mode)) + " " + network.precision, network.symbols,
+                       " ");
 }
 
 /// Fisher and Yates; std::shuffle differs between standard libraries.

@@ -11,6 +11,7 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/graph/record.h"
+#include "joulecast/graph/symbol_values.h"
 #include "joulecast/meter/open_meter.h"
 #include "joulecast/profile/plan.h"
 
@@ -240,8 +241,7 @@ std::vector<Variation> variations(const ProfileRequest& request, const std::file
         for (const SymbolValues& symbols : combinations(request, graph)) {
             Graph shaped = graph;
             for (const auto& [symbol, value] : symbols) shaped = with_symbol(shaped, symbol, value);
-            SymbolValues values;
-            for (const auto& [symbol, state] : shaped.symbols) values[symbol] = state.value;
+            const SymbolValues values = symbol_values(shaped);
             for (const std::string& precision : request.precisions) {
                 Graph ready = at_precision(shaped, precision_named(precision), mode, kind);
                 all.push_back(

@@ -4,18 +4,13 @@
 #include <array>
 #include <cmath>
 
+#include "joulecast/graph/symbol_values.h"
+
 namespace joulecast {
 namespace {
 
 /// What a forecast is of, part by part.
 using Parts = std::array<std::string, 7>;
-
-std::string sizes_text(const NetworkForecast& network) {
-    std::string text;
-    for (const auto& [symbol, value] : network.symbols)
-        text += (text.empty() ? "" : ", ") + symbol + "=" + std::to_string(value);
-    return text;
-}
 
 std::string clock_text(const NetworkForecast& network) {
     const double clock = network.point.sm_clock_mhz;
@@ -35,7 +30,7 @@ std::string mode_text(const NetworkForecast& network) {
 Parts parts_of_label(const ReportedForecast& forecast) {
     const NetworkForecast& n = forecast.network;
     return {n.model,
-            sizes_text(n),
+            values_text(n.symbols),
             mode_text(n),
             n.precision,
             "host " + std::string(name(n.point.host)),
@@ -50,7 +45,7 @@ std::string with_interval(const Estimate<Unit>& value, Show how) {
 }
 
 std::string settings_of_one(const NetworkForecast& n) {
-    const std::string sizes = sizes_text(n);
+    const std::string sizes = values_text(n.symbols);
     return n.model + " (" + sizes + (sizes.empty() ? "" : ", ") + mode_text(n) + ", " + n.precision + ", issued from " +
            std::string(name(n.point.host)) + ")";
 }

@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/dataset_chapters.h"
 
 namespace joulecast {
@@ -18,10 +19,8 @@ void add_note(Chapter& chapter, const std::string& text) {
     chapter.blocks.emplace_back(Paragraph{text, Paragraph::Kind::note});
 }
 
-std::string sizes_of(const NetworkMeasurement& m) {
-    std::string text;
-    for (const auto& [symbol, value] : m.symbols) text += ", " + symbol + "=" + std::to_string(value);
-    return text;
+std::string sized_model(const NetworkMeasurement& m) {
+    return with_values(m.model, m.symbols);
 }
 
 struct SummedMetric {
@@ -45,7 +44,7 @@ Plot summed_plot(const std::string& title, const SummedMetric& metric,
     };
     for (const SummedNetwork* network : networks) {
         const auto x = static_cast<double>(plot.x.labels.size());
-        plot.x.labels.push_back(network->measurement.model + sizes_of(network->measurement));
+        plot.x.labels.push_back(sized_model(network->measurement));
         add(whole, x, network->*metric.whole);
         add(sum, x, network->*metric.sum);
     }
@@ -127,7 +126,7 @@ void add_configurations(Chapter& chapter, const ReportedDataset& dataset, Mode m
         const double energy_j = measured_joules(m);
         if (!std::isfinite(energy_j)) continue;
         const std::string configuration = m.real.device + ", " + m.precision;
-        by_network[m.model + sizes_of(m)][configuration] = {energy_j, m.energy->half_width_j};
+        by_network[sized_model(m)][configuration] = {energy_j, m.energy->half_width_j};
         configurations.insert(configuration);
     }
     const std::string modes(name(mode));
@@ -279,8 +278,8 @@ std::vector<SweptNetwork> swept(const ReportedDataset& dataset, const std::strin
         const bool usable = m.outcome == Outcome::ok || m.outcome == Outcome::unstable;
         const double clock = std::isfinite(m.asked.sm_clock_mhz) ? m.asked.sm_clock_mhz : m.real.sm_clock_mhz;
         if (m.real.device != device || m.mode != mode || !usable || !std::isfinite(clock)) continue;
-        SweptNetwork& network = networks[m.model + sizes_of(m) + ", " + m.precision];
-        network.label = m.model + sizes_of(m) + ", " + m.precision;
+        SweptNetwork& network = networks[sized_model(m) + ", " + m.precision];
+        network.label = sized_model(m) + ", " + m.precision;
         network.cost[clock] = {m.time.median_s, measured_joules(m)};
     }
     std::vector<SweptNetwork> all;

@@ -22,12 +22,5 @@ TEST(ForecastWords, SharesThatRoundToNoneOrAllAreNotPrinted) {
     EXPECT_EQ(power_evidence_words(network), "physical power model");
 }
 
-TEST(ForecastWords, SymbolsStandSideBySide) {
-    NetworkForecast network;
-    EXPECT_EQ(symbol_words(network), "");
-    network.symbols = {{"batch", 32}, {"sequence", 128}};
-    EXPECT_EQ(symbol_words(network), "batch=32, sequence=128");
-}
-
 }  // namespace
 }  // namespace joulecast::cli

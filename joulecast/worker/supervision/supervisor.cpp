@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "joulecast/error.h"
+#include "joulecast/graph/symbol_values.h"
 #include "joulecast/process/child_process.h"
 #include "joulecast/worker/protocol.h"
 
@@ -178,7 +179,7 @@ NetworkMeasurement Supervisor::measure(const protocol::MeasureGraph& request, Ti
     if (auto* measurement = std::get_if<NetworkMeasurement>(&answer)) return std::move(*measurement);
     NetworkMeasurement lost;
     lost.model = request.graph.name;
-    for (const auto& [symbol, range] : request.graph.symbols) lost.symbols[symbol] = range.value;
+    lost.symbols = symbol_values(request.graph);
     lost.mode = request.graph.mode;
     lost.optimizer = request.optimizer;
     lost.asked = request.point;
