@@ -214,6 +214,7 @@ set(joulecast_headers
     joulecast/predict/jcp_clocks.h
     joulecast/predict/jcp_device.h
     joulecast/predict/jcp_family_model.h
+    joulecast/predict/jcp_frame.h
     joulecast/predict/jcp_model.h
     joulecast/predict/jcp_parts.h
     joulecast/predict/jcp_pooled.h

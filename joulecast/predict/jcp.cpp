@@ -1,8 +1,6 @@
 #include "joulecast/predict/jcp.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -15,6 +13,7 @@
 #include "joulecast/predict/jcp_clocks.h"
 #include "joulecast/predict/jcp_device.h"
 #include "joulecast/predict/jcp_family_model.h"
+#include "joulecast/predict/jcp_frame.h"
 #include "joulecast/predict/jcp_parts.h"
 #include "joulecast/predict/jcp_pooled.h"
 #include "joulecast/predict/mapped_file.h"
@@ -22,8 +21,6 @@
 namespace joulecast {
 namespace {
 
-// As in PNG: a byte above 127, a name, and line ends that a text transfer would spoil.
-constexpr std::array<unsigned char, 8> magic{0x89, 'J', 'C', 'P', '\r', '\n', 0x1A, '\n'};
 constexpr std::size_t largest_file = std::size_t{1} << 30U;
 
 void put(ByteWriter& out, const Origin& origin) {
@@ -173,32 +170,6 @@ PhysicalPower take_physical_power(ByteReader& in) {
     return power;
 }
 
-class SectionWriter {
-  public:
-    template <class Fill>
-    void section(std::string_view tag, Fill fill) {
-        ByteWriter payload;
-        fill(payload);
-        body_.raw(std::as_bytes(std::span(tag)));
-        body_.number(static_cast<std::uint64_t>(payload.bytes().size()));
-        body_.number(crc32(payload.bytes()));
-        body_.raw(payload.bytes());
-        ++count_;
-    }
-    std::vector<std::byte> file() const {
-        ByteWriter out;
-        out.raw(std::as_bytes(std::span(magic)));
-        out.number(jcp_version);
-        out.number(count_);
-        out.raw(body_.bytes());
-        return out.bytes();
-    }
-
-  private:
-    ByteWriter body_;
-    std::uint32_t count_ = 0;
-};
-
 /// The device that a section belongs to: the last one begun.
 DeviceModel& current(Predictor& predictor, const ByteReader& in) {
     if (predictor.devices.empty()) in.fail("a section of a device comes before any device");
@@ -250,51 +221,11 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, Ex
     if (!in.at_end()) in.fail("a section is longer than its content");
 }
 
-struct Section {
-    std::string_view tag;
-    std::span<const std::byte> payload;
-    std::uint32_t crc = 0;
-    std::uint32_t version = 0;  ///< of the file
-};
-
-/// The sections of a file in their order, not yet checked.
-template <class Visit>
-void for_each_section(std::span<const std::byte> bytes, const std::string& name, Visit visit) {
-    ByteReader in(bytes, "predictor " + name);
-    if (bytes.size() < magic.size() || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
-        throw FormatError(name + " is not a predictor: it does not begin as .jcp files do.");
-    }
-    in.take(magic.size());
-    const auto version = in.number<std::uint32_t>();
-    if (version == 0) in.fail("version 0 does not exist");
-    if (version > jcp_version) {
-        throw FormatError("predictor " + name + " has format version " + std::to_string(version) +
-                          ", this joulecast reads up to " + std::to_string(jcp_version) + ". Use a newer joulecast.");
-    }
-    const auto sections = in.number<std::uint32_t>();
-    for (std::uint32_t i = 0; i < sections; ++i) {
-        Section section;
-        section.tag = {reinterpret_cast<const char*>(in.take(4).data()), 4};
-        const auto length = in.number<std::uint64_t>();
-        section.crc = in.number<std::uint32_t>();
-        section.payload = in.take(length);
-        section.version = version;
-        visit(section);
-    }
-    if (!in.at_end()) in.fail("bytes follow the last section");
-}
-
-ByteReader checked(const Section& section, const std::string& name) {
-    ByteReader in(section.payload, "predictor " + name);
-    if (crc32(section.payload) != section.crc) in.fail("the checksum of a section does not match");
-    return in;
-}
-
 /// Columns of the models; 0 where no list says them.
-std::size_t feature_count(std::span<const Section> sections, const std::string& name) {
-    const auto found = std::ranges::find(sections, "FEAT", &Section::tag);
+std::size_t feature_count(std::span<const JcpSection> sections, const std::string& name) {
+    const auto found = std::ranges::find(sections, "FEAT", &JcpSection::tag);
     if (found == sections.end()) return 0;
-    ByteReader in = checked(*found, name);
+    ByteReader in = checked_payload(*found, name);
     return take_texts(in).size();
 }
 
@@ -304,8 +235,8 @@ struct ReadSection {
     Expert model;
 };
 
-ReadSection read_model(const Section& section, std::size_t columns, const std::string& name) {
-    ReadSection read{checked(section, name), {}};
+ReadSection read_model(const JcpSection& section, std::size_t columns, const std::string& name) {
+    ReadSection read{checked_payload(section, name), {}};
     ByteReader& in = read.rest;
     if (section.tag == "PMOD") {
         read.model.device = in.text();
@@ -320,7 +251,7 @@ ReadSection read_model(const Section& section, std::size_t columns, const std::s
 
 std::vector<std::byte> to_jcp(const Predictor& predictor) {
     if (predictor.features.size() > most_forest_columns) throw Error("a predictor file holds at most 254 features");
-    SectionWriter out;
+    JcpWriter out;
     out.section("ORIG", [&](ByteWriter& w) { put(w, predictor.origin); });
     out.section("FEAT", [&](ByteWriter& w) { put(w, predictor.features); });
     for (const DeviceModel& device : predictor.devices) {
@@ -353,8 +284,7 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
 }
 
 Predictor from_jcp(std::span<const std::byte> bytes, const std::string& name) {
-    std::vector<Section> sections;
-    for_each_section(bytes, name, [&](const Section& section) { sections.push_back(section); });
+    const std::vector<JcpSection> sections = jcp_sections(bytes, name);
     const std::size_t columns = feature_count(sections, name);
     std::vector<ReadSection> read(sections.size());
     // Checksums and trees are nearly all of the work, and no section waits for those of another.
@@ -370,15 +300,15 @@ Predictor from_jcp(std::span<const std::byte> bytes, const std::string& name) {
 JcpCover jcp_cover(const std::filesystem::path& path) {
     const MappedFile file(path, "predictor", largest_file);
     JcpCover cover;
-    for_each_section(file.bytes(), path.string(), [&](const Section& section) {
+    for (const JcpSection& section : jcp_sections(file.bytes(), path.string())) {
         if (section.tag == "DEVI") {
-            ByteReader in = checked(section, path.string());
+            ByteReader in = checked_payload(section, path.string());
             cover.devices.push_back(take_device(in));
         } else if (section.tag == "POOL") {
-            ByteReader in = checked(section, path.string());
+            ByteReader in = checked_payload(section, path.string());
             cover.pooled.push_back(take_pooled(in).kind);
         }
-    });
+    }
     return cover;
 }
 
