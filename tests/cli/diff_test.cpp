@@ -29,8 +29,7 @@ std::string bag(const TemporaryFolder& folder, const std::string& name, const js
 
 TEST(Diff, TwoRunsIntoTwoDatabasesAgreeOrNot) {
     const testing::TemporaryFolder folder;
-    const std::string worker =
-        " --worker \"exec '" JOULECAST_BINARY_DIR "/tests/profile/profile_fake_worker'\" --set batch=8 ";
+    const std::string worker = " --worker \"exec '" FAKE_WORKER "'\" --set batch=8 ";
     for (const char* file : {"a.db", "b.db"})
         ASSERT_EQ(run_joulecast("profile alexnet --networks --db " + folder.file(file) + worker).status, 0);
     const json answer = compared(folder.file("a.db") + " " + folder.file("b.db"));

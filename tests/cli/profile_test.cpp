@@ -14,7 +14,7 @@ using namespace joulecast::testing;
 
 /// The worker of tests/profile, which computes its answers.
 std::string with_worker(const std::string& options = "") {
-    return " --worker \"exec '" JOULECAST_BINARY_DIR "/tests/profile/profile_fake_worker' " + options + "\"";
+    return " --worker \"exec '" FAKE_WORKER "' " + options + "\"";
 }
 
 nlohmann::json profiled(const std::string& arguments) {
