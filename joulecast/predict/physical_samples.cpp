@@ -1,7 +1,6 @@
 #include "joulecast/predict/physical_samples.h"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <string>
 
@@ -88,13 +87,6 @@ std::optional<KernelPowerSample> power_sample(const Device& device, const Traini
 
 PhysicalPower physical_power_from(std::span<const KernelPowerSample> samples) {
     return devices_in(samples) < least_devices ? shipped_physical_power() : fit_physical_power(samples);
-}
-
-PhysicalPower physical_power_without(std::string_view device, std::span<const KernelPowerSample> samples) {
-    std::vector<KernelPowerSample> others;
-    std::copy_if(samples.begin(), samples.end(), std::back_inserter(others),
-                 [device](const KernelPowerSample& sample) { return sample.device.id != device; });
-    return devices_in(others) < least_devices ? shipped_physical_power_without(device) : fit_physical_power(others);
 }
 
 }  // namespace joulecast

@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "joulecast/graph/graph.h"
@@ -27,7 +26,5 @@ std::optional<KernelPowerSample> power_sample(const Device& device, const Traini
 /// The model for devices on which no power was measured: fitted to the samples where they are of six devices or more,
 /// which is one for each of its numbers, else the shipped one.
 PhysicalPower physical_power_from(std::span<const KernelPowerSample> samples);
-/// The same for a test on that device: without its samples, and without its rows in the shipped one.
-PhysicalPower physical_power_without(std::string_view device, std::span<const KernelPowerSample> samples);
 
 }  // namespace joulecast
