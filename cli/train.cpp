@@ -230,35 +230,22 @@ void train_over_devices(const std::vector<DeviceRows>& all, const TrainSettings&
     }
 }
 
-int run(const Options& options) {
-    if (!options.predictor.ends_with(".jcp")) throw UsageError("name the predictor with .jcp: -o NAME.jcp");
-    const WhatNextWish wanted = wish(options);
-    const Dataset dataset(options.database, Dataset::Access::read_only);
-    TrainSettings settings;
-    settings.learner = parse_learner(options.learner);
+Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> all, bool pooled_only,
+                  const TrainSettings& settings) {
     Predictor predictor = empty_predictor();
     std::vector<OperationRow> sources;
     std::vector<KernelPowerSample> samples;
-    std::vector<Dropped> dropped;
     std::vector<DeviceRows> of_devices;
-    std::vector<MeasuredRows> all = measured_rows(dataset, options.devices);
     for (MeasuredRows& rows : all) {
-        if (options.outliers == "drop") drop_outliers(rows, dropped);
-    }
-    std::optional<MeasuredRows> planned;  // the training keeps no rows
-    if (!options.what_next.empty()) planned = planned_rows(all);
-    for (MeasuredRows& rows : all) {
-        if (options.pooled_only) {
-            of_devices.push_back({rows.device, rows.setting, std::move(rows.operations)});
-            std::move(rows.rows.begin(), rows.rows.end(), std::back_inserter(sources));
-            continue;
+        if (!pooled_only) {
+            std::cerr << "training for " << rows.device.id << " (" << name(rows.setting.math)
+                      << "): " << rows.operations.size() << " operations, " << rows.networks.size() << " networks\n";
+            tell_samples(rows, candidates(settings));
+            DeviceModel& device = predictor.devices.emplace_back(
+                train_device(rows.device, rows.setting, rows.operations, rows.networks, settings));
+            device.clocks = measured_clocks(dataset, rows.device);
+            append_power_samples(device, rows, samples);
         }
-        std::cerr << "training for " << rows.device.id << " (" << name(rows.setting.math)
-                  << "): " << rows.operations.size() << " operations, " << rows.networks.size() << " networks\n";
-        tell_samples(rows, candidates(settings));
-        predictor.devices.push_back(train_device(rows.device, rows.setting, rows.operations, rows.networks, settings));
-        predictor.devices.back().clocks = measured_clocks(dataset, rows.device);
-        append_power_samples(predictor.devices.back(), rows, samples);
         std::move(rows.rows.begin(), rows.rows.end(), std::back_inserter(sources));
         of_devices.push_back({rows.device, rows.setting, std::move(rows.operations)});
     }
@@ -269,27 +256,54 @@ int run(const Options& options) {
         throw Error("a model over devices needs operations of two devices or more of one kind and math.");
     predictor.origin = origin_of(sources, "joulecast " JOULECAST_VERSION, utc_second_stamp(utc_now_s()));
     predictor.origin.seed = settings.seed;
-    write_jcp(predictor, options.predictor);
-    const auto bytes = std::filesystem::file_size(options.predictor);
+    return predictor;
+}
+
+/// What the training answers with.
+struct Trained {
+    Predictor predictor;
+    std::uintmax_t bytes = 0;  ///< of its file
+    std::vector<Dropped> dropped;
     std::optional<NextPlan> next;
-    if (planned) {
-        next = next_plan(*planned, wanted);
-        write_plan(*next, *planned, wanted.plan);
-    }
+};
+
+std::string answer(const Trained& result, const Options& options, const WhatNextWish& wanted) {
     if (options.output.format == "json") {
-        auto answer = to_json(predictor, options.predictor, bytes);
-        answer["outliers"] = nlohmann::ordered_json::parse(joulecast::to_json(fill(dropped_columns(), dropped)));
-        if (next) answer["what_next"] = nlohmann::ordered_json::parse(to_json(*next, wanted));
-        options.output.write(answer.dump(2) + '\n');
-    } else if (options.output.format == "csv") {
-        options.output.write(next ? to_csv(*next) : joulecast::to_csv(fill(columns(), models(predictor))));
-    } else {
-        std::string text = to_text(predictor, options.predictor, bytes);
-        if (!dropped.empty())
-            text += "\nleft out as outliers:\n\n" + joulecast::to_text(fill(dropped_columns(), dropped));
-        if (next) text += to_text(*next, wanted);
-        options.output.write(text);
+        auto json = to_json(result.predictor, options.predictor, result.bytes);
+        json["outliers"] = nlohmann::ordered_json::parse(joulecast::to_json(fill(dropped_columns(), result.dropped)));
+        if (result.next) json["what_next"] = nlohmann::ordered_json::parse(to_json(*result.next, wanted));
+        return json.dump(2) + '\n';
     }
+    if (options.output.format == "csv")
+        return result.next ? to_csv(*result.next) : joulecast::to_csv(fill(columns(), models(result.predictor)));
+    std::string text = to_text(result.predictor, options.predictor, result.bytes);
+    if (!result.dropped.empty())
+        text += "\nleft out as outliers:\n\n" + joulecast::to_text(fill(dropped_columns(), result.dropped));
+    if (result.next) text += to_text(*result.next, wanted);
+    return text;
+}
+
+int run(const Options& options) {
+    if (!options.predictor.ends_with(".jcp")) throw UsageError("name the predictor with .jcp: -o NAME.jcp");
+    const WhatNextWish wanted = wish(options);
+    const Dataset dataset(options.database, Dataset::Access::read_only);
+    TrainSettings settings;
+    settings.learner = parse_learner(options.learner);
+    Trained result;
+    std::vector<MeasuredRows> all = measured_rows(dataset, options.devices);
+    for (MeasuredRows& rows : all) {
+        if (options.outliers == "drop") drop_outliers(rows, result.dropped);
+    }
+    std::optional<MeasuredRows> planned;  // the training keeps no rows
+    if (!options.what_next.empty()) planned = planned_rows(all);
+    result.predictor = trained(dataset, std::move(all), options.pooled_only, settings);
+    write_jcp(result.predictor, options.predictor);
+    result.bytes = std::filesystem::file_size(options.predictor);
+    if (planned) {
+        result.next = next_plan(*planned, wanted);
+        write_plan(*result.next, *planned, wanted.plan);
+    }
+    options.output.write(answer(result, options, wanted));
     return done;
 }
 
