@@ -243,6 +243,46 @@ std::vector<Accuracy> lines_of_text(const Validated& v) {
     return lines;
 }
 
+std::string accuracies_text(const Validated& v) {
+    const auto columns = only(accuracy_columns(), {"model",
+                                                   "metric",
+                                                   "device",
+                                                   "family",
+                                                   "mode",
+                                                   "math",
+                                                   "rows",
+                                                   "groups",
+                                                   "r2",
+                                                   "r2_fold_mean",
+                                                   "r2_fold_std",
+                                                   "r2_log",
+                                                   "mape",
+                                                   "median_ape",
+                                                   "bias",
+                                                   "interval_coverage",
+                                                   "interval_coverage_low",
+                                                   "interval_coverage_high",
+                                                   "interval_contains_90",
+                                                   "interval_width"});
+    return joulecast::to_text(fill(columns, lines_of_text(v))) + gaps_text(v.rows) +
+           (v.lacks_lattuada ? lattuada_gap() + "\n" : "");
+}
+
+std::string networks_text(const Validated& v) {
+    const auto columns =
+        only(network_columns(),
+             {"network", "device", "symbols", "mode", "precision", "host", "measured_time_s", "predicted_time_s",
+              "error", "summed_time_s", "summed_error", "measured_energy_j", "predicted_energy_j", "energy_error",
+              "measured_peak_bytes", "predicted_peak_bytes", "inside_interval"});
+    std::string text = "\n" + joulecast::to_text(fill(columns, v.networks)) + "\n" +
+                       joulecast::to_text(fill(summary_columns(), summaries(v.networks)));
+    if (!v.device_regrets.empty())
+        text +=
+            "\nWhat choosing a device costs more than the best of those measured:\n\n" + regrets_text(v.device_regrets);
+    return text + compositions_text(v.compositions) + memory_networks_text(v.networks) +
+           baseline_networks_text(v.baselines);
+}
+
 }  // namespace
 
 std::string to_text(const Validated& v) {
@@ -255,47 +295,9 @@ std::string to_text(const Validated& v) {
         text += "outliers: " + std::to_string(v.dropped) + " of " + std::to_string(v.training_rows) +
                 " training rows dropped, over all parts; all are tested\n";
     text += '\n';
-    if (!v.rows.empty()) {
-        text += joulecast::to_text(fill(only(accuracy_columns(), {"model",
-                                                                  "metric",
-                                                                  "device",
-                                                                  "family",
-                                                                  "mode",
-                                                                  "math",
-                                                                  "rows",
-                                                                  "groups",
-                                                                  "r2",
-                                                                  "r2_fold_mean",
-                                                                  "r2_fold_std",
-                                                                  "r2_log",
-                                                                  "mape",
-                                                                  "median_ape",
-                                                                  "bias",
-                                                                  "interval_coverage",
-                                                                  "interval_coverage_low",
-                                                                  "interval_coverage_high",
-                                                                  "interval_contains_90",
-                                                                  "interval_width"}),
-                                        lines_of_text(v)));
-        text += gaps_text(v.rows);
-        if (v.lacks_lattuada) text += lattuada_gap() + "\n";
-    }
+    if (!v.rows.empty()) text += accuracies_text(v);
     if (!v.clocks.regrets.empty()) text += "\n" + regrets_text(v.clocks.regrets);
-    if (v.networks.empty()) return text;
-    text +=
-        "\n" + joulecast::to_text(fill(
-                   only(network_columns(), {"network", "device", "symbols", "mode", "precision", "host",
-                                            "measured_time_s", "predicted_time_s", "error", "summed_time_s",
-                                            "summed_error", "measured_energy_j", "predicted_energy_j", "energy_error",
-                                            "measured_peak_bytes", "predicted_peak_bytes", "inside_interval"}),
-                   v.networks));
-    text += "\n" + joulecast::to_text(fill(summary_columns(), summaries(v.networks)));
-    if (!v.device_regrets.empty())
-        text +=
-            "\nWhat choosing a device costs more than the best of those measured:\n\n" + regrets_text(v.device_regrets);
-    text += compositions_text(v.compositions);
-    text += memory_networks_text(v.networks);
-    text += baseline_networks_text(v.baselines);
+    if (!v.networks.empty()) text += networks_text(v);
     return text;
 }
 
