@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/own_options.h"
 #include "cli/picture.h"
 #include "cli/settings.h"
-#include "joulecast/error.h"
 
 namespace joulecast::cli {
 namespace {
@@ -34,23 +33,6 @@ std::vector<std::string> study_names() {
     for (const Study& study : studies) names.emplace_back(study.name);
     return names;
 }
-
-/// Options that only some studies have.
-class OwnOptions {
-  public:
-    void add(CLI::Option* option, std::vector<std::string> of) { studies_of_[option] = std::move(of); }
-
-    /// Throws UsageError for one that was given and the study does not have.
-    void check(const std::string& study) const {
-        for (const auto& [option, of] : studies_of_) {
-            if (option->count() == 0 || std::ranges::find(of, study) != of.end()) continue;
-            throw UsageError("study " + study + " has no " + option->get_name() + ": it is of " + joined(of));
-        }
-    }
-
-  private:
-    std::map<const CLI::Option*, std::vector<std::string>> studies_of_;
-};
 
 void declare_measuring(CLI::App& command, StudyOptions& options, OwnOptions& own) {
     const std::vector<std::string> both{"proportionality", "startup"};
@@ -119,7 +101,7 @@ Run declare_study(CLI::App& command) {
     command.add_option("--picture", options->picture, "write the figures as an HTML page");
     options->output.declare(command);
     return [options, own, device] {
-        own->check(options->study);
+        own->check("study " + options->study, options->study);
         if (device->count() > 0) options->devices = {options->device};
         if (!options->picture.empty() && !picture_missing_reason().empty())
             std::cerr << "joulecast: " << picture_missing_reason() << '\n';
