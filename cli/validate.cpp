@@ -5,6 +5,7 @@
 
 #include "cli/baseline_output.h"
 #include "cli/measured_rows.h"
+#include "cli/own_options.h"
 #include "cli/settings.h"
 #include "cli/validate_clocks.h"
 #include "cli/validation_output.h"
@@ -118,8 +119,8 @@ int run(const Options& options) {
     Validated v;
     v.split = options.predictor.empty() ? options.split : "none";
     v.drops_outliers = options.outliers == "drop";
-    if (v.drops_outliers && options.split == "device")
-        throw UsageError("--outliers drop is not for devices that are left out. Choose another --split");
+    if (v.drops_outliers && (options.split == "device" || options.split == "clock"))
+        throw UsageError("--split " + options.split + " has no --outliers drop. Choose another --split");
     if (options.probes > 0 && options.split != "device")
         throw UsageError("--probes is for devices that are left out: --split device");
     if (options.predictor.empty() && options.split == "clock") {
@@ -159,19 +160,24 @@ Run declare_validate(CLI::App& command) {
         ->check(CLI::IsMember({"operation", "network", "device", "clock", "random"}))
         ->capture_default_str()
         ->excludes(predictor);
-    command.add_option("--folds", options->folds, "parts that operations are split into")
-        ->check(CLI::Range(2, 100))
-        ->capture_default_str()
-        ->excludes(predictor);
+    const auto own = std::make_shared<OwnOptions>();
+    own->add(command.add_option("--folds", options->folds, "parts that operations are split into")
+                 ->check(CLI::Range(2, 100))
+                 ->capture_default_str()
+                 ->excludes(predictor),
+             {"operation", "network", "clock", "random"});
     command.add_option("--probes", options->probes, "operations of the device left out that the model is adjusted to")
         ->check(CLI::Range(0, 1000))
         ->excludes(predictor);
-    command.add_option("--learner", options->learners, "learners to compare: auto, extra_trees, ...")
-        ->check(CLI::IsMember(learner_words()))
-        ->excludes(predictor);
+    const std::vector<std::string> all_but_clock{"operation", "network", "device", "random"};
+    own->add(command.add_option("--learner", options->learners, "learners to compare: auto, extra_trees, ...")
+                 ->check(CLI::IsMember(learner_words()))
+                 ->excludes(predictor),
+             all_but_clock);
     options->baselines_given =
         command.add_option("--baselines", options->baselines, "add published methods, all or those named");
     options->baselines_given->expected(0, -1)->delimiter(',')->excludes(predictor);
+    own->add(options->baselines_given, all_but_clock);
     command
         .add_option("--outliers", options->outliers,
                     "of training rows: keep, or drop what an isolation forest finds odd")
@@ -180,7 +186,10 @@ Run declare_validate(CLI::App& command) {
         ->excludes(predictor);
     command.add_option("--predictions", options->predictions, "write every held-out forecast to this CSV file");
     options->output.declare(command);
-    return [options] { return run(*options); };
+    return [options, own] {
+        own->check("--split " + options->split, options->split);
+        return run(*options);
+    };
 }
 
 }  // namespace joulecast::cli

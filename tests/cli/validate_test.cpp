@@ -125,6 +125,18 @@ TEST_F(Validate, SaysThatRandomSplitsLeak) {
     EXPECT_THAT(validate("--split random --folds 2 --learner decision_tree").out, HasSubstr("LEAKS"));
 }
 
+TEST_F(Validate, RefusesWhatASplitHasNoUseFor) {
+    // Each was taken and passed over.
+    for (const char* given :
+         {"--split device --folds 3", "--split clock --learner auto", "--split clock --baselines"}) {
+        const auto ran = validate(given);
+        EXPECT_EQ(ran.status, 2) << given;
+        EXPECT_THAT(ran.err, HasSubstr("it is of operation, network, ")) << given;
+    }
+    for (const char* split : {"device", "clock"})
+        EXPECT_EQ(validate(std::string("--outliers drop --split ") + split).status, 2);
+}
+
 TEST_F(Validate, ScoresAPredictorAsItIs) {
     const std::string predictor =
         std::string("--predictor ") + JOULECAST_SOURCE_DIR + "/tests/predict/data/version_1.jcp";
