@@ -8,7 +8,7 @@ namespace joulecast::cli {
 
 /// "1110 MHz", "1380 MHz (runs at 1245 MHz)", "a limit of 200 W", "its default clock of 1410 MHz".
 std::string setting_words(const Candidate& candidate);
-/// "batch=32, bf16, training": what of a run is not its device; inference and fp32 are not said.
+/// "batch=32, bf16, training": what of a run is not its device; inference is not said.
 std::string run_words(const Candidate& candidate);
 /// A value of the objective with its unit: "12.3 mJ".
 std::string value_words(Objective objective, double value);
