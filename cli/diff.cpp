@@ -345,7 +345,10 @@ Compared compare_as_asked(const Options& options, Graph before, Graph after) {
 int run(const Options& options) {
     const int databases = (is_database(options.before) ? 1 : 0) + (is_database(options.after) ? 1 : 0);
     if (databases == 1) throw UsageError("a database can be compared with another database only");
-    if (databases == 2 && !options.device.empty()) throw UsageError("--device is about networks, not databases");
+    const bool is_about_networks =
+        !options.device.empty() || !options.set.empty() || !options.set_after.empty() || !options.mode.empty();
+    if (databases == 2 && is_about_networks)
+        throw UsageError("--device, --set, --set-b and --mode are about networks, not databases");
     if (databases == 2) return diff_databases(options.before, options.after, options.top, options.output);
     const auto& set_after = options.set_after.empty() ? options.set : options.set_after;
     const Compared compared = compare_as_asked(options, open(options.before, options.set, options.mode),

@@ -41,6 +41,12 @@ TEST(Diff, TwoRunsIntoTwoDatabasesAgreeOrNot) {
     EXPECT_THAT(table.out, HasSubstr("in both, 0 in the first alone"));
     EXPECT_THAT(table.out, HasSubstr("more that agree better"));
     EXPECT_EQ(run_joulecast("diff alexnet " + folder.file("b.db")).status, 2);
+    // Taken and passed over, but for --device.
+    for (const char* of_networks : {" --device cpu", " --set batch=8", " --set-b batch=8", " --mode training"}) {
+        const auto refused = run_joulecast("diff " + folder.file("a.db") + " " + folder.file("b.db") + of_networks);
+        EXPECT_EQ(refused.status, 2) << of_networks;
+        EXPECT_THAT(refused.err, HasSubstr("about networks")) << of_networks;
+    }
 }
 
 /// A device whose every cost is forecast by a predictor that is checked in.
