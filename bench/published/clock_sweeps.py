@@ -12,12 +12,18 @@ FOLDER is the prepared copy of the source (docs/data.md). SOURCE is one of
 What is left out is counted on standard error.
 """
 import csv
+import functools
+import json
 import os
 import re
 import sys
 from collections import Counter
 
-COLUMNS = ["device", "workload", "symbols", "mode", "sm_mhz", "mem_mhz", "power_limit_w", "time_s", "power_w", "energy_j"]
+COLUMNS = ["device", "workload", "symbols", "mode", "sm_mhz", "mem_mhz", "power_limit_w", "time_s", "power_w", "energy_j",
+           "memory_active"]
+BYTES_OF_A_TRANSACTION = 32  # nvprof's dram_read_transactions and dram_write_transactions
+MOST_ACTIVE = 1.05  # beyond rounding: the counters are not of this launch
+DEVICES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "devices")
 left_out = Counter()
 
 
@@ -52,14 +58,41 @@ def kernel(device, row, benchmark, prefix):
             "mem_mhz": row["mem_mhz"], "time_s": time_ms * 1e-3, "power_w": power_w}
 
 
+@functools.cache
+def sheet(device):
+    for name in os.listdir(DEVICES):
+        with open(os.path.join(DEVICES, name)) as file:
+            facts = json.load(file)
+        if device == facts["id"] or device in facts.get("aliases", []):
+            return facts
+    return {}
+
+
+def counted_activity(row):
+    """Bytes that the counters saw, over what the memory could have moved at its clock; None where either is unknown."""
+    facts = sheet(row["gpu"])
+    clock, bandwidth = facts.get("memory_clock_mhz"), facts.get("bandwidth_bytes_per_s")
+    reads, writes, time_ms = (row["dram_read_transactions"], row["dram_write_transactions"], number(row["time_ms"]))
+    if not (clock and bandwidth and reads and writes and time_ms):
+        return None
+    moved = BYTES_OF_A_TRANSACTION * (float(reads) + float(writes))
+    active = moved / (time_ms * 1e-3 * bandwidth * float(row["mem_mhz"]) / clock)
+    return min(active, 1) if active <= MOST_ACTIVE else None
+
+
+def with_activity(row, active):
+    return row and {**row, "memory_active": "" if active is None else active}
+
+
 def nv_dvfs(folder):
     for row in rows(folder, "v100_rtx8000.csv"):
-        yield kernel(row["gpu"], row, row["benchmark"], row["set"])
+        active = row["dcgm_dram_active"]
+        yield with_activity(kernel(row["gpu"], row, row["benchmark"], row["set"]), float(active) if active else None)
 
 
 def nv_dvfs_older(folder):
     for row in rows(folder, "older_gpus_core_x_mem.csv"):
-        yield kernel(row["gpu"], row, row["app"], row["source_set"])
+        yield with_activity(kernel(row["gpu"], row, row["app"], row["source_set"]), counted_activity(row))
 
 
 def ulisboa(folder):

@@ -338,6 +338,7 @@ const std::vector<StoredColumn<NetworkRow>>& network_columns() {
         append_point(list);
         append_outcome(list);
         list.push_back(real<Row>("resident_bytes", [](auto& r) -> auto& { return r.measurement.resident_bytes; }));
+        list.push_back(real<Row>("memory_active", [](auto& r) -> auto& { return r.measurement.memory_active; }));
         return list;
     }();
     return columns;

@@ -54,6 +54,14 @@ std::optional<EnergySummary> energy_of(const TableReader& row, double time_s) {
     return energy;
 }
 
+/// NaN where the table does not tell.
+double share(const TableReader& row, std::string_view column) {
+    const double value = row.number(column);
+    if (value < 0 || value > 1)
+        row.fail(std::string(column) + " '" + printable(row.text(column), 40) + "' is not between 0 and 1");
+    return value;
+}
+
 NetworkMeasurement measurement_of(const TableReader& row) {
     constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
     NetworkMeasurement m;
@@ -71,6 +79,7 @@ NetworkMeasurement measurement_of(const TableReader& row) {
     m.asked.memory_clock_mhz = row.optional_positive("mem_mhz").value_or(unknown);
     m.asked.power_limit_w = row.optional_positive("power_limit_w").value_or(unknown);
     m.time.mean_s = m.time.median_s = row.positive("time_s");  // one number stands for both
+    m.memory_active = share(row, "memory_active");
     m.energy = energy_of(row, m.time.mean_s);
     if (!m.energy) m.energy_missing_reason = "the table tells neither power nor energy";
     m.wall_s = unknown;
@@ -83,10 +92,10 @@ Import import_sweep(Dataset& dataset, std::istream& input, const std::string& na
     std::istringstream text(read_unpacked(input, name));
     TableReader table(text, name);
     PublishedRows rows(dataset);
-    rows.account_for(
-        table, {{"device", "workload", "time_s"},
-                {},
-                {"sm_mhz", "mem_mhz", "power_limit_w", "power_w", "energy_j", "symbols", "mode", "precision", "host"}});
+    rows.account_for(table, {{"device", "workload", "time_s"},
+                             {},
+                             {"sm_mhz", "mem_mhz", "power_limit_w", "power_w", "energy_j", "memory_active", "symbols",
+                              "mode", "precision", "host"}});
     Provenance provenance;
     provenance.session = "sweep " + std::filesystem::path(name).filename().string();
     provenance.worker = "unknown";

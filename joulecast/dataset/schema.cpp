@@ -298,6 +298,11 @@ CREATE TABLE idle_points (
 ) STRICT;
 )sql";
 
+// What profilers tell of programs that nobody has a graph of.
+constexpr const char* version_8 = R"sql(
+ALTER TABLE networks ADD COLUMN memory_active REAL;
+)sql";
+
 /// Operations by which tensors are laid out otherwise than contiguously had `{t}`; now they have the strides that it
 /// stood for when they were measured (docs/decisions/0010-exact-strides.md). Two that turn out to be the same operation
 /// were measured twice in one session: the one that needs no rewriting stays.
@@ -314,7 +319,7 @@ void write_strides(sqlite::Connection& connection) {
 }
 
 constexpr Migration migrations_of_dataset[] = {
-    {version_1}, {"", &write_strides}, {version_3}, {version_4}, {version_5}, {version_6}, {version_7},
+    {version_1}, {"", &write_strides}, {version_3}, {version_4}, {version_5}, {version_6}, {version_7}, {version_8},
 };
 
 /// The file's version; throws when it is another program's or newer than we know.

@@ -146,6 +146,7 @@ struct NetworkMeasurement {
     double peak_memory_bytes = std::numeric_limits<double>::quiet_NaN();  ///< above parameters and inputs
     double workspace_bytes = std::numeric_limits<double>::quiet_NaN();    ///< of libraries, kept between calls
     double resident_bytes = std::numeric_limits<double>::quiet_NaN();     ///< parameters, buffers and inputs
+    double memory_active = std::numeric_limits<double>::quiet_NaN();      ///< bytes moved over what could be, 0 to 1
     std::vector<double> block_s;
     double wall_s = 0;
     std::string started_at;  ///< as of Measurement

@@ -46,6 +46,18 @@ TEST_F(ImportSweep, ARowIsANetworkAtTheClocksThatWereAskedFor) {
     EXPECT_EQ(rows[0].provenance.session, "sweep t.csv");
 }
 
+TEST_F(ImportSweep, TheActivityOfTheMemoryMayBeTold) {
+    import(
+        "device,workload,sm_mhz,time_s,memory_active\na30,one,900,0.5,0.62\na30,two,900,0.5,\na30,three,900,0.5,0\n");
+    const auto rows = stored().networks();
+    ASSERT_EQ(rows.size(), 3u);
+    EXPECT_EQ(rows[0].measurement.memory_active, 0.62);
+    EXPECT_TRUE(std::isnan(rows[1].measurement.memory_active));
+    EXPECT_EQ(rows[2].measurement.memory_active, 0);
+    EXPECT_THAT(refusal("device,workload,time_s,memory_active\na30,one,0.5,62\n"),
+                HasSubstr("t.csv:2: memory_active '62' is not between 0 and 1"));
+}
+
 TEST_F(ImportSweep, OfPowerAndEnergyEachFollowsFromTheOther) {
     import(header +
            "a30,one,900,,,0.5,100,\na30,two,900,,,0.5,,100\na30,three,"
