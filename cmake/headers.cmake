@@ -169,7 +169,9 @@ set(joulecast_headers
     joulecast/physics/caching_allocator.h
     joulecast/physics/checkpointing.h
     joulecast/physics/clock_curve.h
+    joulecast/physics/clock_residual.h
     joulecast/physics/convolution_scratch.h
+    joulecast/physics/curve_errors.h
     joulecast/physics/fit_clocks.h
     joulecast/physics/fit_limits.h
     joulecast/physics/fit_physical_power.h
@@ -231,6 +233,7 @@ set(joulecast_headers
     joulecast/predict/residual_prior.h
     joulecast/predict/residual_process.h
     joulecast/predict/step_part.h
+    joulecast/predict/timeline_at_point.h
     joulecast/predict/train.h
     joulecast/predict/training_setup.h
     joulecast/predict/what_next.h

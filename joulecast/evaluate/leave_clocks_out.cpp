@@ -12,6 +12,7 @@
 #include "joulecast/evaluate/sweep_choices.h"
 #include "joulecast/learn/folds.h"
 #include "joulecast/learn/model.h"
+#include "joulecast/physics/curve_errors.h"
 #include "joulecast/units/normal.h"
 #include "joulecast/units/statistics.h"
 
@@ -59,21 +60,24 @@ void learn_levels(Lesson& lesson, std::span<const ClockSweep* const> others, con
 
 void learn_clocks(Lesson& lesson, std::span<const ClockSweep* const> others, const Device& device) {
     std::vector<SweptWorkload> workloads;
+    std::vector<WorkloadSigns> signs;
     for (const ClockSweep* sweep : others) {
         SweptWorkload workload = swept_workload(*sweep, lesson.parameters, lesson.levels.time, device.units);
-        if (workload.points.size() > 1) workloads.push_back(std::move(workload));
+        if (workload.points.size() < 2) continue;
+        workloads.push_back(std::move(workload));
+        signs.push_back(signs_of(*sweep));
     }
     if (workloads.empty()) return;
     lesson.parameters = fit_clock_parameters(lesson.parameters, workloads);
-    for (const SweptWorkload& workload : workloads)
-        lesson.shares.push_back(
-            {reference_point(workload.points).power_w, fitted_compute_share(lesson.parameters, workload.points)});
+    for (std::size_t i = 0; i < workloads.size(); ++i)
+        lesson.shares.push_back({signs[i], fitted_compute_share(lesson.parameters, workloads[i].points)});
     std::vector<SweptWorkload> likely = workloads;
     for (std::size_t i = 0; i < workloads.size(); ++i) {
         std::vector<KnownShare> rest = lesson.shares;
         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-        if (likely[i].kernels.empty()) likely[i].kernels = likely_kernels(lesson.shares[i].power_w, rest);
+        if (likely[i].kernels.empty()) likely[i].kernels = likely_kernels(signs[i], rest);
     }
+    lesson.parameters.residuals = fit_residuals(lesson.parameters, likely);
     lesson.parameters.spread = spread_of(lesson.parameters, likely, lesson.parameters.spread);
 }
 
@@ -149,6 +153,8 @@ class Forecaster {
             const ClockSpread& spread = parameters.spread;
             ClockForecast& one = all.emplace_back(named(model, i));
             one.sm_clock_mhz = x * parameters.highest_mhz;
+            one.spread = spread;
+            one.lowest_chosen_mhz = lowest_chosen_mhz(parameters) - 0.5 * parameters.step_mhz;
             one.time = within<Seconds>(seconds, std::hypot(repeat_sigma, sigmas.time, distance * spread.time));
             one.power = within<Watts>(watts, std::hypot(repeat_sigma, sigmas.power, distance * spread.power));
             one.energy = within<Joules>(seconds * watts, std::hypot(repeat_sigma, std::hypot(sigmas.time, sigmas.power),
@@ -212,7 +218,7 @@ class Forecaster {
 WorkloadCurve curve_from_reference(const ClockSweep& sweep, const ClockParameters& parameters,
                                    const KernelLevels& levels, int units, std::span<const KnownShare> shares) {
     const ClockedPoint known = point_of(sweep.rows[reference_row(sweep)], parameters);
-    if (sweep.kernels.empty()) return {parameters, likely_kernels(known.power_w, shares), 0, known};
+    if (sweep.kernels.empty()) return {parameters, likely_kernels(signs_of(sweep), shares), 0, known};
     return {parameters, kernel_times(sweep.kernels, levels, units), issuing_s(sweep.kernels, levels), known};
 }
 

@@ -32,6 +32,9 @@ struct ClockForecast {
     Estimate<Seconds> time;
     Estimate<Watts> power;
     Estimate<Joules> energy;
+    /// Of a curve over clocks: how its intervals widen, and the lowest clock that it would choose.
+    ClockSpread spread;
+    double lowest_chosen_mhz = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct ClockValidation {

@@ -18,6 +18,16 @@ constexpr double highest_bandwidth_knee = 0.75;
 /// Memory with a bus this wide is stacked on the package: cards for computing.
 constexpr double stacked_memory_bits = 1024;
 
+/// (a^16 + b^16)^(1/16): nearly the larger, since memory and network on the chip hardly get into each other's way.
+double slower_of(double a, double b) {
+    const double larger = std::max(a, b);
+    double power = std::min(a, b) / larger;
+    for (int doubled = 0; doubled < 4; ++doubled) power *= power;
+    double root = 1 + power;
+    for (int halved = 0; halved < 4; ++halved) root = std::sqrt(root);
+    return larger * root;
+}
+
 double softplus_of(double a) {
     return std::max(a, 0.0) + std::log1p(std::exp(-std::abs(a)));
 }
@@ -151,8 +161,7 @@ double static_w(const ClockParameters& parameters, double x, double y) {
 
 double kernel_time(const KernelTime& kernel, const ClockParameters& parameters, double x, double y) {
     const double arithmetic = kernel.compute / x;
-    // overlapped() has the power of 8 of the formula.
-    const double bytes = kernel.memory * overlapped(1 / y, parameters.bandwidth_knee / x);
+    const double bytes = kernel.memory * slower_of(1 / y, parameters.bandwidth_knee / x);
     return std::cbrt(arithmetic * arithmetic * arithmetic + bytes * bytes * bytes) + kernel.latency / x;
 }
 
@@ -169,6 +178,7 @@ WorkloadCurve::WorkloadCurve(ClockParameters parameters, std::vector<KernelTime>
                              ClockedPoint known)
     : parameters_(std::move(parameters)), kernels_(std::move(kernels)), host_(host), known_(known) {
     known_device_ = device(known_.x, known_.y);
+    known_miss_ = miss_at(parameters_.residuals, known_.x, known_.y);
     known_voltage_ = relative_voltage(parameters_, known_.x);
     dynamic_w_ =
         std::max(known_.power_w - static_w(parameters_, known_.x, known_.y), least_dynamic_share * known_.power_w);
@@ -177,7 +187,7 @@ WorkloadCurve::WorkloadCurve(ClockParameters parameters, std::vector<KernelTime>
 double WorkloadCurve::device(double x, double y) const {
     double sum = 0;
     for (const KernelTime& kernel : kernels_) sum += kernel_time(kernel, parameters_, x, y);
-    return sum;
+    return sum * std::exp(miss_at(parameters_.residuals, x, y).time);
 }
 
 double WorkloadCurve::device_ratio(double x, double y) const {
@@ -193,7 +203,9 @@ double WorkloadCurve::power_w(double x, double y) const {
     const double voltage = relative_voltage(parameters_, x) / known_voltage_;
     const double rate = known_.time_s / time_s(x, y);
     const double steady = parameters_.steady_share;
-    return static_w(parameters_, x, y) + dynamic_w_ * voltage * voltage * ((1 - steady) * rate + steady);
+    const double by_form =
+        static_w(parameters_, x, y) + dynamic_w_ * voltage * voltage * ((1 - steady) * rate + steady);
+    return by_form * std::exp(miss_at(parameters_.residuals, x, y).power - known_miss_.power);
 }
 
 double WorkloadCurve::within_limit(double asked, double limit_w, double y) const {

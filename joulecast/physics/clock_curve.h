@@ -7,6 +7,7 @@
 
 #include "joulecast/device/device.h"
 #include "joulecast/device/idle_point.h"
+#include "joulecast/physics/clock_residual.h"
 
 namespace joulecast {
 
@@ -35,6 +36,7 @@ struct ClockParameters {
     double bandwidth_knee = 0.5;  ///< x below which the chip's own network, not its memory, limits bytes
     double steady_share = 0.15;   ///< H: of dynamic power, what is drawn for time rather than for work
     std::vector<IdlePoint> idle;  ///< by clock; where there are some, they stand in place of the static power's form
+    std::vector<ClockResidual> residuals;  ///< what measured workloads did otherwise than the forms tell
     ClockSpread spread;
     std::int64_t workloads = 0;  ///< measured at several clocks that knee and slope were fitted to; 0: by architecture
 
@@ -74,8 +76,8 @@ struct KernelTime {
     double latency = 0;
 };
 
-/// t(x, y) = [(compute / x)^3 + (memory m)^3]^(1/3) + latency / x, m = (y^-8 + (x_b / x)^8)^(1/8): bytes come as fast
-/// as the slower of memory and the network on the chip lets them.
+/// t(x, y) = [(compute / x)^3 + (memory m)^3]^(1/3) + latency / x, m = (y^-16 + (x_b / x)^16)^(1/16): bytes come as
+/// fast as the slower of memory and the network on the chip lets them.
 double kernel_time(const KernelTime& kernel, const ClockParameters& parameters, double x, double y = 1);
 
 /// The balance of a workload of which only that is known: s is the share of a compute-bound kernel in the cubes.
@@ -99,7 +101,8 @@ double clock_distance(double x, double y, const ClockedPoint& from);
 ///     P(x) = S(x) + e (v / v0)^2 [(1 - H) T0 / T + H],   e = max(P0 - S(x0), 0.02 P0)
 ///
 /// Dynamic energy per unit of work is constant below the voltage's knee and rises with its square above. host and
-/// kernels are relative to each other only.
+/// kernels are relative to each other only. What measured workloads did otherwise (`residuals`) multiplies the device's
+/// time and the power, relative to the known point.
 class WorkloadCurve {
   public:
     WorkloadCurve(ClockParameters parameters, std::vector<KernelTime> kernels, double host, ClockedPoint known);
@@ -125,6 +128,7 @@ class WorkloadCurve {
     ClockedPoint known_;
     double known_device_ = 0;
     double known_voltage_ = 1;
+    ClockMiss known_miss_;
     double dynamic_w_ = 0;  ///< e
 };
 

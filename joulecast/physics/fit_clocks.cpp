@@ -6,18 +6,19 @@
 
 #include "joulecast/error.h"
 #include "joulecast/physics/nelder_mead.h"
-#include "joulecast/units/normal.h"
-#include "joulecast/units/statistics.h"
 
 namespace joulecast {
 namespace {
 
 constexpr int share_steps = 20;
 constexpr int evaluations = 250;
-/// Of the mean |log error|, for a knee that is off by 0.05 or a slope by a factor of e^0.35.
+/// Of the mean |log error|, for a knee that is off by 0.05, a slope by a factor of e^0.35 or static power by one of
+/// e^0.2.
 constexpr double pull = 0.002;
 constexpr double knee_unit = 0.05;
 constexpr double slope_unit = 0.35;
+/// Idle power is told apart from the rest but poorly where none was measured, so it is pulled harder.
+constexpr double static_unit = 0.2;
 /// A ratio of clocks below this tells nothing of a spread.
 constexpr double least_distance = 0.02;
 
@@ -83,17 +84,20 @@ void fit_power(ClockParameters& parameters, const ClockParameters& start, std::s
         trial.bandwidth_knee = parameters.bandwidth_knee;
         trial.knee = std::clamp(start.knee + knee_unit * at[0], 0.3, 0.97);
         trial.slope = start.slope * std::exp(slope_unit * at[1]);
+        const double level = std::exp(std::clamp(static_unit * at[2], -1.0, 1.0));
+        trial.still_w = start.still_w * level;
+        trial.clocked_w = start.clocked_w * level;
         // What is taken out of the static power with the memory's clock is at most most of it.
-        if (fits_memory) trial.memory_w = std::clamp(start.still_w * at[2], 0.0, 0.9 * start.still_w);
+        if (fits_memory) trial.memory_w = std::clamp(start.still_w * at[3], 0.0, 0.9 * trial.still_w);
         return trial;
     };
     const auto value = [&](std::span<const double> at) {
         const ClockParameters trial = with(at);
         const double error = mean_error(
             workloads, [&](const auto&, const auto& from, const auto& to) { return power_error(trial, from, to); });
-        return error + pull * (at[0] * at[0] + at[1] * at[1]);
+        return error + pull * (at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
     };
-    std::vector<double> begin{0, 0};
+    std::vector<double> begin{0, 0, 0};
     if (fits_memory) begin.push_back(start.still_w > 0 ? start.memory_w / start.still_w : 0);
     parameters = with(nelder_mead(value, begin, 0.5, evaluations));
 }
@@ -172,34 +176,6 @@ std::vector<SweptWorkload> with_fitted_kernels(const ClockParameters& parameters
 
 WorkloadCurve curve_of(const ClockParameters& parameters, const SweptWorkload& workload) {
     return {parameters, workload.kernels, workload.host, reference_point(workload.points)};
-}
-
-ClockSpread spread_of(const ClockParameters& parameters, std::span<const SweptWorkload> workloads,
-                      const ClockSpread& otherwise) {
-    std::vector<double> time;
-    std::vector<double> power;
-    std::vector<double> energy;
-    const auto add = [](std::vector<double>& to, double log_error, double distance) {
-        if (std::isfinite(log_error)) to.push_back(std::abs(log_error) / distance);
-    };
-    for (const SweptWorkload& workload : workloads) {
-        if (workload.points.size() < 2) continue;
-        const ClockedPoint& reference = reference_point(workload.points);
-        const WorkloadCurve curve = curve_of(parameters, workload);
-        for (const ClockedPoint& point : workload.points) {
-            const double distance = clock_distance(point.x, point.y, reference);
-            if (!is_other(point, reference) || distance < least_distance) continue;
-            const double of_time = std::log(curve.time_s(point.x, point.y) / point.time_s);
-            const double of_power = std::log(curve.power_w(point.x, point.y) / point.power_w);
-            add(time, of_time, distance);
-            add(power, of_power, distance);
-            add(energy, of_time + of_power, distance);
-        }
-    }
-    const auto spread = [](const std::vector<double>& scores, double fallback) {
-        return scores.empty() ? fallback : next_quantile(scores, 0.9) / normal_90;
-    };
-    return {spread(time, otherwise.time), spread(power, otherwise.power), spread(energy, otherwise.energy)};
 }
 
 }  // namespace joulecast

@@ -23,9 +23,9 @@ double fitted_compute_share(const ClockParameters& parameters, std::span<const C
 /// Knee and slope of the voltage, where not measured itself, so that the power of each workload at its other clocks
 /// follows from that at its reference point and the measured times; the knee of the bandwidth likewise from the times;
 /// and what the memory's clock draws, where it was varied. Nelder-Mead on the mean |log error|, every workload counting
-/// as one, with a pull to `start` that two workloads outweigh. Static power stays: without idle power it is not told
-/// apart from the rest (power errors rose from 7.5 to 11 % where it was fitted too). Workloads with less than two
-/// points count for nothing.
+/// as one, with a pull to `start` that two workloads outweigh. Static power is pulled hardest: without idle power it is
+/// hardly told apart from the rest (power errors rose from 7.5 to 11 % where it was fitted freely). Workloads with less
+/// than two points count for nothing.
 ClockParameters fit_clock_parameters(const ClockParameters& start, std::span<const SweptWorkload> workloads);
 
 /// The workloads, those of unknown kernels as one kernel of the compute share that their times tell. One that has less
@@ -35,10 +35,5 @@ std::vector<SweptWorkload> with_fitted_kernels(const ClockParameters& parameters
 
 /// The curve of a workload, whose kernels are known, from its reference point.
 WorkloadCurve curve_of(const ClockParameters& parameters, const SweptWorkload& workload);
-
-/// Spreads (ClockSpread) under which nine tenths of the points of these workloads, whose kernels are known, lie inside
-/// their 90 % intervals, each forecast from its reference point. `otherwise` where there is no point.
-ClockSpread spread_of(const ClockParameters& parameters, std::span<const SweptWorkload> workloads,
-                      const ClockSpread& otherwise);
 
 }  // namespace joulecast

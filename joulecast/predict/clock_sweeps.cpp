@@ -8,6 +8,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/graph/symbol_values.h"
+#include "joulecast/physics/curve_errors.h"
 #include "joulecast/predict/clock_balance.h"
 #include "joulecast/units/statistics.h"
 
@@ -48,6 +49,37 @@ double comparable(double value) {
     return std::isnan(value) ? 0 : value;
 }
 
+/// What a kernel's bytes would take alone, over the time it takes: the cube root of the share of bytes in the cubes
+/// (kernel_time()).
+double moving_share(double memory_active, double saturated) {
+    return std::min(1.0, memory_active / saturated);
+}
+
+/// The activity of a memory that cannot move more: refreshing and turning between reading and writing take the rest.
+/// By the mean error of what bytes take, with a pull to the default that a few workloads outweigh.
+double saturated_activity(std::span<const KnownShare> known) {
+    constexpr double by_default = 0.85;
+    constexpr double pull = 0.3;
+    double best = std::numeric_limits<double>::infinity();
+    double saturated = by_default;
+    for (int percent = 50; percent <= 100; percent += 5) {
+        const double trial = percent / 100.0;
+        double error = 0;
+        int counted = 0;
+        for (const KnownShare& one : known) {
+            if (std::isnan(one.signs.memory_active)) continue;
+            error += std::abs(moving_share(one.signs.memory_active, trial) - std::cbrt(1 - one.share));
+            ++counted;
+        }
+        if (counted == 0) return by_default;
+        const double value = error / counted + pull * (trial - by_default) * (trial - by_default);
+        if (value >= best) continue;
+        best = value;
+        saturated = trial;
+    }
+    return saturated;
+}
+
 std::vector<SweptRow> rows_of(const std::vector<const NetworkMeasurement*>& measurements) {
     std::map<std::tuple<double, double, double>, std::vector<const NetworkMeasurement*>> points;
     for (const NetworkMeasurement* m : measurements)
@@ -59,15 +91,18 @@ std::vector<SweptRow> rows_of(const std::vector<const NetworkMeasurement*>& meas
         std::vector<double> times;
         std::vector<double> powers;
         std::vector<double> clocks;
+        std::vector<double> activities;
         for (const NetworkMeasurement* m : repeats) {
             times.push_back(m->time.median_s);
             if (power_of(*m) > 0) powers.push_back(power_of(*m));
             if (m->real.sm_clock_mhz > 0) clocks.push_back(m->real.sm_clock_mhz);
+            if (!std::isnan(m->memory_active)) activities.push_back(m->memory_active);
         }
         SweptRow& row = rows.emplace_back();
         row.asked = repeats.front()->asked;
         row.time_s = median(times);
         if (!powers.empty()) row.power_w = median(powers);
+        if (!activities.empty()) row.memory_active = median(activities);
         row.sm_clock_mhz = clocks.empty() ? row.asked.sm_clock_mhz : median(clocks);
     }
     return rows;
@@ -213,14 +248,25 @@ std::optional<ClockParameters> calibrated_clocks(const Device& device, std::span
     }
     if (workloads.empty()) return calibrated_by_limits(device, parameters, sweeps);
     parameters = fit_clock_parameters(parameters, workloads);
-    parameters.spread = spread_of(parameters, with_fitted_kernels(parameters, workloads), parameters.spread);
+    const std::vector<SweptWorkload> known = with_fitted_kernels(parameters, workloads);
+    parameters.residuals = fit_residuals(parameters, known);
+    parameters.spread = spread_of(parameters, known, parameters.spread);
     return parameters;
 }
 
-std::vector<KernelTime> likely_kernels(double power_w, std::span<const KnownShare> known) {
+WorkloadSigns signs_of(const ClockSweep& sweep) {
+    const SweptRow& row = sweep.rows[reference_row(sweep)];
+    return {row.power_w, row.memory_active};
+}
+
+std::vector<KernelTime> likely_kernels(const WorkloadSigns& signs, std::span<const KnownShare> known) {
+    if (!std::isnan(signs.memory_active)) {
+        const double moving = moving_share(signs.memory_active, saturated_activity(known));
+        return {of_compute_share(1 - moving * moving * moving)};
+    }
     std::map<double, double> weights;  // by share; few distinct ones (fitted_compute_share())
     for (const KnownShare& one : known) {
-        const double distance = std::log(power_w / one.power_w) / like_power;
+        const double distance = std::log(signs.power_w / one.signs.power_w) / like_power;
         weights[one.share] += weight_of_all + (std::isfinite(distance) ? std::exp(-distance * distance / 2) : 0);
     }
     if (weights.empty()) return {of_compute_share(0.5)};

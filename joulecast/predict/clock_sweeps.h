@@ -19,7 +19,8 @@ struct SweptRow {
     OperatingPoint asked;
     double sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();  ///< real where it was read, else as asked
     double time_s = 0;
-    double power_w = std::numeric_limits<double>::quiet_NaN();  ///< NaN: no meter
+    double power_w = std::numeric_limits<double>::quiet_NaN();        ///< NaN: no meter
+    double memory_active = std::numeric_limits<double>::quiet_NaN();  ///< NaN: nobody looked
 };
 
 /// A network, or anything else that a table of clocks tells of, over the clocks and power limits that it was measured
@@ -71,14 +72,24 @@ double relative_memory_clock(double memory_clock_mhz, const ClockParameters& par
 std::optional<ClockParameters> calibrated_clocks(const Device& device, std::span<const ClockSweep> sweeps,
                                                  std::span<const IdlePoint> idle);
 
+/// What tells of a workload without a list of kernels what it may consist of, at its reference point. NaN: not known.
+struct WorkloadSigns {
+    double power_w = std::numeric_limits<double>::quiet_NaN();
+    double memory_active = std::numeric_limits<double>::quiet_NaN();  ///< bytes moved over what could be, 0 to 1
+};
+WorkloadSigns signs_of(const ClockSweep& sweep);
+
 /// A workload of which the compute share was fitted.
 struct KnownShare {
-    double power_w = 0;
+    WorkloadSigns signs;
     double share = 0;
 };
-/// What a workload may consist of, by workloads of known shares: a kernel of each share, each taking as much of the
-/// time as that share is likely by the likeness of the power at the reference point. Its curve is the mean of theirs,
-/// which is what a choice among clocks has to weigh. One of share 0.5 without any.
-std::vector<KernelTime> likely_kernels(double power_w, std::span<const KnownShare> known);
+
+/// What a workload may consist of. Where the activity of its memory is known: one kernel whose bytes take as much of
+/// the time as that is of the activity of a kernel that does nothing but move bytes; which that is, follows from
+/// workloads of known shares, 0.85 without any. Else, by likeness of power: a kernel of each known share, each taking
+/// as much of the time as that share is likely; its curve is the mean of theirs, which is what a choice among clocks
+/// has to weigh. One of share 0.5 without any.
+std::vector<KernelTime> likely_kernels(const WorkloadSigns& signs, std::span<const KnownShare> known);
 
 }  // namespace joulecast

@@ -209,6 +209,10 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, Ex
         current(predictor, in).physical_power = take_physical_power(in);
     } else if (tag == "CLCK") {
         current(predictor, in).clocks = take_clocks(in);
+    } else if (tag == "CRES") {
+        DeviceModel& device = current(predictor, in);
+        if (!device.clocks) in.fail("residuals over the clocks come before what they belong to");
+        device.clocks->residuals = take_residuals(in);
     } else if (tag == "POOL") {
         predictor.pooled.push_back(take_pooled(in));
     } else if (tag == "PMOD") {
@@ -268,7 +272,10 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
         out.section("HOST", [&](ByteWriter& w) { put_hosts(w, device); });
         out.section("POWR", [&](ByteWriter& w) { put_power(w, device); });
         out.section("PHYS", [&](ByteWriter& w) { put(w, device.physical_power); });
-        if (device.clocks) out.section("CLCK", [&](ByteWriter& w) { put_clocks(w, *device.clocks); });
+        if (!device.clocks) continue;
+        out.section("CLCK", [&](ByteWriter& w) { put_clocks(w, *device.clocks); });
+        if (!device.clocks->residuals.empty())
+            out.section("CRES", [&](ByteWriter& w) { put_residuals(w, device.clocks->residuals); });
     }
     for (const PooledModel& pooled : predictor.pooled) {
         out.section("POOL", [&](ByteWriter& w) { put_pooled(w, pooled); });

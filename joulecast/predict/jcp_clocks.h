@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "joulecast/physics/clock_curve.h"
 #include "joulecast/predict/bytes.h"
 
@@ -10,5 +12,10 @@ namespace joulecast {
 void put_clocks(ByteWriter& out, const ClockParameters& parameters);
 /// Throws FormatError for numbers that cannot be.
 ClockParameters take_clocks(ByteReader& in);
+
+/// What the forms miss, in a section of its own behind that of the parameters.
+void put_residuals(ByteWriter& out, const std::vector<ClockResidual>& residuals);
+/// Throws FormatError for places and sums that cannot be.
+std::vector<ClockResidual> take_residuals(ByteReader& in);
 
 }  // namespace joulecast

@@ -46,6 +46,17 @@ TEST(FitClocks, FindsTheKneeOfTheDevice) {
                     relative_voltage(device, x) / relative_voltage(device, 1), 0.01);
 }
 
+TEST(FitClocks, TakesTheStaticPowerTowardsWhatIsDrawn) {
+    ClockParameters device = start_parameters();
+    device.still_w = 20;
+    device.clocked_w = 5;
+    std::vector<SweptWorkload> workloads;
+    for (const double share : {0.1, 0.3, 0.5, 0.7, 0.9}) workloads.push_back(sweep(device, share));
+    const ClockParameters fitted = fit_clock_parameters(start_parameters(), workloads);
+    EXPECT_LT(static_w(fitted, 0.6), static_w(start_parameters(), 0.6));
+    EXPECT_GT(static_w(fitted, 0.6), 0.8 * static_w(device, 0.6));
+}
+
 TEST(FitClocks, FindsTheClockBelowWhichBytesSlowDown) {
     ClockParameters device = start_parameters();
     device.bandwidth_knee = 0.8;
@@ -108,17 +119,6 @@ TEST(FitClocks, AWorkloadOfUnknownKernelsHasTheOneThatItsTimesTell) {
 TEST(FitClocks, TakesTheHighestCoreClockAtTheHighestMemoryClockAsReference) {
     const std::vector<ClockedPoint> points{{1, 0.5, 1, 1}, {0.8, 1, 2, 1}, {0.9, 1, 3, 1}};
     EXPECT_EQ(reference_point(points).time_s, 3);
-}
-
-TEST(FitClocks, SpreadsHoldNineTenths) {
-    const ClockParameters parameters = start_parameters();
-    SweptWorkload workload = sweep(parameters, 1);
-    workload.kernels = {of_compute_share(1)};
-    // At every other clock the time is off by 10 % for each e of distance.
-    for (ClockedPoint& point : workload.points) point.time_s *= std::exp(0.1 * std::log(1 / point.x));
-    const ClockSpread spread = spread_of(parameters, std::vector{workload}, {9, 9, 9});
-    EXPECT_NEAR(spread.time, 0.1 / 1.645, 1e-6);
-    EXPECT_EQ(spread_of(parameters, {}, {9, 8, 7}), (ClockSpread{9, 8, 7}));
 }
 
 }  // namespace

@@ -75,8 +75,8 @@ TEST(ClockSweeps, OnePointOfEachTellsNothing) {
 
 TEST(ClockSweeps, AnUnknownWorkloadIsTheMeanOfThoseThatItMayBe) {
     const ClockParameters parameters = default_clock_parameters(find_device("v100-16g-pcie"));
-    const std::vector<KnownShare> known = {{200, 0.9}, {200, 0.1}, {200, 0.9}};
-    const WorkloadCurve likely(parameters, likely_kernels(200, known), 0, {1, 1, 1, 200});
+    const std::vector<KnownShare> known = {{{200}, 0.9}, {{200}, 0.1}, {{200}, 0.9}};
+    const WorkloadCurve likely(parameters, likely_kernels({200}, known), 0, {1, 1, 1, 200});
     const auto alone = [&](double share) {
         return WorkloadCurve(parameters, {of_compute_share(share)}, 0, {1, 1, 1, 200}).time_s(0.6);
     };
@@ -85,15 +85,31 @@ TEST(ClockSweeps, AnUnknownWorkloadIsTheMeanOfThoseThatItMayBe) {
 
 TEST(ClockSweeps, LikenessOfPowerTellsWhatAWorkloadMayBe) {
     const ClockParameters parameters = default_clock_parameters(find_device("v100-16g-pcie"));
-    const std::vector<KnownShare> known = {{240, 1.0}, {120, 0.0}};
+    const std::vector<KnownShare> known = {{{240}, 1.0}, {{120}, 0.0}};
     const auto time_at = [&](double power_w) {
-        return WorkloadCurve(parameters, likely_kernels(power_w, known), 0, {1, 1, 1, power_w}).time_s(0.7);
+        return WorkloadCurve(parameters, likely_kernels({power_w}, known), 0, {1, 1, 1, power_w}).time_s(0.7);
     };
     EXPECT_GT(time_at(235), 1.3);
     EXPECT_LT(time_at(120), 1.1);
-    const WorkloadCurve of_nothing(parameters, likely_kernels(200, {}), 0, {1, 1, 1, 200});
+    const WorkloadCurve of_nothing(parameters, likely_kernels({200}, {}), 0, {1, 1, 1, 200});
     EXPECT_DOUBLE_EQ(of_nothing.time_s(0.7),
                      WorkloadCurve(parameters, {of_compute_share(0.5)}, 0, {1, 1, 1, 200}).time_s(0.7));
+}
+
+TEST(ClockSweeps, ActivityOfTheMemoryTellsWhatTakesTheTime) {
+    const ClockParameters parameters = default_clock_parameters(find_device("v100-16g-pcie"));
+    const auto time_at = [&](double active, std::span<const KnownShare> known) {
+        return WorkloadCurve(parameters, likely_kernels({200, active}, known), 0, {1, 1, 1, 200}).time_s(0.7);
+    };
+    EXPECT_DOUBLE_EQ(time_at(0, {}), 1 / 0.7);  // nothing but arithmetic: as the clock
+    EXPECT_LT(time_at(0.85, {}), 1.05);         // nothing but bytes
+    EXPECT_DOUBLE_EQ(time_at(0.9, {}), time_at(0.85, {}));
+    EXPECT_GT(time_at(0.6, {}), time_at(0.8, {}));
+    // On a device whose memory never gets beyond 0.7 that is nothing but bytes; power does not matter then.
+    const std::vector<KnownShare> known = {
+        {{100, 0.7}, 0.0}, {{300, 0.69}, 0.0}, {{50, 0.35}, 0.875}, {{90, 0.0}, 1.0}};
+    EXPECT_DOUBLE_EQ(time_at(0.7, known), time_at(0.85, {}));
+    EXPECT_GT(time_at(0.7, {}), time_at(0.7, known));
 }
 
 }  // namespace

@@ -53,5 +53,28 @@ TEST(JcpClocks, RefuseWhatCannotBe) {
     EXPECT_THROW(take_clocks(in), FormatError);
 }
 
+std::vector<ClockResidual> there_and_back(const std::vector<ClockResidual>& residuals) {
+    ByteWriter out;
+    put_residuals(out, residuals);
+    ByteReader in(out.bytes(), "sample");
+    auto taken = take_residuals(in);
+    EXPECT_TRUE(in.at_end());
+    return taken;
+}
+
+TEST(JcpClocks, ResidualsComeBackAsTheyWere) {
+    const std::vector<ClockResidual> residuals = {{0.5, 1, -0.3, 0.4, 12}, {0.9, 0.5, 0.1, 0, 3}};
+    EXPECT_EQ(there_and_back(residuals), residuals);
+    EXPECT_TRUE(there_and_back(std::vector<ClockResidual>{}).empty());
+    EXPECT_THROW(there_and_back({{0, 1, 0, 0, 1}}), FormatError);
+    EXPECT_THROW(there_and_back({{1, -1, 0, 0, 1}}), FormatError);
+    EXPECT_THROW(there_and_back({{1, 1, std::nan(""), 0, 1}}), FormatError);
+    EXPECT_THROW(there_and_back({{1, 1, 0, 0, -1}}), FormatError);
+    ByteWriter many;
+    many.number(std::uint32_t{1} << 30);
+    ByteReader in(many.bytes(), "sample");
+    EXPECT_THROW(take_residuals(in), FormatError);
+}
+
 }  // namespace
 }  // namespace joulecast

@@ -1,0 +1,118 @@
+#include "joulecast/physics/curve_errors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include "joulecast/units/normal.h"
+#include "joulecast/units/statistics.h"
+
+namespace joulecast {
+namespace {
+
+/// A ratio of clocks below this tells nothing of a spread.
+constexpr double least_distance = 0.02;
+/// A factor of two.
+const double most_miss = std::log(2.0);
+
+bool is_other(const ClockedPoint& point, const ClockedPoint& reference) {
+    return &point != &reference && point.time_s > 0;
+}
+
+std::vector<ClockResidual> misses_of(const ClockParameters& parameters, const SweptWorkload& workload,
+                                     double ClockResidual::* part) {
+    std::vector<ClockResidual> misses;
+    const ClockedPoint& reference = reference_point(workload.points);
+    const WorkloadCurve curve = curve_of(parameters, workload);
+    for (const ClockedPoint& point : workload.points) {
+        if (!is_other(point, reference)) continue;
+        const bool is_time = part == &ClockResidual::time;
+        const double log_miss = std::log(is_time ? point.time_s / curve.time_s(point.x, point.y)
+                                                 : point.power_w / curve.power_w(point.x, point.y));
+        ClockResidual& miss = misses.emplace_back(ClockResidual{point.x, point.y, 0, 0, 1});
+        if (std::isfinite(log_miss)) miss.*part = std::clamp(log_miss, -most_miss, most_miss);
+    }
+    return misses;
+}
+
+/// Sums over all but one workload, by place.
+std::vector<ClockResidual> sum_without(std::span<const std::vector<ClockResidual>> misses, std::size_t without) {
+    std::map<std::pair<double, double>, ClockResidual> places;
+    for (std::size_t i = 0; i < misses.size(); ++i) {
+        if (i == without) continue;
+        for (const ClockResidual& one : misses[i]) {
+            ClockResidual& place =
+                places.try_emplace({one.x, one.y}, ClockResidual{one.x, one.y, 0, 0, 0}).first->second;
+            place.time += one.time;
+            place.power += one.power;
+            place.workloads += one.workloads;
+        }
+    }
+    std::vector<ClockResidual> residuals;
+    for (const auto& [place, sum] : places) residuals.push_back(sum);
+    return residuals;
+}
+
+std::vector<ClockResidual> sum_of(std::span<const std::vector<ClockResidual>> misses) {
+    return sum_without(misses, misses.size());
+}
+
+/// Of each workload alone; empty for one without other points.
+std::vector<std::vector<ClockResidual>> misses_of(ClockParameters parameters,
+                                                  std::span<const SweptWorkload> workloads) {
+    parameters.residuals.clear();
+    std::vector<std::vector<ClockResidual>> misses(workloads.size());
+    const auto has_others = [](const SweptWorkload& workload) { return workload.points.size() > 1; };
+    for (std::size_t i = 0; i < workloads.size(); ++i)
+        if (has_others(workloads[i])) misses[i] = misses_of(parameters, workloads[i], &ClockResidual::time);
+    parameters.residuals = sum_of(misses);
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
+        if (!has_others(workloads[i])) continue;
+        const auto of_power = misses_of(parameters, workloads[i], &ClockResidual::power);
+        for (std::size_t j = 0; j < of_power.size(); ++j) misses[i][j].power = of_power[j].power;
+    }
+    return misses;
+}
+
+}  // namespace
+
+std::vector<ClockResidual> fit_residuals(const ClockParameters& parameters, std::span<const SweptWorkload> workloads) {
+    return sum_of(misses_of(parameters, workloads));
+}
+
+ClockSpread spread_of(const ClockParameters& parameters, std::span<const SweptWorkload> workloads,
+                      const ClockSpread& otherwise) {
+    std::vector<double> time;
+    std::vector<double> power;
+    std::vector<double> energy;
+    const auto add = [](std::vector<double>& to, double log_error, double distance) {
+        if (std::isfinite(log_error)) to.push_back(std::abs(log_error) / distance);
+    };
+    const bool has_residuals = !parameters.residuals.empty();
+    const auto misses = has_residuals ? misses_of(parameters, workloads) : std::vector<std::vector<ClockResidual>>{};
+    ClockParameters others = parameters;
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
+        const SweptWorkload& workload = workloads[i];
+        if (workload.points.size() < 2) continue;
+        if (has_residuals) others.residuals = sum_without(misses, i);
+        const ClockedPoint& reference = reference_point(workload.points);
+        const WorkloadCurve curve = curve_of(others, workload);
+        for (const ClockedPoint& point : workload.points) {
+            const double distance = clock_distance(point.x, point.y, reference);
+            if (!is_other(point, reference) || distance < least_distance) continue;
+            const double of_time = std::log(curve.time_s(point.x, point.y) / point.time_s);
+            const double of_power = std::log(curve.power_w(point.x, point.y) / point.power_w);
+            add(time, of_time, distance);
+            add(power, of_power, distance);
+            add(energy, of_time + of_power, distance);
+        }
+    }
+    const auto spread = [](const std::vector<double>& scores, double fallback) {
+        return scores.empty() ? fallback : next_quantile(scores, 0.9) / normal_90;
+    };
+    return {spread(time, otherwise.time), spread(power, otherwise.power), spread(energy, otherwise.energy)};
+}
+
+}  // namespace joulecast
