@@ -72,6 +72,8 @@ TraceDetails about(const NetworkForecast& forecast) {
                          {"mode", std::string(name(forecast.mode))},
                          {"precision", forecast.precision},
                          {"host", std::string(name(forecast.point.host))},
+                         {"clock_mhz", known(forecast.point.sm_clock_mhz)},
+                         {"memory_clock_mhz", known(forecast.point.memory_clock_mhz)},
                          {"composition", std::string(name(forecast.composition))},
                          {"time_s", known(forecast.time.value.value())},
                          {"energy_j", known(forecast.energy.value.value())},

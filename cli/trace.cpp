@@ -1,7 +1,9 @@
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/clock_points.h"
 #include "cli/forecast_trace.h"
 #include "cli/loaded_device.h"
 #include "cli/settings.h"
@@ -12,6 +14,7 @@
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/predict/device_power.h"
 #include "joulecast/predict/forecast_network.h"
+#include "joulecast/predict/timeline_at_point.h"
 #include "joulecast/report/chrome_trace.h"
 
 namespace joulecast::cli {
@@ -44,7 +47,9 @@ ForecastSetting setting_of(const TraceOptions& options) {
     return setting;
 }
 
-TracedForecast traced_on(const LoadedDevice& device, const Graph& graph, const ForecastSetting& setting) {
+/// `asked` without clocks: at those that the device was measured at.
+TracedForecast traced_on(const LoadedDevice& device, const Graph& graph, const ForecastSetting& setting,
+                         const OperatingPoint& asked) {
     const DeviceModel& model = device.model_for(setting.precision, setting.host);
     ForecastCache known(model, device.columns(), device.measured(model));
     TracedForecast traced;
@@ -53,6 +58,11 @@ TracedForecast traced_on(const LoadedDevice& device, const Graph& graph, const F
     traced.timeline.forecast.predictor = device.predictor_name();
     traced.device_name = model.device.display_name;
     traced.idle_w = power_facts_of(model).idle_w;
+    if (!std::isnan(asked.sm_clock_mhz)) {
+        traced.timeline = timeline_at_point(traced.timeline, model, asked);
+        const NetworkForecast& there = traced.timeline.forecast;
+        traced.idle_w = there.idle_energy_j / there.time.value.value();
+    }
     traced.computes_where_it_issues = model.device.kind == Device::Kind::cpu;
     return traced;
 }
@@ -60,10 +70,11 @@ TracedForecast traced_on(const LoadedDevice& device, const Graph& graph, const F
 int run_trace(const TraceOptions& options) {
     const ForecastSetting setting = setting_of(options);
     const Graph graph = open_model(options.model, shipped_folder("zoo"), one_setting(options.set), setting.mode);
-    const LoadedDevice device(options.device, options.predictor, options.database);
+    const DeviceAtClock named = device_at_clock(options.device);
+    const LoadedDevice device(named.device, options.predictor, options.database);
     const DeviceModel& model = device.model_for(setting.precision, setting.host);
     for (const std::string& note : {device.database_note(), device.note(), device.measured_note(model)}) tell(note);
-    const TracedForecast traced = traced_on(device, graph, setting);
+    const TracedForecast traced = traced_on(device, graph, setting, named.asked);
     Output output;
     output.file = options.file;
     output.write(to_chrome_json(trace_of(traced)));
@@ -79,7 +90,9 @@ int run_trace(const TraceOptions& options) {
 Run declare_trace(CLI::App& command) {
     const auto options = std::make_shared<TraceOptions>();
     command.add_option("MODEL", options->model, "a .pt2, .onnx or .graph.json file, or a name of the zoo")->required();
-    command.add_option("--device", options->device, "a device id; cpu is this machine")->required();
+    command
+        .add_option("--device", options->device, "a device id, ID@SM_MHZ or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine")
+        ->required();
     command.add_option("--predictor", options->predictor,
                        "a .jcp file; without, the shipped one that covers the device");
     command.add_option("--db", options->database, "database whose operations count as measured");

@@ -76,6 +76,31 @@ TEST(Trace, HasTheOrderAndTheTotalsOfTheForecast) {
     EXPECT_NEAR(joules, energy, 1e-5 * energy) << "times are cut to nanoseconds";
 }
 
+TEST(Trace, AtAnotherClockEndsAtTheForecastThere) {
+    const std::string network = "resnet18 --set batch=32 --host python --device ";
+    const Spans spans = spans_of(network + "a100-40g-pcie@705");
+    const Spans highest = spans_of(network + "a100-40g-pcie");
+    const Json forecast = prediction(network + "a100-40g-pcie@705");
+    ASSERT_EQ(spans.device.size(), highest.device.size());
+    EXPECT_NEAR(end_us(spans.device.back()) * 1e-6, forecast["time_s"]["value"].get<double>(), 1e-8);
+    EXPECT_EQ(Json::parse(spans.text)["otherData"]["clock_mhz"], 705);
+    const auto longest = [](const Spans& of, const char* what) {
+        double us = 0;
+        for (const Json& span : of.device)
+            if (span["name"].get<std::string>().starts_with(what)) us = std::max(us, span["dur"].get<double>());
+        return us;
+    };
+    // What computes takes nearly as much longer as the clock is lower, what moves bytes does not.
+    EXPECT_GT(longest(spans, "conv2d") / longest(highest, "conv2d"), 1.5);
+    EXPECT_LT(longest(spans, "relu") / longest(highest, "relu"), 1.3);
+    double joules = 0;
+    for (std::size_t i = 1; i < spans.power.size(); ++i)
+        joules += spans.power[i - 1]["args"]["W"].get<double>() *
+                  (spans.power[i]["ts"].get<double>() - spans.power[i - 1]["ts"].get<double>()) * 1e-6;
+    const double energy = forecast["energy_j"]["value"].get<double>();
+    EXPECT_NEAR(joules, energy, 1e-4 * energy);
+}
+
 std::int64_t nanoseconds(const Json& us) {
     return static_cast<std::int64_t>(us.get<double>() * 1000.0);
 }
