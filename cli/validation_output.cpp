@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "cli/baseline_output.h"
+#include "cli/clock_chances.h"
 #include "cli/composition_output.h"
 #include "cli/known.h"
 #include "cli/memory_output.h"
@@ -297,6 +298,10 @@ std::string to_text(const Validated& v) {
     text += '\n';
     if (!v.rows.empty()) text += accuracies_text(v);
     if (!v.clocks.regrets.empty()) text += "\n" + regrets_text(v.clocks.regrets);
+    const std::vector<ClockChance> chances = clock_chances(v.clocks.networks);
+    if (!chances.empty())
+        text += "\nChances that `recommend` tells of its choices of a clock, and what came of them:\n\n" +
+                clock_chances_text(chances);
     if (!v.networks.empty()) text += networks_text(v);
     return text;
 }
@@ -323,6 +328,7 @@ std::string to_json(const Validated& v) {
     if (v.split == "clock") {
         answer["networks"] = Json::parse(clock_forecasts_json(v.clocks.networks));
         answer["regret"] = Json::parse(regrets_json(v.clocks.regrets));
+        answer["chances"] = Json::parse(clock_chances_json(clock_chances(v.clocks.networks)));
         for (const Accuracy& line : all_accuracies(v)) {
             if (line.model != "joulecast" || line.family != "all") continue;
             if (line.metric == "time_s") mape["time"] = line.mape;
