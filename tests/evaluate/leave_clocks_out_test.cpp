@@ -139,6 +139,13 @@ TEST(LeaveClocksOut, ForecastsPowerLimitsFromTheHighest) {
         EXPECT_EQ(forecast.is_reference, forecast.row.asked.power_limit_w == 250);
         if (forecast.model != "thesis_forest") {
             EXPECT_LT(forecast.power.low, forecast.power.value);
+            // Half of the highest limit holds the device well below its highest clock, 1380 MHz.
+            if (forecast.row.asked.power_limit_w == 125) {
+                EXPECT_LT(forecast.sm_clock_mhz, 1200) << forecast.model;
+            }
+            if (forecast.is_reference) {
+                EXPECT_GT(forecast.sm_clock_mhz, 1200) << forecast.model;
+            }
         }
     }
     for (const char* metric : {"time_s", "power_w"}) {
