@@ -127,12 +127,13 @@ TEST_F(Validate, SaysThatRandomSplitsLeak) {
 
 TEST_F(Validate, RefusesWhatASplitHasNoUseFor) {
     // Each was taken and passed over.
-    for (const char* given :
-         {"--split device --folds 3", "--split clock --learner auto", "--split clock --baselines"}) {
-        const auto ran = validate(given);
-        EXPECT_EQ(ran.status, 2) << given;
-        EXPECT_THAT(ran.err, HasSubstr("it is of operation, network, ")) << given;
-    }
+    const auto learner = validate("--split clock --learner auto");
+    EXPECT_EQ(learner.status, 2);
+    EXPECT_THAT(learner.err, HasSubstr("it is of operation, network, "));
+    const auto paleo = validate("--split clock --baselines thesis_forest,paleo");
+    EXPECT_EQ(paleo.status, 2);
+    EXPECT_THAT(paleo.err, HasSubstr("no baseline paleo, only thesis_forest"));
+    EXPECT_THAT(validate("--split device --folds 3").err, HasSubstr("--folds changes nothing of --split device"));
     for (const char* split : {"device", "clock"})
         EXPECT_EQ(validate(std::string("--outliers drop --split ") + split).status, 2);
 }
