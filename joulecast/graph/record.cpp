@@ -100,13 +100,13 @@ std::optional<T> converted(const Value& value) {
         if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
     }
     if constexpr (std::is_same_v<T, std::vector<double>>) {
-        if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value)) {
+        if (const auto* integers = std::get_if<Integers>(&value)) {
             return T(integers->begin(), integers->end());
         }
     }
     // The text form cannot tell the kind of an empty list.
     if constexpr (std::is_same_v<T, TensorList> || std::is_same_v<T, std::vector<bool>>) {
-        if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value); integers && integers->empty()) {
+        if (const auto* integers = std::get_if<Integers>(&value); integers && integers->empty()) {
             return T{};
         }
     }
@@ -190,7 +190,7 @@ template Dtype argument_or_default<Dtype>(const Operation&, std::string_view);
 template TensorType argument_or_default<TensorType>(const Operation&, std::string_view);
 template TensorList argument_or_default<TensorList>(const Operation&, std::string_view);
 template std::vector<bool> argument_or_default<std::vector<bool>>(const Operation&, std::string_view);
-template std::vector<std::int64_t> argument_or_default<std::vector<std::int64_t>>(const Operation&, std::string_view);
+template Integers argument_or_default<Integers>(const Operation&, std::string_view);
 template std::vector<double> argument_or_default<std::vector<double>>(const Operation&, std::string_view);
 template Value argument_or_default<Value>(const Operation&, std::string_view);
 
@@ -211,9 +211,9 @@ Value coerced(std::string_view type, Value value, const std::optional<Value>& de
         if (auto real = converted<double>(value)) return *real;
         if (auto reals = converted<std::vector<double>>(value)) return *std::move(reals);
     }
-    auto* list = std::get_if<std::vector<std::int64_t>>(&value);
+    auto* list = std::get_if<Integers>(&value);
     if (list != nullptr && list->size() == 1 && default_value) {
-        if (const auto* full = std::get_if<std::vector<std::int64_t>>(&*default_value); full && full->size() > 1) {
+        if (const auto* full = std::get_if<Integers>(&*default_value); full && full->size() > 1) {
             list->assign(full->size(), list->front());
         }
     }

@@ -59,7 +59,7 @@ Value single_default(std::string_view schema, std::string_view type, std::string
 Value list_default(std::string_view schema, std::string_view type, std::string_view text) {
     if (text == "None") return None{};
     const bool bracketed = text.front() == '[';
-    std::vector<std::int64_t> items;
+    Integers items;
     std::string_view rest = bracketed ? text.substr(1, text.size() - 2) : text;
     while (!rest.empty()) {
         const std::size_t comma = rest.find(',');
