@@ -224,7 +224,7 @@ class GraphUnpacker {
   public:
     GraphUnpacker(std::string_view bytes, const std::string& name) : in_(bytes, name) {
         texts_.resize(in_.count());
-        for (std::string& text : texts_) text = in_.text();
+        for (std::string_view& text : texts_) text = in_.text();
         const std::size_t expressions = in_.count();
         expressions_.reserve(expressions);
         for (std::size_t i = 0; i < expressions; ++i) expressions_.push_back(Expression::parse(in_.text()));
@@ -269,7 +269,7 @@ class GraphUnpacker {
         graph.has_edges = take_flag();
         const std::size_t symbols = in_.count();
         for (std::size_t i = 0; i < symbols; ++i) {
-            Symbol& symbol = graph.symbols[in_.item(texts_)];
+            Symbol& symbol = graph.symbols[std::string(in_.item(texts_))];
             for (std::int64_t* number : {&symbol.value, &symbol.low, &symbol.high}) *number = in_.signed_number();
             take(symbol.alias);
             take(symbol.place);
@@ -349,7 +349,7 @@ class GraphUnpacker {
     }
 
     PackedReader in_;
-    std::vector<std::string> texts_;
+    std::vector<std::string_view> texts_;
     std::vector<Expression> expressions_;
 };
 
