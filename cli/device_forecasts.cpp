@@ -52,7 +52,7 @@ Forecast with_source(NetworkForecast network, const LoadedDevice& device) {
     Forecast one;
     one.network = std::move(network);
     one.device_name = device.device().display_name;
-    one.origin = device.origin();
+    one.origin = std::make_shared<const Origin>(device.origin());
     one.note = device.note();
     return one;
 }

@@ -182,10 +182,10 @@ std::string sources_text(const std::vector<Forecast>& forecasts) {
     for (const Forecast& f : forecasts) {
         std::string line = f.device_name;
         if (f.network.point.threads > 0) line += ", " + std::to_string(f.network.point.threads) + " threads";
-        line += "; predictor " + f.network.predictor + " (" + std::to_string(f.origin.rows) + " operations measured";
-        for (const std::string& framework : f.origin.frameworks)
-            line += (&framework == &f.origin.frameworks.front() ? " with " : ", ") + framework;
-        if (!f.origin.measured_to.empty()) line += ", last " + f.origin.measured_to.substr(0, 10);
+        line += "; predictor " + f.network.predictor + " (" + std::to_string(f.origin->rows) + " operations measured";
+        for (const std::string& framework : f.origin->frameworks)
+            line += (&framework == &f.origin->frameworks.front() ? " with " : ", ") + framework;
+        if (!f.origin->measured_to.empty()) line += ", last " + f.origin->measured_to.substr(0, 10);
         line += ")\n";
         if (said.insert(line).second) text += line;
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace joulecast::cli {
 struct Forecast {
     NetworkForecast network;
     std::string device_name;
-    Origin origin;
+    std::shared_ptr<const Origin> origin;  ///< of the predictor; the same at every point
     std::string note;
     std::int64_t clock_workloads = 0;  ///< measured at several clocks of the device, that other clocks rest on
 };

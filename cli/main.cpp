@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -75,13 +76,22 @@ int set_other_command_aside(int argc, char** argv) {
     return static_cast<int>(dashes - argv);
 }
 
+/// The verb that the command line begins with, or all where it begins with none. Declaring them is most of what a small
+/// command does.
+std::span<const Verb> verbs_to_declare(int argc, char** argv) {
+    const auto named = std::ranges::find_if(
+        verbs(), [&](const Verb& verb) { return argc > 1 && std::string_view(argv[1]) == verb.name; });
+    if (named == verbs().end()) return verbs();
+    return std::span(&*named, 1);
+}
+
 int parse_and_run(int argc, char** argv) {
     argc = set_other_command_aside(argc, argv);
     CLI::App app(overview, "joulecast");
     app.set_version_flag("--version", "joulecast " JOULECAST_VERSION);
     app.require_subcommand(0, 1);
     std::vector<std::pair<CLI::App*, Run>> commands;
-    for (const Verb& verb : verbs()) {
+    for (const Verb& verb : verbs_to_declare(argc, argv)) {
         const Guide guide = split_guide(guide_text(verb.name));
         CLI::App* command = app.add_subcommand(verb.name, guide.summary);
         command->footer(guide.body);

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <span>
 
-#include "cli/json_number.h"
+#include "cli/json_object.h"
 #include "cli/known.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/table.h"
@@ -14,8 +13,6 @@
 
 namespace joulecast::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Networks of one mode and precision.
 struct MemorySummary {
@@ -104,23 +101,38 @@ const std::vector<Column<MemorySummary>>& memory_columns() {
 
 }  // namespace
 
-std::string memory_json(const NetworkForecast& network) {
-    if (!network.memory_plan) return "null";
+void append_memory(std::string& text, const NetworkForecast& network) {
+    if (!network.memory_plan) {
+        text += "null";
+        return;
+    }
     const MemoryPlan& plan = *network.memory_plan;
-    Json answer{{"parameter_bytes", plan.parameter_bytes},   {"buffer_bytes", plan.buffer_bytes},
-                {"input_bytes", plan.input_bytes},           {"output_bytes", plan.output_bytes},
-                {"activation_bytes", plan.activation_bytes}, {"saved_bytes", plan.saved_bytes},
-                {"gradient_bytes", plan.gradient_bytes},     {"optimizer_bytes", plan.optimizer_bytes},
-                {"workspace_bytes", plan.workspace_bytes},   {"reserved_bytes", number_or_null(plan.reserved_bytes)}};
-    if (plan.peak_at < plan.timeline.size()) answer["peak_in"] = name(plan.timeline[plan.peak_at].pass);
-    answer["checkpointed_blocks"] = network.checkpointed_blocks;
+    JsonObject memory(text, JsonObject::Layout::one_line);
+    memory.add("parameter_bytes", plan.parameter_bytes);
+    memory.add("buffer_bytes", plan.buffer_bytes);
+    memory.add("input_bytes", plan.input_bytes);
+    memory.add("output_bytes", plan.output_bytes);
+    memory.add("activation_bytes", plan.activation_bytes);
+    memory.add("saved_bytes", plan.saved_bytes);
+    memory.add("gradient_bytes", plan.gradient_bytes);
+    memory.add("optimizer_bytes", plan.optimizer_bytes);
+    memory.add("workspace_bytes", plan.workspace_bytes);
+    memory.add("reserved_bytes", plan.reserved_bytes);
+    if (plan.peak_at < plan.timeline.size()) memory.add("peak_in", name(plan.timeline[plan.peak_at].pass));
+    memory.add("checkpointed_blocks", network.checkpointed_blocks);
     const MemoryFit fit = network.memory_fit.value_or(MemoryFit{});
-    answer["needed_bytes"] = number_or_null(fit.needed_bytes);
-    answer["available_bytes"] = number_or_null(fit.available_bytes);
-    answer["fits"] = fit.fits() ? Json(*fit.fits()) : Json(nullptr);
-    answer["sponner_optimistic_bytes"] = network.sponner ? Json(network.sponner->optimistic_bytes) : Json(nullptr);
-    answer["sponner_pessimistic_bytes"] = network.sponner ? Json(network.sponner->pessimistic_bytes) : Json(nullptr);
-    return answer.dump();
+    memory.add("needed_bytes", fit.needed_bytes);
+    memory.add("available_bytes", fit.available_bytes);
+    if (const auto fits = fit.fits()) {
+        memory.add("fits", *fits);
+    } else {
+        memory.add_null("fits");
+    }
+    constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+    const auto& sponner = network.sponner;
+    memory.add("sponner_optimistic_bytes", sponner ? sponner->optimistic_bytes : unknown);
+    memory.add("sponner_pessimistic_bytes", sponner ? sponner->pessimistic_bytes : unknown);
+    memory.end();
 }
 
 std::string checkpointing_note(const NetworkForecast& network) {

@@ -8,9 +8,9 @@
 
 namespace joulecast::cli {
 
-/// Where the memory of a forecast goes, whether it fits, and the published estimates beside it, as JSON; null without
-/// a plan.
-std::string memory_json(const NetworkForecast& network);
+/// Appends where the memory of a forecast goes, whether it fits, and the published estimates beside it, as JSON; null
+/// without a plan.
+void append_memory(std::string& text, const NetworkForecast& network);
 
 /// On a forecast with checkpointing of a network that has no blocks; empty for all others.
 std::string checkpointing_note(const NetworkForecast& network);

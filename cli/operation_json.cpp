@@ -1,9 +1,8 @@
 #include "cli/operation_json.h"
 
-#include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "cli/json_object.h"
 #include "joulecast/units/digits.h"
 
 namespace joulecast::cli {
@@ -16,20 +15,6 @@ void append(std::string& text, double value) {
     } else {
         text += "null";
     }
-}
-
-void append_quoted(std::string& text, std::string_view value) {
-    const auto is_plain = [](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte >= 0x20 && byte < 0x7F && c != '"' && c != '\\';
-    };
-    if (std::ranges::all_of(value, is_plain)) {
-        text += '"';
-        text += value;
-        text += '"';
-        return;
-    }
-    text += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 template <class Unit>

@@ -74,12 +74,14 @@ void SettingOptions::visit_in_parallel(const std::vector<std::string>& models,
                                        const std::function<void(Visited)>& visitor) const {
     const auto combinations = parse_settings(set);
     const std::string zoo = shipped_folder("zoo");
-    const std::size_t networks = models.size() * combinations.size() * modes.size();
+    const std::size_t sizes = models.size() * combinations.size();
     const std::size_t of_each = precisions.size() * hosts.size();
-    in_parallel(networks, 0, [&](std::size_t network) {
-        const Mode mode = parse_mode(modes[network % modes.size()]).value();
-        const std::size_t sized = network / modes.size();
+    // Mode after mode: side by side, two modes of a network would forecast the same kernels at the same time.
+    in_parallel(sizes * modes.size(), 0, [&](std::size_t turn) {
+        const std::size_t sized = turn % sizes;
+        const Mode mode = parse_mode(modes[turn / sizes]).value();
         const std::string& model = models[sized / combinations.size()];
+        const std::size_t network = sized * modes.size() + turn / sizes;
         visitor({open_model(model, zoo, combinations[sized % combinations.size()], mode), mode, network * of_each});
     });
 }

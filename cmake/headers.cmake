@@ -70,6 +70,7 @@ set(joulecast_headers
     joulecast/graph/graph.h
     joulecast/graph/graph_json.h
     joulecast/graph/graph_json_words.h
+    joulecast/graph/integers.h
     joulecast/graph/node_parts.h
     joulecast/graph/operands.h
     joulecast/graph/operation.h

@@ -29,8 +29,11 @@ belongs_to_system() {
         *) return 1 ;;
     esac
 }
+# No header names libxgboost, which is opened when it is needed (docs/decisions/0016-xgboost-on-demand.md).
+xgboost=$(sed -n 's/^JOULECAST_XGBOOST:FILEPATH=//p' "$build/CMakeCache.txt")
+cp -L "$xgboost" "$folder/lib/libxgboost.so.0"
 # "libzip.so.4 => /usr/lib/x86_64-linux-gnu/libzip.so.4 (0x...)"
-ldd "$folder/bin/joulecast" | while read -r name arrow path _; do
+ldd "$folder/bin/joulecast" "$xgboost" | while read -r name arrow path _; do
     [[ $arrow == '=>' ]] || continue
     if belongs_to_system "$name" || [[ -e $folder/lib/$name ]]; then continue; fi
     if [[ $path == not ]]; then

@@ -95,7 +95,7 @@ Operation layer_norm(const TableReader& row) {
     const TensorType scale{dtype, {dim}};
     return {"aten::layer_norm",
             {{"input", TensorType{dtype, {row.whole("batch"), dim}}},
-             {"normalized_shape", std::vector<std::int64_t>{dim}},
+             {"normalized_shape", Integers{dim}},
              {"weight", scale},
              {"bias", scale}}};
 }

@@ -8,8 +8,6 @@
 namespace joulecast {
 namespace {
 
-using Sizes = std::vector<std::int64_t>;
-
 double product(const Sizes& sizes, std::size_t begin, std::size_t end) {
     double all = 1;
     for (std::size_t i = begin; i < end && i < sizes.size(); ++i) all *= static_cast<double>(sizes[i]);

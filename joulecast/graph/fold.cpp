@@ -50,7 +50,7 @@ bool swaps_two(const Operation& operation) {
         return (is("dim0", 0, -2) && is("dim1", 1, -1)) || (is("dim0", 1, -1) && is("dim1", 0, -2));
     if (operation.target != "aten::permute") return false;
     const Value* dims = find_argument(operation, "dims");
-    const auto* list = dims == nullptr ? nullptr : std::get_if<std::vector<std::int64_t>>(dims);
+    const auto* list = dims == nullptr ? nullptr : std::get_if<Integers>(dims);
     return list != nullptr && list->size() == 2 && ((*list)[0] == 1 || (*list)[0] == -1) &&
            ((*list)[1] == 0 || (*list)[1] == -2);
 }
@@ -407,10 +407,10 @@ void Folding::fold_copy(std::size_t index) {
 void Folding::fold_permute(std::size_t index) {
     Node& made = graph_.nodes[index];
     const Value* dims = find_argument(made.operation, "dims");
-    const auto* order = dims == nullptr ? nullptr : std::get_if<std::vector<std::int64_t>>(dims);
+    const auto* order = dims == nullptr ? nullptr : std::get_if<Integers>(dims);
     if (order == nullptr) return;
     const auto rank = static_cast<std::int64_t>(order->size());
-    std::vector<std::int64_t> moved;
+    Integers moved;
     for (std::int64_t i = 0; i < rank; ++i)
         if ((order->at(static_cast<std::size_t>(i)) + rank) % rank != i) moved.push_back(i);
     if (moved.size() != 2) return;

@@ -11,8 +11,8 @@ namespace joulecast {
 
 namespace {
 
-template <class Item, class Index>
-Item& item_at(std::vector<Item>& items, Index index, const char* what) {
+template <class Items, class Index>
+auto& item_at(Items& items, Index index, const char* what) {
     if (index < 0 || static_cast<std::size_t>(index) >= items.size()) {
         throw FormatError(std::string("graph is inconsistent: no ") + what + " number " + std::to_string(index));
     }
@@ -25,7 +25,7 @@ std::int64_t& tensor_size(TensorType& type, std::int32_t dimension) {
 
 void set_argument(Operation& operation, const SymbolicSize& place, const SymbolValues& values) {
     Value& value = item_at(operation.arguments, place.index, "argument").value;
-    if (auto* list = std::get_if<std::vector<std::int64_t>>(&value)) {
+    if (auto* list = std::get_if<Integers>(&value)) {
         item_at(*list, place.position, "list item") = place.expression.evaluate(values);
     } else if (auto* single = std::get_if<std::int64_t>(&value)) {
         *single = place.expression.evaluate(values);

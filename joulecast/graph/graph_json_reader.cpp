@@ -222,8 +222,8 @@ std::optional<std::vector<SymbolicSize>> moved_sizes(const Node& node, const Ope
         if (found == canonical.arguments.end()) return std::nullopt;
         size.index = static_cast<std::int32_t>(found - canonical.arguments.begin());
         // [n] that stands for [n,n].
-        const auto* list = std::get_if<std::vector<std::int64_t>>(&found->value);
-        const auto* written = std::get_if<std::vector<std::int64_t>>(&argument.value);
+        const auto* list = std::get_if<Integers>(&found->value);
+        const auto* written = std::get_if<Integers>(&argument.value);
         const bool repeated = list != nullptr && written != nullptr && written->size() < list->size();
         for (std::size_t i = 0; i < (repeated ? list->size() : 1); ++i) {
             if (repeated) size.position = static_cast<std::int32_t>(i);

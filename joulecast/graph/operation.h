@@ -26,7 +26,7 @@ using TensorList = std::vector<std::optional<TensorType>>;
 
 /// One argument of an operation as the ATen schema types it. Devices, layouts and memory formats are strings.
 using Value = std::variant<None, bool, std::int64_t, double, std::string, Dtype, TensorType, TensorList,
-                           std::vector<bool>, std::vector<std::int64_t>, std::vector<double>>;
+                           std::vector<bool>, Integers, std::vector<double>>;
 
 struct Argument {
     std::string name;

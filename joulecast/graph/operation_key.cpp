@@ -62,7 +62,7 @@ class KeyWriter {
         word(list.size());
         for (const bool value : list) (*this)(value);
     }
-    void operator()(const std::vector<std::int64_t>& list) {
+    void operator()(const Integers& list) {
         word(list.size());
         numbers(list);
     }
@@ -72,7 +72,7 @@ class KeyWriter {
     }
 
   private:
-    void numbers(const std::vector<std::int64_t>& numbers) {
+    void numbers(const Integers& numbers) {
         for (const std::int64_t number : numbers) word(static_cast<std::uint64_t>(number));
     }
 

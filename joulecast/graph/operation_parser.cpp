@@ -268,7 +268,7 @@ class Parser {
     Value list() {
         std::vector<Value> items;
         expect('[');
-        if (accept(']')) return std::vector<std::int64_t>{};
+        if (accept(']')) return Integers{};
         do {
             if (items.size() == longest_list) fail("more than 4096 list items");
             skip_space();
@@ -280,12 +280,11 @@ class Parser {
         fail("a list with items of different kinds");
     }
 
-    template <class Item>
+    template <class List>
     static std::optional<Value> list_of(const std::vector<Value>& items) {
-        std::vector<Item> result;
-        result.reserve(items.size());
+        List result;
         for (const Value& item : items) {
-            const Item* typed = std::get_if<Item>(&item);
+            const auto* typed = std::get_if<typename List::value_type>(&item);
             if (typed == nullptr) return std::nullopt;
             result.push_back(*typed);
         }
@@ -293,9 +292,9 @@ class Parser {
     }
 
     static std::optional<Value> same_kind(const std::vector<Value>& items) {
-        if (const auto integers = list_of<std::int64_t>(items)) return integers;
-        if (const auto reals = list_of<double>(items)) return reals;
-        if (const auto booleans = list_of<bool>(items)) return booleans;
+        if (const auto integers = list_of<Integers>(items)) return integers;
+        if (const auto reals = list_of<std::vector<double>>(items)) return reals;
+        if (const auto booleans = list_of<std::vector<bool>>(items)) return booleans;
         TensorList result;
         for (const Value& item : items) {
             if (const auto* tensor = std::get_if<TensorType>(&item)) {

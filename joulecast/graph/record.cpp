@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <unordered_map>
 
 #include "joulecast/error.h"
@@ -18,7 +19,8 @@ constexpr std::array<std::string_view, 15> family_names{
     "copy",        "indexing", "creation",  "loss",          "view",    "symbolic",    "other"};
 static_assert(static_cast<std::size_t>(Family::other) + 1 == family_names.size());
 
-/// Records with the parameters they point to; built once, on first use.
+/// Records with the parameters they point to. A schema is read when it is first asked for: a network has some dozens
+/// of the thousand targets.
 class RecordTable {
   public:
     RecordTable() {
@@ -35,43 +37,57 @@ class RecordTable {
         }
     }
 
+    /// nullptr for an unknown target.
     const Record* find(std::string_view target) const {
-        const auto found = entries_.find(target);
-        return found == entries_.end() ? nullptr : &found->second.record;
+        const Entry* entry = find_entry(target);
+        return entry ? &entry->record : nullptr;
     }
-
     const records::Schema* schema(std::string_view target) const {
-        const auto found = entries_.find(target);
-        return found == entries_.end() ? nullptr : &found->second.schema;
+        const Entry* entry = find_entry(target);
+        return entry ? &entry->schema : nullptr;
     }
 
     std::vector<const Record*> sorted() const {
         std::vector<const Record*> all;
-        for (const auto& [target, entry] : entries_) all.push_back(&entry.record);
+        for (const auto& [target, entry] : entries_) all.push_back(find(target));
         std::sort(all.begin(), all.end(), [](const Record* a, const Record* b) { return a->target < b->target; });
         return all;
     }
 
   private:
     struct Entry {
+        explicit Entry(const records::Row& its_row) : row(its_row) {}
+
+        const records::Row& row;
+        std::once_flag is_read;  ///< of all below
         records::Schema schema;
         std::vector<Parameter> parameters;
         Record record;
     };
 
     void add(const records::Row& row) {
-        records::Schema schema = records::parse_schema(row.schema);
-        const auto [place, is_new] = entries_.try_emplace(schema.target);
-        if (!is_new) throw Error("two records for " + std::string(schema.target));
-        Entry& entry = place->second;
-        entry.schema = std::move(schema);
+        const std::string_view target = records::schema_target(row.schema);
+        if (!entries_.try_emplace(target, row).second) throw Error("two records for " + std::string(target));
+    }
+
+    const Entry* find_entry(std::string_view target) const {
+        const auto found = entries_.find(target);
+        if (found == entries_.end()) return nullptr;
+        Entry& entry = found->second;
+        std::call_once(entry.is_read, [&] { read(entry); });
+        return &entry;
+    }
+
+    static void read(Entry& entry) {
+        const records::Row& row = entry.row;
+        entry.schema = records::parse_schema(row.schema);
         for (const auto& parameter : entry.schema.parameters) entry.parameters.push_back(parameter.parameter);
         entry.record = {entry.schema.target, row.family,   entry.parameters, row.outputs,
                         row.forward,         row.backward, row.saved,        row.hidden_bytes};
     }
 
     // Nodes of the map stay where they are, so that the spans into them stay valid.
-    std::unordered_map<std::string_view, Entry> entries_;
+    mutable std::unordered_map<std::string_view, Entry> entries_;
 };
 
 const RecordTable& table() {
@@ -100,13 +116,13 @@ std::optional<T> converted(const Value& value) {
         if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
     }
     if constexpr (std::is_same_v<T, std::vector<double>>) {
-        if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value)) {
+        if (const auto* integers = std::get_if<Integers>(&value)) {
             return T(integers->begin(), integers->end());
         }
     }
     // The text form cannot tell the kind of an empty list.
     if constexpr (std::is_same_v<T, TensorList> || std::is_same_v<T, std::vector<bool>>) {
-        if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value); integers && integers->empty()) {
+        if (const auto* integers = std::get_if<Integers>(&value); integers && integers->empty()) {
             return T{};
         }
     }
@@ -190,7 +206,7 @@ template Dtype argument_or_default<Dtype>(const Operation&, std::string_view);
 template TensorType argument_or_default<TensorType>(const Operation&, std::string_view);
 template TensorList argument_or_default<TensorList>(const Operation&, std::string_view);
 template std::vector<bool> argument_or_default<std::vector<bool>>(const Operation&, std::string_view);
-template std::vector<std::int64_t> argument_or_default<std::vector<std::int64_t>>(const Operation&, std::string_view);
+template Integers argument_or_default<Integers>(const Operation&, std::string_view);
 template std::vector<double> argument_or_default<std::vector<double>>(const Operation&, std::string_view);
 template Value argument_or_default<Value>(const Operation&, std::string_view);
 
@@ -211,9 +227,9 @@ Value coerced(std::string_view type, Value value, const std::optional<Value>& de
         if (auto real = converted<double>(value)) return *real;
         if (auto reals = converted<std::vector<double>>(value)) return *std::move(reals);
     }
-    auto* list = std::get_if<std::vector<std::int64_t>>(&value);
+    auto* list = std::get_if<Integers>(&value);
     if (list != nullptr && list->size() == 1 && default_value) {
-        if (const auto* full = std::get_if<std::vector<std::int64_t>>(&*default_value); full && full->size() > 1) {
+        if (const auto* full = std::get_if<Integers>(&*default_value); full && full->size() > 1) {
             list->assign(full->size(), list->front());
         }
     }

@@ -59,7 +59,7 @@ Value single_default(std::string_view schema, std::string_view type, std::string
 Value list_default(std::string_view schema, std::string_view type, std::string_view text) {
     if (text == "None") return None{};
     const bool bracketed = text.front() == '[';
-    std::vector<std::int64_t> items;
+    Integers items;
     std::string_view rest = bracketed ? text.substr(1, text.size() - 2) : text;
     while (!rest.empty()) {
         const std::size_t comma = rest.find(',');
@@ -103,12 +103,16 @@ std::size_t parameter_end(std::string_view text) {
 
 }  // namespace
 
+std::string_view schema_target(std::string_view text) {
+    return text.substr(0, text.find('('));
+}
+
 Schema parse_schema(std::string_view text) {
     const std::size_t open = text.find('(');
     const std::size_t close = text.rfind(") ->");
     if (open == std::string_view::npos || close == std::string_view::npos) fail(text, "expected name(...) -> ...");
     Schema schema;
-    schema.target = text.substr(0, open);
+    schema.target = schema_target(text);
     std::string_view rest = text.substr(open + 1, close - open - 1);
     while (!rest.empty()) {
         const std::size_t end = parameter_end(rest);

@@ -23,6 +23,9 @@ struct Schema {
 /// Throws FormatError naming the part that is not understood. For the texts in the tables of ops_*.cpp, not for input.
 Schema parse_schema(std::string_view text);
 
+/// The target alone: what stands before the parameters.
+std::string_view schema_target(std::string_view text);
+
 /// What a table line in ops_<family>.cpp says; the parameters come out of the schema text.
 struct Row {
     std::string_view schema;

@@ -83,10 +83,10 @@ struct ValueWriter {
             text += "none";
         }
     }
-    template <class Item>
-    void operator()(const std::vector<Item>& list) const {
-        // const auto& would bind to vector<bool>'s proxy; Item names the value's type.
-        append_list(text, list, [this](const Item& item) { (*this)(item); });
+    template <class List>
+    void operator()(const List& list) const {
+        // const auto& would bind to vector<bool>'s proxy.
+        append_list(text, list, [this](const typename List::value_type& item) { (*this)(item); });
     }
 };
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "joulecast/error.h"
 

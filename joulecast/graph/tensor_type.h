@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
+
+#include "joulecast/graph/integers.h"
 
 namespace joulecast {
 
@@ -19,9 +20,9 @@ std::int64_t element_bytes(Dtype dtype);
 /// True for floating and complex types: only those carry gradients.
 bool is_floating(Dtype dtype);
 
-using Sizes = std::vector<std::int64_t>;
+using Sizes = Integers;
 /// One for each dimension, in elements: how far apart its neighbours lie in memory. 0 where a dimension is expanded.
-using Strides = std::vector<std::int64_t>;
+using Strides = Integers;
 
 /// What is known of a tensor before anything runs.
 struct TensorType {

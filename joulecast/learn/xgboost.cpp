@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <xgboost/c_api.h>
 
 #include <algorithm>
@@ -23,15 +24,55 @@ using nlohmann::json;
 /// Above every feature, and still finite when XGBoost doubles it to end its last bin.
 constexpr float above_all = 1e30F;
 
+/// libxgboost's functions. It is opened when a model is first boosted and stays open: it and the libraries that it
+/// needs take 3 ms to load, which a forecast is not to wait for (docs/decisions/0016).
+class Library {
+  public:
+    /// Throws Error where there is none.
+    static const Library& opened() {
+        static const Library library;
+        return library;
+    }
+
+  private:
+    static void* open() {
+        for (const char* file : {"libxgboost.so.0", JOULECAST_XGBOOST}) {
+            if (void* handle = ::dlopen(file, RTLD_NOW | RTLD_LOCAL)) return handle;
+        }
+        throw Error(std::string("cannot boost trees without libxgboost: ") + ::dlerror() +
+                    ". Install it (Debian: libxgboost0), or train with another --learner.");
+    }
+    template <class Function>
+    Function function(const char* name) const {
+        if (void* found = ::dlsym(file_, name)) return reinterpret_cast<Function>(found);
+        throw Error(std::string("libxgboost has no function ") + name + ": joulecast is for version 1.7.");
+    }
+
+    void* file_ = open();
+
+  public:
+    decltype(&XGBGetLastError) last_error = function<decltype(&XGBGetLastError)>("XGBGetLastError");
+    decltype(&XGDMatrixCreateFromMat) create_matrix =
+        function<decltype(&XGDMatrixCreateFromMat)>("XGDMatrixCreateFromMat");
+    decltype(&XGDMatrixSetFloatInfo) set_matrix = function<decltype(&XGDMatrixSetFloatInfo)>("XGDMatrixSetFloatInfo");
+    decltype(&XGDMatrixFree) free_matrix = function<decltype(&XGDMatrixFree)>("XGDMatrixFree");
+    decltype(&XGBoosterCreate) create_booster = function<decltype(&XGBoosterCreate)>("XGBoosterCreate");
+    decltype(&XGBoosterSetParam) set_parameter = function<decltype(&XGBoosterSetParam)>("XGBoosterSetParam");
+    decltype(&XGBoosterUpdateOneIter) update = function<decltype(&XGBoosterUpdateOneIter)>("XGBoosterUpdateOneIter");
+    decltype(&XGBoosterSaveModelToBuffer) save =
+        function<decltype(&XGBoosterSaveModelToBuffer)>("XGBoosterSaveModelToBuffer");
+    decltype(&XGBoosterFree) free_booster = function<decltype(&XGBoosterFree)>("XGBoosterFree");
+};
+
 void require(int status) {
-    if (status != 0) throw Error(std::string("XGBoost failed: ") + XGBGetLastError());
+    if (status != 0) throw Error(std::string("XGBoost failed: ") + Library::opened().last_error());
 }
 
 struct FreeMatrix {
-    void operator()(void* handle) const { XGDMatrixFree(handle); }
+    void operator()(void* handle) const { Library::opened().free_matrix(handle); }
 };
 struct FreeBooster {
-    void operator()(void* handle) const { XGBoosterFree(handle); }
+    void operator()(void* handle) const { Library::opened().free_booster(handle); }
 };
 using Matrix = std::unique_ptr<void, FreeMatrix>;
 using Booster = std::unique_ptr<void, FreeBooster>;
@@ -59,10 +100,11 @@ Matrix make_matrix(const Samples& samples, const Columns& columns, const std::ve
         }
     }
     DMatrixHandle handle = nullptr;
-    require(XGDMatrixCreateFromMat(rows.data(), samples.rows(), columns.size(), std::numeric_limits<float>::quiet_NaN(),
-                                   &handle));
+    const Library& library = Library::opened();
+    require(library.create_matrix(rows.data(), samples.rows(), columns.size(), std::numeric_limits<float>::quiet_NaN(),
+                                  &handle));
     Matrix matrix(handle);
-    require(XGDMatrixSetFloatInfo(handle, "label", labels.data(), labels.size()));
+    require(library.set_matrix(handle, "label", labels.data(), labels.size()));
     return matrix;
 }
 
@@ -113,7 +155,7 @@ Parameters parameters(const BoostSettings& settings, const Columns& columns) {
 std::span<const std::byte> saved(void* booster) {
     bst_ulong size = 0;
     const char* data = nullptr;
-    require(XGBoosterSaveModelToBuffer(booster, R"({"format":"ubj"})", &size, &data));
+    require(Library::opened().save(booster, R"({"format":"ubj"})", &size, &data));
     return std::as_bytes(std::span(data, size));
 }
 
@@ -191,13 +233,14 @@ BoostedTrees fit_boosted(const Samples& samples, std::span<const double> targets
     const Columns columns = telling_columns(samples);
     const Matrix matrix = make_matrix(samples, columns, labels);
     DMatrixHandle matrices[] = {matrix.get()};
+    const Library& library = Library::opened();
     BoosterHandle handle = nullptr;
-    require(XGBoosterCreate(matrices, 1, &handle));
+    require(library.create_booster(matrices, 1, &handle));
     const Booster booster(handle);
     for (const auto& [key, value] : parameters(settings, columns))
-        require(XGBoosterSetParam(handle, key.c_str(), value.c_str()));
+        require(library.set_parameter(handle, key.c_str(), value.c_str()));
     for (std::size_t round = 0; round < settings.rounds; ++round) {
-        require(XGBoosterUpdateOneIter(handle, static_cast<int>(round), matrix.get()));
+        require(library.update(handle, static_cast<int>(round), matrix.get()));
     }
     BoostedTrees model = from_xgboost(saved(handle));
     for (ForestNode& node : model.forest.nodes) {

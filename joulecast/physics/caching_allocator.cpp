@@ -1,5 +1,6 @@
 #include "joulecast/physics/caching_allocator.h"
 
+#include <algorithm>
 #include <string>
 
 #include "joulecast/error.h"
@@ -32,7 +33,7 @@ CachingAllocator::Handle CachingAllocator::allocate(std::int64_t bytes) {
     if (bytes == 0) return none;
     const std::int64_t size = rounded_up(bytes, smallest_block);
     const std::size_t pool = size <= largest_small ? 0 : 1;
-    const auto found = free_[pool].lower_bound({size, 0, 0});
+    const auto found = std::ranges::lower_bound(free_[pool], Free{size, 0, 0});
     std::size_t block = none;
     if (found != free_[pool].end()) {
         block = found->block;
@@ -52,12 +53,12 @@ void CachingAllocator::release(Handle handle) {
     allocated_ -= blocks_.at(handle).bytes;
     const auto can_join = [&](std::size_t neighbour) { return neighbour != none && blocks_[neighbour].is_free; };
     if (const std::size_t behind = blocks_[handle].behind; can_join(behind)) {
-        free_[blocks_[behind].pool].erase(key(behind));
+        erase_free(behind);
         merge(handle, behind);
     }
     std::size_t whole = handle;
     if (const std::size_t before = blocks_[handle].before; can_join(before)) {
-        free_[blocks_[before].pool].erase(key(before));
+        erase_free(before);
         merge(before, handle);
         whole = before;
     }
@@ -89,7 +90,13 @@ void CachingAllocator::merge(std::size_t into, std::size_t block) {
 
 void CachingAllocator::set_free(std::size_t block) {
     blocks_[block].is_free = true;
-    free_[blocks_[block].pool].insert(key(block));
+    std::vector<Free>& free = free_[blocks_[block].pool];
+    free.insert(std::ranges::lower_bound(free, key(block)), key(block));
+}
+
+void CachingAllocator::erase_free(std::size_t block) {
+    std::vector<Free>& free = free_[blocks_[block].pool];
+    free.erase(std::ranges::lower_bound(free, key(block)));
 }
 
 }  // namespace joulecast

@@ -4,7 +4,6 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <set>
 #include <vector>
 
 namespace joulecast {
@@ -47,10 +46,12 @@ class CachingAllocator {
     void split(std::size_t block, std::int64_t bytes);
     void merge(std::size_t into, std::size_t block);
     void set_free(std::size_t block);
+    void erase_free(std::size_t block);
     Free key(std::size_t block) const { return {blocks_[block].bytes, blocks_[block].address, block}; }
 
     std::vector<Block> blocks_;
-    std::array<std::set<Free>, 2> free_;  ///< of small and of large blocks
+    /// Of small and of large blocks, ascending. They are few: a set's memory for each takes longer than moving them.
+    std::array<std::vector<Free>, 2> free_;
     std::int64_t allocated_ = 0;
     std::int64_t reserved_ = 0;
 };

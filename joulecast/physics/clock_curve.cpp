@@ -88,6 +88,26 @@ double between(const std::vector<IdlePoint>& points, double IdlePoint::* of, dou
     return below ? below->*of : std::numeric_limits<double>::quiet_NaN();
 }
 
+/// `voltage` is the relative one at x.
+double static_w_at(const ClockParameters& parameters, double x, double y, double voltage) {
+    const double of_memory = parameters.memory_w * (1 - y);
+    const double measured = between(parameters.idle, &IdlePoint::power_w, x * parameters.highest_mhz);
+    if (!std::isnan(measured)) return measured - of_memory;
+    const double still = parameters.still_w + parameters.clocked_w * x;
+    return still * std::pow(voltage, static_voltage_exponent) - of_memory;
+}
+
+/// m of kernel_time(); the same for all kernels.
+double bytes_slowdown(const ClockParameters& parameters, double x, double y) {
+    return slower_of(1 / y, parameters.bandwidth_knee / x) * std::exp(miss_at(parameters.residuals, x, y).bytes);
+}
+
+double slowed_kernel(const KernelTime& kernel, double x, double slowdown) {
+    const double arithmetic = kernel.compute / x;
+    const double bytes = kernel.memory * slowdown;
+    return std::cbrt(arithmetic * arithmetic * arithmetic + bytes * bytes * bytes) + kernel.latency / x;
+}
+
 double lowest_voltage_mv(const std::vector<IdlePoint>& points) {
     double lowest = std::numeric_limits<double>::quiet_NaN();
     for (const IdlePoint& point : points) lowest = std::fmin(lowest, point.voltage_mv);
@@ -152,17 +172,11 @@ double relative_voltage(const ClockParameters& parameters, double x) {
 }
 
 double static_w(const ClockParameters& parameters, double x, double y) {
-    const double of_memory = parameters.memory_w * (1 - y);
-    const double measured = between(parameters.idle, &IdlePoint::power_w, x * parameters.highest_mhz);
-    if (!std::isnan(measured)) return measured - of_memory;
-    const double still = parameters.still_w + parameters.clocked_w * x;
-    return still * std::pow(relative_voltage(parameters, x), static_voltage_exponent) - of_memory;
+    return static_w_at(parameters, x, y, relative_voltage(parameters, x));
 }
 
 double kernel_time(const KernelTime& kernel, const ClockParameters& parameters, double x, double y) {
-    const double arithmetic = kernel.compute / x;
-    const double bytes = kernel.memory * slower_of(1 / y, parameters.bandwidth_knee / x);
-    return std::cbrt(arithmetic * arithmetic * arithmetic + bytes * bytes * bytes) + kernel.latency / x;
+    return slowed_kernel(kernel, x, bytes_slowdown(parameters, x, y));
 }
 
 KernelTime of_compute_share(double share) {
@@ -185,9 +199,10 @@ WorkloadCurve::WorkloadCurve(ClockParameters parameters, std::vector<KernelTime>
 }
 
 double WorkloadCurve::device(double x, double y) const {
+    const double slowdown = bytes_slowdown(parameters_, x, y);
     double sum = 0;
-    for (const KernelTime& kernel : kernels_) sum += kernel_time(kernel, parameters_, x, y);
-    return sum * std::exp(miss_at(parameters_.residuals, x, y).time);
+    for (const KernelTime& kernel : kernels_) sum += slowed_kernel(kernel, x, slowdown);
+    return sum;
 }
 
 double WorkloadCurve::device_ratio(double x, double y) const {
@@ -200,11 +215,12 @@ double WorkloadCurve::time_s(double x, double y) const {
 }
 
 double WorkloadCurve::power_w(double x, double y) const {
-    const double voltage = relative_voltage(parameters_, x) / known_voltage_;
+    const double voltage = relative_voltage(parameters_, x);
+    const double risen = voltage / known_voltage_;
     const double rate = known_.time_s / time_s(x, y);
     const double steady = parameters_.steady_share;
     const double by_form =
-        static_w(parameters_, x, y) + dynamic_w_ * voltage * voltage * ((1 - steady) * rate + steady);
+        static_w_at(parameters_, x, y, voltage) + dynamic_w_ * risen * risen * ((1 - steady) * rate + steady);
     return by_form * std::exp(miss_at(parameters_.residuals, x, y).power - known_miss_.power);
 }
 

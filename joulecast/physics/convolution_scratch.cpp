@@ -25,7 +25,7 @@ struct Convolution2d {
 };
 
 bool any_other_than(const Operation& operation, const char* name, std::int64_t usual) {
-    const auto list = argument_or_default<std::vector<std::int64_t>>(operation, name);
+    const auto list = argument_or_default<Integers>(operation, name);
     return std::any_of(list.begin(), list.end(), [&](std::int64_t item) { return item != usual; });
 }
 

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <numeric>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -74,21 +76,37 @@ bool can_be_replayed(const Graph& graph, const TensorLifetimes& lifetimes, doubl
     return all < most_bytes;
 }
 
+/// Blocks by a step of theirs, in their order.
+class BlocksByStep {
+  public:
+    BlocksByStep(const TensorLifetimes& lifetimes, std::ptrdiff_t MemoryBlock::* step)
+        : begin_(lifetimes.steps.size() + 1, 0), blocks_(lifetimes.blocks.size()) {
+        const auto of = [step](const MemoryBlock& block) { return static_cast<std::size_t>(block.*step); };
+        for (const MemoryBlock& block : lifetimes.blocks) ++begin_[of(block) + 1];
+        std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+        std::vector<std::size_t> next = begin_;
+        for (std::size_t i = 0; i < blocks_.size(); ++i) blocks_[next[of(lifetimes.blocks[i])]++] = i;
+    }
+    std::span<const std::size_t> at(std::size_t step) const {
+        return std::span(blocks_).subspan(begin_[step], begin_[step + 1] - begin_[step]);
+    }
+
+  private:
+    std::vector<std::size_t> begin_;
+    std::vector<std::size_t> blocks_;
+};
+
 void replay(const TensorLifetimes& lifetimes, CachingAllocator& allocator) {
     const std::vector<MemoryBlock>& blocks = lifetimes.blocks;
-    const std::size_t steps = lifetimes.steps.size();
-    std::vector<std::vector<std::size_t>> taken(steps), given_back(steps);
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-        taken[static_cast<std::size_t>(blocks[i].first)].push_back(i);
-        given_back[static_cast<std::size_t>(blocks[i].last)].push_back(i);
-    }
+    const BlocksByStep taken(lifetimes, &MemoryBlock::first);
+    const BlocksByStep given_back(lifetimes, &MemoryBlock::last);
     std::vector<CachingAllocator::Handle> handles(blocks.size());
     const auto whole = [](double bytes) { return static_cast<std::int64_t>(bytes); };
-    for (std::size_t at = 0; at < steps; ++at) {
-        for (const std::size_t i : taken[at]) handles[i] = allocator.allocate(whole(blocks[i].bytes));
+    for (std::size_t at = 0; at < lifetimes.steps.size(); ++at) {
+        for (const std::size_t i : taken.at(at)) handles[i] = allocator.allocate(whole(blocks[i].bytes));
         const auto scratch = allocator.allocate(whole(lifetimes.steps[at].workspace_bytes));
         allocator.release(scratch);
-        for (const std::size_t i : given_back[at]) allocator.release(handles[i]);
+        for (const std::size_t i : given_back.at(at)) allocator.release(handles[i]);
     }
 }
 

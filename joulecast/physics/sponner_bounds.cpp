@@ -9,19 +9,25 @@
 namespace joulecast {
 namespace {
 
-bool is_layer(const Operation& operation) {
-    const Family kind = family(operation);
-    return kind == Family::convolution || kind == Family::matmul || kind == Family::pooling;
+/// The record alone tells: what family() says beyond it is of views and copies.
+bool is_layer(const Record* record) {
+    if (record == nullptr) return false;
+    return record->family == Family::convolution || record->family == Family::matmul ||
+           record->family == Family::pooling;
 }
 
 /// A bag has no outputs: the record knows them.
-double layer_bytes(const Node& node, const Workspace& workspace) {
+double layer_bytes(const Node& node, const Record& record, const Workspace& workspace) {
     double bytes = workspace ? workspace(node.operation) : 0;
     for (const TensorType* tensor : tensors(node.operation)) bytes += static_cast<double>(byte_count(*tensor));
-    const Record* record = find_record(node.operation.target);
-    const bool told = !node.outputs.empty() || record == nullptr;
-    for (const TensorType& output : told ? node.outputs : record->outputs(node.operation))
-        bytes += static_cast<double>(byte_count(output));
+    const auto add = [&bytes](const std::vector<TensorType>& outputs) {
+        for (const TensorType& output : outputs) bytes += static_cast<double>(byte_count(output));
+    };
+    if (node.outputs.empty()) {
+        add(record.outputs(node.operation));
+    } else {
+        add(node.outputs);
+    }
     return bytes;
 }
 
@@ -32,8 +38,9 @@ std::optional<SponnerBounds> sponner_bounds(const Graph& graph, const Workspace&
     double sum = 0;
     std::array<double, 2> largest{0, 0};
     for (const Node& node : graph.nodes) {
-        if (!is_layer(node.operation)) continue;
-        const double bytes = layer_bytes(node, workspace);
+        const Record* record = find_record(node.operation.target);
+        if (!is_layer(record)) continue;
+        const double bytes = layer_bytes(node, *record, workspace);
         bounds.layers += node.count;
         sum += bytes * static_cast<double>(node.count);
         for (std::int64_t call = 0; call < std::min<std::int64_t>(node.count, 2); ++call) {

@@ -32,6 +32,12 @@ CallSeconds seconds_of(const OperationForecast& operation) {
     return {host, beyond_floor(call, host)};
 }
 
+/// The record alone tells: what family() says beyond it is of views and copies.
+bool is_shape_arithmetic(const Operation& operation) {
+    const Record* record = find_record(operation.target);
+    return record != nullptr && record->family == Family::symbolic;
+}
+
 /// Where nothing is issued apart, calls add up in any order.
 bool is_walked(const NetworkParts& parts, double host_s) {
     return !parts.steps.empty() && (host_s > 0 || parts.added_device_s < 0);
@@ -108,7 +114,7 @@ NetworkParts parts_of(std::span<const OperationForecast> operations, const Issue
     std::vector<CallSeconds> apart;
     std::vector<bool> is_symbolic;
     for (const OperationForecast& operation : operations) apart.push_back(seconds_of(operation));
-    for (const CallKind& kind : order.kinds) is_symbolic.push_back(family(kind.operation) == Family::symbolic);
+    for (const CallKind& kind : order.kinds) is_symbolic.push_back(is_shape_arithmetic(kind.operation));
     parts.steps.reserve(order.calls.size());
     for (const IssuedCall& call : order.calls) {
         const CallKind& kind = order.kinds[call.kind];

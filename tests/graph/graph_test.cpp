@@ -59,8 +59,8 @@ Graph small_network() {
 
 TEST(Graph, NamesTheTypeOfAnyValue) {
     const Graph graph = small_network();
-    EXPECT_EQ(type_of(graph, {-1, 1}).sizes, (std::vector<std::int64_t>{4, 3, 3, 3}));
-    EXPECT_EQ(type_of(graph, {0, 0}).sizes, (std::vector<std::int64_t>{2, 4, 6, 6}));
+    EXPECT_EQ(type_of(graph, {-1, 1}).sizes, (Integers{4, 3, 3, 3}));
+    EXPECT_EQ(type_of(graph, {0, 0}).sizes, (Integers{2, 4, 6, 6}));
 }
 
 TEST(Graph, RefusesValuesOutsideOfIt) {
@@ -76,7 +76,7 @@ TEST(WithSymbol, ReshapesInputsTensorsOutputsAndArguments) {
     EXPECT_EQ(graph.inputs[0].type.sizes[0], 5);
     EXPECT_EQ(signature(graph.nodes[0].operation), "aten::conv2d(input=f32[5,3,8,8], weight=f32[4,3,3,3])");
     EXPECT_EQ(signature(graph.nodes[4].operation), "aten::reshape(self=i64[5,6,6], shape=[5,36])");
-    EXPECT_EQ(graph.nodes[4].outputs[0].sizes, (std::vector<std::int64_t>{5, 36}));
+    EXPECT_EQ(graph.nodes[4].outputs[0].sizes, (Integers{5, 36}));
     for (const Node& each : graph.nodes) {
         EXPECT_EQ(find_record(each.operation.target)->outputs(each.operation), each.outputs) << each.operation.target;
     }

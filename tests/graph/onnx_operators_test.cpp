@@ -49,7 +49,7 @@ TEST_P(OnnxOperator, HasTheSizesThatOnnxInfers) {
         ASSERT_TRUE(expected.has_shape()) << "ONNX infers nothing";
         ASSERT_EQ(std::ssize(type.sizes), expected.shape().dim_size());
         // Some sizes ONNX leaves open: those of Einsum and the depth of OneHot.
-        std::vector<std::int64_t> sizes = type.sizes;
+        Integers sizes = type.sizes;
         for (int d = 0; d < expected.shape().dim_size(); ++d)
             if (expected.shape().dim(d).has_dim_value())
                 sizes[static_cast<std::size_t>(d)] = expected.shape().dim(d).dim_value();
@@ -184,7 +184,7 @@ TEST(OnnxEinsum, HasTheSizesOfItsEquation) {
     const Graph graph =
         read(testing::onnx_bytes("g (float[2, 8, 5, 6] x, float[2, 8, 6, 3] w) => (float[2, 5, 3] y) { y = "
                                  "Einsum<equation = \"bchw,bcwk->bhk\">(x, w) }"));
-    EXPECT_EQ(type_of(graph, graph.outputs[0]).sizes, (std::vector<std::int64_t>{2, 5, 3}));
+    EXPECT_EQ(type_of(graph, graph.outputs[0]).sizes, (Integers{2, 5, 3}));
 }
 
 TEST(OnnxTable, NoOperatorIsBothTranslatedAndNot) {

@@ -37,7 +37,7 @@ std::vector<std::string> calls(const std::string& text, const SymbolValues& set 
     return signatures(read(text, set, opset));
 }
 
-std::vector<std::int64_t> output_sizes(const Graph& graph) {
+Integers output_sizes(const Graph& graph) {
     return type_of(graph, graph.outputs.at(0)).sizes;
 }
 
@@ -76,17 +76,16 @@ TEST(OnnxSymbols, ADimensionWithoutAnyNameGetsOne) {
     shape.mutable_dim(0)->clear_dim_param();
     EXPECT_THAT(failure([&] { read_bytes(model.SerializeAsString()); }), HasSubstr("--set x_dim_0=8"));
     shape.mutable_dim(0)->set_dim_value(-1);
-    EXPECT_EQ(output_sizes(read_bytes(model.SerializeAsString(), {{"x_dim_0", 5}})), (std::vector<std::int64_t>{5, 4}));
+    EXPECT_EQ(output_sizes(read_bytes(model.SerializeAsString(), {{"x_dim_0", 5}})), (Integers{5, 4}));
 }
 
 TEST(OnnxSymbols, ExpressionsAreWorkedOutAndOtherTextsAreNames) {
     auto model = onnx_model(relu);
     auto& shape = *model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
     shape.mutable_dim(1)->set_dim_param("2*batch + 1");
-    EXPECT_EQ(output_sizes(read_bytes(model.SerializeAsString(), {{"batch", 3}})), (std::vector<std::int64_t>{3, 7}));
+    EXPECT_EQ(output_sizes(read_bytes(model.SerializeAsString(), {{"batch", 3}})), (Integers{3, 7}));
     shape.mutable_dim(1)->set_dim_param("batch-size");
-    EXPECT_EQ(output_sizes(read_bytes(model.SerializeAsString(), {{"batch", 3}, {"batch-size", 9}})),
-              (std::vector<std::int64_t>{3, 9}));
+    EXPECT_EQ(output_sizes(read_bytes(model.SerializeAsString(), {{"batch", 3}, {"batch-size", 9}})), (Integers{3, 9}));
 }
 
 TEST(OnnxSymbols, TheWholeNetworkIsShapedAnew) {
@@ -142,7 +141,7 @@ TEST(OnnxWeights, RawNumbersOfShapesAreReadAndThoseOfWeightsAreNot) {
     auto& shape = *model.mutable_graph()->mutable_initializer(0);
     shape.clear_data_location();
     shape.set_raw_data(std::string("\x03\0\0\0\0\0\0\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 16));  // 3, -1
-    EXPECT_EQ(output_sizes(read_bytes(model.SerializeAsString())), (std::vector<std::int64_t>{3, 4}));
+    EXPECT_EQ(output_sizes(read_bytes(model.SerializeAsString())), (Integers{3, 4}));
     shape.set_raw_data("short");
     EXPECT_THAT(failure([&] { read_bytes(model.SerializeAsString()); }), HasSubstr("tensor \"s\""));
 }
@@ -169,7 +168,7 @@ TEST(OnnxGraph, AnOperatorWithoutTranslationKeepsItsNameAndBytes) {
     EXPECT_THAT(signatures(graph), ElementsAre("onnx::com.example.Magic(inputs=[f32[2,8]], depth=3)"));
     EXPECT_EQ(find_record(graph.nodes[0].operation.target), nullptr);
     EXPECT_EQ(forward_counts(graph.nodes[0].operation).bytes_read, 64);  // 2 * 8 * 4 bytes
-    EXPECT_EQ(output_sizes(graph), (std::vector<std::int64_t>{2, 8}));
+    EXPECT_EQ(output_sizes(graph), (Integers{2, 8}));
 }
 
 TEST(OnnxGraph, WithoutSizesOfItsOutputsItIsRefusedWithACure) {
@@ -191,7 +190,7 @@ TEST(OnnxGraph, ABranchThatDependsOnDataIsNamedWithWhatItReads) {
         { y = If (c) <then_branch = a () => (float[2, 4] p) { p = Relu(x) },
                       else_branch = b () => (float[2, 4] q) { q = Tanh(x) }> })");
     EXPECT_THAT(signatures(graph), ElementsAre("onnx::If(inputs=[bool[],f32[2,4]])"));
-    EXPECT_EQ(output_sizes(graph), (std::vector<std::int64_t>{2, 4}));
+    EXPECT_EQ(output_sizes(graph), (Integers{2, 4}));
 }
 
 // --- functions --------------------------------------------------------------------------------------------------
@@ -224,12 +223,10 @@ TEST(OnnxFunctions, ThatDoubleAtEveryLevelAreRefused) {
 // --- the arithmetic of sizes ------------------------------------------------------------------------------------
 
 /// Sizes of what the integers `shape`, made by `nodes` from x: float[2, 3, 5], expand a scalar to.
-std::vector<std::int64_t> computed(const std::string& nodes, const std::string& constants = "") {
+Integers computed(const std::string& nodes, const std::string& constants = "") {
     return output_sizes(read("g (float[2, 3, 5] x, float[1] v) => (float[k] y) <int64[1] unused = {0}" + constants +
                              "> { s = Shape(x) " + nodes + " y = Expand(v, shape) }"));
 }
-
-using Sizes = std::vector<std::int64_t>;
 
 TEST(OnnxSizes, AreSlicedForwardsAndBackwards) {
     const std::string constants = ", int64[1] a = {-1}, int64[1] b = {-9}, int64[1] c = {-1}, int64[1] zero = {0}";

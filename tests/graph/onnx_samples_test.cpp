@@ -120,8 +120,7 @@ TEST_P(OnnxSample, ValuesHaveTheSizesThatOnnxruntimeComputes) {
             const auto found = entry.at("shapes").find(names[n]);
             if (found == entry.at("shapes").end()) continue;
             ++compared;
-            EXPECT_EQ(type_of(graph, graph.outputs[n]).sizes, found->at(i).get<std::vector<std::int64_t>>())
-                << names[n];
+            EXPECT_EQ(type_of(graph, graph.outputs[n]).sizes, found->at(i).get<Sizes>()) << names[n];
         }
         EXPECT_EQ(compared, entry.at("shapes").size());
     }

@@ -56,7 +56,7 @@ TEST(OnnxWire, ReadsEveryFormOfField) {
 TEST(OnnxWire, RepeatedNumbersComePackedOrOneByOne) {
     const std::string bytes("\x0A\x03\x01\xAC\x02\x08\x05", 7);
     Source source(bytes_of(bytes), "x");
-    std::vector<std::int64_t> numbers;
+    Integers numbers;
     for (Fields fields(source, {0, bytes.size()}); fields.next();) fields.append_integers(numbers, 3);
     EXPECT_THAT(numbers, ElementsAre(1, 300, 5));
     Fields fields(source, {0, bytes.size()});

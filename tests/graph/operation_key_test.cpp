@@ -80,8 +80,7 @@ TEST(OperationKey, TellsApartWhatMovesOverTheBordersOfItsParts) {
     differ({"t", {{"a", std::string("xy")}, {"b", std::string("z")}}},
            {"t", {{"a", std::string("x")}, {"b", std::string("yz")}}});
     differ({"t", {{"a", std::string(1, '\0')}}}, {"t", {{"a", std::string()}}});
-    differ({"t", {{"a", std::vector<std::int64_t>{1, 2}}, {"b", std::vector<std::int64_t>{3}}}},
-           {"t", {{"a", std::vector<std::int64_t>{1}}, {"b", std::vector<std::int64_t>{2, 3}}}});
+    differ({"t", {{"a", Integers{1, 2}}, {"b", Integers{3}}}}, {"t", {{"a", Integers{1}}, {"b", Integers{2, 3}}}});
     differ({"t", {{"a", TensorType{Dtype::f32, {4, 2}, {1, 4}}}}},
            {"t", {{"a", TensorType{Dtype::f32, {4, 2, 1, 4}}}}});
 }

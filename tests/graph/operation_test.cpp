@@ -28,9 +28,9 @@ TEST(Operation, ListsTensorsInArgumentOrderWithoutHoles) {
     Operation operation = parse_operation("aten::index.Tensor(self=f32[9], indices=[none,i64[2],none,i64[3]])");
     const auto found = tensors(operation);
     ASSERT_EQ(found.size(), 3U);
-    EXPECT_EQ(found[0]->sizes, std::vector<std::int64_t>{9});
-    EXPECT_EQ(found[1]->sizes, std::vector<std::int64_t>{2});
-    EXPECT_EQ(found[2]->sizes, std::vector<std::int64_t>{3});
+    EXPECT_EQ(found[0]->sizes, Integers{9});
+    EXPECT_EQ(found[1]->sizes, Integers{2});
+    EXPECT_EQ(found[2]->sizes, Integers{3});
     found[2]->sizes[0] = 5;
     EXPECT_EQ(signature(operation), "aten::index.Tensor(self=f32[9], indices=[none,i64[2],none,i64[5]])");
 }

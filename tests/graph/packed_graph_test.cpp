@@ -107,7 +107,7 @@ TEST(PackedGraph, KeepsEveryKindOfArgument) {
                        {"tensor", tensor},
                        {"tensors", TensorList{tensor, std::nullopt}},
                        {"flags", std::vector<bool>{true, false}},
-                       {"wholes", std::vector<std::int64_t>{INT64_MIN, 0, INT64_MAX}},
+                       {"wholes", Integers{INT64_MIN, 0, INT64_MAX}},
                        {"reals", std::vector<double>{1e300, 0.5}}}};
     node.count = 7;
     graph.nodes.push_back(node);

@@ -77,8 +77,8 @@ TEST(Pt2Calls, NamesOfASubGraphAreItsOwn) {
     inner["nodes"][0]["outputs"] = json::array({tensor_argument("x")});
     inner["tensor_values"]["x"] = tensor({3}, {1});
     const Graph graph = read(with_call("wrap_with_set_grad_enabled", {flag, graph_argument("g", inner), x}));
-    EXPECT_EQ(type_of(graph, graph.outputs[0]).sizes, (std::vector<std::int64_t>{3}));
-    EXPECT_EQ(graph.inputs[0].type.sizes, (std::vector<std::int64_t>{2, 4}));
+    EXPECT_EQ(type_of(graph, graph.outputs[0]).sizes, (Integers{3}));
+    EXPECT_EQ(graph.inputs[0].type.sizes, (Integers{2, 4}));
 }
 
 TEST(Pt2Calls, OneWhoseOperandsDoNotMatchIsNamed) {

@@ -133,8 +133,8 @@ TEST(HostilePt2, OfAKeyGivenTwiceOneHolds) {
     const std::string other = R"("relu":{"dtype":7,"layout":7,"sizes":[{"as_int":9}],"strides":[{"as_int":1}]},)";
     text.insert(text.find("\"relu\":{"), other);
     const Graph graph = read_text(text);
-    EXPECT_TRUE(graph.nodes[0].outputs[0].sizes == (std::vector<std::int64_t>{2, 4}) ||
-                graph.nodes[0].outputs[0].sizes == (std::vector<std::int64_t>{9}));
+    EXPECT_TRUE(graph.nodes[0].outputs[0].sizes == (Integers{2, 4}) ||
+                graph.nodes[0].outputs[0].sizes == (Integers{9}));
 }
 
 TEST(HostilePt2, ACycleCannotBeWritten) {

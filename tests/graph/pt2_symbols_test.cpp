@@ -61,7 +61,7 @@ TEST(Pt2Symbols, TwoInFrontOfInputsKeepTheirNames) {
 TEST(Pt2Symbols, SumsAndMultiplesFollowTheirSymbols) {
     json program = two_inputs(tensor({expression("2*s77 + s5", 11), expression("s5", 7)}, {7, 1}));
     const Graph graph = read(program, {{"batch", 5}, {"s5", 3}});
-    EXPECT_EQ(graph.inputs[1].type.sizes, (std::vector<std::int64_t>{13, 3}));
+    EXPECT_EQ(graph.inputs[1].type.sizes, (Integers{13, 3}));
     // A length that is negative at these values is refused.
     program = two_inputs(tensor({expression("s77 - 2", 0)}, {1}));
     EXPECT_THROW(read(program, {{"batch", 1}}), Error);
@@ -94,7 +94,7 @@ TEST(Pt2Symbols, OneWithoutValueIsNamedWithTheWayToSetIt) {
     EXPECT_THAT(failure(program),
                 AllOf(HasSubstr("net.pt2"), HasSubstr("size u0 has no value"), HasSubstr("--set u0=8")));
     const Graph graph = read(program, {{"u0", 8}});
-    EXPECT_EQ(graph.nodes[0].outputs[0].sizes, (std::vector<std::int64_t>{8, 4}));
+    EXPECT_EQ(graph.nodes[0].outputs[0].sizes, (Integers{8, 4}));
 }
 
 TEST(Pt2Symbols, SettingOneThatIsNotThereNamesThoseThatAre) {

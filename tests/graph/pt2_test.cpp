@@ -81,7 +81,7 @@ TEST_P(EveryTorch, IsReadWhole) {
     const Graph reshaped = with_symbols(graph, {{"batch", 3}, {sequence->first, 11}});
     EXPECT_EQ(flop(reshaped, lstm), rich_flop(3, 11));
     EXPECT_EQ(graph.outputs.size(), 3);
-    EXPECT_EQ(type_of(reshaped, graph.outputs[0]).sizes, (std::vector<std::int64_t>{3, 22, 4}));
+    EXPECT_EQ(type_of(reshaped, graph.outputs[0]).sizes, (Integers{3, 22, 4}));
     expect_edges_agree(reshaped);
 }
 

@@ -211,8 +211,8 @@ TEST(Families, ACopyThatMovesNothingIsAView) {
 
 TEST(ArgumentOrDefault, TakesTheSchemasDefault) {
     const Operation operation = parse_operation("aten::conv2d(input=f32[1,3,8,8], weight=f32[4,3,3,3], padding=[1,1])");
-    EXPECT_EQ(argument_or_default<std::vector<std::int64_t>>(operation, "padding"), (std::vector<std::int64_t>{1, 1}));
-    EXPECT_EQ(argument_or_default<std::vector<std::int64_t>>(operation, "stride"), (std::vector<std::int64_t>{1, 1}));
+    EXPECT_EQ(argument_or_default<Integers>(operation, "padding"), (Integers{1, 1}));
+    EXPECT_EQ(argument_or_default<Integers>(operation, "stride"), (Integers{1, 1}));
     EXPECT_EQ(argument_or_default<std::int64_t>(operation, "groups"), 1);
     EXPECT_TRUE(std::holds_alternative<None>(argument_or_default<Value>(operation, "bias")));
 }
@@ -268,13 +268,13 @@ std::vector<Operation> distorted(const Operation& operation) {
         for (const std::int64_t number : numbers) {
             if (std::holds_alternative<std::int64_t>(value)) with(i, number);
             if (std::holds_alternative<double>(value)) with(i, static_cast<double>(number));
-            if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) {
-                std::vector<std::int64_t> changed = *list;
+            if (const auto* list = std::get_if<Integers>(&value)) {
+                Integers changed = *list;
                 if (!changed.empty()) changed.back() = number;
                 with(i, changed);
                 changed.push_back(number);
                 with(i, changed);
-                with(i, std::vector<std::int64_t>{});
+                with(i, Integers{});
             }
             if (const auto* reals = std::get_if<std::vector<double>>(&value)) {
                 with(i, std::vector<double>(reals->size(), static_cast<double>(number)));
@@ -282,24 +282,24 @@ std::vector<Operation> distorted(const Operation& operation) {
         }
     }
     const std::size_t count = tensors(operation).size();
-    const auto with_sizes = [&](std::size_t tensor, std::vector<std::int64_t> sizes) {
+    const auto with_sizes = [&](std::size_t tensor, Integers sizes) {
         found.push_back(operation);
         tensors(found.back())[tensor]->sizes = std::move(sizes);
     };
     for (std::size_t t = 0; t < count; ++t) {
-        const std::vector<std::int64_t> sizes = tensors(operation)[t]->sizes;
+        const Integers sizes = tensors(operation)[t]->sizes;
         for (std::size_t d = 0; d < sizes.size(); ++d) {
             for (const std::int64_t number : numbers) {
-                std::vector<std::int64_t> changed = sizes;
+                Integers changed = sizes;
                 changed[d] = number;
                 with_sizes(t, changed);
             }
         }
-        std::vector<std::int64_t> longer = sizes;
+        Integers longer = sizes;
         longer.push_back(3);
         with_sizes(t, longer);
         with_sizes(t, {});
-        with_sizes(t, std::vector<std::int64_t>(70, 2));
+        with_sizes(t, Integers(70, 2));
     }
     return found;
 }

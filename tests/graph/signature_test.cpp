@@ -15,11 +15,9 @@ using ::testing::HasSubstr;
 TEST(Signature, WritesWhatTheHeaderPromises) {
     const TensorType input{Dtype::f32, {8, 3, 224, 224}};
     const TensorType weight{Dtype::f32, {64, 3, 7, 7}, {}, true};
-    const Operation operation{"aten::conv2d",
-                              {{"input", input},
-                               {"weight", weight},
-                               {"stride", std::vector<std::int64_t>{2, 2}},
-                               {"padding", std::vector<std::int64_t>{3, 3}}}};
+    const Operation operation{
+        "aten::conv2d",
+        {{"input", input}, {"weight", weight}, {"stride", Integers{2, 2}}, {"padding", Integers{3, 3}}}};
     EXPECT_EQ(signature(operation),
               "aten::conv2d(input=f32[8,3,224,224], weight=f32[64,3,7,7]~, stride=[2,2], padding=[3,3])");
 }
@@ -38,7 +36,7 @@ TEST(Signature, ReadsBackEveryKindOfValue) {
                                {"g", type},
                                {"h", TensorList{type, std::nullopt, scalar}},
                                {"i", std::vector<bool>{true, false}},
-                               {"j", std::vector<std::int64_t>{}},
+                               {"j", Integers{}},
                                {"k", std::vector<double>{1e-5, -std::numeric_limits<double>::infinity()}}}};
     const std::string text = signature(operation);
     EXPECT_EQ(parse_operation(text), operation) << text;

@@ -61,7 +61,7 @@ TEST(Network, ValuesLiveThroughManyBatchNorms) {
     const TensorType image{Dtype::f32, {1, 8, 16, 16}};
     graph.inputs = {{"x", GraphInput::Kind::user_input, image, {}}};
     ValueRef last{-1, 0};
-    const auto weight = [&graph](std::vector<std::int64_t> sizes) {
+    const auto weight = [&graph](Sizes sizes) {
         graph.inputs.push_back({"w", GraphInput::Kind::parameter, {Dtype::f32, std::move(sizes)}, {}});
         return ValueRef{-1, static_cast<std::int32_t>(graph.inputs.size()) - 1};
     };

@@ -23,7 +23,7 @@ TEST(TensorMaker, LaysOutAsAsked) {
     for (const Strides& strides : {Strides{1, 3}, Strides{9, 1}, Strides{0, 1}}) {
         const at::Tensor tensor = maker.make(strided(Dtype::f32, {3, 5}, strides), {});
         EXPECT_EQ(tensor.sizes(), (std::vector<std::int64_t>{3, 5}));
-        EXPECT_EQ(tensor.strides(), strides);
+        EXPECT_EQ(tensor.strides(), at::IntArrayRef(strides));
         EXPECT_EQ(tensor.eq(0).sum().item<std::int64_t>(), 0);
     }
     const at::Tensor gapped = maker.make(strided(Dtype::f32, {3, 5}, {9, 1}), {});

@@ -167,7 +167,8 @@ class NetworkForPython {
             const at::ScalarType type = scalar_type(input.type.dtype);
             const py::object dtype =
                 py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(torch::getTHPDtype(type)));
-            inputs.append(py::make_tuple(kind_name(input.kind), dtype, py::tuple(py::cast(input.type.sizes))));
+            const std::vector<std::int64_t> sizes(input.type.sizes.begin(), input.type.sizes.end());
+            inputs.append(py::make_tuple(kind_name(input.kind), dtype, py::tuple(py::cast(sizes))));
         }
         result["inputs"] = inputs;
         result["make_input"] = py::cpp_function([this](std::size_t index) { return input(index); });

@@ -130,14 +130,14 @@ struct PlainValue {
         for (const bool item : value) list.push_back(item);
         return list;
     }
-    c10::IValue operator()(const std::vector<std::int64_t>& value) const {
+    c10::IValue operator()(const Integers& value) const {
         if (value.empty()) return empty_list(formal);
         const auto type = inner_type(formal);
         const auto* list = type->castRaw<c10::ListType>();
         if (list != nullptr && list->getElementType()->kind() == c10::TypeKind::FloatType) {
             return std::vector<double>(value.begin(), value.end());
         }
-        return value;
+        return std::vector<std::int64_t>(value.begin(), value.end());
     }
     c10::IValue operator()(const std::vector<double>& value) const {
         if (value.empty()) return empty_list(formal);

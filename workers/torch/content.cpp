@@ -51,7 +51,7 @@ std::int64_t elements(const TensorType* type) {
 /// Product of an integer list's items, 0 if there is none.
 std::int64_t list_product(const Operation& operation, std::string_view name) {
     const Value* value = find_argument(operation, name);
-    const auto* list = value == nullptr ? nullptr : std::get_if<std::vector<std::int64_t>>(value);
+    const auto* list = value == nullptr ? nullptr : std::get_if<Integers>(value);
     if (list == nullptr) return 0;
     return std::accumulate(list->begin(), list->end(), std::int64_t{1}, std::multiplies<>());
 }

@@ -24,7 +24,7 @@ double number(const Value& value, std::size_t index) {
     if (const auto* yes = std::get_if<bool>(&value)) return *yes ? 1 : 0;
     if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
     if (const auto* real = std::get_if<double>(&value)) return *real;
-    const auto* list = std::get_if<std::vector<std::int64_t>>(&value);
+    const auto* list = std::get_if<Integers>(&value);
     if (!list || list->empty()) return none;
     return static_cast<double>((*list)[std::min(index, list->size() - 1)]);
 }

@@ -17,8 +17,6 @@
 /// What a row of onnx_ops_<family>.cpp sees: one ONNX node with its inputs, and a builder of ATen calls.
 namespace joulecast::onnx {
 
-using Sizes = std::vector<std::int64_t>;
-
 TensorType tensor_type(Dtype dtype, Sizes sizes);
 
 /// A tensor of the graph that is being built.

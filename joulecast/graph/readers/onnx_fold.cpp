@@ -168,7 +168,7 @@ std::optional<LinearWeight> linear_weight(const Patterns& graph, const std::stri
     const Tensor* weight = graph.weight(transpose->inputs[0]);
     if (weight == nullptr || weight->sizes.size() != 2) return std::nullopt;
     const Attribute* order = transpose->find("perm");
-    if (order != nullptr && order->integers != std::vector<std::int64_t>{1, 0}) return std::nullopt;
+    if (order != nullptr && order->integers != Integers{1, 0}) return std::nullopt;
     return LinearWeight{weight->name, true, weight->sizes[0]};
 }
 
@@ -183,7 +183,7 @@ bool fold_biased_linear(Patterns& graph, const Node& sum) {
         const Tensor* bias = graph.weight(sum.inputs[1 - i]);
         if (product == nullptr || bias == nullptr || product->inputs.size() != 2) continue;
         const auto weight = linear_weight(graph, product->inputs[1]);
-        if (!weight || bias->sizes != std::vector<std::int64_t>{weight->outputs}) continue;
+        if (!weight || bias->sizes != Integers{weight->outputs}) continue;
         graph.replace(sum, "Linear", {product->inputs[0], weight->name, bias->name}, turned_attribute(*weight));
         return true;
     }
@@ -200,7 +200,7 @@ bool fold_linear(Patterns& graph, const Node& product) {
 /// The mean over the last dimensions: how many they are.
 std::optional<std::int64_t> trailing_mean(const Patterns& graph, const Node& mean) {
     if (const Attribute* keeps = mean.find("keepdims"); keeps != nullptr && keeps->integer == 0) return std::nullopt;
-    std::vector<std::int64_t> axes;
+    Integers axes;
     if (const Attribute* attribute = mean.find("axes")) axes = attribute->integers;
     if (mean.inputs.size() == 2) axes = graph.integers(mean.inputs[1]).value_or(axes);
     std::ranges::sort(axes);

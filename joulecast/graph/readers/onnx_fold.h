@@ -27,7 +27,7 @@ class Patterns {
     bool is_number(const std::string& value, double wanted) const;
     const Tensor* weight(const std::string& value) const;
     /// Integers of a stored value or of a constant.
-    std::optional<std::vector<std::int64_t>> integers(const std::string& value) const;
+    std::optional<Integers> integers(const std::string& value) const;
     std::size_t uses(const std::string& value) const;
 
     /// Puts a node of the folded domain in place of `last`, with its outputs; what is then unused goes.

@@ -23,8 +23,8 @@ inline constexpr std::int64_t most_reals = 16;
 /// A small tensor with known numbers: row-major; integers and booleans in `integers`, floats in `reals`.
 struct Constant {
     Dtype dtype = Dtype::i64;
-    std::vector<std::int64_t> sizes;
-    std::vector<std::int64_t> integers;
+    Integers sizes;
+    Integers integers;
     std::vector<double> reals;
 
     bool is_real() const { return is_floating(dtype); }
@@ -39,7 +39,7 @@ struct Constant {
 struct Tensor {
     std::string name;
     Dtype dtype = Dtype::f32;
-    std::vector<std::int64_t> sizes;
+    Integers sizes;
     /// Its numbers, when they are few and in the file.
     std::optional<Constant> values;
 };
@@ -69,7 +69,7 @@ struct Attribute {
     std::optional<std::string> text;
     std::optional<Tensor> tensor;
     std::shared_ptr<const Body> body;
-    std::vector<std::int64_t> integers;
+    Integers integers;
     std::vector<double> reals;
     std::vector<std::string> texts;
 };

@@ -85,11 +85,11 @@ bool Patterns::is_number(const std::string& value, double wanted) const {
     return found && std::fabs(*found - wanted) <= tolerance * std::fabs(wanted);
 }
 
-std::optional<std::vector<std::int64_t>> Patterns::integers(const std::string& value) const {
+std::optional<Integers> Patterns::integers(const std::string& value) const {
     const Node* constant = maker(value, "Constant");
     if (constant != nullptr) {
         if (const Attribute* one = constant->find("value_int"); one != nullptr && one->integer)
-            return std::vector{*one->integer};
+            return Integers{*one->integer};
         if (const Attribute* many = constant->find("value_ints"); many != nullptr) return many->integers;
     }
     const Constant* numbers = numbers_of(weight(value), constant);

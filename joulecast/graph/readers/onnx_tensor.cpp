@@ -18,7 +18,7 @@ struct Payload {
     std::optional<Range> packed_reals;
     /// Bytes of one of packed_reals: 4 or 8.
     std::uint64_t real_bytes = 4;
-    std::vector<std::int64_t> integers;
+    Integers integers;
     std::vector<double> reals;
     bool is_elsewhere = false;
 };

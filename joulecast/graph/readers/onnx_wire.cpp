@@ -190,7 +190,7 @@ Fields Fields::message() const {
     return {*source_, payload_};
 }
 
-void Fields::append_integers(std::vector<std::int64_t>& list, std::size_t most) const {
+void Fields::append_integers(Integers& list, std::size_t most) const {
     const auto append = [&](std::uint64_t value) {
         if (list.size() >= most) fail("a list has more than " + std::to_string(most) + " items");
         list.push_back(static_cast<std::int64_t>(value));

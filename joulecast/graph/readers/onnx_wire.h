@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "joulecast/graph/integers.h"
+
 /// Protocol buffers as they lie in the file, read by position: what is not wanted (weights) is never read. Written
 /// here, without a library, since generated classes keep every byte and know only the fields of their own version.
 namespace joulecast::onnx {
@@ -75,7 +77,7 @@ class Fields {
     bool is_packed() const { return wire_ == Wire::delimited; }
     /// Appends the integers or reals (of 4 or 8 bytes each) of a repeated field, packed or not; more than `most` are
     /// refused.
-    void append_integers(std::vector<std::int64_t>& list, std::size_t most) const;
+    void append_integers(Integers& list, std::size_t most) const;
     void append_reals(std::vector<double>& list, std::size_t most) const;
 
   private:

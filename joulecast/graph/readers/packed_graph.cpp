@@ -140,7 +140,7 @@ class GraphPacker {
     void put(const Expression& expression) { out_.number(expressions_.place(expression.text())); }
     void put_number(std::int64_t number) { out_.number(number); }
     void put_flag(bool flag) { out_.number(std::uint64_t{flag}); }
-    void put_numbers(const std::vector<std::int64_t>& numbers) {
+    void put_numbers(const Integers& numbers) {
         put_all(numbers, [&](std::int64_t number) { put_number(number); });
     }
 
@@ -210,7 +210,7 @@ class GraphPacker {
     void put_value(const std::vector<bool>& list) {
         put_all(list, [&](bool value) { put_flag(value); });
     }
-    void put_value(const std::vector<std::int64_t>& list) { put_numbers(list); }
+    void put_value(const Integers& list) { put_numbers(list); }
     void put_value(const std::vector<double>& list) {
         put_all(list, [&](double value) { out_.real(value); });
     }
@@ -224,7 +224,7 @@ class GraphUnpacker {
   public:
     GraphUnpacker(std::string_view bytes, const std::string& name) : in_(bytes, name) {
         texts_.resize(in_.count());
-        for (std::string& text : texts_) text = in_.text();
+        for (std::string_view& text : texts_) text = in_.text();
         const std::size_t expressions = in_.count();
         expressions_.reserve(expressions);
         for (std::size_t i = 0; i < expressions; ++i) expressions_.push_back(Expression::parse(in_.text()));
@@ -241,10 +241,10 @@ class GraphUnpacker {
     }
 
   private:
-    template <class Item, class Take>
-    void take_all(std::vector<Item>& items, Take take_one) {
+    template <class Items, class Take>
+    void take_all(Items& items, Take take_one) {
         items.resize(in_.count());
-        for (Item& one : items) take_one(one);
+        for (auto& one : items) take_one(one);
     }
     template <class Enum>
     Enum take_word(Enum last) {
@@ -259,7 +259,7 @@ class GraphUnpacker {
     }
     bool take_flag() { return in_.number() != 0; }
     void take(std::string& text) { text = in_.item(texts_); }
-    void take_numbers(std::vector<std::int64_t>& numbers) {
+    void take_numbers(Integers& numbers) {
         take_all(numbers, [&](std::int64_t& number) { number = in_.signed_number(); });
     }
 
@@ -269,7 +269,7 @@ class GraphUnpacker {
         graph.has_edges = take_flag();
         const std::size_t symbols = in_.count();
         for (std::size_t i = 0; i < symbols; ++i) {
-            Symbol& symbol = graph.symbols[in_.item(texts_)];
+            Symbol& symbol = graph.symbols[std::string(in_.item(texts_))];
             for (std::int64_t* number : {&symbol.value, &symbol.low, &symbol.high}) *number = in_.signed_number();
             take(symbol.alias);
             take(symbol.place);
@@ -343,13 +343,13 @@ class GraphUnpacker {
         const std::size_t count = in_.count();
         for (std::size_t i = 0; i < count; ++i) list.push_back(take_flag());
     }
-    void take_content(std::vector<std::int64_t>& list) { take_numbers(list); }
+    void take_content(Integers& list) { take_numbers(list); }
     void take_content(std::vector<double>& list) {
         take_all(list, [&](double& value) { value = in_.real(); });
     }
 
     PackedReader in_;
-    std::vector<std::string> texts_;
+    std::vector<std::string_view> texts_;
     std::vector<Expression> expressions_;
 };
 

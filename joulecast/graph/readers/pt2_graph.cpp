@@ -335,7 +335,7 @@ std::optional<Value> Translation::value_of(const Argument& argument, NodePart& p
         return Value(value);
     }
     if (const auto* list = std::get_if<std::vector<Integer>>(&argument.value)) {
-        std::vector<std::int64_t> values;
+        Integers values;
         for (const Integer& integer : *list) {
             auto [value, expression] = symbols_.resolve(integer, scope.body);
             if (expression)
