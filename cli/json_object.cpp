@@ -46,7 +46,7 @@ void JsonObject::add(std::string_view key, double value) {
     if (!std::isfinite(value)) return add_null(key);
     // Not append_digits(): 0.0001 is "1e-04" there, and answers have had "0.0001" from the first.
     std::array<char, 64> digits;
-    const char* const end = nlohmann::detail::to_chars(digits.data(), digits.data() + digits.size(), value);
+    char* const end = nlohmann::detail::to_chars(digits.data(), digits.data() + digits.size(), value);
     entry(key).append(digits.data(), end);
 }
 

@@ -211,14 +211,14 @@ Json source_json(const Source& source) {
             {"device_name", f.device_name},
             {"predictor", f.network.predictor},
             {"predictor_note", f.note},
-            {"trained_by", f.origin.program},
-            {"trained_at", f.origin.created},
-            {"licence", f.origin.licence},
-            {"rows", f.origin.rows},
-            {"sources", f.origin.sources},
-            {"frameworks", f.origin.frameworks},
-            {"measured_from", f.origin.measured_from},
-            {"measured_to", f.origin.measured_to}};
+            {"trained_by", f.origin->program},
+            {"trained_at", f.origin->created},
+            {"licence", f.origin->licence},
+            {"rows", f.origin->rows},
+            {"sources", f.origin->sources},
+            {"frameworks", f.origin->frameworks},
+            {"measured_from", f.origin->measured_from},
+            {"measured_to", f.origin->measured_to}};
 }
 
 Json provenance(const Collected& collected) {
