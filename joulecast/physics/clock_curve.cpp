@@ -99,7 +99,7 @@ double static_w_at(const ClockParameters& parameters, double x, double y, double
 
 /// m of kernel_time(); the same for all kernels.
 double bytes_slowdown(const ClockParameters& parameters, double x, double y) {
-    return slower_of(1 / y, parameters.bandwidth_knee / x) * std::exp(miss_at(parameters.residuals, x, y).bytes);
+    return slower_of(1 / y, parameters.bandwidth_knee / x);
 }
 
 double slowed_kernel(const KernelTime& kernel, double x, double slowdown) {
@@ -202,7 +202,7 @@ double WorkloadCurve::device(double x, double y) const {
     const double slowdown = bytes_slowdown(parameters_, x, y);
     double sum = 0;
     for (const KernelTime& kernel : kernels_) sum += slowed_kernel(kernel, x, slowdown);
-    return sum;
+    return sum * std::exp(miss_at(parameters_.residuals, x, y).time);
 }
 
 double WorkloadCurve::device_ratio(double x, double y) const {

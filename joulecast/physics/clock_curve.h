@@ -101,8 +101,8 @@ double clock_distance(double x, double y, const ClockedPoint& from);
 ///     P(x) = S(x) + e (v / v0)^2 [(1 - H) T0 / T + H],   e = max(P0 - S(x0), 0.02 P0)
 ///
 /// Dynamic energy per unit of work is constant below the voltage's knee and rises with its square above. host and
-/// kernels are relative to each other only. What measured workloads did otherwise (`residuals`) multiplies what bytes
-/// take, and the power relative to the known point.
+/// kernels are relative to each other only. What measured workloads did otherwise (`residuals`) multiplies the device's
+/// time and the power, relative to the known point.
 class WorkloadCurve {
   public:
     WorkloadCurve(ClockParameters parameters, std::vector<KernelTime> kernels, double host, ClockedPoint known);

@@ -12,17 +12,15 @@ constexpr double faultless_workloads = 3;
 
 ClockMiss miss_at(std::span<const ClockResidual> residuals, double x, double y) {
     ClockMiss sum;
-    double bytes_weight = faultless_workloads;
     double workloads = faultless_workloads;
     for (const ClockResidual& one : residuals) {
         const double distance = std::hypot(std::log(x / one.x), std::log(y / one.y)) / bell;
         const double weight = std::exp(-distance * distance / 2);
-        sum.bytes += weight * one.bytes;
-        bytes_weight += weight * one.bytes_weight;
+        sum.time += weight * one.time;
         sum.power += weight * one.power;
         workloads += weight * one.workloads;
     }
-    return {sum.bytes / bytes_weight, sum.power / workloads};
+    return {sum.time / workloads, sum.power / workloads};
 }
 
 }  // namespace joulecast

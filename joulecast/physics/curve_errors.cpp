@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "joulecast/physics/law.h"
 #include "joulecast/units/normal.h"
 #include "joulecast/units/statistics.h"
 
@@ -22,50 +21,20 @@ bool is_other(const ClockedPoint& point, const ClockedPoint& reference) {
     return &point != &reference && point.time_s > 0;
 }
 
-double clamped(double log_miss) {
-    return std::isfinite(log_miss) ? std::clamp(log_miss, -most_miss, most_miss) : 0;
-}
-
-/// By how much the workload's time grows with the logarithm of what bytes take, over the time.
-double weight_of_bytes(const SweptWorkload& workload, const ClockParameters& parameters, const ClockedPoint& at) {
-    constexpr double step = 1e-3;
-    double device = 0;
-    double device_after = 0;
-    for (const KernelTime& kernel : workload.kernels) {
-        device += kernel_time(kernel, parameters, at.x, at.y);
-        const KernelTime after{kernel.compute, kernel.memory * (1 + step), kernel.latency};
-        device_after += kernel_time(after, parameters, at.x, at.y);
-    }
-    const double whole = overlapped(workload.host, device);
-    return whole > 0 ? (overlapped(workload.host, device_after) / whole - 1) / step : 0;
-}
-
-/// Of each other point, with what is told already: a Gauss-Newton step leaves sums whose quotient is the better miss.
-void add_misses_of_bytes(std::vector<ClockResidual>& misses, const ClockParameters& parameters,
-                         const SweptWorkload& workload) {
+std::vector<ClockResidual> misses_of(const ClockParameters& parameters, const SweptWorkload& workload,
+                                     double ClockResidual::* part) {
+    std::vector<ClockResidual> misses;
     const ClockedPoint& reference = reference_point(workload.points);
     const WorkloadCurve curve = curve_of(parameters, workload);
-    std::size_t place = 0;
     for (const ClockedPoint& point : workload.points) {
         if (!is_other(point, reference)) continue;
-        ClockResidual& miss = misses[place++];
-        const double told = miss_at(parameters.residuals, point.x, point.y).bytes;
-        const double weight = weight_of_bytes(workload, parameters, point);
-        const double rest = clamped(std::log(point.time_s / curve.time_s(point.x, point.y)));
-        miss.bytes = weight * (rest + weight * told);
-        miss.bytes_weight = weight * weight;
+        const bool is_time = part == &ClockResidual::time;
+        const double log_miss = std::log(is_time ? point.time_s / curve.time_s(point.x, point.y)
+                                                 : point.power_w / curve.power_w(point.x, point.y));
+        ClockResidual& miss = misses.emplace_back(ClockResidual{point.x, point.y, 0, 0, 1});
+        if (std::isfinite(log_miss)) miss.*part = std::clamp(log_miss, -most_miss, most_miss);
     }
-}
-
-void add_misses_of_power(std::vector<ClockResidual>& misses, const ClockParameters& parameters,
-                         const SweptWorkload& workload) {
-    const ClockedPoint& reference = reference_point(workload.points);
-    const WorkloadCurve curve = curve_of(parameters, workload);
-    std::size_t place = 0;
-    for (const ClockedPoint& point : workload.points) {
-        if (is_other(point, reference))
-            misses[place++].power = clamped(std::log(point.power_w / curve.power_w(point.x, point.y)));
-    }
+    return misses;
 }
 
 /// Sums over all but one workload, by place.
@@ -75,9 +44,8 @@ std::vector<ClockResidual> sum_without(std::span<const std::vector<ClockResidual
         if (i == without) continue;
         for (const ClockResidual& one : misses[i]) {
             ClockResidual& place =
-                places.try_emplace({one.x, one.y}, ClockResidual{one.x, one.y, 0, 0, 0, 0}).first->second;
-            place.bytes += one.bytes;
-            place.bytes_weight += one.bytes_weight;
+                places.try_emplace({one.x, one.y}, ClockResidual{one.x, one.y, 0, 0, 0}).first->second;
+            place.time += one.time;
             place.power += one.power;
             place.workloads += one.workloads;
         }
@@ -94,22 +62,17 @@ std::vector<ClockResidual> sum_of(std::span<const std::vector<ClockResidual>> mi
 /// Of each workload alone; empty for one without other points.
 std::vector<std::vector<ClockResidual>> misses_of(ClockParameters parameters,
                                                   std::span<const SweptWorkload> workloads) {
-    constexpr int steps = 3;
     parameters.residuals.clear();
     std::vector<std::vector<ClockResidual>> misses(workloads.size());
-    for (std::size_t i = 0; i < workloads.size(); ++i) {
-        if (workloads[i].points.size() < 2) continue;
-        const ClockedPoint& reference = reference_point(workloads[i].points);
-        for (const ClockedPoint& point : workloads[i].points)
-            if (is_other(point, reference)) misses[i].push_back({point.x, point.y, 0, 0, 0, 1});
-    }
-    for (int step = 0; step < steps; ++step) {
-        for (std::size_t i = 0; i < workloads.size(); ++i)
-            if (!misses[i].empty()) add_misses_of_bytes(misses[i], parameters, workloads[i]);
-        parameters.residuals = sum_of(misses);
-    }
+    const auto has_others = [](const SweptWorkload& workload) { return workload.points.size() > 1; };
     for (std::size_t i = 0; i < workloads.size(); ++i)
-        if (!misses[i].empty()) add_misses_of_power(misses[i], parameters, workloads[i]);
+        if (has_others(workloads[i])) misses[i] = misses_of(parameters, workloads[i], &ClockResidual::time);
+    parameters.residuals = sum_of(misses);
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
+        if (!has_others(workloads[i])) continue;
+        const auto of_power = misses_of(parameters, workloads[i], &ClockResidual::power);
+        for (std::size_t j = 0; j < of_power.size(); ++j) misses[i][j].power = of_power[j].power;
+    }
     return misses;
 }
 

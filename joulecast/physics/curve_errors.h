@@ -8,9 +8,8 @@
 namespace joulecast {
 
 /// What each place of the clocks, but each workload's reference point, saw otherwise than the curves of the workloads
-/// told, whose kernels are known: of what bytes take first, by least squares of the logarithms of the times, then of
-/// power at the times so mended. A factor of two counts as no more than that: one odd workload shall not bend the
-/// others' curves.
+/// told, whose kernels are known: of time first, then of power at the times so mended. A factor of two counts as no
+/// more than that: one odd workload shall not bend the others' curves.
 std::vector<ClockResidual> fit_residuals(const ClockParameters& parameters, std::span<const SweptWorkload> workloads);
 
 /// Spreads (ClockSpread) under which nine tenths of the points of these workloads, whose kernels are known, lie inside

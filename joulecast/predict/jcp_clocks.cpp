@@ -51,20 +51,17 @@ ClockParameters take_clocks(ByteReader& in) {
 void put_residuals(ByteWriter& out, const std::vector<ClockResidual>& residuals) {
     out.number(static_cast<std::uint32_t>(residuals.size()));
     for (const ClockResidual& one : residuals) {
-        for (const double number : {one.x, one.y, one.bytes, one.bytes_weight, one.power, one.workloads})
-            out.real(number);
+        for (const double number : {one.x, one.y, one.time, one.power, one.workloads}) out.real(number);
     }
 }
 
 std::vector<ClockResidual> take_residuals(ByteReader& in) {
-    std::vector<ClockResidual> residuals(in.count(48));
+    std::vector<ClockResidual> residuals(in.count(40));
     for (ClockResidual& one : residuals) {
-        bool is_sound = true;
-        for (double* number : {&one.x, &one.y, &one.bytes, &one.bytes_weight, &one.power, &one.workloads}) {
-            *number = in.real();
-            is_sound = is_sound && std::isfinite(*number);
-        }
-        is_sound = is_sound && one.x > 0 && one.y > 0 && one.bytes_weight >= 0 && one.workloads >= 0;
+        for (double* number : {&one.x, &one.y, &one.time, &one.power, &one.workloads}) *number = in.real();
+        const bool is_sound = one.x > 0 && one.y > 0 && one.workloads >= 0 && std::isfinite(one.x) &&
+                              std::isfinite(one.y) && std::isfinite(one.workloads) && std::isfinite(one.time) &&
+                              std::isfinite(one.power);
         if (!is_sound) in.fail("its residuals over the clocks have a number that cannot be");
     }
     return residuals;

@@ -28,21 +28,14 @@ SweptWorkload sweep(const ClockParameters& device, double share) {
     return workload;
 }
 
-/// Of compute shares 0, 0.1, ... On this card bytes take longer at low clocks than the forms tell, and power is higher:
-/// by so much in the logarithm for each e of distance.
-std::vector<SweptWorkload> missed(std::size_t count, double bytes, double power) {
+/// All do worse at low clocks than the forms tell, by so much for each e of distance.
+std::vector<SweptWorkload> missed(std::size_t count, double time, double power) {
     std::vector<SweptWorkload> workloads;
     for (std::size_t i = 0; i < count; ++i) {
-        const double share = 0.1 * static_cast<double>(i % 10);
-        SweptWorkload& workload = workloads.emplace_back(sweep(start_parameters(), share));
-        const double first = workload.points.back().time_s;
+        SweptWorkload& workload = workloads.emplace_back(sweep(start_parameters(), 0.1 * static_cast<double>(i % 10)));
         for (ClockedPoint& point : workload.points) {
-            const double distance = std::log(1 / point.x);
-            KernelTime slowed = of_compute_share(share);
-            slowed.memory *= std::exp(bytes * distance);
-            point.time_s = first * kernel_time(slowed, start_parameters(), point.x) /
-                           kernel_time(of_compute_share(share), start_parameters(), 1);
-            point.power_w *= std::exp(power * distance);
+            point.time_s *= std::exp(time * std::log(1 / point.x));
+            point.power_w *= std::exp(power * std::log(1 / point.x));
         }
     }
     return workloads;
@@ -62,16 +55,15 @@ TEST(CurveErrors, WhatAllWorkloadsMissIsTold) {
     const ClockSpread before = spread_of(parameters, workloads, {});
     parameters.residuals = fit_residuals(parameters, workloads);
     ASSERT_EQ(parameters.residuals.size(), 6U) << "one for each place but the reference's";
-    for (const SweptWorkload& unseen : missed(10, 0.2, 0.1)) {
-        const WorkloadCurve curve = curve_of(parameters, unseen);
-        for (const ClockedPoint& point : unseen.points) {
-            EXPECT_NEAR(curve.time_s(point.x) / point.time_s, 1, 0.03) << point.x;
-            EXPECT_NEAR(curve.power_w(point.x) / point.power_w, 1, 0.06) << point.x;
-        }
+    const SweptWorkload unseen = missed(6, 0.2, 0.1).back();
+    const WorkloadCurve curve = curve_of(parameters, unseen);
+    for (const ClockedPoint& point : unseen.points) {
+        EXPECT_NEAR(curve.time_s(point.x) / point.time_s, 1, 0.02) << point.x;
+        EXPECT_NEAR(curve.power_w(point.x) / point.power_w, 1, 0.03) << point.x;
     }
     const ClockSpread after = spread_of(parameters, workloads, {});
     EXPECT_LT(after.time, 0.3 * before.time);
-    EXPECT_LT(after.energy, 0.5 * before.energy);
+    EXPECT_LT(after.energy, 0.3 * before.energy);
 }
 
 TEST(CurveErrors, AWorkloadDoesNotVouchForItself) {
@@ -90,13 +82,9 @@ TEST(CurveErrors, AnOddWorkloadBendsTheOthersLittle) {
     auto workloads = missed(20, 0, 0);
     for (ClockedPoint& point : workloads[3].points)
         if (point.x < 1) point.time_s *= 1000;
-    ClockParameters parameters = start_parameters();
-    parameters.residuals = fit_residuals(parameters, workloads);
-    for (const ClockResidual& one : parameters.residuals) {
+    for (const ClockResidual& one : fit_residuals(start_parameters(), workloads)) {
+        EXPECT_NEAR(one.time, std::log(2.0), 1e-9) << "a factor of two at most";
         EXPECT_EQ(one.workloads, 20);
-        // A thousandfold counts as twofold, and as one of twenty.
-        EXPECT_LT(miss_at(parameters.residuals, one.x, one.y).bytes, 0.15);
-        EXPECT_GT(miss_at(parameters.residuals, one.x, one.y).bytes, 0);
     }
 }
 
