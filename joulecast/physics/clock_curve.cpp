@@ -192,10 +192,9 @@ WorkloadCurve::WorkloadCurve(ClockParameters parameters, std::vector<KernelTime>
                              ClockedPoint known)
     : parameters_(std::move(parameters)), kernels_(std::move(kernels)), host_(host), known_(known) {
     known_device_ = device(known_.x, known_.y);
-    known_miss_ = miss_at(parameters_.residuals, known_.x, known_.y);
+    const double by_form = known_.power_w * std::exp(-miss_at(parameters_.residuals, known_.x, known_.y).power);
     known_voltage_ = relative_voltage(parameters_, known_.x);
-    dynamic_w_ =
-        std::max(known_.power_w - static_w(parameters_, known_.x, known_.y), least_dynamic_share * known_.power_w);
+    dynamic_w_ = std::max(by_form - static_w(parameters_, known_.x, known_.y), least_dynamic_share * by_form);
 }
 
 double WorkloadCurve::device(double x, double y) const {
@@ -221,7 +220,7 @@ double WorkloadCurve::power_w(double x, double y) const {
     const double steady = parameters_.steady_share;
     const double by_form =
         static_w_at(parameters_, x, y, voltage) + dynamic_w_ * risen * risen * ((1 - steady) * rate + steady);
-    return by_form * std::exp(miss_at(parameters_.residuals, x, y).power - known_miss_.power);
+    return by_form * std::exp(miss_at(parameters_.residuals, x, y).power);
 }
 
 double WorkloadCurve::within_limit(double asked, double limit_w, double y) const {

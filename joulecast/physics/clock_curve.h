@@ -128,7 +128,6 @@ class WorkloadCurve {
     ClockedPoint known_;
     double known_device_ = 0;
     double known_voltage_ = 1;
-    ClockMiss known_miss_;
     double dynamic_w_ = 0;  ///< e
 };
 

@@ -32,15 +32,16 @@ TEST(ClockCurve, ArithmeticAndLatencyFollowTheClock) {
 }
 
 TEST(ClockCurve, BytesFollowTheMemoryUntilTheChipsOwnNetworkIsSlower) {
-    // (1 + 0.5^8)^(1/8) at the highest clock, and (1 + 2^8)^(1/8) at half of the knee.
-    EXPECT_NEAR(kernel_time(moving, plain_device(), 1), 1.000488, 1e-6);
-    EXPECT_NEAR(kernel_time(moving, plain_device(), 0.25), 2.000975, 1e-6);
-    // Half the memory clock is half the bandwidth, at any core clock that keeps up: (2^8 + 0.5^8)^(1/8).
-    EXPECT_NEAR(kernel_time(moving, plain_device(), 1, 0.5), 2.0000038, 1e-6);
+    // (1 + 0.5^16)^(1/16) at the highest clock, (1 + 2^16)^(1/16) at half of the knee, 2^(1/16) at the knee.
+    EXPECT_NEAR(kernel_time(moving, plain_device(), 1), 1.00000095, 1e-8);
+    EXPECT_NEAR(kernel_time(moving, plain_device(), 0.25), 2.00000191, 1e-8);
+    EXPECT_NEAR(kernel_time(moving, plain_device(), 0.5), std::pow(2, 1.0 / 16), 1e-9);
+    // Half the memory clock is half the bandwidth, at any core clock that keeps up: (2^16 + 0.5^16)^(1/16).
+    EXPECT_NEAR(kernel_time(moving, plain_device(), 1, 0.5), 2, 1e-9);
 }
 
 TEST(ClockCurve, BothPartsOverlapInCubes) {
-    EXPECT_NEAR(kernel_time({3, 4, 1}, plain_device(), 1), std::cbrt(27 + 64 * std::pow(1.000488, 3)) + 1, 1e-5);
+    EXPECT_NEAR(kernel_time({3, 4, 1}, plain_device(), 1), std::cbrt(27 + 64 * std::pow(1.00000095, 3)) + 1, 1e-7);
     EXPECT_NEAR(kernel_time(of_compute_share(0.3), plain_device(), 1), 1, 1e-3);
     EXPECT_DOUBLE_EQ(of_compute_share(1).memory, 0);
 }

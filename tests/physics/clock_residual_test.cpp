@@ -47,7 +47,7 @@ TEST(ClockResidual, MovesACurveAgainstItsKnownPoint) {
     const WorkloadCurve from_low(parameters, {of_compute_share(0.5)}, 0,
                                  {0.6, 1, mended.time_s(0.6), mended.power_w(0.6)});
     EXPECT_NEAR(from_low.time_s(1), 2, 1e-9);
-    EXPECT_NEAR(from_low.power_w(1), 150, 3);
+    EXPECT_NEAR(from_low.power_w(1), 150, 4);  // what is drawn for time is a share of the known point
 }
 
 }  // namespace
