@@ -138,22 +138,28 @@ clocks() {
     begin "${titles[clocks]}"
     cat >>"$result" <<'TEXT'
 Data: `energaizer` (networks at 900 MHz, their kernels, idle power and voltage over the clock), and sweeps that
-`bench/published/clock_sweeps.py` brings into the form of `joulecast import sweep` ([data.md](data.md)); of the latter
-nothing says which arithmetic and bytes the kernels have, so that their compute share is guessed from the other workloads.
-Workloads of other models calibrate; folds of models. Zeus' are whole epochs of training under power limits, the others ran
-at locked clocks. How it is done: [clocks-model.md](clocks-model.md); the power limits' working and waiting was found on
-Zeus' tables, and the bytes of EnergAIzer's CNNs on its own, so that other devices may do worse.
+`bench/published/clock_sweeps.py` brings into the form of `joulecast import sweep` ([data.md](data.md)). `v100` and `older`
+(but for RTX 2070 Super) tell how busy the memory was, by DCGM or from nvprof's counters; `v100-untold` and `older-untold`
+are the same rows without it, and of the rest nothing says what the workloads consist of, so that their compute share is
+guessed from the others. Workloads of other models calibrate; folds of models. Zeus' are whole epochs of training under
+power limits, the others ran at locked clocks. How it is done: [clocks-model.md](clocks-model.md). Its forms were chosen in
+sight of these tables (how power limits make programs work and wait on Zeus', the bytes of CNNs on EnergAIzer's, how the
+activity of the memory and residuals are used on V100 and older GPUs), so that other devices may do worse.
 
     bench/published/clock_sweeps.py nv_dvfs $JOULECAST_DATA/nv_dvfs_kernels >v100.csv
     bench/published/clock_sweeps.py dlbench $JOULECAST_DATA/dlbench_dvfs >dlbench.csv
     bench/published/clock_sweeps.py zeus $JOULECAST_DATA/zeus_powerlimit >zeus.csv
     bench/published/clock_sweeps.py ulisboa $JOULECAST_DATA/ulisboa_gpu_dvfs >titanx.csv
     bench/published/clock_sweeps.py nv_dvfs_older $JOULECAST_DATA/nv_dvfs_kernels >older.csv
+    cut -d, -f1-10 v100.csv >v100-untold.csv
+    cut -d, -f1-10 older.csv >older-untold.csv
     joulecast import sweep v100.csv --db v100.db
+    joulecast import sweep v100-untold.csv --db v100-untold.db
     joulecast import sweep dlbench.csv --db dlbench.db
     joulecast import sweep titanx.csv --db titanx.db
     joulecast import sweep zeus.csv --db zeus.db
     joulecast import sweep older.csv --db older.db
+    joulecast import sweep older-untold.csv --db older-untold.db
     joulecast import energaizer $JOULECAST_DATA/energaizer_dvfs_networks/*.csv --db energaizer.db
 TEXT
     clock_sweep() { python3 bench/published/clock_sweeps.py "$1" "$data/$2" >"$work/$3.csv" 2>>"$work/messages" &&
@@ -163,8 +169,12 @@ TEXT
     clock_sweep ulisboa ulisboa_gpu_dvfs titanx
     clock_sweep zeus zeus_powerlimit zeus
     clock_sweep nv_dvfs_older nv_dvfs_kernels older
+    for told in v100 older; do
+        cut -d, -f1-10 "$work/$told.csv" >"$work/$told-untold.csv"
+        "$joulecast" import sweep "$work/$told-untold.csv" --db "$work/$told-untold.db" >/dev/null
+    done
     "$joulecast" import energaizer "$data"/energaizer_dvfs_networks/*.csv --db "$work/energaizer.db" >/dev/null
-    for swept in v100 older dlbench titanx zeus energaizer; do table validate --db "$work/$swept.db" --split clock --folds 10; done
+    for swept in v100 v100-untold older older-untold dlbench titanx zeus energaizer; do table validate --db "$work/$swept.db" --split clock --folds 10; done
 }
 
 studies() {
