@@ -278,8 +278,10 @@ Run declare_extract(CLI::App& command) {
                     "inference or training (forward and backward); without, the file's own, which is inference for all "
                     "but a .graph.json with gradient marks")
         ->check(CLI::IsMember({"inference", "training"}));
-    command.add_option("--precision", options->precision, precision_words() + "; without, as the file has it");
+    auto* precision =
+        command.add_option("--precision", options->precision, precision_words() + "; without, as the file has it");
     command.add_option("--device", options->device, "for which autocast casts: cpu or cuda")
+        ->needs(precision)
         ->check(CLI::IsMember({"cpu", "cuda"}))
         ->capture_default_str();
     command.add_option("--top", options->top, "only this many of the dearest operations or modules")

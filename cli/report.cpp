@@ -1,6 +1,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/own_options.h"
 #include "cli/picture.h"
 #include "cli/report_pages.h"
 #include "cli/settings.h"
@@ -44,6 +45,28 @@ std::string in_format(const Table& table, const std::string& format) {
     const nlohmann::ordered_json answer = {{"schema", "joulecast.outliers/1"},
                                            {"outliers", nlohmann::ordered_json::parse(to_json(table))}};
     return answer.dump(2) + '\n';
+}
+
+constexpr const char* networks = "networks";
+constexpr const char* database = "a database";
+constexpr const char* outliers = "--outliers";
+
+/// What a report is of.
+std::string way_of(const ReportOptions& options) {
+    if (options.outliers) return outliers;
+    return options.models.empty() ? database : networks;
+}
+
+/// Options that not every report has.
+OwnOptions own_options(const CLI::App& command) {
+    OwnOptions own;
+    for (const char* name :
+         {"--precision", "--host", "--optimizer", "--optimizer-form", "--accumulate", "--checkpointing"})
+        own.add(command.get_option(name), {networks});
+    for (const char* name : {"--set", "--mode"}) own.add(command.get_option(name), {networks, outliers});
+    own.add(command.get_option("--split"), {database});
+    for (const char* name : {"--folds", "--learner"}) own.add(command.get_option(name), {database, outliers});
+    return own;
 }
 
 int run_report(const ReportOptions& options) {
@@ -90,7 +113,12 @@ Run declare_report(CLI::App& command) {
                     "html; of --outliers also table (the default where -o names no .html file), json, csv")
         ->check(CLI::IsMember({"html", "table", "json", "csv"}));
     command.add_option("-o,--output", options->output, "file to write; a report needs one");
-    return [options] { return run_report(*options); };
+    return [options, own = own_options(command)] {
+        own.check("a report of " + way_of(*options), way_of(*options));
+        if (!options->predictor.empty() && way_of(*options) != networks)
+            tell("--predictor is not used: measurements are held against models that never saw them");
+        return run_report(*options);
+    };
 }
 
 }  // namespace joulecast::cli

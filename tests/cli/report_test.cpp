@@ -133,6 +133,20 @@ TEST_F(Report, OutliersFindTheSlowOneInEveryFormat) {
     for (const auto& line : other["outliers"]) EXPECT_NE(line["signature"], slow());
 }
 
+TEST_F(Report, RefusesOptionsOfOtherReports) {
+    const std::string page = " -o " + file("refused.html");
+    const std::string of_database = "report --db " + file("three.db");
+    for (const std::string& asked :
+         {"report resnet18" + predictor + "--folds 3", "report resnet18" + predictor + "--split network",
+          of_database + " --precision bf16", of_database + " --set batch=2", of_database + " --optimizer adam",
+          of_database + " --outliers --split network", of_database + " --outliers --host cpp"}) {
+        const auto ran = run_joulecast(asked + page);
+        EXPECT_EQ(ran.status, 2) << asked;
+        EXPECT_THAT(ran.err, HasSubstr("a report of ")) << asked;
+    }
+    EXPECT_FALSE(std::filesystem::exists(file("refused.html")));
+}
+
 TEST_F(Report, WithoutAnythingToReportSaysWhatToName) {
     const auto nothing = run_joulecast("report -o " + file("n.html"));
     EXPECT_EQ(nothing.status, 2);
