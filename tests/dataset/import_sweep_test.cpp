@@ -54,6 +54,9 @@ TEST_F(ImportSweep, TheActivityOfTheMemoryMayBeTold) {
     EXPECT_EQ(rows[0].measurement.memory_active, 0.62);
     EXPECT_TRUE(std::isnan(rows[1].measurement.memory_active));
     EXPECT_EQ(rows[2].measurement.memory_active, 0);
+}
+
+TEST_F(ImportSweep, AnActivityIsAShare) {
     EXPECT_THAT(refusal("device,workload,time_s,memory_active\na30,one,0.5,62\n"),
                 HasSubstr("t.csv:2: memory_active '62' is not between 0 and 1"));
 }

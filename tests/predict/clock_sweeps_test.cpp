@@ -61,7 +61,7 @@ TEST(ClockSweeps, PowerLimitsAloneTellTheKnee) {
     const auto calibrated = calibrated_clocks(device, sweeps, {});
     ASSERT_TRUE(calibrated);
     EXPECT_EQ(calibrated->workloads, 3);
-    EXPECT_LT(calibrated->knee, 0.66);
+    EXPECT_LT(calibrated->knee, 0.67);  // from 0.70 by architecture
     EXPECT_EQ(calibrated->spread, default_clock_parameters(device).spread);
 }
 
