@@ -21,20 +21,10 @@ bool is_other(const ClockedPoint& point, const ClockedPoint& reference) {
     return &point != &reference && point.time_s > 0;
 }
 
-std::vector<ClockResidual> misses_of(const ClockParameters& parameters, const SweptWorkload& workload,
-                                     double ClockResidual::* part) {
-    std::vector<ClockResidual> misses;
-    const ClockedPoint& reference = reference_point(workload.points);
-    const WorkloadCurve curve = curve_of(parameters, workload);
-    for (const ClockedPoint& point : workload.points) {
-        if (!is_other(point, reference)) continue;
-        const bool is_time = part == &ClockResidual::time;
-        const double log_miss = std::log(is_time ? point.time_s / curve.time_s(point.x, point.y)
-                                                 : point.power_w / curve.power_w(point.x, point.y));
-        ClockResidual& miss = misses.emplace_back(ClockResidual{point.x, point.y, 0, 0, 1});
-        if (std::isfinite(log_miss)) miss.*part = std::clamp(log_miss, -most_miss, most_miss);
-    }
-    return misses;
+/// log(measured / told), a factor of two at most; 0 where either is not known.
+double log_miss(double measured, double told) {
+    const double miss = std::log(measured / told);
+    return std::isfinite(miss) ? std::clamp(miss, -most_miss, most_miss) : 0;
 }
 
 /// Sums over all but one workload, by place.
@@ -64,14 +54,26 @@ std::vector<std::vector<ClockResidual>> misses_of(ClockParameters parameters,
                                                   std::span<const SweptWorkload> workloads) {
     parameters.residuals.clear();
     std::vector<std::vector<ClockResidual>> misses(workloads.size());
-    const auto has_others = [](const SweptWorkload& workload) { return workload.points.size() > 1; };
-    for (std::size_t i = 0; i < workloads.size(); ++i)
-        if (has_others(workloads[i])) misses[i] = misses_of(parameters, workloads[i], &ClockResidual::time);
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
+        if (workloads[i].points.size() < 2) continue;
+        const ClockedPoint& reference = reference_point(workloads[i].points);
+        const WorkloadCurve curve = curve_of(parameters, workloads[i]);
+        for (const ClockedPoint& point : workloads[i].points) {
+            if (!is_other(point, reference)) continue;
+            const double of_time = log_miss(point.time_s, curve.time_s(point.x, point.y));
+            misses[i].push_back({point.x, point.y, of_time, 0, 1});
+        }
+    }
     parameters.residuals = sum_of(misses);
     for (std::size_t i = 0; i < workloads.size(); ++i) {
-        if (!has_others(workloads[i])) continue;
-        const auto of_power = misses_of(parameters, workloads[i], &ClockResidual::power);
-        for (std::size_t j = 0; j < of_power.size(); ++j) misses[i][j].power = of_power[j].power;
+        if (misses[i].empty()) continue;
+        const ClockedPoint& reference = reference_point(workloads[i].points);
+        const WorkloadCurve curve = curve_of(parameters, workloads[i]);
+        std::size_t place = 0;
+        for (const ClockedPoint& point : workloads[i].points) {
+            if (is_other(point, reference))
+                misses[i][place++].power = log_miss(point.power_w, curve.power_w(point.x, point.y));
+        }
     }
     return misses;
 }
