@@ -12,20 +12,32 @@
 
 namespace {
 
+std::size_t nodes_of(const joulecast::FamilyModel& model) {
+    std::size_t nodes = 0;
+    for (const auto& part : model.parts) {
+        if (const auto* forest = std::get_if<joulecast::Forest>(&part.model)) nodes += forest->nodes.size();
+        if (const auto* boosted = std::get_if<joulecast::BoostedTrees>(&part.model))
+            nodes += boosted->forest.nodes.size();
+    }
+    return nodes;
+}
+
+std::size_t nodes_of(const joulecast::Predictor& predictor) {
+    std::size_t nodes = 0;
+    for (const auto& device : predictor.devices) {
+        for (const auto& model : device.models) nodes += nodes_of(model);
+    }
+    for (const auto& pooled : predictor.pooled) {
+        for (const auto& expert : pooled.experts) nodes += nodes_of(expert.model);
+    }
+    return nodes;
+}
+
 double milliseconds(const char* file, std::size_t& nodes) {
     const std::clock_t start = std::clock();
     const joulecast::Predictor predictor = joulecast::read_jcp(file);
     const std::clock_t elapsed = std::clock() - start;
-    nodes = 0;
-    for (const auto& device : predictor.devices) {
-        for (const auto& model : device.models) {
-            for (const auto& part : model.parts) {
-                if (const auto* forest = std::get_if<joulecast::Forest>(&part.model)) nodes += forest->nodes.size();
-                if (const auto* boosted = std::get_if<joulecast::BoostedTrees>(&part.model))
-                    nodes += boosted->forest.nodes.size();
-            }
-        }
-    }
+    nodes = nodes_of(predictor);
     return 1e3 * static_cast<double>(elapsed) / CLOCKS_PER_SEC;
 }
 

@@ -1,18 +1,21 @@
 // Operations per second of CPU time in a search, one thread: every network of the zoo at eight batches of its own,
 // drawn again and again. usage: search_speed PREDICTOR.jcp VISITS Prints one line of JSON. A visit asks for the
-// different operations of one network at one batch; graphs are re-shaped before the clock runs. "misses_per_s" is what
-// forecasting without a cache does.
+// different operations of one network at one batch; graphs are re-shaped before the clock runs. A predictor of no
+// device of its own forecasts one from its data sheet. "misses_per_s" is what forecasting without a cache does.
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "joulecast/device/device_table.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/learn/random.h"
 #include "joulecast/predict/forecast_cache.h"
 #include "joulecast/predict/jcp.h"
+#include "joulecast/predict/pooled.h"
 
 namespace {
 
@@ -43,11 +46,19 @@ std::vector<Visit> visits_of_zoo() {
     return visits;
 }
 
+constexpr const char* device_by_data_sheet = "h100-sxm";
+
+joulecast::DeviceModel model_of(joulecast::Predictor predictor) {
+    if (!predictor.devices.empty()) return std::move(predictor.devices.front());
+    return joulecast::instantiate(std::move(predictor.pooled.at(0)), joulecast::find_device(device_by_data_sheet));
+}
+
 int run(const char* file, std::size_t wanted) {
-    const joulecast::Predictor predictor = joulecast::read_jcp(file);
+    joulecast::Predictor predictor = joulecast::read_jcp(file);
     const auto columns = joulecast::columns(predictor);
+    const joulecast::DeviceModel model = model_of(std::move(predictor));
     const joulecast::MeasuredOperations measured;
-    joulecast::ForecastCache cache(predictor.devices.front(), columns, measured);
+    joulecast::ForecastCache cache(model, columns, measured);
     const std::vector<Visit> visits = visits_of_zoo();
 
     joulecast::Random random(2);
@@ -77,9 +88,9 @@ int run(const char* file, std::size_t wanted) {
     double forecast = 0;
     for (std::size_t i = 0; i < visits.size() && seconds_since(bare) < 1; i += 7) {
         for (const joulecast::Operation& operation : visits[i].operations) {
-            const auto prepared = joulecast::prepare(operation, predictor.devices.front());
-            seconds_of_network += joulecast::forecast_operation(predictor.devices.front(), columns, prepared, measured)
-                                      .cost.device_time.value.value();
+            const auto prepared = joulecast::prepare(operation, model);
+            seconds_of_network +=
+                joulecast::forecast_operation(model, columns, prepared, measured).cost.device_time.value.value();
         }
         forecast += static_cast<double>(visits[i].operations.size());
     }
