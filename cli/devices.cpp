@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -16,7 +17,8 @@ namespace joulecast::cli {
 namespace {
 
 std::string known_from(const DataSheet& sheet) {
-    if (sheet.device.kind == Device::Kind::cpu && sheet.file.empty()) return "this machine (cpu)";
+    const bool is_read_here = sheet.file.empty() && known_devices().find(sheet.device.id) == nullptr;
+    if (is_read_here) return "this machine (cpu)";
     return sheet.file.empty() ? "data sheet" : sheet.file;
 }
 
@@ -149,9 +151,12 @@ void add(const std::string& file) {
     std::cerr << sheet.device.id << " is known from now on: " << target.string() << "\n";
 }
 
+/// This machine, GPUs, and the CPUs that issue to them.
 std::vector<DataSheet> all_devices() {
     std::vector<DataSheet> all = {this_machine()};
     for (const DataSheet& sheet : known_devices().sheets()) all.push_back(sheet);
+    std::stable_partition(all.begin() + 1, all.end(),
+                          [](const DataSheet& sheet) { return sheet.device.kind == Device::Kind::gpu; });
     return all;
 }
 

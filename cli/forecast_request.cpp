@@ -117,6 +117,7 @@ const std::map<std::string, Take>& keys() {
         {"precision", [](const Json& v, ForecastRequest& r) { r.setting.precision = text(v); }},
         {"host",
          [](const Json& v, ForecastRequest& r) { r.setting.host = word(v, parse_host, "python, cpp or graph"); }},
+        {"host_cpu", [](const Json& v, ForecastRequest& r) { r.host_cpu = text(v); }},
         {"optimizer",
          [](const Json& v, ForecastRequest& r) {
              r.setting.training.optimizer = word(v, parse_optimizer, "none, sgd, momentum, adam or adamw");

@@ -20,6 +20,7 @@ struct ForecastRequest {
     std::string model;                 ///< what a user names; empty where there is a graph
     std::optional<std::string> graph;  ///< the text of a .graph.json
     std::string device;                ///< may be empty: the one of the command line
+    std::string host_cpu;              ///< that issues to the device; empty: the one that was measured
     SymbolValues symbols;
     ForecastSetting setting;
     OperatingPoint asked;    ///< clocks and power limit; NaN where the device's own are meant

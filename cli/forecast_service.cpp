@@ -79,7 +79,7 @@ bool is_any(const OperatingPoint& asked) {
 /// What predict would have told on standard error.
 std::string with_notes(std::string body, const LoadedDevice& device, const DeviceModel& model) {
     Json notes = Json::array();
-    for (const std::string& note : {device.database_note(), device.measured_note(model)}) {
+    for (const std::string& note : {device.database_note(), device.issuer_note(), device.measured_note(model)}) {
         if (!note.empty()) notes.push_back(note);
     }
     if (notes.empty()) return body;
@@ -96,25 +96,27 @@ ForecastService::Wanted ForecastService::wanted(const ForecastRequest& request) 
     const std::string& named = request.device.empty() ? source_.device : request.device;
     if (named.empty()) throw UsageError("\"device\" is missing, and nothing says which one to take without");
     const DeviceAtClock at = device_at_clock(named);
-    Wanted one{at.device, at.asked};
+    Wanted one{at.device, at.asked, request.host_cpu};
     one.asked.sm_clock_mhz = either(one.asked.sm_clock_mhz, request.asked.sm_clock_mhz, "clock_mhz");
     one.asked.memory_clock_mhz = either(one.asked.memory_clock_mhz, request.asked.memory_clock_mhz, "memory_clock_mhz");
     one.asked.power_limit_w = request.asked.power_limit_w;
     return one;
 }
 
-std::shared_ptr<SharedForecasts> ForecastService::served(const std::string& device) {
+std::shared_ptr<SharedForecasts> ForecastService::served(const Wanted& wanted) {
+    const std::string key = wanted.device + '\n' + wanted.host_cpu;
     {
         const std::scoped_lock alone(keeping_);
-        if (const auto* known = devices_.find(device)) return *known;
+        if (const auto* known = devices_.find(key)) return *known;
     }
     // Two threads may load the same device at once; the first one's is kept then.
-    auto loaded = std::make_shared<LoadedDevice>(device, source_.predictor, source_.database);
+    auto loaded = std::make_shared<LoadedDevice>(wanted.device, source_.predictor, source_.database);
     loaded->calibrate_clocks();
+    if (!wanted.host_cpu.empty()) loaded->issue_from(wanted.host_cpu);
     const auto fresh = std::make_shared<SharedForecasts>(std::move(loaded), most_operations);
     const std::scoped_lock alone(keeping_);
-    if (const auto* known = devices_.find(device)) return *known;
-    return devices_.keep(device, fresh);
+    if (const auto* known = devices_.find(key)) return *known;
+    return devices_.keep(key, fresh);
 }
 
 std::shared_ptr<const Graph> ForecastService::graph(const ForecastRequest& request, const std::string& key) {
@@ -142,7 +144,7 @@ std::shared_ptr<const ForecastOverClocks> ForecastService::forecast(const Foreca
                                                                     const Wanted& wanted, SharedForecasts& on) {
     if (request.graph) return forecast_anew(request, "", on);
     const std::string graph = graph_key(request);
-    const std::string key = wanted.device + '\n' + setting_key(request.setting) + '\n' + graph;
+    const std::string key = wanted.device + '\n' + wanted.host_cpu + '\n' + setting_key(request.setting) + '\n' + graph;
     {
         const std::scoped_lock alone(keeping_);
         if (const auto* known = forecasts_.find(key)) return *known;
@@ -165,7 +167,7 @@ void ForecastService::check(const NetworkForecast& network) {
 
 std::string ForecastService::body(const ForecastRequest& request) {
     const Wanted where = wanted(request);
-    const std::shared_ptr<SharedForecasts> on = served(where.device);
+    const std::shared_ptr<SharedForecasts> on = served(where);
     const DeviceModel& model = on->device().model_for(request.setting.precision, request.setting.host);
     const std::shared_ptr<const ForecastOverClocks> known = forecast(request, where, *on);
     check(known->forecast().network);

@@ -38,10 +38,11 @@ class ForecastService {
     struct Wanted {
         std::string device;
         OperatingPoint asked;
+        std::string host_cpu;  ///< empty: the one that was measured
     };
 
     Wanted wanted(const ForecastRequest& request) const;
-    std::shared_ptr<SharedForecasts> served(const std::string& device);
+    std::shared_ptr<SharedForecasts> served(const Wanted& wanted);
     std::shared_ptr<const Graph> graph(const ForecastRequest& request, const std::string& key);
     std::shared_ptr<const ForecastOverClocks> forecast(const ForecastRequest& request, const Wanted& wanted,
                                                        SharedForecasts& on);

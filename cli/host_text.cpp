@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "joulecast/predict/compose.h"
 #include "joulecast/report/table.h"
 
 namespace joulecast::cli {
@@ -11,6 +12,13 @@ std::string host_text(const HostExtra& extra) {
     const std::string networks = std::to_string(extra.networks) + (extra.networks == 1 ? " network" : " networks");
     return std::string(name(extra.host)) + " " + std::string(name(extra.mode)) + sign +
            show(std::abs(extra.seconds_per_call), Show::seconds) + " a call (" + networks + ")";
+}
+
+std::string issuer_text(const Issuer& issuer, const std::string& measured_from) {
+    const double factor = issuer.pace.factor, spread = spread_90(issuer.pace.sigma);
+    const std::string range = show(factor / spread, Show::number) + " to " + show(factor * spread, Show::number);
+    return "calls are issued by " + issuer.cpu + ", in " + show(factor, Show::number) + " of the time that " +
+           (measured_from.empty() ? "an unknown CPU" : measured_from) + " took (" + range + ")";
 }
 
 }  // namespace joulecast::cli

@@ -6,11 +6,14 @@
 #include <utility>
 
 #include "cli/clock_calibration.h"
+#include "cli/device_argument.h"
+#include "cli/host_text.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/predict/forecast_network.h"
 #include "joulecast/predict/hosts.h"
 #include "joulecast/predict/pooled.h"
+#include "joulecast/report/table.h"
 
 namespace joulecast::cli {
 namespace {
@@ -75,6 +78,19 @@ void LoadedDevice::calibrate_clocks() {
     if (!clocks) return;
     for (DeviceModel& model : chosen_.predictor.devices) {
         if (model.device.id == device().id) model.clocks = clocks;
+    }
+}
+
+void LoadedDevice::issue_from(const std::string& cpu) {
+    const Device issuer = device_argument(cpu).device;
+    for (DeviceModel& model : chosen_.predictor.devices) {
+        if (model.device.id != device().id) continue;
+        try {
+            joulecast::issue_from(model, issuer);
+        } catch (const Error& error) {
+            throw UsageError("--host-cpu " + cpu + ": " + error.what());
+        }
+        issuer_note_ = issuer_text(*model.issuer, model.point.host_cpu);
     }
 }
 

@@ -30,6 +30,12 @@ class LoadedDevice {
     /// of the networks measured so: for those who ask about clocks.
     void calibrate_clocks();
 
+    /// Its calls are issued by that CPU: an id, a data sheet's file, or "cpu" for this machine's. Throws UsageError for
+    /// what is no CPU and for a device that is one, and what device_argument() throws.
+    void issue_from(const std::string& cpu);
+    /// Which CPU issues, and at what pace; empty where it is the one that was measured.
+    const std::string& issuer_note() const { return issuer_note_; }
+
     const Device& device() const { return chosen_.model().device; }
     /// Its file's name.
     std::string predictor_name() const;
@@ -60,6 +66,7 @@ class LoadedDevice {
     std::optional<Dataset> database_;
     std::string database_path_;
     std::string database_note_;
+    std::string issuer_note_;
     std::vector<const Feature*> columns_;
     std::map<const DeviceModel*, MeasuredOperations> measured_;
 };

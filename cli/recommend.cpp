@@ -30,6 +30,7 @@ struct Options {
     std::string database;
     SettingOptions settings;
     std::string host = "python";
+    std::string host_cpu;
     std::string clocks;
     std::string power_limits;
     std::string objective = "energy";
@@ -171,6 +172,8 @@ std::vector<SurveyedDevice> load_devices(const Options& options) {
     in_parallel(loaded.size(), 0, [&](std::size_t i) {
         loaded[i].emplace(options.devices[i], options.predictor, options.database);
         loaded[i]->calibrate_clocks();
+        if (!options.host_cpu.empty() && loaded[i]->device().kind == Device::Kind::gpu)
+            loaded[i]->issue_from(options.host_cpu);
     });
     std::vector<SurveyedDevice> devices;
     for (std::size_t i = 0; i < loaded.size(); ++i) devices.push_back({options.devices[i], *std::move(loaded[i])});
@@ -194,7 +197,9 @@ Answered answer(const Phase& phase, const std::vector<SurveyedDevice>& devices, 
     answered.model = graphs.front().graph.name;
     answered.left_out = std::move(survey.left_out);
     for (const SurveyedDevice& device : devices) {
-        if (!device.loaded.note().empty()) answered.notes.push_back(device.loaded.note());
+        for (const std::string& note : {device.loaded.note(), device.loaded.issuer_note()}) {
+            if (!note.empty()) answered.notes.push_back(note);
+        }
     }
     answered.predictors = std::move(survey.predictors);
     answered.devices = std::move(survey.devices);
@@ -211,6 +216,7 @@ int run(const Options& options) {
     for (const SurveyedDevice& device : devices) {
         say(device.loaded.database_note(), said);
         say(device.loaded.note(), said);
+        say(device.loaded.issuer_note(), said);
     }
     for (const Phase& phase : phases_of(options)) phases.push_back(answer(phase, devices, options, said));
     if (options.output.format == "json") {
@@ -279,6 +285,8 @@ Run declare_recommend(CLI::App& command) {
     command.add_option("--host", options->host, "who issues the operations: python, cpp, graph")
         ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
         ->capture_default_str();
+    command.add_option("--host-cpu", options->host_cpu,
+                       "the CPU that issues to the GPUs: an id (joulecast devices), a data sheet, or cpu");
     declare_question(command, *options);
     command.add_option("--predictor", options->predictor,
                        "a .jcp file; without, the shipped one that covers the device");

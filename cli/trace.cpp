@@ -29,6 +29,7 @@ struct TraceOptions {
     std::string mode = "inference";
     std::string precision = "fp32";
     std::string host = "python";
+    std::string host_cpu;
     TrainingOptions training;
     std::string file;
 };
@@ -71,9 +72,12 @@ int run_trace(const TraceOptions& options) {
     const ForecastSetting setting = setting_of(options);
     const Graph graph = open_model(options.model, shipped_folder("zoo"), one_setting(options.set), setting.mode);
     const DeviceAtClock named = device_at_clock(options.device);
-    const LoadedDevice device(named.device, options.predictor, options.database);
+    LoadedDevice device(named.device, options.predictor, options.database);
+    if (!options.host_cpu.empty()) device.issue_from(options.host_cpu);
     const DeviceModel& model = device.model_for(setting.precision, setting.host);
-    for (const std::string& note : {device.database_note(), device.note(), device.measured_note(model)}) tell(note);
+    for (const std::string& note :
+         {device.database_note(), device.note(), device.issuer_note(), device.measured_note(model)})
+        tell(note);
     const TracedForecast traced = traced_on(device, graph, setting, named.asked);
     Output output;
     output.file = options.file;
@@ -104,6 +108,8 @@ Run declare_trace(CLI::App& command) {
     command.add_option("--host", options->host, "who issues the operations: python, cpp, graph")
         ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
         ->capture_default_str();
+    command.add_option("--host-cpu", options->host_cpu,
+                       "the CPU that issues to the GPU: an id (joulecast devices), a data sheet, or cpu");
     options->training.declare(command);
     command.add_option("-o,--output", options->file, "write to this file instead of standard output");
     return [options] { return run_trace(*options); };

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <filesystem>
@@ -6,6 +7,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "joulecast/device/device.h"
@@ -49,6 +51,8 @@ struct CpuInfo {
     std::optional<double> mhz;
     std::string arm_part;
     std::string vendor;
+    int family = 0;  ///< of x86; 0: not told
+    int model_number = 0;
 };
 
 /// "amd" of "AuthenticAMD", and of ARM's number for itself; empty for vendors that make no processor we know.
@@ -74,6 +78,8 @@ CpuInfo read_cpu_info(const std::string& root) {
         if (key == "model name" && info.model.empty()) info.model = value;
         if (key == "vendor_id" || key == "CPU implementer") info.vendor = vendor_named(value);
         if (key == "CPU part" && info.arm_part.empty()) info.arm_part = value;
+        if (key == "cpu family") info.family = static_cast<int>(leading_number(value).value_or(0));
+        if (key == "model") info.model_number = static_cast<int>(leading_number(value).value_or(0));
         if (key == "cpu MHz") {
             if (const auto mhz = leading_number(value)) info.mhz = std::max(*mhz, info.mhz.value_or(0.0));
         }
@@ -83,6 +89,55 @@ CpuInfo read_cpu_info(const std::string& root) {
         }
     }
     return info;
+}
+
+/// Models of one family, from `first` to `last`.
+struct Generation {
+    std::string_view vendor;
+    int family;
+    int first;
+    int last;
+    std::string_view architecture;
+};
+
+/// By the numbers that processors tell of themselves (AMD's and Intel's programming manuals).
+constexpr std::array generations{
+    Generation{"intel", 6, 60, 63, "haswell"},           Generation{"intel", 6, 69, 70, "haswell"},
+    Generation{"intel", 6, 61, 61, "broadwell"},         Generation{"intel", 6, 71, 71, "broadwell"},
+    Generation{"intel", 6, 79, 79, "broadwell"},         Generation{"intel", 6, 86, 86, "broadwell"},
+    Generation{"intel", 6, 78, 78, "skylake"},           Generation{"intel", 6, 85, 85, "skylake"},
+    Generation{"intel", 6, 94, 94, "skylake"},           Generation{"intel", 6, 142, 142, "skylake"},
+    Generation{"intel", 6, 158, 158, "skylake"},         Generation{"intel", 6, 165, 166, "skylake"},
+    Generation{"intel", 6, 106, 106, "ice-lake"},        Generation{"intel", 6, 108, 108, "ice-lake"},
+    Generation{"intel", 6, 125, 126, "ice-lake"},        Generation{"intel", 6, 143, 143, "sapphire-rapids"},
+    Generation{"intel", 6, 207, 207, "sapphire-rapids"},  // Emerald Rapids has the same cores
+    Generation{"intel", 6, 151, 151, "golden-cove"},     Generation{"intel", 6, 154, 154, "golden-cove"},
+    Generation{"intel", 6, 183, 183, "golden-cove"},     Generation{"intel", 6, 186, 186, "golden-cove"},
+    Generation{"intel", 6, 173, 174, "granite-rapids"},  Generation{"amd", 0x17, 0x00, 0x2F, "zen"},
+    Generation{"amd", 0x17, 0x30, 0xFF, "zen2"},         Generation{"amd", 0x19, 0x00, 0x0F, "zen3"},
+    Generation{"amd", 0x19, 0x10, 0x1F, "zen4"},         Generation{"amd", 0x19, 0x20, 0x5F, "zen3"},
+    Generation{"amd", 0x19, 0x60, 0xAF, "zen4"},         Generation{"amd", 0x1A, 0x00, 0xFF, "zen5"},
+};
+
+struct ArmCore {
+    std::string_view part;
+    std::string_view architecture;
+};
+
+constexpr std::array arm_cores{ArmCore{"0xd0c", "neoverse-n1"}, ArmCore{"0xd40", "neoverse-v1"},
+                               ArmCore{"0xd4f", "neoverse-v2"}};
+
+/// Empty for a processor that is not listed.
+std::string architecture_of(const CpuInfo& info) {
+    for (const Generation& one : generations) {
+        if (one.vendor == info.vendor && one.family == info.family && one.first <= info.model_number &&
+            info.model_number <= one.last)
+            return std::string(one.architecture);
+    }
+    for (const ArmCore& one : arm_cores) {
+        if (info.vendor == "arm" && info.arm_part == one.part) return std::string(one.architecture);
+    }
+    return "";
 }
 
 std::string model_name(const CpuInfo& info, const std::string& root) {
@@ -200,6 +255,7 @@ Device this_cpu(const std::string& root) {
     const auto [fp32, bf16] = flop_per_cycle(info.flags);
     const double cycles_per_s = device.max_clock_mhz * 1e6 * device.units;
     device.vendor = info.vendor;
+    device.architecture = architecture_of(info);
     device.fp32_lanes_per_unit = fp32 / 2.0;
     device.peak_flop_per_s_fp32 = device.vector_flop_per_s_fp32 = fp32 * cycles_per_s;
     device.peak_flop_per_s_bf16 = bf16 * cycles_per_s;

@@ -45,8 +45,9 @@ bool is_walked(const NetworkParts& parts, double host_s) {
 
 /// A step as corrections and another host make it.
 TimelineStep corrected(const IssuedStep& step, const NetworkParts& parts, const NetworkCorrection& correction) {
-    return {timeline(correction.host_factor * step.host_s, step.share_of_added * parts.added_host_s),
-            timeline(correction.factor * step.device_s, step.share_of_added * parts.added_device_s), step.synchronises};
+    return {
+        parts.pace.factor * timeline(correction.host_factor * step.host_s, step.share_of_added * parts.added_host_s),
+        timeline(correction.factor * step.device_s, step.share_of_added * parts.added_device_s), step.synchronises};
 }
 
 /// d log T / d log(added) by a small step.
@@ -145,7 +146,7 @@ Composition composition_of(const NetworkParts& parts) {
 }
 
 double host_seconds(const NetworkParts& parts, const NetworkCorrection& correction) {
-    return timeline(correction.host_factor * parts.host_s, parts.added_host_s);
+    return parts.pace.factor * timeline(correction.host_factor * parts.host_s, parts.added_host_s);
 }
 
 double device_seconds(const NetworkParts& parts, const NetworkCorrection& correction) {
@@ -180,8 +181,16 @@ double share_of_added(const NetworkParts& parts, const NetworkCorrection& correc
     if (is_walked(parts, host_seconds(parts, correction))) return slope_of_added(parts, correction, whole);
     // T^8 = H^8 + D^8, so dT/dH = (H / T)^7.
     const auto part = [&](double line, double added) { return std::pow(line / whole, 7) * added / whole; };
-    return std::abs(part(host_seconds(parts, correction), parts.added_host_s) +
+    return std::abs(part(host_seconds(parts, correction), parts.pace.factor * parts.added_host_s) +
                     part(device_seconds(parts, correction), parts.added_device_s));
+}
+
+double share_of_host(const NetworkParts& parts, const NetworkCorrection& correction) {
+    constexpr double step = 1e-3;
+    const double whole = composed_seconds(parts, correction);
+    NetworkParts slower = parts;
+    slower.pace.factor *= 1 + step;
+    return whole > 0 ? (composed_seconds(slower, correction) / whole - 1) / step : 0;
 }
 
 double composed_joules(const NetworkParts& parts, const NetworkCorrection& correction, const PowerFacts& power,

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "joulecast/physics/issue_pace.h"
 #include "joulecast/physics/timeline.h"
 #include "joulecast/predict/issue_order.h"
 #include "joulecast/predict/model.h"
@@ -36,6 +37,8 @@ struct NetworkParts {
     double added_j = 0;      ///< above idle power
     double sigma_added = 0;  ///< standard deviation of the logarithm of what is added
 
+    IssuePace pace;  ///< of the host's whole timeline, where another CPU issues than the one that was measured
+
     std::vector<IssuedStep> steps;  ///< in order; empty where nobody knows it (a bag of operations)
 };
 
@@ -49,8 +52,8 @@ void scale(NetworkParts& parts, double host_factor, double device_factor);
 
 Composition composition_of(const NetworkParts& parts);
 
-/// The host's timeline, host_factor * host_s + added_host_s, and the device's, factor * device_s + added_device_s. What
-/// is added may be negative, and then takes nine tenths of the timeline at most.
+/// The host's timeline, (host_factor * host_s + added_host_s) * pace, and the device's, factor * device_s +
+/// added_device_s. What is added may be negative, and then takes nine tenths of the timeline at most.
 double host_seconds(const NetworkParts& parts, const NetworkCorrection& correction);
 double device_seconds(const NetworkParts& parts, const NetworkCorrection& correction);
 
@@ -66,6 +69,9 @@ Timeline composed_timeline(const NetworkParts& parts, const NetworkCorrection& c
 
 /// d log T / d log(added): how much of an error of what is added, as a share of it, arrives in T.
 double share_of_added(const NetworkParts& parts, const NetworkCorrection& correction);
+
+/// d log T / d log(host's timeline).
+double share_of_host(const NetworkParts& parts, const NetworkCorrection& correction);
 
 /// Whole energy of a run of `seconds`: idle power all along, and above it what the calls add, but never more than the
 /// device may draw. NaN where no power is known.

@@ -89,7 +89,7 @@ const OperationForecast& ForecastCache::forecast(const Operation& operation) {
     }
     ++misses_;
     auto forecast = forecast_operation(device_, columns_, prepare(operation, device_), measured_, *kernels_);
-    forecast = issued_from(host_, device_, std::move(forecast));
+    if (host_ != device_.point.host) forecast = issued_from(host_, device_, std::move(forecast));
     make_room();
     return young_.add(sought, std::move(forecast));
 }

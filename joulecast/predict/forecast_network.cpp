@@ -68,18 +68,21 @@ void set_time(NetworkForecast& forecast, const DeviceModel& device, const Networ
     const double time = composed_seconds(parts, correction);
     const double of_added = share_of_added(parts, correction);
     const double own_sigma = (1 - std::min(1.0, of_added)) * std::hypot(parts.sigma_time, device.sigma_network);
-    const double sigma = std::hypot(own_sigma, of_added * parts.sigma_added);
+    const double of_pace = parts.pace.sigma > 0 ? share_of_host(parts, correction) * parts.pace.sigma : 0;
+    const double sigma = std::hypot(own_sigma, of_added * parts.sigma_added, of_pace);
     forecast.time = with_sigma<Seconds>(time, sigma);
     forecast.cost.device_time = with_sigma<Seconds>(device_seconds(parts, correction), sigma);
     forecast.cost.host_time = with_sigma<Seconds>(host_seconds(parts, correction), sigma);
     const double added = time - composed_seconds(own, correction);
-    const double low = added / spread_90(parts.sigma_added), high = added * spread_90(parts.sigma_added);
+    const double spread = spread_90(std::hypot(parts.sigma_added, parts.pace.sigma));
+    const double low = added / spread, high = added * spread;
     forecast.host_adds = {Seconds(added), Seconds(std::min(low, high)), Seconds(std::max(low, high))};
     if (host_seconds(parts, correction) > device_seconds(parts, correction)) forecast.limited_by = Bound::host;
 }
 
 void set_host(NetworkForecast& forecast, Host host, const DeviceModel& device) {
     forecast.point.host = host;
+    if (device.issuer) forecast.point.host_cpu = device.issuer->cpu;
     if (host == device.point.host) return;
     forecast.host_networks = host_extra(device, host, forecast.mode).networks;
     forecast.host_evidence = forecast.host_networks > 0 ? Evidence::interpolated : Evidence::analytic;
@@ -116,7 +119,9 @@ void set_energy(NetworkForecast& forecast, const DeviceModel& device, const Netw
     // Measured idle power is known; only what is above it has the operations' errors, and what is below it those of the
     // host.
     const double dynamic_share = energy > 0 ? forecast.dynamic_energy_j / energy : 0;
-    const double of_added = (1 - dynamic_share) * share_of_added(parts, correction) * parts.sigma_added;
+    const double of_host = std::hypot(share_of_added(parts, correction) * parts.sigma_added,
+                                      parts.pace.sigma > 0 ? share_of_host(parts, correction) * parts.pace.sigma : 0);
+    const double of_added = (1 - dynamic_share) * of_host;
     // Where no network was measured, nothing has calibrated what the time's error makes of the idle energy.
     const double of_time = has_physical_power(device) ? (1 - dynamic_share) * parts.sigma_time : 0;
     const double of_operations = std::hypot(dynamic_share * parts.sigma_energy, of_added, of_time);
@@ -160,6 +165,7 @@ Estimate<Seconds> update_time(const NetworkForecast& forecast, const NetworkPart
     const double share_of_calls = parts.calls > 0 ? others.calls / parts.calls : 1;
     others.added_host_s = parts.added_host_s * share_of_calls;
     others.added_device_s = parts.added_device_s * share_of_calls;
+    others.pace = parts.pace;
     if (parts.host_s == 0) others.host_s = 0;
     for (std::size_t i = 0; i < parts.steps.size(); ++i) {
         if (order.calls[i].part == StepPart::update) continue;

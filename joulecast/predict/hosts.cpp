@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/record.h"
 #include "joulecast/physics/law.h"
@@ -44,6 +45,16 @@ double issuing_watts(const DeviceModel& device) {
     if (is_gpu(device)) return 0;
     const PowerFacts power = power_facts_of(device);
     return power.known() ? std::max(0.0, power.busy_w - power.idle_w) / std::max(1, device.point.threads) : 0;
+}
+
+/// The sheet of a CPU as this_cpu() names it: "epyc-7763" of "cpu-amd-epyc-7763-64c". nullptr: none is known.
+std::optional<Device> sheet_within(const std::string& host_cpu) {
+    const std::string words = "-" + host_cpu + "-";
+    for (const DataSheet& sheet : known_devices().sheets()) {
+        const bool is_named = words.find("-" + sheet.device.id + "-") != std::string::npos;
+        if (is_named && sheet.device.kind == Device::Kind::cpu) return sheet.device;
+    }
+    return std::nullopt;
 }
 
 NetworkParts captured(Mode mode, NetworkParts parts) {
@@ -103,7 +114,15 @@ NetworkParts with_extra(NetworkParts parts, double seconds_per_call, const Devic
     return parts;
 }
 
+void issue_from(DeviceModel& device, const Device& cpu) {
+    if (!is_gpu(device)) throw Error(device.device.id + " is a CPU, which issues its own calls: no other one does.");
+    if (cpu.kind != Device::Kind::cpu) throw Error(cpu.id + " is no CPU, and issues no calls.");
+    const std::optional<Device> measured_from = sheet_within(device.point.host_cpu);
+    device.issuer = Issuer{cpu.id, issue_pace(cpu, measured_from ? &*measured_from : nullptr)};
+}
+
 NetworkParts issued_from(Host host, Mode mode, const DeviceModel& device, NetworkParts parts) {
+    if (device.issuer) parts.pace = device.issuer->pace;
     if (host == device.point.host) return parts;
     const HostExtra extra = host_extra(device, host, mode);
     if (host == Host::graph) return captured(mode, parts);
@@ -112,7 +131,8 @@ NetworkParts issued_from(Host host, Mode mode, const DeviceModel& device, Networ
 }
 
 OperationForecast issued_from(Host host, const DeviceModel& device, OperationForecast operation) {
-    if (host == device.point.host || family(operation.operation) == Family::symbolic) return operation;
+    const bool is_as_measured = host == device.point.host && !device.issuer;
+    if (is_as_measured || family(operation.operation) == Family::symbolic) return operation;
     const std::int64_t count = std::exchange(operation.count, 1);
     NetworkParts parts = issued_from(host, mode(operation.operation), device, parts_of({&operation, 1}));
     operation.count = count;
@@ -120,7 +140,8 @@ OperationForecast issued_from(Host host, const DeviceModel& device, OperationFor
     Cost& cost = operation.cost;
     const double before = cost.device_time.value.value();
     const double after = composed_seconds(parts, {});
-    cost.device_time = moved(cost.device_time, after - before, spread_90(parts.sigma_added));
+    cost.device_time =
+        moved(cost.device_time, after - before, spread_90(std::hypot(parts.sigma_added, parts.pace.sigma)));
     if (is_gpu(device)) {
         const Seconds issuing(host_seconds(parts, {}));
         cost.host_time = {issuing, issuing, issuing};

@@ -27,7 +27,14 @@ HostExtra default_extra(const DeviceModel& device, Host host, Mode mode);
 /// The parts with `seconds_per_call` more for each call, on the timeline where such a device issues.
 NetworkParts with_extra(NetworkParts parts, double seconds_per_call, const DeviceModel& device);
 
-/// The parts as `host` issues them. A captured graph is one launch; its kernels follow each other at 2 us or more.
+/// Makes the forecasts of a GPU's model those of calls that `cpu` issues: its host's times at another pace
+/// (issue_pace.h). The CPU that they were measured from is known where its data sheet's id stands in the model's
+/// OperatingPoint::host_cpu. Throws Error for a device that is a CPU, for a `cpu` that is none, and what issue_pace()
+/// throws.
+void issue_from(DeviceModel& device, const Device& cpu);
+
+/// The parts as `host` issues them, from the model's issuer. A captured graph is one launch; its kernels follow each
+/// other at 2 us or more.
 NetworkParts issued_from(Host host, Mode mode, const DeviceModel& device, NetworkParts parts);
 
 /// The same for a single call, in a loop of it.

@@ -14,6 +14,7 @@
 #include "joulecast/learn/learner.h"
 #include "joulecast/learn/model.h"
 #include "joulecast/physics/clock_curve.h"
+#include "joulecast/physics/issue_pace.h"
 #include "joulecast/physics/law.h"
 #include "joulecast/physics/physical_power.h"
 #include "joulecast/physics/sustained_peak.h"
@@ -92,6 +93,12 @@ struct HostExtra {
     friend bool operator==(const HostExtra&, const HostExtra&) = default;
 };
 
+/// Another CPU that issues the calls than the one that they were measured from.
+struct Issuer {
+    std::string cpu;  ///< Device::id
+    IssuePace pace;
+};
+
 /// What is known of a device's power beyond that of single operations. NaN: nothing was measured.
 struct PowerFacts {
     double idle_w = std::numeric_limits<double>::quiet_NaN();  ///< context alive, nothing running
@@ -147,6 +154,8 @@ struct DeviceModel {
     std::optional<Unseen> unseen;  ///< present: all its forecasts are extrapolations from other devices
     /// Fitted to networks measured at several clocks; absent: by architecture (clock_parameters() in at_point.h).
     std::optional<ClockParameters> clocks;
+    /// Present: forecasts are as that CPU issues the calls (hosts.h). Asked for, not learnt: no file holds it.
+    std::optional<Issuer> issuer{};
 };
 
 /// How a kind of call ran on one of the devices.

@@ -61,6 +61,33 @@ TEST_F(UnseenDevice, IsForecastFromItsDataSheetAndSaysSo) {
     EXPECT_EQ(answer["evidence_share"]["interpolated"].get<double>(), 0);
 }
 
+TEST_F(UnseenDevice, IsIssuedToByTheCpuAskedFor) {
+    const auto host_seconds = [](const Ran& ran) {
+        return nlohmann::json::parse(ran.out)["predictions"][0]["host_time_s"]["value"].get<double>();
+    };
+    const auto as_measured = predict("h100");
+    EXPECT_TRUE(nlohmann::json::parse(as_measured.out)["predictions"][0]["host_cpu"].is_null());
+    const auto quick = predict("h100 --host-cpu core-i9-13900k"), slow = predict("h100 --host-cpu xeon-e5-2686-v4");
+    ASSERT_EQ(quick.status, 0) << quick.err;
+    EXPECT_EQ(nlohmann::json::parse(quick.out)["predictions"][0]["host_cpu"], "core-i9-13900k");
+    // 1.40 x 5.8 GHz against 0.91 x 3.0 GHz.
+    EXPECT_NEAR(host_seconds(slow) / host_seconds(quick), 1.40 * 5.8 / (0.91 * 3.0), 1e-9);
+    EXPECT_GT(host_seconds(as_measured), host_seconds(quick));
+    EXPECT_GT(seconds_of(slow), seconds_of(quick)) << "alexnet in a batch of one waits for its host";
+    EXPECT_THAT(slow.err, HasSubstr("calls are issued by xeon-e5-2686-v4, in "));
+    EXPECT_THAT(slow.err, HasSubstr("of the time that an unknown CPU took"));
+}
+
+TEST_F(UnseenDevice, IsNotIssuedToByAGpu) {
+    const auto ran = predict("h100 --host-cpu a100");
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_THAT(ran.err, HasSubstr("is no CPU"));
+    EXPECT_EQ(predict("h100 --host-cpu no-such-cpu").status, 2);
+    const auto cpu = run_joulecast("predict alexnet --device cpu --host-cpu epyc-7763");
+    EXPECT_EQ(cpu.status, 2);
+    EXPECT_THAT(cpu.err, HasSubstr("issues its own calls"));
+}
+
 TEST_F(UnseenDevice, CanBeAFileOfOnesOwn) {
     write_file(file("mine.json"), R"({"schema":"joulecast.device/1","id":"mine","kind":"gpu","units":50,
         "peak_flop_per_s_fp32":1e13,"bandwidth_bytes_per_s":1e12,"sources":[{"text":"made up"}]})");

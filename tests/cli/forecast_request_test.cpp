@@ -24,7 +24,7 @@ std::string refused(const std::string& line) {
 TEST(ForecastRequest, TakesEveryKey) {
     const auto r = parse_forecast_request(
         R"({"id":"a","model":"resnet50","device":"h100","symbols":{"batch":8},"mode":"training","precision":"bf16",)"
-        R"("host":"cpp","optimizer":"adam","optimizer_form":"fused","accumulate":4,"checkpointing":true,)"
+        R"("host":"cpp","host_cpu":"epyc-7763","optimizer":"adam","optimizer_form":"fused","accumulate":4,"checkpointing":true,)"
         R"("clock_mhz":900,"memory_clock_mhz":1215.5,"power_limit_w":150,"operations":false})");
     EXPECT_EQ(r.id, "\"a\"");
     EXPECT_EQ(r.model, "resnet50");
@@ -33,6 +33,7 @@ TEST(ForecastRequest, TakesEveryKey) {
     EXPECT_EQ(r.setting.mode, Mode::training);
     EXPECT_EQ(r.setting.precision, "bf16");
     EXPECT_EQ(r.setting.host, Host::cpp);
+    EXPECT_EQ(r.host_cpu, "epyc-7763");
     EXPECT_EQ(r.setting.training.optimizer, Optimizer::adam);
     EXPECT_EQ(r.setting.training.form, UpdateForm::fused);
     EXPECT_EQ(r.setting.training.accumulation, 4);

@@ -60,6 +60,22 @@ TEST_F(ThisCpu, VendorIsTheOneThatTheProcessorNames) {
     EXPECT_EQ(device().vendor, "");
 }
 
+TEST_F(ThisCpu, ArchitectureFollowsFromFamilyAndModel) {
+    const auto of = [this](const std::string& vendor, int family, int model) {
+        write("proc/cpuinfo", "vendor_id\t: " + vendor + "\ncpu family\t: " + std::to_string(family) +
+                                  "\nmodel\t\t: " + std::to_string(model) + "\n" + processor(0, "X", 0, "avx2"));
+        return device().architecture;
+    };
+    EXPECT_EQ(of("GenuineIntel", 6, 85), "skylake");
+    EXPECT_EQ(of("GenuineIntel", 6, 143), "sapphire-rapids");
+    EXPECT_EQ(of("AuthenticAMD", 25, 1), "zen3");
+    EXPECT_EQ(of("AuthenticAMD", 25, 17), "zen4");
+    EXPECT_EQ(of("AuthenticAMD", 26, 2), "zen5");
+    EXPECT_EQ(of("GenuineIntel", 25, 1), "");
+    write("proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd4f\n");
+    EXPECT_EQ(device().architecture, "neoverse-v2");
+}
+
 TEST_F(ThisCpu, HyperThreadsOfACoreCountOnce) {
     write("proc/cpuinfo",
           processor(0, "X", 0, "") + processor(1, "X", 0, "") + processor(2, "X", 1, "") + processor(3, "X", 1, ""));

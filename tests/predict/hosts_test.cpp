@@ -173,5 +173,63 @@ TEST(Hosts, AddToEveryCallAlone) {
     EXPECT_NEAR(captured.cost.device_time.value.value(), 2e-6, 1e-15);
 }
 
+Device cpu_of(const std::string& id, double mhz) {
+    Device cpu;
+    cpu.id = id;
+    cpu.kind = Device::Kind::cpu;
+    cpu.architecture = "zen3";
+    cpu.boost_clock_mhz = mhz;
+    return cpu;
+}
+
+TEST(Hosts, IssueAtThePaceOfTheCpuAskedFor) {
+    DeviceModel gpu = device(Device::Kind::gpu, Host::cpp);
+    gpu.point.host_cpu = "cpu-amd-epyc-7763-64c";
+    gpu.hosts = {{Host::python, Mode::inference, 5e-3, 0.2, 5}};
+    issue_from(gpu, cpu_of("half-as-fast", 1750));  // the data sheet of the other has 3500 MHz
+    ASSERT_TRUE(gpu.issuer.has_value());
+    EXPECT_EQ(gpu.issuer->cpu, "half-as-fast");
+    EXPECT_NEAR(gpu.issuer->pace.factor, 2, 1e-12);
+    EXPECT_EQ(gpu.issuer->pace.sigma, 0.2);
+    // The host that was measured, and another one: both take twice as long, the device as long as before.
+    EXPECT_NEAR(host_seconds(issued_from(Host::cpp, Mode::inference, gpu, parts(0.5)), {}), 1, 1e-12);
+    const NetworkParts from_python = issued_from(Host::python, Mode::inference, gpu, parts(0.5));
+    EXPECT_NEAR(host_seconds(from_python, {}), 2 * (0.5 + 100 * 5e-3), 1e-12);
+    EXPECT_NEAR(device_seconds(from_python, {}), 1, 1e-12);
+    EXPECT_NEAR(composed_seconds(from_python, {}), std::pow(std::pow(2, 8) + 1, 0.125), 1e-12);
+    // T^8 = H^8 + D^8: d log T / d log H = (H / T)^8.
+    EXPECT_NEAR(share_of_host(from_python, {}), std::pow(2, 8) / (std::pow(2, 8) + 1), 0.001);
+    // 2 us of issuing hide behind a millisecond, and are all of a call that computes nothing.
+    const auto issuing = issued_from(Host::cpp, gpu, call("aten::relu(self=f32[8])", 2e-6, 2e-6));
+    EXPECT_NEAR(issuing.cost.device_time.value.value(), 4e-6, 1e-15);
+    const auto computing = issued_from(Host::cpp, gpu, call("aten::relu(self=f32[8])", 1e-3, 2e-6));
+    EXPECT_NEAR(computing.cost.device_time.value.value(), 1e-3, 1e-9);
+}
+
+TEST(Hosts, WalkTheTimelineAtThePaceOfTheCpuAskedFor) {
+    DeviceModel gpu = device(Device::Kind::gpu, Host::cpp);
+    gpu.point.host_cpu = "cpu-amd-epyc-7763-64c";
+    NetworkParts two = parts(0.6);
+    two.steps = {{0.3, 0.1, 0.5, false}, {0.3, 0.9, 0.5, false}};
+    EXPECT_NEAR(composed_seconds(two, {}), 0.6 + 0.9, 1e-12);
+    issue_from(gpu, cpu_of("half-as-fast", 1750));
+    const NetworkParts slower = issued_from(Host::cpp, Mode::inference, gpu, two);
+    EXPECT_NEAR(composed_seconds(slower, {}), 1.2 + 0.9, 1e-12);
+    EXPECT_NEAR(composed_timeline(slower, {}).issue_end_s.at(1), 1.2, 1e-12);
+}
+
+TEST(Hosts, AreAGuessWhereNobodyToldTheCpuThatWasMeasured) {
+    DeviceModel gpu = device(Device::Kind::gpu, Host::python);
+    issue_from(gpu, cpu_of("some", 3500));
+    EXPECT_EQ(gpu.issuer->pace.sigma, 0.4);
+}
+
+TEST(Hosts, AreCpusThatIssueToGpus) {
+    DeviceModel cpu = device(Device::Kind::cpu, Host::cpp);
+    EXPECT_THROW(issue_from(cpu, cpu_of("some", 3500)), Error);
+    DeviceModel gpu = device(Device::Kind::gpu, Host::cpp);
+    EXPECT_THROW(issue_from(gpu, find_device("h100-sxm")), Error);
+}
+
 }  // namespace
 }  // namespace joulecast
