@@ -99,6 +99,8 @@ nlohmann::ordered_json to_json(const Predictor& predictor, const std::string& pa
                                           {"devices", pooled.devices},
                                           {"rows", pooled.rows},
                                           {"watts_per_tflop", pooled.sustained.watts_per_tflop},
+                                          {"bandwidth_by_memory", pooled.sustained.by_memory},
+                                          {"latency_by_clock", pooled.sustained.by_clock},
                                           {"sigma_common", pooled.prior.common},
                                           {"sigma_compute", pooled.prior.compute},
                                           {"sigma_memory", pooled.prior.memory},

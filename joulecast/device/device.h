@@ -68,6 +68,11 @@ struct Device {
     double process_nm = unknown;    ///< the foundry's name of the node of the compute dies
     double release_year = unknown;  ///< of the first shipments
     std::string source;             ///< where the figures come from, in a sentence
+
+    // No figures of a data sheet: as they stand here, but where a model over devices takes them from its rule
+    // (physics/sustained_peak.h).
+    double sustained_bandwidth_share = 1;  ///< of the bandwidth, what long streams of loads and stores reach
+    double kernel_latency_s = 2e-6;        ///< what a kernel takes however little it does
 };
 
 /// Peak rate of matrix products of that type, in FLOP/s; NaN where nothing is known to go by. `math` tells how float32

@@ -63,13 +63,22 @@ void append_baselines(const MeasuredDevice& test, const std::vector<TrainingRow>
         append_networks(published, network, test.rows.device, test.rows.setting, validation.baselines);
 }
 
+/// The rows to measure: those that tell most of the device's networks.
+std::vector<std::size_t> probes_for(const DeviceModel& model, std::span<const Feature* const> columns,
+                                    const MeasuredDevice& test, std::size_t count) {
+    if (count == 0) return {};
+    std::vector<const Graph*> graphs;
+    for (const TrainingNetwork& network : test.networks) graphs.push_back(&network.graph);
+    return telling_rows(model, columns, test.rows.rows, count, targets_of(graphs, model, columns));
+}
+
 void validate_device(const PooledModel& pooled, const MeasuredDevice& test, const Parts& others, std::size_t fold,
                      const ValidationSettings& settings, std::size_t probes, NetworkValidation& validation) {
     const auto columns = all_columns();
     DeviceModel model = instantiate(pooled, test.rows.device);
     model.point = test.rows.setting;
     model.physical_power = shipped_physical_power_without(test.rows.device.id);
-    const auto chosen = telling_rows(model, columns, test.rows.rows, probes);
+    const auto chosen = probes_for(model, columns, test, probes);
     std::vector<const TrainingRow*> measured;
     for (const std::size_t row : chosen) measured.push_back(&test.rows.rows[row]);
     adjust_to(model, columns, measured);

@@ -76,7 +76,7 @@ double tile_waste(const C& c, double edge) {
 }
 /// How far the roofline is from a kernel's latency, told only where they are near each other.
 double over_latency(const C& c) {
-    const double octaves = ratio(seconds(c.roofline), kernel_latency_s);
+    const double octaves = ratio(seconds(c.roofline), c.device.kernel_latency_s);
     return std::isnan(octaves) ? -6 : std::clamp(octaves, -6.0, 5.0);
 }
 double has_argument(const C& c, std::string_view name) {

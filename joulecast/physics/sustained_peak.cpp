@@ -10,6 +10,14 @@ namespace {
 constexpr double wide_unit_lanes = 128;
 constexpr double wide_unit_share = 0.85;
 constexpr double ampere_year = 2020;
+constexpr double volta_year = 2017;
+
+constexpr double narrowest_stack_bits = 1024;
+constexpr double older_memory_share = 0.75;
+constexpr double stacked_memory_share = 0.87;
+constexpr double other_memory_share = 0.84;
+
+constexpr double cycles_of_kernel = 3400;
 
 /// The s in (0, 1] with s (0.5 + 0.5 s)^2 = share.
 double at_lower_voltage(double share) {
@@ -33,8 +41,22 @@ double sustained_share(const Device& device, const SustainedRule& rule) {
     return is_wide ? std::min(share, wide_unit_share) : share;
 }
 
+double sustained_bandwidth_share(const Device& device, const SustainedRule& rule) {
+    if (!rule.by_memory) return 1;
+    if (device.release_year < volta_year) return older_memory_share;
+    if (device.memory_bus_bits >= narrowest_stack_bits) return stacked_memory_share;
+    return device.release_year < ampere_year ? older_memory_share : other_memory_share;
+}
+
+double latency_s(const Device& device, const SustainedRule& rule) {
+    const double clock_mhz = highest_clock_mhz(device);
+    return rule.by_clock && clock_mhz > 0 ? cycles_of_kernel / (clock_mhz * 1e6) : device.kernel_latency_s;
+}
+
 Device sustained(const Device& device, const SustainedRule& rule) {
     Device slower = device;
+    slower.sustained_bandwidth_share = sustained_bandwidth_share(device, rule);
+    slower.kernel_latency_s = latency_s(device, rule);
     const double share = sustained_share(device, rule);
     slower.peak_flop_per_s_fp32 *= share;
     slower.vector_flop_per_s_fp32 *= share;

@@ -52,7 +52,7 @@ Expert fit_expert(std::span<const Sample* const> samples, const Device& device, 
         frame.point.math = samples[i]->math;
         const PreparedOperation operation = on(samples[i]->operation, device, samples[i]->math);
         rows.set_row(i, relative_row(frame, model, columns, operation));
-        logs.push_back(samples[i]->log_kernel - std::log(seconds(operation.roofline) + kernel_latency_s));
+        logs.push_back(samples[i]->log_kernel - std::log(seconds(operation.roofline) + device.kernel_latency_s));
         const std::string group = operation_group(operation.operation);
         learner.groups.push_back(numbers.try_emplace(group, numbers.size()).first->second);
     }
@@ -75,7 +75,7 @@ class Experts {
 
     const std::vector<Expert>& of(const std::vector<const Sample*>& samples, const SustainedRule& rule) {
         const Device& device = *samples.front()->device;
-        const auto [found, is_new] = fitted_.try_emplace({device.id, rule.watts_per_tflop});
+        const auto [found, is_new] = fitted_.try_emplace({device.id, rule});
         if (!is_new) return found->second;
         const Device slower = sustained(device, rule);
         std::map<Family, std::vector<const Sample*>> families;
@@ -90,7 +90,7 @@ class Experts {
   private:
     Targets targets_;
     TrainSettings settings_;
-    std::map<std::pair<std::string, double>, std::vector<Expert>> fitted_;
+    std::map<std::pair<std::string, SustainedRule>, std::vector<Expert>> fitted_;
 };
 
 /// Launch and effects of each kind of call that two devices have, and of each family.
@@ -104,7 +104,7 @@ class LawsOfKinds {
             const double roof = seconds(roofline(sample->operation.operation, slower, sample->math));
             for (const std::string& key : {sample->key, sample->family_key}) {
                 auto& [large, all] = logs[key];
-                all.push_back(sample->log_kernel - std::log(roof + kernel_latency_s));
+                all.push_back(sample->log_kernel - std::log(roof + slower.kernel_latency_s));
                 if (roof > large_roofline_s) large.push_back(all.back());
                 launches[key] = std::max(launches[key], sample->launch_s);
             }
@@ -187,17 +187,29 @@ std::vector<ErrorsByFamily> errors_left_out(std::vector<DeviceModel>& of_others,
     return errors;
 }
 
-/// Mean over devices and families of the mean absolute error, so that neither counts by its rows.
-double mean_error(const std::vector<ErrorsByFamily>& devices) {
-    std::vector<double> means;
-    for (const ErrorsByFamily& errors : devices) {
-        for (const auto& [family, logs] : errors) {
-            double sum = 0;
-            for (const double log : logs) sum += std::abs(log);
-            means.push_back(sum / static_cast<double>(logs.size()));
+double mean_size(const std::vector<double>& errors) {
+    double sum = 0;
+    for (const double error : errors) sum += std::abs(error);
+    return sum / static_cast<double>(errors.size());
+}
+
+/// Mean over devices and families of the mean absolute error, so that neither counts by its rows. Who asks for a device
+/// that was never measured mostly asks for a new one: devices count by 3^-(years before the newest / 3).
+double mean_error(const std::vector<ErrorsByFamily>& devices, const SamplesOfDevice& samples) {
+    constexpr double year_scale = 3;
+    double newest = 0;
+    for (const auto& [id, of_device] : samples) newest = std::fmax(newest, of_device.front()->device->release_year);
+    double sum = 0;
+    double weights = 0;
+    auto errors = devices.begin();
+    for (const auto& [id, of_device] : samples) {
+        const double weight = age_weight(of_device.front()->device->release_year, newest, year_scale);
+        for (const auto& [family, logs] : *errors++) {
+            sum += weight * mean_size(logs);
+            weights += weight;
         }
     }
-    return means.empty() ? 0 : mean(means);
+    return weights > 0 ? sum / weights : 0;
 }
 
 /// How experts are best taken together, and how far the result is off: from each device left out in turn. With two
@@ -214,10 +226,11 @@ void learn_from_left_out(PooledModel& pooled, const SamplesOfDevice& devices, Ex
     }
     constexpr double clearly_better = 0.97;
     auto errors = errors_left_out(of_others, devices, pooled.combination);
-    double least = clearly_better * mean_error(errors);
-    for (const Combination& tried : {Combination{3, true}, Combination{0, false}, Combination{3, false}}) {
+    double least = clearly_better * mean_error(errors, devices);
+    for (const Combination& tried : {Combination{3, true}, Combination{1.5, true}, Combination{0, false},
+                                     Combination{3, false}, Combination{1.5, false}}) {
         auto of_tried = errors_left_out(of_others, devices, tried);
-        if (const double one = mean_error(of_tried); one < least) {
+        if (const double one = mean_error(of_tried, devices); one < least) {
             least = one;
             pooled.combination = tried;
             errors = std::move(of_tried);

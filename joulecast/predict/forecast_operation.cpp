@@ -248,7 +248,7 @@ std::optional<double> log_base(Base base, const DeviceModel& device, const Prepa
     if (base == Base::watt) return 0;
     if (base == Base::output_bytes) return std::log(operation.dimensions.output_bytes + memory_offset_bytes);
     if (base == Base::planned_bytes) return std::log(planned_bytes(operation) + memory_offset_bytes);
-    if (base == Base::kernel) return std::log(seconds(operation.roofline) + kernel_latency_s);
+    if (base == Base::kernel) return std::log(seconds(operation.roofline) + device.device.kernel_latency_s);
     const Law* law = find_law(device, operation.operation);
     if (!law) return std::nullopt;
     if (base == Base::law) return std::log(seconds(*law, operation.roofline));

@@ -117,10 +117,10 @@ std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<c
     if (!(roof > 0)) return kernel;
     const double forward_roof = seconds(
         roofline(operation.dimensions.forward, compute_dtype(operation.operation), device.device, device.point.math));
-    const double efficiency = kernel->seconds / (forward_roof + kernel_latency_s);
+    const double efficiency = kernel->seconds / (forward_roof + device.device.kernel_latency_s);
     const double weight_bytes = operation.dimensions.weight_bytes;
     const double accumulating = passes_to_accumulate * weight_bytes / device.device.bandwidth_bytes_per_s;
-    const double backward = efficiency * (roof + kernel_latency_s) + accumulating;
+    const double backward = efficiency * (roof + device.device.kernel_latency_s) + accumulating;
     const double share = backward / (kernel->seconds + backward);
     kernel->seconds += backward;
     kernel->half_width = std::hypot(kernel->half_width, share * normal_90 * backward_deviation);

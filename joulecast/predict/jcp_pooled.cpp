@@ -9,7 +9,8 @@
 namespace joulecast {
 namespace {
 
-constexpr std::uint8_t pool_version = 1;
+constexpr std::uint8_t pool_version = 2;
+constexpr std::uint8_t version_before_memory = 1;  ///< its rule went by power alone
 constexpr double largest_log_factor = 50;
 
 void put_prior(ByteWriter& out, const ResidualPrior& prior) {
@@ -66,6 +67,8 @@ void put_pooled(ByteWriter& out, const PooledModel& pooled) {
     for (const double value : {pooled.sustained.watts_per_tflop, pooled.combination.year_scale, pooled.call_overhead_s})
         out.real(value);
     out.number(static_cast<std::uint8_t>(pooled.combination.by_median));
+    out.number(static_cast<std::uint8_t>(pooled.sustained.by_memory));
+    out.number(static_cast<std::uint8_t>(pooled.sustained.by_clock));
     out.signed_number(pooled.rows);
     put_prior(out, pooled.prior);
     out.number(static_cast<std::uint32_t>(pooled.laws.size()));
@@ -84,7 +87,8 @@ void put_pooled(ByteWriter& out, const PooledModel& pooled) {
 
 PooledModel take_pooled(ByteReader& in) {
     const auto version = in.number<std::uint8_t>();
-    if (version != pool_version) in.fail("its model over devices has version " + std::to_string(version));
+    if (version != pool_version && version != version_before_memory)
+        in.fail("its model over devices has version " + std::to_string(version));
     PooledModel pooled;
     pooled.kind = in.number<std::uint8_t>() == 0 ? Device::Kind::cpu : Device::Kind::gpu;
     pooled.point.math = take_name(in, parse_math, "math");
@@ -94,6 +98,10 @@ PooledModel take_pooled(ByteReader& in) {
         if (*value < 0) in.fail("its model over devices has a negative number");
     }
     pooled.combination.by_median = in.number<std::uint8_t>() != 0;
+    if (version != version_before_memory) {
+        pooled.sustained.by_memory = in.number<std::uint8_t>() != 0;
+        pooled.sustained.by_clock = in.number<std::uint8_t>() != 0;
+    }
     pooled.rows = in.signed_number();
     pooled.prior = take_prior(in);
     const std::size_t laws = in.count(24);

@@ -158,8 +158,34 @@ void adjust_to(DeviceModel& model, std::span<const Feature* const> columns,
     model.sigma_network = deviation_of_networks(model.unseen->residual, {0, std::sqrt(variance)});
 }
 
+std::vector<ResidualTarget> targets_of(std::span<const Graph* const> networks, const DeviceModel& model,
+                                       std::span<const Feature* const> columns) {
+    constexpr double least_share = 1e-3;
+    std::vector<ResidualTarget> targets;
+    for (const Graph* network : networks) {
+        std::vector<ResidualTarget> own;
+        double whole = 0;
+        for (const CountedOperation& counted : count_operations(*network)) {
+            const PreparedOperation operation = prepare(counted.operation, model.device, model.point.math);
+            const auto forecast = forecast_log(model, columns, operation, Metric::time);
+            if (!forecast || !(forecast->kernel_s > 0)) continue;
+            const double seconds = static_cast<double>(counted.count) * forecast->kernel_s;
+            whole += seconds;
+            own.push_back({residual_place(operation.dimensions, model.device), seconds});
+        }
+        for (ResidualTarget& target : own) {
+            const double share = target.weight / whole;
+            if (share < least_share) continue;
+            target.weight = share * share;
+            targets.push_back(std::move(target));
+        }
+    }
+    return targets;
+}
+
 std::vector<std::size_t> telling_rows(const DeviceModel& model, std::span<const Feature* const> columns,
-                                      std::span<const TrainingRow> rows, std::size_t count) {
+                                      std::span<const TrainingRow> rows, std::size_t count,
+                                      std::vector<ResidualTarget> targets) {
     if (!model.unseen) return {};
     // Of many rows a few hundred stand for all: those at even steps of their forecast times.
     constexpr std::size_t most_candidates = 400;
@@ -173,12 +199,14 @@ std::vector<std::size_t> telling_rows(const DeviceModel& model, std::span<const 
         kernel_s[i] = forecast->kernel_s;
         by_time.emplace_back(kernel_s[i], i);
     }
-    std::vector<ResidualPlace> candidates, targets;
+    std::vector<ResidualPlace> candidates;
     std::vector<std::size_t> candidate_rows;
+    const bool has_targets = !targets.empty();
     for (const std::size_t row : at_even_steps(std::move(by_time), most_candidates)) {
-        targets.push_back(residual_place(rows[row].operation.dimensions, model.device));
+        const ResidualPlace place = residual_place(rows[row].operation.dimensions, model.device);
+        if (!has_targets) targets.push_back({place, 1});
         if (kernel_s[row] < least_kernel_s) continue;
-        candidates.push_back(targets.back());
+        candidates.push_back(place);
         candidate_rows.push_back(row);
     }
     std::vector<std::size_t> chosen;

@@ -32,8 +32,15 @@ DeviceModel instantiate(PooledModel pooled, const Device& device);
 void adjust_to(DeviceModel& model, std::span<const Feature* const> columns,
                std::span<const TrainingRow* const> measured);
 
-/// Which of the rows' operations tell most of how a device differs from others, before any is measured.
+/// What networks ask of a device, each different operation weighted by the square of its share of its network's
+/// forecast time: what its error adds to the network's variance.
+std::vector<ResidualTarget> targets_of(std::span<const Graph* const> networks, const DeviceModel& model,
+                                       std::span<const Feature* const> columns);
+
+/// Which of the rows' operations tell most of the targets, before any is measured; without targets, of how the device
+/// differs from others at sizes like the rows'.
 std::vector<std::size_t> telling_rows(const DeviceModel& model, std::span<const Feature* const> columns,
-                                      std::span<const TrainingRow> rows, std::size_t count);
+                                      std::span<const TrainingRow> rows, std::size_t count,
+                                      std::vector<ResidualTarget> targets = {});
 
 }  // namespace joulecast

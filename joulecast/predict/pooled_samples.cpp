@@ -98,40 +98,101 @@ std::vector<PooledSample> pooled_samples(std::span<const DeviceRows* const> part
     return samples;
 }
 
-SustainedRule choose_rule(std::span<const PooledSample* const> samples) {
-    constexpr double clearly_compute_bound = 2;
-    constexpr double long_roofline_s = 1e-4;
-    constexpr double clearly_better = 0.8;
-    std::map<KindOnDevice, std::vector<double>> values;
-    std::map<std::string, const Device*> devices;
+namespace {
+
+/// Medians over the rows of each kind of call on each device of log(kernel / what the data sheet says).
+class Middles {
+  public:
+    void add(const PooledSample& sample, double log_ratio) {
+        logs_[{sample.key, sample.device->id}].push_back(log_ratio);
+        devices_[sample.device->id] = sample.device;
+    }
+
+    std::size_t devices() const { return devices_.size(); }
+
+    /// deviation_left_out() where each device runs at `share(device)` of what its data sheet says.
+    template <class Share>
+    double deviation(Share share) const {
+        std::map<std::string, std::map<std::string, double>> by_kind;
+        for (const auto& [kind, logs] : logs_)
+            by_kind[kind.first][kind.second] = median(logs) + std::log(share(*devices_.at(kind.second)));
+        return deviation_left_out(by_kind);
+    }
+    double deviation() const {
+        return deviation([](const Device&) { return 1.0; });
+    }
+
+  private:
+    std::map<KindOnDevice, std::vector<double>> logs_;
+    std::map<std::string, const Device*> devices_;
+};
+
+constexpr double clearly_bound = 2;
+constexpr double clearly_better = 0.8;
+constexpr double long_roofline_s = 1e-4;
+constexpr std::size_t least_devices_of_rule = 3;
+
+Roofline roofline_of(const PooledSample& sample) {
+    return roofline(sample.operation.operation, *sample.device, sample.math);
+}
+
+double choose_watts(std::span<const PooledSample* const> samples) {
+    Middles middles;
     for (const PooledSample* sample : samples) {
         if (compute_dtype(sample->operation.operation) != Dtype::f32 || sample->math != Math::ieee) continue;
-        const Roofline roof = roofline(sample->operation.operation, *sample->device, sample->math);
-        if (roof.flop_s < clearly_compute_bound * roof.byte_s || seconds(roof) < long_roofline_s) continue;
-        values[{sample->key, sample->device->id}].push_back(sample->log_kernel - std::log(seconds(roof)));
-        devices[sample->device->id] = sample->device;
+        const Roofline roof = roofline_of(*sample);
+        if (roof.flop_s < clearly_bound * roof.byte_s || seconds(roof) < long_roofline_s) continue;
+        middles.add(*sample, sample->log_kernel - std::log(seconds(roof)));
     }
-    if (devices.size() < 3) return {};
-    std::map<KindOnDevice, double> middles;
-    for (const auto& [kind, logs] : values) middles[kind] = median(logs);
-    const auto deviation = [&](const SustainedRule& rule) {
-        std::map<std::string, std::map<std::string, double>> by_kind;
-        for (const auto& [kind, middle] : middles) {
-            const double slower = std::log(sustained_share(*devices.at(kind.second), rule));
-            by_kind[kind.first][kind.second] = middle + slower;
-        }
-        return deviation_left_out(by_kind);
+    if (middles.devices() < least_devices_of_rule) return 0;
+    const auto deviation = [&](double watts) {
+        SustainedRule rule;
+        rule.watts_per_tflop = watts;
+        return middles.deviation([&](const Device& device) { return sustained_share(device, rule); });
     };
-    SustainedRule best;
+    double best = 0;
     double least = clearly_better * deviation(best);
     for (const double watts : {14.0, 15.0, 16.0, 17.0, 18.0}) {
-        const double one = deviation({watts});
-        if (one < least) {
+        if (const double one = deviation(watts); one < least) {
             least = one;
-            best = {watts};
+            best = watts;
         }
     }
     return best;
+}
+
+bool is_better_by_memory(std::span<const PooledSample* const> samples) {
+    Middles middles;
+    for (const PooledSample* sample : samples) {
+        const Roofline roof = roofline_of(*sample);
+        if (roof.byte_s < clearly_bound * roof.flop_s || seconds(roof) < long_roofline_s) continue;
+        middles.add(*sample, sample->log_kernel - std::log(seconds(roof)));
+    }
+    SustainedRule rule;
+    rule.by_memory = true;
+    return middles.devices() >= least_devices_of_rule && middles.deviation([&](const Device& device) {
+        return sustained_bandwidth_share(device, rule);
+    }) < clearly_better * middles.deviation();
+}
+
+/// Of calls that do so little that their kernel is mostly latency.
+bool is_better_by_clock(std::span<const PooledSample* const> samples) {
+    SustainedRule rule;
+    rule.by_clock = true;
+    Middles without, with;
+    for (const PooledSample* sample : samples) {
+        const double roof = seconds(roofline_of(*sample));
+        if (roof > sample->device->kernel_latency_s) continue;
+        without.add(*sample, sample->log_kernel - std::log(roof + sample->device->kernel_latency_s));
+        with.add(*sample, sample->log_kernel - std::log(roof + latency_s(*sample->device, rule)));
+    }
+    return without.devices() >= least_devices_of_rule && with.deviation() < clearly_better * without.deviation();
+}
+
+}  // namespace
+
+SustainedRule choose_rule(std::span<const PooledSample* const> samples) {
+    return {choose_watts(samples), is_better_by_memory(samples), is_better_by_clock(samples)};
 }
 
 }  // namespace joulecast

@@ -19,6 +19,7 @@ constexpr double size_length = 3.8;
 constexpr double batch_length = 7.9;
 constexpr double wave_length = 3.1;
 constexpr double tail_length = 0.5;
+constexpr double alignment_length = 1;
 constexpr double most_waves = 7;
 constexpr double tile = 128;
 /// Of the t distribution that measured errors are taken to come from.
@@ -26,6 +27,12 @@ constexpr double error_degrees = 4;
 
 double octaves(double size) {
     return size > 0 ? std::log2(size) : 0;
+}
+
+/// 0 for whole cache lines of 128 bytes in float32, 1 for whole vector loads of 16, else 2.
+double misalignment(double size) {
+    if (std::fmod(size, 32) == 0) return 0;
+    return std::fmod(size, 4) == 0 ? 1 : 2;
 }
 
 double square(double x) {
@@ -69,7 +76,8 @@ ResidualPlace residual_place(const Dimensions& d, const Device& device) {
     ResidualPlace place;
     place.family = d.family;
     if (!(d.gemm_m > 0)) {
-        place.at = {octaves(d.elements_out) / size_length, octaves(d.last) / size_length, 0, 0, 0, 0};
+        place.at = {octaves(d.elements_out) / size_length,  octaves(d.last) / size_length, 0, 0, 0, 0,
+                    misalignment(d.last) / alignment_length};
         return place;
     }
     const double tiles = d.gemm_b * std::ceil(d.gemm_m / tile) * std::ceil(d.gemm_n / tile);
@@ -81,7 +89,8 @@ ResidualPlace residual_place(const Dimensions& d, const Device& device) {
                 octaves(d.gemm_k) / size_length,
                 octaves(d.gemm_b) / batch_length,
                 std::min(octaves(waves), most_waves) / wave_length,
-                octaves(std::ceil(waves) / waves) / tail_length};
+                octaves(std::ceil(waves) / waves) / tail_length,
+                std::max(misalignment(d.gemm_n), misalignment(d.gemm_k)) / alignment_length};
     return place;
 }
 
@@ -161,9 +170,9 @@ double ResidualProcess::half_width_90(const Belief& belief, Family family) const
 }
 
 std::vector<std::size_t> most_telling(const ResidualPrior& prior, std::span<const ResidualPlace> candidates,
-                                      std::span<const ResidualPlace> targets, std::size_t count) {
+                                      std::span<const ResidualTarget> targets, std::size_t count) {
     std::vector<ResidualPlace> all(candidates.begin(), candidates.end());
-    all.insert(all.end(), targets.begin(), targets.end());
+    for (const ResidualTarget& target : targets) all.push_back(target.place);
     const std::size_t n = all.size();
     std::vector<double> now(n * n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -176,7 +185,8 @@ std::vector<std::size_t> most_telling(const ResidualPrior& prior, std::span<cons
         for (std::size_t c = 0; c < candidates.size(); ++c) {
             if (std::find(chosen.begin(), chosen.end(), c) != chosen.end()) continue;
             double drop = 0;
-            for (std::size_t t = candidates.size(); t < n; ++t) drop += square(now[c * n + t]);
+            for (std::size_t t = candidates.size(); t < n; ++t)
+                drop += targets[t - candidates.size()].weight * square(now[c * n + t]);
             drop /= now[c * n + c] + prior.noise_variance(all[c].family);
             if (drop > most) {
                 most = drop;

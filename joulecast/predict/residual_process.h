@@ -16,8 +16,10 @@ namespace joulecast {
 struct ResidualPlace {
     Family family = Family::other;
     /// In lengths over which errors change: log2 of m, n, k, batch of the matrix product, of its waves of 128 x 128
-    /// tiles (7 at most), and of their tail; without a product, log2 of elements and of the innermost size.
-    std::array<double, 6> at{};
+    /// tiles (7 at most), and of their tail; without a product, log2 of elements and of the innermost size. Last the
+    /// alignment of the sizes in memory, n and k or the innermost: 0 for multiples of 32, 1 of 4, else 2; kernels for
+    /// unaligned operands are others, and say little of those for aligned ones.
+    std::array<double, 7> at{};
 };
 
 ResidualPlace residual_place(const Dimensions& dimensions, const Device& device);
@@ -76,9 +78,15 @@ class ResidualProcess {
 /// Prior covariance of two places' errors, noise apart.
 double covariance(const ResidualPrior& prior, const ResidualPlace& a, const ResidualPlace& b);
 
-/// Which of the candidates to measure: greedily those that take most off the sum of the targets' variances. Needs no
-/// measurement. At most `count` indices, in order of their worth.
+/// An operation that is to be forecast.
+struct ResidualTarget {
+    ResidualPlace place;
+    double weight = 1;
+};
+
+/// Which of the candidates to measure: greedily those that take most off the weighted sum of the targets' variances.
+/// Needs no measurement. At most `count` indices, in order of their worth.
 std::vector<std::size_t> most_telling(const ResidualPrior& prior, std::span<const ResidualPlace> candidates,
-                                      std::span<const ResidualPlace> targets, std::size_t count);
+                                      std::span<const ResidualTarget> targets, std::size_t count);
 
 }  // namespace joulecast

@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
+#include "joulecast/predict/forecast_operation.h"
 #include "joulecast/predict/residual_prior.h"
 
 namespace joulecast {
@@ -82,11 +84,33 @@ TEST(ResidualProcess, RefusesWhatCannotBe) {
 TEST(MostTelling, IsTheOneAmongThoseAskedFor) {
     const std::vector<ResidualPlace> candidates{place(Family::softmax, 0), place(Family::matmul, 9),
                                                 place(Family::matmul, 1)};
-    const std::vector<ResidualPlace> targets{place(Family::matmul, 0.9), place(Family::matmul, 1.1)};
+    const std::vector<ResidualTarget> targets{{place(Family::matmul, 0.9), 1}, {place(Family::matmul, 1.1), 1}};
     const auto chosen = most_telling(prior(), candidates, targets, 2);
     ASSERT_EQ(chosen.size(), 2U);
     EXPECT_EQ(chosen[0], 2U);
     EXPECT_EQ(most_telling(prior(), candidates, targets, 9).size(), 3U);
+}
+
+TEST(MostTelling, LooksAtWhatCountsMost) {
+    const std::vector<ResidualPlace> candidates{place(Family::matmul, 0), place(Family::matmul, 9)};
+    const auto first = [&](double weight) {
+        const std::vector<ResidualTarget> targets{{place(Family::matmul, 0.1), weight}, {place(Family::matmul, 9), 1}};
+        return most_telling(prior(), candidates, targets, 1).at(0);
+    };
+    EXPECT_EQ(first(3), 0U);
+    EXPECT_EQ(first(0.3), 1U);
+}
+
+TEST(ResidualPlace, TellsAlignedProductsFromOthers) {
+    const Device v100 = find_device("v100-32g-pcie");
+    const auto at = [&](const std::string& sizes) {
+        const Operation product = parse_operation("aten::bmm(self=f32[1,512," + sizes + "])");
+        return residual_place(prepare(product, v100, Math::ieee).dimensions, v100);
+    };
+    const ResidualPlace whole = at("512], mat2=f32[1,512,512"), odd = at("511], mat2=f32[1,511,512"),
+                        odder = at("509], mat2=f32[1,509,510");
+    EXPECT_LT(covariance(prior(), whole, odd), 0.5 * covariance(prior(), whole, whole));
+    EXPECT_GT(covariance(prior(), odd, odder), 0.9 * covariance(prior(), odd, odd));
 }
 
 TEST(ResidualPrior, ComesFromTheMomentsOfTheDevices) {
