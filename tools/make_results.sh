@@ -121,9 +121,10 @@ gpus() {
     begin "${titles[gpus]}"
     cat >>"$result" <<'TEXT'
 Data: `neusight` and `aiconfigurator` ([data.md](data.md)). Each GPU in turn is forecast by a model over the others, first
-from its data sheet alone, then with ten of its operations measured. Choices in the model (how devices are combined, the
-prior of their errors) are made without the GPU left out; its structure was changed twice with V100 and A100 results in
-sight, so other GPUs may do worse.
+from its data sheet alone, then with ten of its operations measured. Choices in the model (how devices are combined, which
+rules of physics/sustained_peak.h hold, the prior of their errors) are made without the GPU left out; its structure was
+changed three times with V100 and A100 results in sight, last when memories of different kinds and ages got a share of
+their bandwidth each and probes were chosen for the networks to be forecast, so other GPUs may do worse.
 
     joulecast import neusight $JOULECAST_DATA/neusight/ops_*.csv $JOULECAST_DATA/neusight/networks_*.csv --db gpus.db
 
@@ -132,6 +133,16 @@ TEXT
     "$joulecast" import neusight "$data"/neusight/ops_*.csv "$data"/neusight/networks_*.csv --db "$work/gpus.db" >/dev/null
     table validate --db "$work/gpus.db" --split device
     table validate --db "$work/gpus.db" --split device --probes 10
+    cat >>"$result" <<'TEXT'
+
+### AIConfigurator: bf16 and fp8 matrix products
+
+    joulecast import aiconfigurator $JOULECAST_DATA/aiconfigurator/gemm_*.csv.gz --db products.db
+TEXT
+    "$joulecast" import aiconfigurator "$data"/aiconfigurator/gemm_*.csv.gz --db "$work/products.db" >/dev/null
+    table validate --db "$work/products.db" --split device
+    table validate --db "$work/products.db" --split device --probes 10
+    table validate --db "$work/products.db" --split device --probes 50
 }
 
 clocks() {

@@ -13,9 +13,15 @@
 namespace joulecast {
 namespace {
 
-const std::vector<DataSheet>& sheets() {
-    static const std::vector<DataSheet> all = DeviceTable().sheets();
+std::vector<DataSheet> of_kind(Device::Kind kind) {
+    std::vector<DataSheet> all = DeviceTable().sheets();
+    std::erase_if(all, [kind](const DataSheet& sheet) { return sheet.device.kind != kind; });
     return all;
+}
+
+const std::vector<DataSheet>& sheets() {
+    static const std::vector<DataSheet> gpus = of_kind(Device::Kind::gpu);
+    return gpus;
 }
 
 /// Data sheets round to two or three digits.
@@ -145,6 +151,20 @@ TEST(ShippedSheets, ClocksAndPowersAreInOrder) {
         if (!std::isnan(d.idle_w)) {
             EXPECT_LT(d.idle_w, 0.4 * d.tdp_w) << d.id;
         }
+    }
+}
+
+TEST(ShippedSheets, OfCpusKnowWhatIssuingNeeds) {
+    const std::vector<DataSheet> cpus = of_kind(Device::Kind::cpu);
+    EXPECT_GE(cpus.size(), 30U);
+    for (const DataSheet& sheet : cpus) {
+        const Device& d = sheet.device;
+        EXPECT_FALSE(d.vendor.empty() || d.architecture.empty()) << d.id;
+        EXPECT_GT(d.units, 0) << d.id;
+        EXPECT_FALSE(std::isnan(d.base_clock_mhz) && std::isnan(d.boost_clock_mhz)) << d.id;
+        EXPECT_FALSE(d.base_clock_mhz > d.boost_clock_mhz) << d.id;
+        EXPECT_FALSE(std::isnan(d.last_level_cache_bytes)) << d.id;
+        EXPECT_FALSE(sheet.sources.at("units").empty()) << d.id;
     }
 }
 

@@ -2,13 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "joulecast/error.h"
 #include "joulecast/predict/forecast_network.h"
 #include "joulecast/predict/forecast_unseen.h"
 #include "joulecast/predict/jcp.h"
+#include "joulecast/predict/jcp_pooled.h"
+#include "joulecast/predict/pooled_samples.h"
 #include "tests/predict/made_up_gpus.h"
+#include "tests/predict/synthetic.h"
 
 namespace joulecast {
 namespace {
@@ -151,6 +155,70 @@ TEST(Pooled, ComesBackFromItsFile) {
     const DeviceModel other = instantiate(back.pooled[0], find_device("t4"));
     EXPECT_EQ(forecast_operation(one, all_columns(), product(one), {}).kernel_s,
               forecast_operation(other, all_columns(), product(other), {}).kernel_s);
+}
+
+std::vector<std::byte> written(const PooledModel& model) {
+    ByteWriter out;
+    put_pooled(out, model);
+    return out.bytes();
+}
+
+// The first version knew of power alone: the same without the two flags that stand behind each other.
+TEST(Pooled, OpensAsItWasWrittenBeforeItsRulesKnewOfMemoriesAndClocks) {
+    PooledModel plain = pooled(), by_memory = pooled();
+    plain.sustained.by_memory = plain.sustained.by_clock = by_memory.sustained.by_clock = false;
+    by_memory.sustained.by_memory = true;
+    std::vector<std::byte> bytes = written(plain);
+    const std::vector<std::byte> other = written(by_memory);
+    const auto flag = std::mismatch(bytes.begin(), bytes.end(), other.begin()).first;
+    ASSERT_NE(flag, bytes.end());
+    bytes.erase(flag, flag + 2);
+    bytes.front() = std::byte{1};
+    ByteReader in(bytes, "before");
+    const PooledModel before = take_pooled(in);
+    EXPECT_TRUE(in.at_end());
+    EXPECT_EQ(written(before), written(plain));
+    ByteReader now(other, "now");
+    EXPECT_TRUE(take_pooled(now).sustained.by_memory);
+    bytes.front() = std::byte{3};
+    ByteReader later(bytes, "later");
+    EXPECT_THROW(take_pooled(later), FormatError);
+}
+
+/// Cards of several kinds and ages of memory, whose streams reach what the rule says where `by_memory`.
+SustainedRule rule_of_made_up(bool by_memory) {
+    SustainedRule true_rule;
+    true_rule.by_memory = by_memory;
+    std::vector<DeviceRows> all;
+    for (const char* id : {"p100", "t4", "v100-32g-pcie", "a100-40g-sxm", "l40s"}) {
+        DeviceRows& made = all.emplace_back(made_up_rows(id, 1.0));
+        for (TrainingRow& row : made.rows) {
+            const Roofline roof = roofline(row.operation.operation, made.device, made.setting.math);
+            if (roof.byte_s > roof.flop_s) row.time_s /= sustained_bandwidth_share(made.device, true_rule);
+        }
+    }
+    std::vector<const DeviceRows*> chosen;
+    for (const DeviceRows& one : all) chosen.push_back(&one);
+    const std::vector<PooledSample> samples = pooled_samples(chosen);
+    std::vector<const PooledSample*> of_all;
+    for (const PooledSample& sample : samples) of_all.push_back(&sample);
+    return choose_rule(of_all);
+}
+
+TEST(Pooled, GoesByMemoryWhereDevicesDo) {
+    EXPECT_TRUE(rule_of_made_up(true).by_memory);
+    EXPECT_FALSE(rule_of_made_up(false).by_memory);
+}
+
+TEST(Pooled, WeighsTargetsByTheSquareOfTheirShareOfANetwork) {
+    const DeviceModel a30 = instantiate(pooled(), find_device("a30"));
+    const Graph graph = testing::synthetic_graph("resnet18", 8);
+    const auto targets = targets_of(std::vector{&graph}, a30, all_columns());
+    ASSERT_GT(targets.size(), 5U);
+    double shares = 0;
+    for (const ResidualTarget& target : targets) shares += std::sqrt(target.weight);
+    EXPECT_GT(shares, 0.9);
+    EXPECT_LT(shares, 1 + 1e-9);
 }
 
 }  // namespace
