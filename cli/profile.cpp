@@ -9,6 +9,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -105,7 +106,7 @@ struct Wish {
     std::optional<double> budget_s;        ///< of the command line: for this run
     std::optional<double> whole_budget_s;  ///< of plan files: for all that they name
     std::int64_t augment = 0;              ///< variants in all
-    bool probe = false;
+    std::set<Mode> probe;                  ///< modes that the probe is measured in
     HowToMeasure how;
 
     Host host() const { return how.host.value_or(Host::cpp); }
@@ -144,7 +145,10 @@ Wish wish(const Options& options) {
     }
     if (!named.models.empty()) requests.push_back(with_options(named, options));
     Wish all;
-    all.probe = options.probe;
+    if (options.probe) {
+        for (const Mode mode : options.mode ? parse_modes(*options.mode) : std::vector{Mode::inference})
+            all.probe.insert(mode);
+    }
     double budget_s = 0;
     bool limited = !requests.empty();
     // The worker's device names say it: "cpu", "cuda:0".
@@ -154,7 +158,7 @@ Wish wish(const Options& options) {
             all.variations.push_back(std::move(variation));
         add_named(request, all.named);
         all.augment += request.augment;
-        all.probe = all.probe || request.probe;
+        if (request.probe) all.probe.insert(request.modes.begin(), request.modes.end());
         limited = limited && request.budget_s.has_value();
         budget_s += request.budget_s.value_or(0);
         all.how = together(all.how, request.how);
@@ -225,8 +229,10 @@ PlanSettings plan_settings(const Options& options, const Wish& wish, const proto
     settings.whole_budget_s = wish.whole_budget_s;
     settings.seed = options.seed;
     settings.named = wish.named;
-    if (wish.probe)
-        for (Operation& operation : probe_operations()) settings.probe.push_back({std::move(operation), Math::ieee});
+    for (const Mode mode : wish.probe) {
+        for (Operation& operation : probe_operations(mode))
+            settings.probe.push_back({std::move(operation), Math::ieee});
+    }
     settings.augmentation = augment(wish.variations, {wish.augment, options.seed, worker.device.memory_bytes});
     parse_shard(options.shard, settings);
     settings.overhead_s = overhead_s(settings);

@@ -1,6 +1,7 @@
 #include "joulecast/profile/probe.h"
 
 #include <array>
+#include <span>
 #include <string_view>
 
 namespace joulecast {
@@ -51,13 +52,35 @@ constexpr auto texts = std::to_array<std::string_view>({
     "aten::embedding(weight=f32[30522,768], indices=i64[8,128])",
 });
 
+constexpr auto training_texts = std::to_array<std::string_view>({
+    "aten::conv2d(input=f32[8,64,56,56]~, weight=f32[64,64,3,3]~, padding=[1,1])",
+    "aten::conv2d(input=f32[8,512,7,7]~, weight=f32[512,512,3,3]~, padding=[1,1])",
+    "aten::conv2d(input=f32[8,256,14,14]~, weight=f32[1024,256,1,1]~)",
+    "aten::conv2d(input=f32[8,96,56,56]~, weight=f32[96,1,3,3]~, padding=[1,1], groups=96)",
+    "aten::mm(self=f32[1024,1024]~, mat2=f32[1024,1024]~)",
+    "aten::linear(input=f32[8,128,768]~, weight=f32[3072,768]~, bias=f32[3072]~)",
+    "aten::linear(input=f32[8,2048]~, weight=f32[1000,2048]~, bias=f32[1000]~)",
+    "aten::bmm(self=f32[96,128,64]~, mat2=f32[96,64,128]~)",
+    "aten::batch_norm(input=f32[8,64,56,56]~, weight=f32[64]~, bias=f32[64]~, running_mean=f32[64], "
+    "running_var=f32[64], training=true, momentum=0.1, eps=1e-05, cudnn_enabled=true)",
+    "aten::layer_norm(input=f32[8,128,768]~, normalized_shape=[768], weight=f32[768]~, bias=f32[768]~)",
+    "aten::softmax.int(self=f32[8,12,128,128]~, dim=-1)",
+    "aten::relu(self=f32[8,64,112,112]~)",
+    "aten::gelu(self=f32[8,128,3072]~)",
+    "aten::max_pool2d(self=f32[8,64,112,112]~, kernel_size=[3,3], stride=[2,2], padding=[1,1])",
+});
+
+std::vector<Operation> parsed(std::span<const std::string_view> all) {
+    std::vector<Operation> operations;
+    operations.reserve(all.size());
+    for (const std::string_view text : all) operations.push_back(parse_operation(text));
+    return operations;
+}
+
 }  // namespace
 
-std::vector<Operation> probe_operations() {
-    std::vector<Operation> operations;
-    operations.reserve(texts.size());
-    for (const std::string_view text : texts) operations.push_back(parse_operation(text));
-    return operations;
+std::vector<Operation> probe_operations(Mode mode) {
+    return mode == Mode::training ? parsed(training_texts) : parsed(texts);
 }
 
 }  // namespace joulecast

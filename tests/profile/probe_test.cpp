@@ -24,6 +24,21 @@ TEST(Probe, IsOfDifferentOperationsThatCanBeMeasured) {
     EXPECT_EQ(texts.size(), 32u);
 }
 
+TEST(Probe, HasBackwardPassesInTraining) {
+    std::set<std::string> forward, texts;
+    for (const Operation& operation : probe_operations()) forward.insert(operation.target);
+    for (const Operation& operation : probe_operations(Mode::training)) {
+        const std::string text = signature(operation);
+        EXPECT_EQ(mode(operation), Mode::training) << text;
+        EXPECT_EQ(canonical(operation), operation) << text;
+        EXPECT_GT(backward_counts(operation).bytes_read, 0) << text;
+        EXPECT_TRUE(is_measurable(operation)) << text;
+        EXPECT_TRUE(forward.contains(operation.target)) << text;
+        texts.insert(text);
+    }
+    EXPECT_EQ(texts.size(), 14U);
+}
+
 TEST(Probe, CoversTheFamiliesThatNetworksSpendTimeIn) {
     std::map<Family, int> families;
     for (const Operation& operation : probe_operations()) ++families[family(operation)];
