@@ -104,6 +104,18 @@ PreparedOperation forward_alone(const PreparedOperation& operation, const Device
     return forward;
 }
 
+/// What measurements on the device say of calls with a backward pass, in place of what they say of the forward pass.
+void correct_for_both(KernelForecast& kernel, const DeviceModel& device, const PreparedOperation& operation) {
+    const ResidualProcess& residual = device.unseen->residual;
+    if (residual.measured() == 0) return;
+    const ResidualPlace both_at = residual_place(operation.dimensions, device.device);
+    ResidualPlace forward_at = both_at;
+    forward_at.at.back() = 0;
+    const auto both = residual.at(both_at);
+    kernel.seconds *= std::exp(both.mean - residual.at(forward_at).mean);
+    kernel.half_width = residual.half_width_90(both, operation.family());
+}
+
 /// The kernels of both passes, by that of the forward pass.
 std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<const Feature* const> columns,
                                           const PreparedOperation& operation, ForwardKernels& known) {
@@ -123,6 +135,7 @@ std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<c
     const double backward = efficiency * (roof + device.device.kernel_latency_s) + accumulating;
     const double share = backward / (kernel->seconds + backward);
     kernel->seconds += backward;
+    correct_for_both(*kernel, device, operation);
     kernel->half_width = std::hypot(kernel->half_width, share * normal_90 * backward_deviation);
     kernel->launch_s *= weight_bytes > 0 ? 3 : 2;
     return kernel;

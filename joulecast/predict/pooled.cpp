@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -187,22 +188,26 @@ std::vector<std::size_t> telling_rows(const DeviceModel& model, std::span<const 
                                       std::span<const TrainingRow> rows, std::size_t count,
                                       std::vector<ResidualTarget> targets) {
     if (!model.unseen) return {};
-    // Of many rows a few hundred stand for all: those at even steps of their forecast times.
+    // Of many rows a few hundred stand for all: those at even steps of their forecast times, and of their times the few
+    // that have a backward pass.
     constexpr std::size_t most_candidates = 400;
+    constexpr std::size_t most_in_training = 100;
     constexpr double least_kernel_s = 5e-4;  // a shorter one is measured beside its launch
     std::vector<double> kernel_s(rows.size());
-    std::vector<std::pair<double, std::size_t>> by_time;
+    std::vector<std::pair<double, std::size_t>> by_time, in_training;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const PreparedOperation operation = on(rows[i].operation, model.device, model.point.math);
         const auto forecast = forecast_log(model, columns, operation, Metric::time);
         if (!forecast || !(forecast->kernel_s > 0)) continue;
         kernel_s[i] = forecast->kernel_s;
-        by_time.emplace_back(kernel_s[i], i);
+        (mode(operation.operation) == Mode::training ? in_training : by_time).emplace_back(kernel_s[i], i);
     }
     std::vector<ResidualPlace> candidates;
     std::vector<std::size_t> candidate_rows;
     const bool has_targets = !targets.empty();
-    for (const std::size_t row : at_even_steps(std::move(by_time), most_candidates)) {
+    std::vector<std::size_t> standing = at_even_steps(std::move(by_time), most_candidates);
+    std::ranges::copy(at_even_steps(std::move(in_training), most_in_training), std::back_inserter(standing));
+    for (const std::size_t row : standing) {
         const ResidualPlace place = residual_place(rows[row].operation.dimensions, model.device);
         if (!has_targets) targets.push_back({place, 1});
         if (kernel_s[row] < least_kernel_s) continue;

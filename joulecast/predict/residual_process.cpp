@@ -20,6 +20,7 @@ constexpr double batch_length = 7.9;
 constexpr double wave_length = 3.1;
 constexpr double tail_length = 0.5;
 constexpr double alignment_length = 1;
+constexpr double backward_length = 1;
 constexpr double most_waves = 7;
 constexpr double tile = 128;
 /// Of the t distribution that measured errors are taken to come from.
@@ -75,22 +76,25 @@ std::vector<double> backward(const std::vector<double>& factor, std::vector<doub
 ResidualPlace residual_place(const Dimensions& d, const Device& device) {
     ResidualPlace place;
     place.family = d.family;
+    const bool has_backward = d.backward.bytes_read + d.backward.bytes_written > 0;
+    place.at.back() = has_backward ? 1 / backward_length : 0;
     if (!(d.gemm_m > 0)) {
-        place.at = {octaves(d.elements_out) / size_length,  octaves(d.last) / size_length, 0, 0, 0, 0,
-                    misalignment(d.last) / alignment_length};
+        place.at[0] = octaves(d.elements_out) / size_length;
+        place.at[1] = octaves(d.last) / size_length;
+        place.at[6] = misalignment(d.last) / alignment_length;
         return place;
     }
     const double tiles = d.gemm_b * std::ceil(d.gemm_m / tile) * std::ceil(d.gemm_n / tile);
     const double at_once = static_cast<double>(std::max(1, device.units)) *
                            (device.fp32_lanes_per_unit > 0 ? device.fp32_lanes_per_unit / 64 : 1);
     const double waves = tiles / at_once;
-    place.at = {octaves(d.gemm_m) / size_length,
-                octaves(d.gemm_n) / size_length,
-                octaves(d.gemm_k) / size_length,
-                octaves(d.gemm_b) / batch_length,
-                std::min(octaves(waves), most_waves) / wave_length,
-                octaves(std::ceil(waves) / waves) / tail_length,
-                std::max(misalignment(d.gemm_n), misalignment(d.gemm_k)) / alignment_length};
+    place.at[0] = octaves(d.gemm_m) / size_length;
+    place.at[1] = octaves(d.gemm_n) / size_length;
+    place.at[2] = octaves(d.gemm_k) / size_length;
+    place.at[3] = octaves(d.gemm_b) / batch_length;
+    place.at[4] = std::min(octaves(waves), most_waves) / wave_length;
+    place.at[5] = octaves(std::ceil(waves) / waves) / tail_length;
+    place.at[6] = std::max(misalignment(d.gemm_n), misalignment(d.gemm_k)) / alignment_length;
     return place;
 }
 

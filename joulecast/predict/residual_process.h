@@ -16,10 +16,10 @@ namespace joulecast {
 struct ResidualPlace {
     Family family = Family::other;
     /// In lengths over which errors change: log2 of m, n, k, batch of the matrix product, of its waves of 128 x 128
-    /// tiles (7 at most), and of their tail; without a product, log2 of elements and of the innermost size. Last the
+    /// tiles (7 at most), and of their tail; without a product, log2 of elements and of the innermost size. Then the
     /// alignment of the sizes in memory, n and k or the innermost: 0 for multiples of 32, 1 of 4, else 2; kernels for
-    /// unaligned operands are others, and say little of those for aligned ones.
-    std::array<double, 7> at{};
+    /// unaligned operands are others, and say little of those for aligned ones. Last 1 with a backward pass, else 0.
+    std::array<double, 8> at{};
 };
 
 ResidualPlace residual_place(const Dimensions& dimensions, const Device& device);

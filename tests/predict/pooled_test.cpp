@@ -142,6 +142,31 @@ TEST(Pooled, AFewMeasurementsAdjustItAndNarrowItsIntervals) {
     EXPECT_LT(model.sigma_network, sigma);
 }
 
+TEST(Pooled, BackwardPassesFollowThoseThatWereMeasured) {
+    DeviceModel model = instantiate(pooled(), find_device("a30"));
+    const auto kernel_s = [&](const DeviceModel& device, const char* marks) {
+        return forecast_operation(device, all_columns(), product(device, marks), {}).kernel_s;
+    };
+    const double forward = kernel_s(model, ""), both = kernel_s(model, "~");
+    // Calls like it, with their backward passes, half as slow again as the model thinks.
+    std::vector<TrainingRow> rows;
+    for (const char* size : {"1000", "1010", "990", "1100"}) {
+        const std::string sizes = std::string("=f32[") + size + "," + size + "]~";
+        TrainingRow& row = rows.emplace_back();
+        row.operation =
+            prepare(parse_operation("aten::linear(input" + sizes + ", weight" + sizes + ")"), model.device, Math::ieee);
+        const auto forecast = forecast_operation(model, all_columns(), row.operation, {});
+        row.time_s = forecast.cost.device_time.value.value() + 0.5 * forecast.kernel_s;
+    }
+    std::vector<const TrainingRow*> probes;
+    for (const TrainingRow& row : rows) probes.push_back(&row);
+    adjust_to(model, all_columns(), probes);
+    EXPECT_GT(kernel_s(model, "~") / both, 1.2);
+    EXPECT_LT(kernel_s(model, "~") / both, 1.5);
+    EXPECT_GT(kernel_s(model, "") / forward, 1.02);
+    EXPECT_LT(kernel_s(model, "") / forward, kernel_s(model, "~") / both);
+}
+
 TEST(Pooled, ComesBackFromItsFile) {
     Predictor predictor = empty_predictor();
     predictor.pooled.push_back(pooled());

@@ -113,6 +113,17 @@ TEST(ResidualPlace, TellsAlignedProductsFromOthers) {
     EXPECT_GT(covariance(prior(), odd, odder), 0.9 * covariance(prior(), odd, odd));
 }
 
+TEST(ResidualPlace, TellsCallsWithABackwardPassFromOthers) {
+    const Device v100 = find_device("v100-32g-pcie");
+    const auto at = [&](const std::string& mark) {
+        const Operation relu = parse_operation("aten::relu(self=f32[512,512]" + mark + ")");
+        return residual_place(prepare(relu, v100, Math::ieee).dimensions, v100);
+    };
+    const double alike = covariance(prior(), at(""), at(""));
+    EXPECT_NEAR(covariance(prior(), at("~"), at("~")), alike, 1e-15);
+    EXPECT_LT(covariance(prior(), at(""), at("~")), 0.75 * alike);
+}
+
 TEST(ResidualPrior, ComesFromTheMomentsOfTheDevices) {
     // Four devices, off by +-0.2 in both kinds of families alike, and exactly so in all rows.
     std::vector<ErrorsByFamily> devices;
