@@ -192,15 +192,19 @@ std::vector<std::size_t> telling_rows(const DeviceModel& model, std::span<const 
     // that have a backward pass.
     constexpr std::size_t most_candidates = 400;
     constexpr std::size_t most_in_training = 100;
-    constexpr double least_kernel_s = 5e-4;  // a shorter one is measured beside its launch
-    std::vector<double> kernel_s(rows.size());
+    // A shorter kernel is measured beside its launch, where it has one: calls of a CUDA graph have none.
+    constexpr double least_kernel_s = 5e-4;
+    constexpr double least_launches = 25;
+    std::vector<bool> is_told_from_launch(rows.size());
     std::vector<std::pair<double, std::size_t>> by_time, in_training;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const PreparedOperation operation = on(rows[i].operation, model.device, model.point.math);
         const auto forecast = forecast_log(model, columns, operation, Metric::time);
         if (!forecast || !(forecast->kernel_s > 0)) continue;
-        kernel_s[i] = forecast->kernel_s;
-        (mode(operation.operation) == Mode::training ? in_training : by_time).emplace_back(kernel_s[i], i);
+        const double launch_s = std::exp(forecast->log_value) - forecast->kernel_s;
+        is_told_from_launch[i] =
+            forecast->kernel_s >= least_kernel_s || forecast->kernel_s >= least_launches * launch_s;
+        (mode(operation.operation) == Mode::training ? in_training : by_time).emplace_back(forecast->kernel_s, i);
     }
     std::vector<ResidualPlace> candidates;
     std::vector<std::size_t> candidate_rows;
@@ -210,7 +214,7 @@ std::vector<std::size_t> telling_rows(const DeviceModel& model, std::span<const 
     for (const std::size_t row : standing) {
         const ResidualPlace place = residual_place(rows[row].operation.dimensions, model.device);
         if (!has_targets) targets.push_back({place, 1});
-        if (kernel_s[row] < least_kernel_s) continue;
+        if (!is_told_from_launch[row]) continue;
         candidates.push_back(place);
         candidate_rows.push_back(row);
     }
