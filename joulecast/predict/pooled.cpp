@@ -174,11 +174,9 @@ std::vector<ResidualTarget> targets_of(std::span<const Graph* const> networks, c
             whole += seconds;
             own.push_back({residual_place(operation.dimensions, model.device), seconds});
         }
-        for (ResidualTarget& target : own) {
+        for (const ResidualTarget& target : own) {
             const double share = target.weight / whole;
-            if (share < least_share) continue;
-            target.weight = share * share;
-            targets.push_back(std::move(target));
+            if (share >= least_share) targets.push_back({target.place, share * share});
         }
     }
     return targets;
