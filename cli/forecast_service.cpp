@@ -112,7 +112,7 @@ std::shared_ptr<SharedForecasts> ForecastService::served(const Wanted& wanted) {
     // Two threads may load the same device at once; the first one's is kept then.
     auto loaded = std::make_shared<LoadedDevice>(wanted.device, source_.predictor, source_.database);
     loaded->calibrate_clocks();
-    if (!wanted.host_cpu.empty()) loaded->issue_from(wanted.host_cpu);
+    loaded->issue_from(wanted.host_cpu);
     const auto fresh = std::make_shared<SharedForecasts>(std::move(loaded), most_operations);
     const std::scoped_lock alone(keeping_);
     if (const auto* known = devices_.find(key)) return *known;

@@ -13,7 +13,6 @@
 #include "joulecast/predict/forecast_network.h"
 #include "joulecast/predict/hosts.h"
 #include "joulecast/predict/pooled.h"
-#include "joulecast/report/table.h"
 
 namespace joulecast::cli {
 namespace {
@@ -82,6 +81,7 @@ void LoadedDevice::calibrate_clocks() {
 }
 
 void LoadedDevice::issue_from(const std::string& cpu) {
+    if (cpu.empty()) return;
     const Device issuer = device_argument(cpu).device;
     for (DeviceModel& model : chosen_.predictor.devices) {
         if (model.device.id != device().id) continue;

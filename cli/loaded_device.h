@@ -30,8 +30,9 @@ class LoadedDevice {
     /// of the networks measured so: for those who ask about clocks.
     void calibrate_clocks();
 
-    /// Its calls are issued by that CPU: an id, a data sheet's file, or "cpu" for this machine's. Throws UsageError for
-    /// what is no CPU and for a device that is one, and what device_argument() throws.
+    /// Its calls are issued by that CPU: an id, a data sheet's file, or "cpu" for this machine's; empty: by the one
+    /// that was measured. Throws UsageError for what is no CPU and for a device that is one, and what device_argument()
+    /// throws.
     void issue_from(const std::string& cpu);
     /// Which CPU issues, and at what pace; empty where it is the one that was measured.
     const std::string& issuer_note() const { return issuer_note_; }

@@ -43,7 +43,7 @@ AskedDevice load(const DeviceAtClock& named, const Options& options) {
     auto loaded = std::make_shared<LoadedDevice>(named.device, options.predictor, options.database);
     tell(loaded->database_note());
     tell(loaded->note());
-    if (!options.host_cpu.empty()) loaded->issue_from(options.host_cpu);
+    loaded->issue_from(options.host_cpu);
     tell(loaded->issuer_note());
     auto points = points_asked(named.asked, parse_clock_wish(options.clocks, options.power_limits), loaded->device());
     if (!points.empty()) loaded->calibrate_clocks();
@@ -158,8 +158,7 @@ Run declare_predict(CLI::App& command) {
     command.add_option("--db", options->database, "database whose operations count as measured");
     options->settings.declare(command);
     options->settings.declare_hosts(command);
-    command.add_option("--host-cpu", options->host_cpu,
-                       "the CPU that issues to the GPU: an id (joulecast devices), a data sheet, or cpu");
+    declare_host_cpu(command, options->host_cpu);
     options->settings.declare_training(command);
     command.add_option("--clocks", options->clocks, "SM clocks in MHz: current, all, 900,1200 or 600:1440:120");
     command.add_option("--power-limits", options->power_limits, "power limits in W: 100,150 or 100:250:25");

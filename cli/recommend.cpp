@@ -172,8 +172,7 @@ std::vector<SurveyedDevice> load_devices(const Options& options) {
     in_parallel(loaded.size(), 0, [&](std::size_t i) {
         loaded[i].emplace(options.devices[i], options.predictor, options.database);
         loaded[i]->calibrate_clocks();
-        if (!options.host_cpu.empty() && loaded[i]->device().kind == Device::Kind::gpu)
-            loaded[i]->issue_from(options.host_cpu);
+        if (loaded[i]->device().kind == Device::Kind::gpu) loaded[i]->issue_from(options.host_cpu);
     });
     std::vector<SurveyedDevice> devices;
     for (std::size_t i = 0; i < loaded.size(); ++i) devices.push_back({options.devices[i], *std::move(loaded[i])});
@@ -285,8 +284,7 @@ Run declare_recommend(CLI::App& command) {
     command.add_option("--host", options->host, "who issues the operations: python, cpp, graph")
         ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
         ->capture_default_str();
-    command.add_option("--host-cpu", options->host_cpu,
-                       "the CPU that issues to the GPUs: an id (joulecast devices), a data sheet, or cpu");
+    declare_host_cpu(command, options->host_cpu);
     declare_question(command, *options);
     command.add_option("--predictor", options->predictor,
                        "a .jcp file; without, the shipped one that covers the device");

@@ -22,6 +22,11 @@ void visit_graphs(const std::string& model, const std::vector<SymbolValues>& siz
     }
 }
 
+void declare_host_cpu(CLI::App& command, std::string& cpu) {
+    command.add_option("--host-cpu", cpu,
+                       "the CPU that issues to a GPU: an id (joulecast devices), a data sheet, or cpu");
+}
+
 void SettingOptions::declare(CLI::App& command) {
     command.add_option("--set", set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
     command.add_option("--mode", modes, "inference, training, or inference,training")

@@ -18,6 +18,9 @@ namespace joulecast::cli {
 void visit_graphs(const std::string& model, const std::vector<SymbolValues>& sizes,
                   const std::vector<std::string>& modes, const std::function<void(Graph, Mode)>& visitor);
 
+/// --host-cpu, which LoadedDevice::issue_from() takes.
+void declare_host_cpu(CLI::App& command, std::string& cpu);
+
 /// In which settings networks are forecast: options that mean the same for every verb that has them. The options must
 /// outlive the parse.
 struct SettingOptions {

@@ -6,6 +6,7 @@
 #include "cli/clock_points.h"
 #include "cli/forecast_trace.h"
 #include "cli/loaded_device.h"
+#include "cli/setting_options.h"
 #include "cli/settings.h"
 #include "cli/training_options.h"
 #include "cli/verb.h"
@@ -73,7 +74,7 @@ int run_trace(const TraceOptions& options) {
     const Graph graph = open_model(options.model, shipped_folder("zoo"), one_setting(options.set), setting.mode);
     const DeviceAtClock named = device_at_clock(options.device);
     LoadedDevice device(named.device, options.predictor, options.database);
-    if (!options.host_cpu.empty()) device.issue_from(options.host_cpu);
+    device.issue_from(options.host_cpu);
     const DeviceModel& model = device.model_for(setting.precision, setting.host);
     for (const std::string& note :
          {device.database_note(), device.note(), device.issuer_note(), device.measured_note(model)})
@@ -108,8 +109,7 @@ Run declare_trace(CLI::App& command) {
     command.add_option("--host", options->host, "who issues the operations: python, cpp, graph")
         ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
         ->capture_default_str();
-    command.add_option("--host-cpu", options->host_cpu,
-                       "the CPU that issues to the GPU: an id (joulecast devices), a data sheet, or cpu");
+    declare_host_cpu(command, options->host_cpu);
     options->training.declare(command);
     command.add_option("-o,--output", options->file, "write to this file instead of standard output");
     return [options] { return run_trace(*options); };

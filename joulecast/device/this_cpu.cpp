@@ -51,8 +51,8 @@ struct CpuInfo {
     std::optional<double> mhz;
     std::string arm_part;
     std::string vendor;
-    int family = 0;  ///< of x86; 0: not told
-    int model_number = 0;
+    double family = 0;  ///< of x86; 0: not told
+    double model_number = 0;
 };
 
 /// "amd" of "AuthenticAMD", and of ARM's number for itself; empty for vendors that make no processor we know.
@@ -78,8 +78,8 @@ CpuInfo read_cpu_info(const std::string& root) {
         if (key == "model name" && info.model.empty()) info.model = value;
         if (key == "vendor_id" || key == "CPU implementer") info.vendor = vendor_named(value);
         if (key == "CPU part" && info.arm_part.empty()) info.arm_part = value;
-        if (key == "cpu family") info.family = static_cast<int>(leading_number(value).value_or(0));
-        if (key == "model") info.model_number = static_cast<int>(leading_number(value).value_or(0));
+        if (key == "cpu family") info.family = leading_number(value).value_or(0);
+        if (key == "model") info.model_number = leading_number(value).value_or(0);
         if (key == "cpu MHz") {
             if (const auto mhz = leading_number(value)) info.mhz = std::max(*mhz, info.mhz.value_or(0.0));
         }

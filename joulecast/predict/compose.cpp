@@ -50,13 +50,20 @@ TimelineStep corrected(const IssuedStep& step, const NetworkParts& parts, const 
         timeline(correction.factor * step.device_s, step.share_of_added * parts.added_device_s), step.synchronises};
 }
 
-/// d log T / d log(added) by a small step.
-double slope_of_added(const NetworkParts& parts, const NetworkCorrection& correction, double whole) {
+/// d log T / d log(x) by a small step: `scale` makes x of the parts so many times as large.
+template <class Scale>
+double slope(const NetworkParts& parts, const NetworkCorrection& correction, double whole, Scale scale) {
     constexpr double step = 1e-3;
     NetworkParts more = parts;
-    more.added_host_s *= 1 + step;
-    more.added_device_s *= 1 + step;
-    return std::abs(composed_seconds(more, correction) / whole - 1) / step;
+    scale(more, 1 + step);
+    return (composed_seconds(more, correction) / whole - 1) / step;
+}
+
+double slope_of_added(const NetworkParts& parts, const NetworkCorrection& correction, double whole) {
+    return std::abs(slope(parts, correction, whole, [](NetworkParts& more, double factor) {
+        more.added_host_s *= factor;
+        more.added_device_s *= factor;
+    }));
 }
 
 }  // namespace
@@ -186,11 +193,9 @@ double share_of_added(const NetworkParts& parts, const NetworkCorrection& correc
 }
 
 double share_of_host(const NetworkParts& parts, const NetworkCorrection& correction) {
-    constexpr double step = 1e-3;
     const double whole = composed_seconds(parts, correction);
-    NetworkParts slower = parts;
-    slower.pace.factor *= 1 + step;
-    return whole > 0 ? (composed_seconds(slower, correction) / whole - 1) / step : 0;
+    if (!(whole > 0)) return 0;
+    return slope(parts, correction, whole, [](NetworkParts& more, double factor) { more.pace.factor *= factor; });
 }
 
 double composed_joules(const NetworkParts& parts, const NetworkCorrection& correction, const PowerFacts& power,

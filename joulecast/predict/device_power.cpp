@@ -64,6 +64,7 @@ Activity activity(const PreparedOperation& operation, const Device& device, Math
     const double kernels = share(kernel_seconds);
     const bool is_matrix = multiplies_matrices(operation.family());
     const bool is_tensor = is_matrix && has_matrix_units(operation.operation, device, math);
+    // Its coefficients are for shares of the data sheet's bandwidth, not of what streams reach.
     return {share(operation.roofline.flop_s), share(device.sustained_bandwidth_share * operation.roofline.byte_s),
             is_matrix ? kernels : 0, is_matrix ? 0 : kernels, is_tensor ? kernels : 0};
 }

@@ -62,14 +62,19 @@ Estimate<Unit> with_sigma(double value, double sigma) {
     return {Unit(value), Unit(value / spread_90(sigma)), Unit(value * spread_90(sigma))};
 }
 
+/// Relative standard deviation of the time that is of who issues: what another host adds, and another CPU's pace.
+double deviation_of_issuing(const NetworkParts& parts, const NetworkCorrection& correction, double of_added) {
+    const double of_pace = parts.pace.sigma > 0 ? share_of_host(parts, correction) * parts.pace.sigma : 0;
+    return std::hypot(of_added * parts.sigma_added, of_pace);
+}
+
 /// `own` are the parts from the host of the operations, `parts` those from the host asked for.
 void set_time(NetworkForecast& forecast, const DeviceModel& device, const NetworkParts& own, const NetworkParts& parts,
               const NetworkCorrection& correction) {
     const double time = composed_seconds(parts, correction);
     const double of_added = share_of_added(parts, correction);
     const double own_sigma = (1 - std::min(1.0, of_added)) * std::hypot(parts.sigma_time, device.sigma_network);
-    const double of_pace = parts.pace.sigma > 0 ? share_of_host(parts, correction) * parts.pace.sigma : 0;
-    const double sigma = std::hypot(own_sigma, of_added * parts.sigma_added, of_pace);
+    const double sigma = std::hypot(own_sigma, deviation_of_issuing(parts, correction, of_added));
     forecast.time = with_sigma<Seconds>(time, sigma);
     forecast.cost.device_time = with_sigma<Seconds>(device_seconds(parts, correction), sigma);
     forecast.cost.host_time = with_sigma<Seconds>(host_seconds(parts, correction), sigma);
@@ -119,12 +124,11 @@ void set_energy(NetworkForecast& forecast, const DeviceModel& device, const Netw
     // Measured idle power is known; only what is above it has the operations' errors, and what is below it those of the
     // host.
     const double dynamic_share = energy > 0 ? forecast.dynamic_energy_j / energy : 0;
-    const double of_host = std::hypot(share_of_added(parts, correction) * parts.sigma_added,
-                                      parts.pace.sigma > 0 ? share_of_host(parts, correction) * parts.pace.sigma : 0);
-    const double of_added = (1 - dynamic_share) * of_host;
+    const double of_issuing =
+        (1 - dynamic_share) * deviation_of_issuing(parts, correction, share_of_added(parts, correction));
     // Where no network was measured, nothing has calibrated what the time's error makes of the idle energy.
     const double of_time = has_physical_power(device) ? (1 - dynamic_share) * parts.sigma_time : 0;
-    const double of_operations = std::hypot(dynamic_share * parts.sigma_energy, of_added, of_time);
+    const double of_operations = std::hypot(dynamic_share * parts.sigma_energy, of_issuing, of_time);
     forecast.energy = with_sigma<Joules>(energy, std::hypot(of_operations, power.sigma_energy));
     if (time > 0) {
         forecast.power =

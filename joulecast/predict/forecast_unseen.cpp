@@ -108,11 +108,10 @@ PreparedOperation forward_alone(const PreparedOperation& operation, const Device
 void correct_for_both(KernelForecast& kernel, const DeviceModel& device, const PreparedOperation& operation) {
     const ResidualProcess& residual = device.unseen->residual;
     if (residual.measured() == 0) return;
-    const ResidualPlace both_at = residual_place(operation.dimensions, device.device);
-    ResidualPlace forward_at = both_at;
-    forward_at.at.back() = 0;
-    const auto both = residual.at(both_at);
-    kernel.seconds *= std::exp(both.mean - residual.at(forward_at).mean);
+    Dimensions forward = operation.dimensions;
+    forward.backward = {};
+    const auto both = residual.at(residual_place(operation.dimensions, device.device));
+    kernel.seconds *= std::exp(both.mean - residual.at(residual_place(forward, device.device)).mean);
     kernel.half_width = residual.half_width_90(both, operation.family());
 }
 

@@ -47,8 +47,10 @@ double issuing_watts(const DeviceModel& device) {
     return power.known() ? std::max(0.0, power.busy_w - power.idle_w) / std::max(1, device.point.threads) : 0;
 }
 
-/// The sheet of a CPU as this_cpu() names it: "epyc-7763" of "cpu-amd-epyc-7763-64c". nullptr: none is known.
+/// The sheet of a CPU as this_cpu() names it: "epyc-7763" of "cpu-amd-epyc-7763-64c". Absent where none is
+/// known; most tables do not tell, and then no sheet is read.
 std::optional<Device> sheet_within(const std::string& host_cpu) {
+    if (host_cpu.empty()) return std::nullopt;
     const std::string words = "-" + host_cpu + "-";
     for (const DataSheet& sheet : known_devices().sheets()) {
         const bool is_named = words.find("-" + sheet.device.id + "-") != std::string::npos;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "joulecast/units/statistics.h"
@@ -100,22 +101,38 @@ std::vector<PooledSample> pooled_samples(std::span<const DeviceRows* const> part
 
 namespace {
 
-/// Medians over the rows of each kind of call on each device of log(kernel / what the data sheet says).
+/// A sample with what its device's data sheet allows.
+struct Roofed {
+    const PooledSample* sample = nullptr;
+    Roofline roof;
+};
+
+/// Of each kind of call on each device the median over its rows of log(kernel / what the data sheet says).
 class Middles {
   public:
-    void add(const PooledSample& sample, double log_ratio) {
-        logs_[{sample.key, sample.device->id}].push_back(log_ratio);
-        devices_[sample.device->id] = sample.device;
+    /// `log_ratio` tells it of a row, or nothing of one that does not count.
+    template <class LogRatio>
+    Middles(std::span<const Roofed> rows, LogRatio log_ratio) {
+        std::map<KindOnDevice, std::vector<double>> logs;
+        for (const Roofed& row : rows) {
+            const std::optional<double> log = log_ratio(row);
+            if (!log) continue;
+            const PooledSample& sample = *row.sample;
+            logs[{sample.key, sample.device->id}].push_back(*log);
+            devices_[sample.device->id] = sample.device;
+        }
+        for (const auto& [kind, of_kind] : logs) middles_[kind] = median(of_kind);
     }
 
-    std::size_t devices() const { return devices_.size(); }
+    /// Too few devices decide nothing.
+    bool are_enough() const { return devices_.size() >= 3; }
 
     /// deviation_left_out() where each device runs at `share(device)` of what its data sheet says.
     template <class Share>
     double deviation(Share share) const {
         std::map<std::string, std::map<std::string, double>> by_kind;
-        for (const auto& [kind, logs] : logs_)
-            by_kind[kind.first][kind.second] = median(logs) + std::log(share(*devices_.at(kind.second)));
+        for (const auto& [kind, middle] : middles_)
+            by_kind[kind.first][kind.second] = middle + std::log(share(*devices_.at(kind.second)));
         return deviation_left_out(by_kind);
     }
     double deviation() const {
@@ -123,28 +140,28 @@ class Middles {
     }
 
   private:
-    std::map<KindOnDevice, std::vector<double>> logs_;
+    std::map<KindOnDevice, double> middles_;
     std::map<std::string, const Device*> devices_;
 };
 
 constexpr double clearly_bound = 2;
 constexpr double clearly_better = 0.8;
-constexpr double long_roofline_s = 1e-4;
-constexpr std::size_t least_devices_of_rule = 3;
 
-Roofline roofline_of(const PooledSample& sample) {
-    return roofline(sample.operation.operation, *sample.device, sample.math);
+/// log(kernel / roofline) of a long call whose one bound is at least twice the other.
+std::optional<double> log_ratio_where_bound(const Roofed& row, double bound_s, double other_s) {
+    constexpr double long_roofline_s = 1e-4;
+    const double roof_s = seconds(row.roof);
+    if (bound_s < clearly_bound * other_s || roof_s < long_roofline_s) return std::nullopt;
+    return row.sample->log_kernel - std::log(roof_s);
 }
 
-double choose_watts(std::span<const PooledSample* const> samples) {
-    Middles middles;
-    for (const PooledSample* sample : samples) {
-        if (compute_dtype(sample->operation.operation) != Dtype::f32 || sample->math != Math::ieee) continue;
-        const Roofline roof = roofline_of(*sample);
-        if (roof.flop_s < clearly_bound * roof.byte_s || seconds(roof) < long_roofline_s) continue;
-        middles.add(*sample, sample->log_kernel - std::log(seconds(roof)));
-    }
-    if (middles.devices() < least_devices_of_rule) return 0;
+double choose_watts(std::span<const Roofed> rows) {
+    const Middles middles(rows, [](const Roofed& row) -> std::optional<double> {
+        const PooledSample& sample = *row.sample;
+        if (compute_dtype(sample.operation.operation) != Dtype::f32 || sample.math != Math::ieee) return std::nullopt;
+        return log_ratio_where_bound(row, row.roof.flop_s, row.roof.byte_s);
+    });
+    if (!middles.are_enough()) return 0;
     const auto deviation = [&](double watts) {
         SustainedRule rule;
         rule.watts_per_tflop = watts;
@@ -161,38 +178,41 @@ double choose_watts(std::span<const PooledSample* const> samples) {
     return best;
 }
 
-bool is_better_by_memory(std::span<const PooledSample* const> samples) {
-    Middles middles;
-    for (const PooledSample* sample : samples) {
-        const Roofline roof = roofline_of(*sample);
-        if (roof.byte_s < clearly_bound * roof.flop_s || seconds(roof) < long_roofline_s) continue;
-        middles.add(*sample, sample->log_kernel - std::log(seconds(roof)));
-    }
+bool is_better_by_memory(std::span<const Roofed> rows) {
+    const Middles middles(
+        rows, [](const Roofed& row) { return log_ratio_where_bound(row, row.roof.byte_s, row.roof.flop_s); });
+    if (!middles.are_enough()) return false;
     SustainedRule rule;
     rule.by_memory = true;
-    return middles.devices() >= least_devices_of_rule && middles.deviation([&](const Device& device) {
-        return sustained_bandwidth_share(device, rule);
-    }) < clearly_better * middles.deviation();
+    const double with =
+        middles.deviation([&](const Device& device) { return sustained_bandwidth_share(device, rule); });
+    return with < clearly_better * middles.deviation();
 }
 
 /// Of calls that do so little that their kernel is mostly latency.
-bool is_better_by_clock(std::span<const PooledSample* const> samples) {
+bool is_better_by_clock(std::span<const Roofed> rows) {
+    const auto middles = [&](const SustainedRule& rule) {
+        return Middles(rows, [&](const Roofed& row) -> std::optional<double> {
+            const PooledSample& sample = *row.sample;
+            const double roof_s = seconds(row.roof);
+            if (roof_s > sample.device->kernel_latency_s) return std::nullopt;
+            return sample.log_kernel - std::log(roof_s + latency_s(*sample.device, rule));
+        });
+    };
     SustainedRule rule;
     rule.by_clock = true;
-    Middles without, with;
-    for (const PooledSample* sample : samples) {
-        const double roof = seconds(roofline_of(*sample));
-        if (roof > sample->device->kernel_latency_s) continue;
-        without.add(*sample, sample->log_kernel - std::log(roof + sample->device->kernel_latency_s));
-        with.add(*sample, sample->log_kernel - std::log(roof + latency_s(*sample->device, rule)));
-    }
-    return without.devices() >= least_devices_of_rule && with.deviation() < clearly_better * without.deviation();
+    const Middles without = middles({});
+    return without.are_enough() && middles(rule).deviation() < clearly_better * without.deviation();
 }
 
 }  // namespace
 
 SustainedRule choose_rule(std::span<const PooledSample* const> samples) {
-    return {choose_watts(samples), is_better_by_memory(samples), is_better_by_clock(samples)};
+    std::vector<Roofed> rows;
+    rows.reserve(samples.size());
+    for (const PooledSample* sample : samples)
+        rows.push_back({sample, roofline(sample->operation.operation, *sample->device, sample->math)});
+    return {choose_watts(rows), is_better_by_memory(rows), is_better_by_clock(rows)};
 }
 
 }  // namespace joulecast
