@@ -83,6 +83,10 @@ double peak_flop_per_s(const Device& device, Dtype dtype, Math math) {
     }
 }
 
+double streamed_bytes_per_s(const Device& device) {
+    return device.sustained_bandwidth_share * device.bandwidth_bytes_per_s;
+}
+
 double vector_flop_per_s(const Device& device, Dtype dtype) {
     const Device& d = device;
     const double fp32 = first_known({d.vector_flop_per_s_fp32, d.peak_flop_per_s_fp32});

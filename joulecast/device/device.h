@@ -21,6 +21,10 @@ std::string_view name(Host host);
 std::optional<Math> parse_math(std::string_view text);
 std::optional<Host> parse_host(std::string_view text);
 
+/// Kernels take about this long however little they do, on every GPU (smallest times of CUDA graphs' calls in published
+/// tables: 1.6 to 2.5 us).
+inline constexpr double usual_kernel_latency_s = 2e-6;
+
 /// Facts about a processor, from its data sheet or read from the running system; never handles. NaN: not known, or the
 /// device has no such thing. A multiply-add counts two FLOP; all rates are dense, never the doubled ones of structured
 /// sparsity. figures.h lists the numbers by name; docs/devices.md tells the rules they are taken by.
@@ -72,8 +76,11 @@ struct Device {
     // No figures of a data sheet: as they stand here, but where a model over devices takes them from its rule
     // (physics/sustained_peak.h).
     double sustained_bandwidth_share = 1;  ///< of the bandwidth, what long streams of loads and stores reach
-    double kernel_latency_s = 2e-6;        ///< what a kernel takes however little it does
+    double kernel_latency_s = usual_kernel_latency_s;  ///< what a kernel takes however little it does
 };
+
+/// What long streams of loads and stores reach of the memory's bandwidth, in bytes/s.
+double streamed_bytes_per_s(const Device& device);
 
 /// Peak rate of matrix products of that type, in FLOP/s; NaN where nothing is known to go by. `math` tells how float32
 /// is multiplied. A type that the data sheet has no rate for is computed in the next one that holds its values: fp8 in

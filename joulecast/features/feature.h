@@ -39,10 +39,6 @@ struct Feature {
     Tells tells = Tells::call;
 };
 
-/// Kernels take about this long however little they do, on every GPU (smallest times of CUDA graphs' calls in published
-/// tables: 1.6 to 2.5 us).
-inline constexpr double kernel_latency_s = 2e-6;
-
 /// The one list. To add a feature: one line in feature.cpp, one in docs/features.md.
 std::span<const Feature> features();
 

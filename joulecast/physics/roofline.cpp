@@ -23,7 +23,7 @@ Roofline roofline(const Counts& counts, Dtype dtype, const Device& device, Math 
     }
     const double flop = static_cast<double>(counts.flop) + static_cast<double>(counts.other_flop);
     const double bytes = static_cast<double>(counts.bytes_read) + static_cast<double>(counts.bytes_written);
-    return {flop / peak, bytes / (device.sustained_bandwidth_share * device.bandwidth_bytes_per_s)};
+    return {flop / peak, bytes / streamed_bytes_per_s(device)};
 }
 
 Roofline roofline(const Operation& operation, const Device& device, Math math) {

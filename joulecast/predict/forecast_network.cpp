@@ -87,10 +87,14 @@ void set_time(NetworkForecast& forecast, const DeviceModel& device, const Networ
 
 void set_host(NetworkForecast& forecast, Host host, const DeviceModel& device) {
     forecast.point.host = host;
-    if (device.issuer) forecast.point.host_cpu = device.issuer->cpu;
+    if (device.issuer) {
+        forecast.point.host_cpu = device.issuer->cpu;
+        forecast.host_evidence = Evidence::analytic;
+    }
     if (host == device.point.host) return;
     forecast.host_networks = host_extra(device, host, forecast.mode).networks;
-    forecast.host_evidence = forecast.host_networks > 0 ? Evidence::interpolated : Evidence::analytic;
+    const bool is_fitted = forecast.host_networks > 0 && !device.issuer;
+    forecast.host_evidence = is_fitted ? Evidence::interpolated : Evidence::analytic;
 }
 
 /// Which operations' power nobody can tell.

@@ -130,7 +130,7 @@ std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<c
         roofline(operation.dimensions.forward, compute_dtype(operation.operation), device.device, device.point.math));
     const double efficiency = kernel->seconds / (forward_roof + device.device.kernel_latency_s);
     const double weight_bytes = operation.dimensions.weight_bytes;
-    const double accumulating = passes_to_accumulate * weight_bytes / device.device.bandwidth_bytes_per_s;
+    const double accumulating = passes_to_accumulate * weight_bytes / streamed_bytes_per_s(device.device);
     const double backward = efficiency * (roof + device.device.kernel_latency_s) + accumulating;
     const double share = backward / (kernel->seconds + backward);
     kernel->seconds += backward;

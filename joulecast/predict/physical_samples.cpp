@@ -46,7 +46,7 @@ Activity activity(const Graph& graph, const Device& device, Math math, double se
         const auto count = static_cast<double>(counted.count);
         const double kernel =
             std::max(operation.roofline.flop_s / relative_clock, operation.roofline.byte_s) / reached_share +
-            kernel_latency_s;
+            usual_kernel_latency_s;
         const Activity one = joulecast::activity(operation, device, math, kernel, kernel);
         sum.flop_share += count * operation.roofline.flop_s;
         sum.byte_share += count * operation.roofline.byte_s;

@@ -24,7 +24,7 @@ using KindOnDevice = std::pair<std::string, std::string>;  ///< key and device
 double shortest(const std::vector<const TrainingRow*>& rows) {
     std::vector<double> times;
     for (const TrainingRow* row : rows) times.push_back(row->time_s);
-    return std::clamp(quantile(times, 0.005) - kernel_latency_s, 0.0, longest_launch_s);
+    return std::clamp(quantile(times, 0.005) - usual_kernel_latency_s, 0.0, longest_launch_s);
 }
 
 /// Families that at least two devices have measured in training.

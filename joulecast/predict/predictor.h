@@ -75,7 +75,7 @@ struct NetworkForecast {
     Estimate<Watts> power;        ///< energy over time
     Estimate<Seconds> host_adds;  ///< to the time, beyond that of the host that the operations were measured with
     /// measured: by the operations' own host; interpolated: fitted to networks measured from this one; analytic:
-    /// neither
+    /// neither, or issued by another CPU
     Evidence host_evidence = Evidence::measured;
     std::int64_t host_networks = 0;  ///< models measured from this host, where that is not the operations'
     Composition composition = Composition::aggregate;

@@ -94,6 +94,18 @@ TEST(ForecastNetwork, DoesNotGiveViewsForNothing) {
     EXPECT_GT(trained().call_overhead_s, 0);
 }
 
+TEST(ForecastNetwork, CallsThatAnotherCpuIssuesWereNotMeasured) {
+    DeviceModel device = trained();
+    device.hosts = {{Host::python, Mode::inference, 100e-6, 0.1, 5}};
+    device.issuer = Issuer{"core-i9-13900k", {0.5, 0.2}};
+    const Graph graph = synthetic_graph("resnet18", 2);
+    for (const Host host : {Host::cpp, Host::python}) {
+        const auto forecast = forecast_network(graph, "fp32", device, all_columns(), {}, host);
+        EXPECT_EQ(forecast.host_evidence, Evidence::analytic) << name(host);
+        EXPECT_EQ(forecast.point.host_cpu, "core-i9-13900k");
+    }
+}
+
 TEST(ForecastNetwork, AddsWhatPythonTakesForEachCall) {
     DeviceModel device = trained();
     device.hosts = {{Host::python, Mode::inference, 100e-6, 0.1, 5}};

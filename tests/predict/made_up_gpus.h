@@ -14,7 +14,7 @@ namespace joulecast::testing {
 inline constexpr double made_up_launch_s = 20e-6;
 
 inline double made_up_kernel_s(const PreparedOperation& operation, double slowdown) {
-    return slowdown * 1.3 * seconds(operation.roofline) + kernel_latency_s;
+    return slowdown * 1.3 * seconds(operation.roofline) + usual_kernel_latency_s;
 }
 
 /// Products of many shapes and additions of many sizes.

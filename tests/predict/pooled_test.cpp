@@ -93,6 +93,19 @@ TEST(Pooled, BackwardPassesFollowFromForwardOnes) {
     EXPECT_NEAR(both.kernel_s, 3 * forward.kernel_s + passes, 0.1 * both.kernel_s);
 }
 
+TEST(Pooled, GradientsAreAddedAtWhatMemoriesReach) {
+    // A weight of 400 MB that one row is multiplied by: adding up its gradient takes three passes over it.
+    const auto both_s = [](const DeviceModel& model) {
+        const auto operation =
+            prepare(parse_operation("aten::linear(input=f32[1,10000]~, weight=f32[10000,10000]~)"), model.device, {});
+        return forecast_operation(model, all_columns(), operation, {}).kernel_s;
+    };
+    DeviceModel slow = instantiate(pooled(), find_device("a30"));
+    const double before = both_s(slow);
+    slow.device.sustained_bandwidth_share *= 0.5;
+    EXPECT_NEAR(both_s(slow), 2 * before, 0.05 * before);
+}
+
 TEST(Pooled, ForwardPassesOfBothModesAreForecastOnceToTheSameResult) {
     const DeviceModel a30 = instantiate(pooled(), find_device("a30"));
     const DeviceModel t4 = instantiate(pooled(), find_device("t4"));
