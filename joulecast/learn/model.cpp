@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <numeric>
 #include <string>
 
 #include "joulecast/error.h"
@@ -18,6 +20,15 @@ void require_rows(const Samples& samples, std::span<const double> targets, const
     if (settings.most_compared_rows == 0) throw Error("cannot learn from a sample of no rows");
     if (!std::all_of(targets.begin(), targets.end(), [](double y) { return std::isfinite(y); }))
         throw Error("cannot learn: a target is not a finite number");
+}
+
+/// Reorders them.
+double midmean(std::vector<double>& values) {
+    const auto quarter = static_cast<std::ptrdiff_t>(values.size() / 4);
+    const auto first = values.begin() + quarter, last = values.end() - quarter;
+    std::nth_element(values.begin(), first, values.end());
+    std::nth_element(first, last, values.end());
+    return std::accumulate(first, last, 0.0) / static_cast<double>(last - first);
 }
 
 Forest fit_trees(const Samples& samples, std::span<const double> targets, const LearnerSettings& settings) {
@@ -120,21 +131,23 @@ double predict(const Model& model, std::span<const float> row) {
     return std::visit([&](const auto& one) { return predict(one, row); }, model);
 }
 
-MemberSums member_sums(const Model& model, std::span<const float> row) {
-    MemberSums sums;
-    const auto add = [&](double value) {
-        sums.count += 1;
-        sums.sum += value;
-        sums.squares += value * value;
-    };
-    if (const auto* forest = std::get_if<Forest>(&model)) {
-        std::vector<double> said(forest->roots.size());
-        predict_trees(*forest, row, said);
-        for (const double value : said) add(value);
-    } else {
-        add(predict(model, row));
+Members members(const Model& model, std::span<const float> row) {
+    const auto* forest = std::get_if<Forest>(&model);
+    if (!forest) {
+        const double value = predict(model, row);
+        return {value, value, 0};
     }
-    return sums;
+    if (forest->roots.empty()) throw Error("cannot predict with a forest that has no trees");
+    std::vector<double> said(forest->roots.size());
+    predict_trees(*forest, row, said);
+    double sum = 0, squares = 0;
+    for (const double value : said) {
+        sum += value;
+        squares += value * value;
+    }
+    const auto count = static_cast<double>(said.size());
+    const double mean = sum / count;
+    return {mean, midmean(said), std::max(0.0, squares / count - mean * mean)};
 }
 
 std::size_t tree_count(const Model& model) {

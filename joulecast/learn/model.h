@@ -58,14 +58,13 @@ Model fit_model(Learner learner, const Samples& samples, std::span<const double>
 /// without trees.
 double predict(const Model& model, std::span<const float> row);
 
-/// Sums over the members that forecast by themselves: the trees of a forest; any other model is its only member. Their
-/// spread says how far members agree.
-struct MemberSums {
-    double count = 0;
-    double sum = 0;
-    double squares = 0;
+/// What the members say that forecast by themselves: the trees of a forest; any other model is its only member.
+struct Members {
+    double mean = 0;
+    double midmean = 0;   ///< of those that are left without the lowest and the highest quarter (interquartile mean)
+    double variance = 0;  ///< how far members agree
 };
-MemberSums member_sums(const Model& model, std::span<const float> row);
+Members members(const Model& model, std::span<const float> row);
 
 /// Trees in it; 0 for models without.
 std::size_t tree_count(const Model& model);

@@ -23,6 +23,9 @@ constexpr std::size_t least_rows_to_boost = 200;
 /// Held-out scores below this number say little of a 90 % quantile; the interval is then widened to this score.
 constexpr std::size_t least_scores = 20;
 constexpr double cautious_score = 10;
+/// The plain reading of a learner's parts, the mean over all, stands where another's held-out errors are not smaller by
+/// this factor: single errors shrink by leaving a part of the trees out, but those of sums of calls may grow.
+constexpr double clearly_better = 0.95;
 
 std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows) {
     std::map<std::string, std::vector<LawSample>> samples;
@@ -102,11 +105,12 @@ ModelPart fit_part(const Samples& samples, const std::vector<double>& residuals,
 }
 
 FamilyModel fit_family(const DeviceModel& device, std::span<const TrainingRow* const> rows, Family family,
-                       Metric metric, Learner learner, const TrainSettings& training) {
+                       Metric metric, const ModelChoice& choice, const TrainSettings& training) {
     FamilyModel model;
     model.family = family;
     model.metric = metric;
-    model.learner = learner;
+    model.learner = choice.learner;
+    model.reading = choice.reading;
     model.rows = static_cast<std::int64_t>(rows.size());
     std::set<std::string> targets;
     for (const TrainingRow* row : rows) targets.insert(row->operation.operation.target);
@@ -117,16 +121,23 @@ FamilyModel fit_family(const DeviceModel& device, std::span<const TrainingRow* c
         samples.set_row(i, feature_row(device, model, columns, rows[i]->operation));
     }
     model.ranges = ranges_of(samples);
-    const LearnerSettings settings = settings_of(learner, metric, rows, training);
+    const LearnerSettings settings = settings_of(choice.learner, metric, rows, training);
     for (const Base base : bases(metric)) {
         std::vector<double> residuals;
         for (const TrainingRow* row : rows) {
             residuals.push_back(log_metric(*row, metric) - log_base(base, device, row->operation).value());
         }
-        model.parts.push_back(fit_part(samples, residuals, learner, settings));
+        model.parts.push_back(fit_part(samples, residuals, choice.learner, settings));
         model.parts.back().base = base;
     }
     return model;
+}
+
+/// That of a choice, which is added where there is none yet.
+CandidateScore& score_of(std::vector<CandidateScore>& scores, const ModelChoice& choice) {
+    const auto found =
+        std::find_if(scores.begin(), scores.end(), [&](const CandidateScore& s) { return s.choice == choice; });
+    return found == scores.end() ? scores.emplace_back(choice) : *found;
 }
 
 /// Boosting costs ten times as much as a forest of the same rows; where rows are few, or memory follows from the
@@ -136,13 +147,13 @@ bool is_worth_it(Learner learner, Metric metric, std::size_t rows, const TrainSe
     return metric != Metric::peak_memory && rows >= least_rows_to_boost;
 }
 
-using Choose = std::function<Learner(Family, Metric)>;
+using Choose = std::function<ModelChoice(Family, Metric)>;
 
 /// A model that is to be fitted.
 struct Wanted {
     Family family;
     Metric metric;
-    Learner learner;
+    ModelChoice choice;
     std::vector<const TrainingRow*> rows;
 };
 
@@ -159,9 +170,9 @@ std::vector<Wanted> wanted_models(std::span<const TrainingRow* const> rows, cons
     for (auto& [part, of_part] : parts) {
         if (of_part.size() < least_rows_of_model) continue;
         const auto [family, metric] = part;
-        const Learner learner = choose(family, metric);
-        if (!is_worth_it(learner, metric, of_part.size(), training)) continue;
-        wanted.push_back({family, metric, learner, std::move(of_part)});
+        const ModelChoice choice = choose(family, metric);
+        if (!is_worth_it(choice.learner, metric, of_part.size(), training)) continue;
+        wanted.push_back({family, metric, choice, std::move(of_part)});
     }
     std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) {
         if (a.rows.size() != b.rows.size()) return a.rows.size() > b.rows.size();
@@ -181,7 +192,7 @@ DeviceModel fit(const DeviceModel& frame, std::span<const TrainingRow* const> ro
     device.models.resize(wanted.size());
     in_parallel(wanted.size(), training.threads, [&](std::size_t i) {
         const Wanted& w = wanted[i];
-        device.models[i] = fit_family(device, w.rows, w.family, w.metric, w.learner, of_each);
+        device.models[i] = fit_family(device, w.rows, w.family, w.metric, w.choice, of_each);
     });
     std::sort(device.models.begin(), device.models.end(), [](const FamilyModel& a, const FamilyModel& b) {
         return std::pair(a.family, a.metric) < std::pair(b.family, b.metric);
@@ -233,23 +244,30 @@ const CandidateScore& best_candidate(std::span<const CandidateScore> scores) {
         return std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
     };
     const auto rows = [](const CandidateScore& candidate) { return candidate.absolute_log_error.size(); };
-    return *std::min_element(scores.begin(), scores.end(), [&](const auto& a, const auto& b) {
+    const CandidateScore& best = *std::min_element(scores.begin(), scores.end(), [&](const auto& a, const auto& b) {
         return rows(a) == rows(b) ? mean(a) < mean(b) : rows(a) > rows(b);
     });
+    const auto plain = std::find_if(scores.begin(), scores.end(), [&](const CandidateScore& candidate) {
+        return candidate.choice == ModelChoice{best.choice.learner, {}} && rows(candidate) == rows(best);
+    });
+    return plain != scores.end() && mean(best) > clearly_better * mean(*plain) ? *plain : best;
 }
 
 DeviceModel fit_models(const DeviceModel& frame, std::span<const TrainingRow* const> rows, Learner learner,
                        const TrainSettings& settings) {
-    return fit(frame, rows, [&](Family, Metric) { return learner; }, settings);
+    const auto choose = [&](Family, Metric metric) { return ModelChoice{learner, readings(metric, learner).front()}; };
+    return fit(frame, rows, choose, settings);
 }
 
 DeviceModel fit_chosen_models(const DeviceModel& frame, std::span<const TrainingRow* const> rows,
                               const CandidateScores& scores, const TrainSettings& settings) {
-    const auto learner = [&](Family family, Metric metric) {
+    const Learner usual = candidates(settings).front();
+    const auto choose = [&](Family family, Metric metric) {
         const auto found = scores.find({family, metric});
-        return found == scores.end() ? candidates(settings).front() : best_candidate(found->second).learner;
+        return found == scores.end() ? ModelChoice{usual, readings(metric, usual).front()}
+                                     : best_candidate(found->second).choice;
     };
-    DeviceModel device = fit(frame, rows, learner, settings);
+    DeviceModel device = fit(frame, rows, choose, settings);
     for (FamilyModel& model : device.models) {
         const auto found = scores.find({model.family, model.metric});
         if (found == scores.end()) {
@@ -273,13 +291,47 @@ DeviceModel fit_laws_alone(const DeviceModel& frame, std::span<const TrainingRow
 std::optional<FamilyModel> fit_family_model(const DeviceModel& with_laws, std::span<const TrainingRow* const> rows,
                                             Metric metric, Learner learner, const TrainSettings& settings) {
     if (rows.size() < least_rows_of_model) return std::nullopt;
-    return fit_family(with_laws, rows, rows.front()->operation.family(), metric, learner, settings);
+    const ModelChoice choice{learner, readings(metric, learner).front()};
+    return fit_family(with_laws, rows, rows.front()->operation.family(), metric, choice, settings);
 }
 
 std::optional<double> learned_log(const TrainingRow& row, Metric metric) {
     if (!has_metric(row, metric)) return std::nullopt;
     return log_metric(row, metric);
 }
+
+std::vector<Reading> readings(Metric metric, Learner learner) {
+    const bool has_trees = learner == Learner::extra_trees || learner == Learner::random_forest;
+    std::vector<Reading> all{{}};
+    if (metric != Metric::time) return all;
+    if (has_trees) all.push_back({Middle::midmean, PartWeights::alike});
+    for (Reading one : std::vector(all)) {
+        one.weights = PartWeights::by_work;
+        all.push_back(one);
+    }
+    return all;
+}
+
+namespace {
+
+/// Adds what one choice said of a row.
+void add_score(HeldOutScores& scores, std::size_t place, const TrainingRow& row, Metric metric,
+               const ModelChoice& choice, const LogForecast& forecast) {
+    const double error = std::abs(forecast.log_value - log_metric(row, metric));
+    CandidateScore& of_choice = score_of(scores.scores[{row.operation.family(), metric}], choice);
+    of_choice.absolute_log_error.push_back(error);
+    of_choice.score.push_back(error / forecast.scale);
+    HeldOutTime& held = scores.times[place][choice];
+    if (metric == Metric::time) {
+        held.log_value = forecast.log_value;
+        held.half_width = forecast.scale;
+    } else if (metric == Metric::power) {
+        held.log_watts = forecast.log_value;
+        held.watts_half_width = forecast.scale;
+    }
+}
+
+}  // namespace
 
 HeldOutScores score_rows(const DeviceModel& model, std::span<const TrainingRow> rows,
                          std::span<const std::size_t> outside, Learner learner) {
@@ -289,36 +341,28 @@ HeldOutScores score_rows(const DeviceModel& model, std::span<const TrainingRow> 
     for (std::size_t place = 0; place < outside.size(); ++place) {
         const TrainingRow& row = rows[outside[place]];
         for (const Metric metric : all_metrics) {
-            if (!has_metric(row, metric)) continue;
-            const auto forecast = forecast_log(model, columns, row.operation, metric);
-            if (!forecast) continue;
-            const double error = std::abs(forecast->log_value - log_metric(row, metric));
-            CandidateScore& of_part = scores.scores.try_emplace({row.operation.family(), metric}).first->second;
-            of_part.learner = learner;
-            of_part.absolute_log_error.push_back(error);
-            of_part.score.push_back(error / forecast->scale);
-            HeldOutTime& held = scores.times[place];
-            if (metric == Metric::time) {
-                held.log_value = forecast->log_value;
-                held.half_width = forecast->scale;
-            } else if (metric == Metric::power) {
-                held.log_watts = forecast->log_value;
-                held.watts_half_width = forecast->scale;
-            }
+            const FamilyModel* of_family = find_model(model, row.operation.family(), metric);
+            if (!has_metric(row, metric) || !of_family) continue;
+            const auto ways = readings(metric, learner);
+            const auto forecasts = forecast_log(model, *of_family, columns, row.operation,
+                                                feature_row(model, *of_family, columns, row.operation), ways);
+            for (std::size_t way = 0; way < forecasts.size(); ++way)
+                add_score(scores, place, row, metric, {learner, ways[way]}, forecasts[way]);
         }
     }
     return scores;
 }
 
 void append(CandidateScores& all, const HeldOutScores& scores) {
-    for (const auto& [part, score] : scores.scores) {
-        auto& of_part = all[part];
-        auto found = std::find_if(of_part.begin(), of_part.end(),
-                                  [&](const CandidateScore& s) { return s.learner == score.learner; });
-        if (found == of_part.end()) found = of_part.insert(of_part.end(), CandidateScore{score.learner, {}, {}});
-        found->absolute_log_error.insert(found->absolute_log_error.end(), score.absolute_log_error.begin(),
-                                         score.absolute_log_error.end());
-        found->score.insert(found->score.end(), score.score.begin(), score.score.end());
+    const auto add = [](std::vector<double>& to, const std::vector<double>& more) {
+        to.insert(to.end(), more.begin(), more.end());
+    };
+    for (const auto& [part, of_part] : scores.scores) {
+        for (const CandidateScore& one : of_part) {
+            CandidateScore& found = score_of(all[part], one.choice);
+            add(found.absolute_log_error, one.absolute_log_error);
+            add(found.score, one.score);
+        }
     }
 }
 

@@ -11,16 +11,23 @@
 
 namespace joulecast {
 
-/// How well one learner did on rows that its training did not see.
-struct CandidateScore {
+/// A learner, and how its parts are read.
+struct ModelChoice {
     Learner learner = Learner::extra_trees;
+    Reading reading;
+    friend auto operator<=>(const ModelChoice&, const ModelChoice&) = default;
+};
+
+/// How well one choice did on rows that its training did not see.
+struct CandidateScore {
+    ModelChoice choice;
     std::vector<double> absolute_log_error;
     std::vector<double> score;  ///< |log error| / (spread + 0.01)
 };
 
 /// Half widths are here still the scale of the score (spread + 0.01): the calibration that turns it into one comes
 /// later.
-using HeldOutByLearner = std::map<Learner, HeldOutTime>;
+using HeldOutByChoice = std::map<ModelChoice, HeldOutTime>;
 using CandidateScores = std::map<std::pair<Family, Metric>, std::vector<CandidateScore>>;
 
 /// The learners to compare under these settings. XGBoost is left out where it is compared with others and a family has
@@ -38,7 +45,8 @@ struct SampledPart {
 /// What users should know before they wait for, or believe, one of these learners.
 std::vector<SampledPart> sampled_parts(std::span<const TrainingRow> rows, std::span<const Learner> learners);
 
-/// The one with the smallest mean |log error| among those that forecast the most rows; the first of equals.
+/// The one with the smallest mean |log error| among those that forecast the most rows, the first of equals; where its
+/// learner does nearly as well by the plain reading, that one.
 const CandidateScore& best_candidate(std::span<const CandidateScore> scores);
 
 /// The frame with the rows' laws alone: what models can be fitted on top of.
@@ -49,7 +57,7 @@ DeviceModel fit_laws_alone(const DeviceModel& frame, std::span<const TrainingRow
 DeviceModel fit_models(const DeviceModel& frame, std::span<const TrainingRow* const> rows, Learner learner,
                        const TrainSettings& settings);
 
-/// The same with the best learner of each family, and intervals from its held-out scores.
+/// The same with the best choice for each family, and intervals from its held-out scores.
 DeviceModel fit_chosen_models(const DeviceModel& frame, std::span<const TrainingRow* const> rows,
                               const CandidateScores& scores, const TrainSettings& settings);
 
@@ -62,15 +70,18 @@ std::optional<FamilyModel> fit_family_model(const DeviceModel& with_laws, std::s
 /// measured.
 std::optional<double> learned_log(const TrainingRow& row, Metric metric);
 
-/// What one learner said of rows that it did not see.
+/// What one learner said of rows that it did not see, in every reading.
 struct HeldOutScores {
-    std::map<std::pair<Family, Metric>, CandidateScore> scores;
-    std::vector<HeldOutTime> times;  ///< of each row that was asked for
+    CandidateScores scores;
+    std::vector<HeldOutByChoice> times;  ///< of each row that was asked for
 };
 
-/// Forecasts the rows `outside` with a model of that learner that did not see them.
+/// Forecasts the rows `outside` with models of that learner that did not see them.
 HeldOutScores score_rows(const DeviceModel& model, std::span<const TrainingRow> rows,
                          std::span<const std::size_t> outside, Learner learner);
+
+/// How models of a metric by that learner can be read; the first as fit_models() leaves them.
+std::vector<Reading> readings(Metric metric, Learner learner);
 
 /// Adds one learner's scores of one fold to those of all.
 void append(CandidateScores& all, const HeldOutScores& scores);

@@ -54,6 +54,48 @@ bool inside(const FamilyModel& model, std::span<const Feature* const> columns, c
     return true;
 }
 
+/// What one part of a model says of a row.
+struct PartForecast {
+    const ModelPart& part;
+    double log_base = 0;
+    Members members;
+
+    double value(Middle middle) const {
+        return log_base + std::clamp(middle == Middle::mean ? members.mean : members.midmean, part.low, part.high);
+    }
+};
+
+/// The weighted mean over the parts, and how far all of their members lie apart.
+struct PartsTogether {
+    double value = 0;
+    double deviation = 0;
+};
+
+/// `work_share` of the call, by its law.
+PartsTogether read_parts(std::span<const PartForecast> parts, const Reading& reading, double work_share) {
+    double sum = 0, whole = 0;
+    double squares = 0;  // of the members about zero
+    for (const PartForecast& one : parts) {
+        double weight = 1;
+        if (reading.weights == PartWeights::by_work)
+            weight = one.part.base == Base::roofline ? work_share / 2 : 1 - work_share / 2;
+        const double value = one.value(reading.middle);
+        sum += weight * value;
+        squares += weight * (value * value + one.members.variance);
+        whole += weight;
+    }
+    const double value = sum / whole;
+    return {value, std::sqrt(std::max(0.0, squares / whole - value * value))};
+}
+
+/// How much of the time that its law gives a call is work; all of it without a law.
+double work_share_of(const DeviceModel& device, const Operation& operation, const Roofline& roofline) {
+    const Law* law = find_law(device, operation);
+    if (!law) return 1;
+    const double work = work_seconds(*law, roofline);
+    return work > 0 ? work / (work + law->floor_s) : 0;
+}
+
 std::optional<std::size_t> place_of(const FamilyModel& model, const std::string& target) {
     const auto found = std::lower_bound(model.targets.begin(), model.targets.end(), target);
     if (found == model.targets.end() || *found != target) return std::nullopt;
@@ -287,24 +329,33 @@ std::optional<LogForecast> forecast_log(const DeviceModel& device, std::span<con
 std::optional<LogForecast> forecast_log(const DeviceModel& device, const FamilyModel& model,
                                         std::span<const Feature* const> columns, const PreparedOperation& operation,
                                         const std::vector<float>& row) {
-    double sum = 0;
-    double squares = 0;  // of the members about zero
+    const auto forecasts = forecast_log(device, model, columns, operation, row, {&model.reading, 1});
+    return forecasts.empty() ? std::nullopt : std::optional(forecasts.front());
+}
+
+std::vector<LogForecast> forecast_log(const DeviceModel& device, const FamilyModel& model,
+                                      std::span<const Feature* const> columns, const PreparedOperation& operation,
+                                      const std::vector<float>& row, std::span<const Reading> readings) {
+    std::vector<PartForecast> parts;
+    parts.reserve(model.parts.size());
     for (const ModelPart& part : model.parts) {
         const auto base = log_base(part.base, device, operation);
-        if (!base) return std::nullopt;
-        const MemberSums members = member_sums(part.model, row);
-        const double mean = members.sum / members.count;
-        const double value = *base + std::clamp(mean, part.low, part.high);
-        sum += value;
-        squares += value * value + std::max(0.0, members.squares / members.count - mean * mean);
+        if (!base) return {};
+        parts.push_back({part, *base, members(part.model, row)});
     }
-    const auto parts = static_cast<double>(model.parts.size());
-    const double value = sum / parts;
-    const double spread = std::sqrt(std::max(0.0, squares / parts - value * value));
     const bool is_inside = inside(model, columns, row);
-    const double half_width = model.score_90 * (spread + least_spread) * (is_inside ? 1 : beyond_range);
-    return LogForecast{value, std::clamp(half_width, least_half_width, largest_half_width), spread + least_spread,
-                       is_inside};
+    std::vector<LogForecast> forecasts;
+    forecasts.reserve(readings.size());
+    for (const Reading& reading : readings) {
+        const bool by_work = reading.weights == PartWeights::by_work;
+        const double work_share = by_work ? work_share_of(device, operation.operation, operation.roofline) : 1;
+        const PartsTogether together = read_parts(parts, reading, work_share);
+        const double scale = together.deviation + least_spread;
+        const double half_width = model.score_90 * scale * (is_inside ? 1 : beyond_range);
+        forecasts.push_back(
+            {together.value, std::clamp(half_width, least_half_width, largest_half_width), scale, is_inside});
+    }
+    return forecasts;
 }
 
 double measured_seconds(const Measurement& measurement) {

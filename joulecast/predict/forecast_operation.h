@@ -57,6 +57,12 @@ std::optional<LogForecast> forecast_log(const DeviceModel& device, const FamilyM
                                         std::span<const Feature* const> columns, const PreparedOperation& operation,
                                         const std::vector<float>& row);
 
+/// The same as the model's parts are read in each of several ways, as it would be after a choice among them; empty
+/// where the operation has no law.
+std::vector<LogForecast> forecast_log(const DeviceModel& device, const FamilyModel& model,
+                                      std::span<const Feature* const> columns, const PreparedOperation& operation,
+                                      const std::vector<float>& row, std::span<const Reading> readings);
+
 /// What the features of an operation look at, as a model of this device is asked: valid as long as all three.
 FeatureContext feature_context(const DeviceModel& device, const FamilyModel& model, const PreparedOperation& operation,
                                std::optional<Law> law);

@@ -26,6 +26,15 @@ ModelPart take_part(ByteReader& in, std::size_t columns, std::uint32_t version) 
     return part;
 }
 
+/// Since version 3.
+Reading take_reading(ByteReader& in) {
+    const auto middle = in.number<std::uint8_t>();
+    const auto weights = in.number<std::uint8_t>();
+    if (middle > static_cast<std::uint8_t>(Middle::midmean)) in.fail("a model takes an unknown middle of its trees");
+    if (weights > static_cast<std::uint8_t>(PartWeights::by_work)) in.fail("a model has unknown weights of its parts");
+    return {static_cast<Middle>(middle), static_cast<PartWeights>(weights)};
+}
+
 }  // namespace
 
 void put(ByteWriter& out, const FamilyModel& model) {
@@ -40,6 +49,8 @@ void put(ByteWriter& out, const FamilyModel& model) {
         out.real(range.low);
         out.real(range.high);
     }
+    out.number(static_cast<std::uint8_t>(model.reading.middle));
+    out.number(static_cast<std::uint8_t>(model.reading.weights));
     out.number(static_cast<std::uint32_t>(model.parts.size()));
     for (const ModelPart& part : model.parts) {
         out.number(static_cast<std::uint8_t>(part.base));
@@ -63,6 +74,7 @@ FamilyModel take_family_model(ByteReader& in, std::size_t columns, std::uint32_t
         range.low = in.short_real();
         range.high = in.short_real();
     }
+    if (version >= 3) model.reading = take_reading(in);
     const std::size_t parts = in.count(9);
     if (parts == 0) in.fail("a model has no part");
     for (std::size_t i = 0; i < parts; ++i) model.parts.push_back(take_part(in, columns, version));

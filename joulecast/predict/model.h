@@ -52,7 +52,22 @@ struct ModelPart {
     friend bool operator==(const ModelPart&, const ModelPart&) = default;
 };
 
-/// The learned part for one family and metric: log(metric), the mean over its parts.
+/// What a forecast takes of the trees of a forest. One tree in several ends in a leaf of calls that ran another way:
+/// the middle half of the trees leaves those out, where the mean follows them.
+enum class Middle { mean, midmean };
+
+/// How much the parts of a model count. By work: that over the roofline counts for half of the share that work, not
+/// launching, has of the call by its law: of calls that are little but a launch the roofline tells nothing.
+enum class PartWeights { alike, by_work };
+
+/// How a forecast is made of what the members of a model's parts say.
+struct Reading {
+    Middle middle = Middle::mean;
+    PartWeights weights = PartWeights::alike;
+    friend auto operator<=>(const Reading&, const Reading&) = default;
+};
+
+/// The learned part for one family and metric: log(metric), by its parts.
 struct FamilyModel {
     Family family = Family::other;
     Metric metric = Metric::time;
@@ -60,6 +75,7 @@ struct FamilyModel {
     std::vector<std::string> targets;  ///< trained, sorted; their places are the feature "target"
     std::vector<TrainedRange> ranges;  ///< per feature, of the finite trained values; low > high where there were none
     std::vector<ModelPart> parts;
+    Reading reading;
     double score_90 = 0;  ///< 90 % of held-out |log error| lie below score_90 * (spread of the members + 0.01)
     std::int64_t rows = 0;
 };

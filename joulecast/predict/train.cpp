@@ -46,7 +46,7 @@ constexpr double share_of_least_power = 0.95;
 
 struct HeldOutRows {
     CandidateScores scores;
-    std::vector<HeldOutByLearner> times;
+    std::vector<HeldOutByChoice> times;
 };
 
 struct Fold {
@@ -96,12 +96,12 @@ HeldOutRows hold_out(const DeviceModel& frame, std::span<const TrainingRow> rows
         const Fold& fold = folds[trial / learners.size()];
         append(held_out.scores, trials[trial]);
         for (std::size_t place = 0; place < fold.outside.size(); ++place)
-            held_out.times[fold.outside[place]][learners[trial % learners.size()]] = trials[trial].times[place];
+            held_out.times[fold.outside[place]].merge(trials[trial].times[place]);
     }
     return held_out;
 }
 
-/// The held-out times by the learner that each family ended with, their intervals by its calibration.
+/// The held-out times by the choice that each family ended with, their intervals by its calibration.
 std::vector<HeldOutTime> times_of_chosen(const DeviceModel& trained, std::span<const TrainingRow> rows,
                                          const HeldOutRows& held_out) {
     std::vector<HeldOutTime> times(rows.size());
@@ -109,7 +109,7 @@ std::vector<HeldOutTime> times_of_chosen(const DeviceModel& trained, std::span<c
         for (const Metric metric : {Metric::time, Metric::power}) {
             const FamilyModel* model = find_model(trained, rows[i].operation.family(), metric);
             if (!model) continue;
-            const auto found = held_out.times[i].find(model->learner);
+            const auto found = held_out.times[i].find({model->learner, model->reading});
             if (found == held_out.times[i].end()) continue;
             if (metric == Metric::time) {
                 times[i].log_value = found->second.log_value;

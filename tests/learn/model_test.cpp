@@ -99,20 +99,41 @@ TEST(ParseLearner, KnowsNoOthers) {
     EXPECT_EQ(all_learners().size(), 10U);
 }
 
-TEST(MemberSums, AreOfTreesOrOfTheModelAsAWhole) {
+/// A forest whose trees are a leaf each.
+Forest leaves(const std::vector<float>& values) {
+    Forest forest;
+    for (const float value : values) {
+        forest.roots.push_back(static_cast<std::int32_t>(forest.nodes.size()));
+        forest.nodes.push_back({-1, value, 0});
+    }
+    return forest;
+}
+
+TEST(MembersOfAModel, AreTreesOrTheModelAsAWhole) {
     // Two trees that say 10 and 40; boosted they say 1 + 10 + 40 together.
-    const Forest two{{{-1, 10, 0}, {-1, 40, 0}}, {0, 1}};
-    const auto apart = member_sums(two, std::vector{0.0F});
-    EXPECT_EQ(apart.count, 2);
-    EXPECT_EQ(apart.sum, 50);
-    EXPECT_EQ(apart.squares, 1700);
+    const Forest two = leaves({10, 40});
+    const auto apart = members(two, std::vector{0.0F});
+    EXPECT_EQ(apart.mean, 25);
+    EXPECT_EQ(apart.variance, 225);
     EXPECT_EQ(tree_count(two), 2U);
     const Model together = BoostedTrees{1, two};
     EXPECT_EQ(predict(together, std::vector{0.0F}), 51);
-    EXPECT_EQ(member_sums(together, std::vector{0.0F}).count, 1);
-    EXPECT_EQ(member_sums(together, std::vector{0.0F}).sum, 51);
+    EXPECT_EQ(members(together, std::vector{0.0F}).mean, 51);
+    EXPECT_EQ(members(together, std::vector{0.0F}).midmean, 51);
+    EXPECT_EQ(members(together, std::vector{0.0F}).variance, 0);
     EXPECT_EQ(tree_count(together), 2U);
     EXPECT_EQ(tree_count(Model(Polynomial())), 0U);
+}
+
+TEST(MembersOfAModel, AreReadWithoutTheLowestAndTheHighestQuarter) {
+    const auto midmean = [](const std::vector<float>& values) {
+        return members(leaves(values), std::vector{0.0F}).midmean;
+    };
+    EXPECT_EQ(midmean({900, 3, 1, 2, 4, -500, 5, 6}), 3.5);  // of 2, 3, 4 and 5
+    EXPECT_EQ(midmean({7, 100, 1, 9, 8}), 8);                // 5 trees: one off either end
+    EXPECT_EQ(midmean({1, 2, 6}), 3);                        // too few to leave any out
+    EXPECT_EQ(midmean({4}), 4);
+    EXPECT_THROW(members(Forest(), std::vector{0.0F}), Error);
 }
 
 TEST(FitModel, KeepsGroupsTogetherWhereItHoldsOut) {
