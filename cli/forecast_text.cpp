@@ -156,10 +156,9 @@ std::string hosts_text(const std::vector<Forecast>& forecasts) {
         const std::string how = n.host_networks > 0 ? "fitted to " + networks + " measured from it on this device"
                                                     : "carried over from other machines: no network was measured from "
                                                       "it on this device";
-        const std::string cpu = n.point.host_cpu.empty() ? "" : " with " + n.point.host_cpu;
-        const std::string line = "host " + std::string(name(n.point.host)) + cpu + ", " + std::string(name(n.mode)) +
-                                 " on " + n.device + ": what it takes beyond the host of the measured operations is " +
-                                 how + "\n";
+        const std::string line = "host " + std::string(name(n.point.host)) + ", " + std::string(name(n.mode)) + " on " +
+                                 n.device + ": what it takes beyond the host of the measured operations is " + how +
+                                 "\n";
         if (said.insert(line).second) text += line;
     }
     return text;
