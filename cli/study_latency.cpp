@@ -11,6 +11,7 @@
 
 #include "cli/known.h"
 #include "cli/study.h"
+#include "joulecast/predict/forecast_log.h"
 #include "joulecast/predict/forecast_network.h"
 #include "joulecast/predict/jcp.h"
 #include "joulecast/units/statistics.h"

@@ -197,6 +197,7 @@ set(joulecast_headers
     joulecast/predict/by_model.h
     joulecast/predict/bytes.h
     joulecast/predict/calibrate_networks.h
+    joulecast/predict/choose_model.h
     joulecast/predict/clock_balance.h
     joulecast/predict/clock_sweeps.h
     joulecast/predict/compose.h
@@ -205,6 +206,7 @@ set(joulecast_headers
     joulecast/predict/fit_models.h
     joulecast/predict/forecast_cache.h
     joulecast/predict/forecast_calls.h
+    joulecast/predict/forecast_log.h
     joulecast/predict/forecast_memory.h
     joulecast/predict/forecast_network.h
     joulecast/predict/forecast_operation.h
@@ -224,6 +226,7 @@ set(joulecast_headers
     joulecast/predict/jcp_pooled.h
     joulecast/predict/mapped_file.h
     joulecast/predict/measured_networks.h
+    joulecast/predict/measured_operations.h
     joulecast/predict/model.h
     joulecast/predict/network_difference.h
     joulecast/predict/optimizer_update.h
@@ -232,6 +235,7 @@ set(joulecast_headers
     joulecast/predict/pooled.h
     joulecast/predict/pooled_samples.h
     joulecast/predict/predictor.h
+    joulecast/predict/prepared_operation.h
     joulecast/predict/residual_prior.h
     joulecast/predict/residual_process.h
     joulecast/predict/step_part.h

@@ -7,6 +7,7 @@
 
 #include "joulecast/learn/random.h"
 #include "joulecast/predict/fit_models.h"
+#include "joulecast/predict/forecast_log.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "joulecast/predict/fit_models.h"
+#include "joulecast/predict/forecast_log.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {

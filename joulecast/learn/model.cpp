@@ -131,7 +131,7 @@ double predict(const Model& model, std::span<const float> row) {
     return std::visit([&](const auto& one) { return predict(one, row); }, model);
 }
 
-Members members(const Model& model, std::span<const float> row) {
+Members members(const Model& model, std::span<const float> row, bool with_midmean) {
     const auto* forest = std::get_if<Forest>(&model);
     if (!forest) {
         const double value = predict(model, row);
@@ -147,7 +147,9 @@ Members members(const Model& model, std::span<const float> row) {
     }
     const auto count = static_cast<double>(said.size());
     const double mean = sum / count;
-    return {mean, midmean(said), std::max(0.0, squares / count - mean * mean)};
+    Members found{.mean = mean, .variance = std::max(0.0, squares / count - mean * mean)};
+    if (with_midmean) found.midmean = midmean(said);
+    return found;
 }
 
 std::size_t tree_count(const Model& model) {

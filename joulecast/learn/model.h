@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <variant>
@@ -61,10 +62,11 @@ double predict(const Model& model, std::span<const float> row);
 /// What the members say that forecast by themselves: the trees of a forest; any other model is its only member.
 struct Members {
     double mean = 0;
-    double midmean = 0;   ///< of those that are left without the lowest and the highest quarter (interquartile mean)
+    /// Of those that are left without the lowest and the highest quarter (interquartile mean); NaN where not asked for.
+    double midmean = std::numeric_limits<double>::quiet_NaN();
     double variance = 0;  ///< how far members agree
 };
-Members members(const Model& model, std::span<const float> row);
+Members members(const Model& model, std::span<const float> row, bool with_midmean);
 
 /// Trees in it; 0 for models without.
 std::size_t tree_count(const Model& model);

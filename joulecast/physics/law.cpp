@@ -93,6 +93,11 @@ double seconds(const Law& law, const Roofline& roofline) {
     return overlapped(law.floor_s, work_seconds(law, roofline));
 }
 
+double work_share(const Law& law, const Roofline& roofline) {
+    const double work = work_seconds(law, roofline);
+    return work > 0 ? work / (work + law.floor_s) : 0;
+}
+
 Law fit_law(std::span<const LawSample> samples) {
     if (samples.empty()) throw Error("cannot fit a law to no measurements");
     std::vector<double> times;

@@ -23,6 +23,8 @@ struct Law {
 /// d: the part of the time that grows with the work.
 double work_seconds(const Law& law, const Roofline& roofline);
 double seconds(const Law& law, const Roofline& roofline);
+/// d / (d + h): how much of a call is work; 0 where there is none.
+double work_share(const Law& law, const Roofline& roofline);
 
 /// (a^8 + b^8)^(1/8): two timelines of which the slower one decides.
 double overlapped(double a, double b);

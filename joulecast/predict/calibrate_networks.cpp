@@ -25,10 +25,21 @@ namespace {
 constexpr double default_sigma = 0.12;
 constexpr double default_memory_half_width = 0.3;
 constexpr std::size_t least_models = 3;
-constexpr double weight_of_one = 2;  ///< models' worth of belief that no correction is needed
-/// A loop of one call issues it slower than a network does, by how much depends on how the loop was written: the data
-/// may say.
-constexpr double weight_of_one_for_host = 0.2;
+
+/// Beyond this error of log(time) or log(energy) a network is of another kind than all others: channels last, its
+/// training in half of the time.
+constexpr double tamed_beyond = 0.05;
+
+constexpr double squared(double x) {
+    return x * x;
+}
+
+/// How many models' worth of belief that no correction is needed: by the standard deviation of log(factor) before any
+/// network was measured, against the error of a network.
+constexpr double weight_of_one = squared(tamed_beyond / 0.15);
+/// A loop of one call issues it slower than a network does, by how much depends on how the loop was written: by half
+/// is nothing unusual.
+constexpr double weight_of_one_for_host = squared(tamed_beyond / 0.7);
 
 MeasuredOperations held_out_operations(std::span<const TrainingRow> rows, std::span<const HeldOutTime> held_out) {
     MeasuredOperations times;
@@ -67,10 +78,6 @@ NetworkSample sample(const DeviceModel& device, std::span<const Feature* const> 
     return found;
 }
 
-/// Beyond this error of log(time) or log(energy) a network is of another kind than all others: channels last, its
-/// training in half of the time.
-constexpr double tamed_beyond = 0.05;
-
 template <class Error>
 double squared_errors(std::span<const NetworkSample> samples, Error error) {
     return sum_of_model_means(samples, [&](const NetworkSample& s) { return tamed_square(error(s), tamed_beyond); });
@@ -91,7 +98,7 @@ std::set<std::string> models_in(std::span<const NetworkSample> samples) {
     return models;
 }
 
-/// exp of the models' mean log ratio, with two more that say 1.
+/// exp of the models' mean log ratio, pulled to 1.
 double mean_factor(std::span<const NetworkSample> samples) {
     const double sum =
         sum_of_model_means(samples, [](const NetworkSample& s) { return std::log(s.measured_s / s.parts.device_s); });

@@ -31,8 +31,8 @@ struct NetworkSample {
 };
 
 /// Factors that bring the composed times and energies nearest to the measured ones in squared log, pulled towards 1 as
-/// if two more models said so (the host's factor: a fifth of one). Batches of one model count as one. Where the host
-/// takes no time the factor is exp of the models' mean log ratio, with those two among them.
+/// if a ninth of another model said so (the host's factor: a two-hundredth). Batches of one model count as one. Where
+/// the host takes no time the factor is exp of the models' mean log ratio, with that ninth among them.
 NetworkCorrection fit_correction(std::span<const NetworkSample> samples, const PowerFacts& power);
 
 /// Smallest systematic sigma with which the 90 % intervals hold 90 % of the log errors, each with the standard

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "joulecast/learn/conformal.h"
 #include "joulecast/learn/parallel.h"
+#include "joulecast/predict/forecast_log.h"
 
 namespace joulecast {
 namespace {
@@ -23,9 +23,6 @@ constexpr std::size_t least_rows_to_boost = 200;
 /// Held-out scores below this number say little of a 90 % quantile; the interval is then widened to this score.
 constexpr std::size_t least_scores = 20;
 constexpr double cautious_score = 10;
-/// The plain reading of a learner's parts, the mean over all, stands where another's held-out errors are not smaller by
-/// this factor: single errors shrink by leaving a part of the trees out, but those of sums of calls may grow.
-constexpr double clearly_better = 0.95;
 
 std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows) {
     std::map<std::string, std::vector<LawSample>> samples;
@@ -133,13 +130,6 @@ FamilyModel fit_family(const DeviceModel& device, std::span<const TrainingRow* c
     return model;
 }
 
-/// That of a choice, which is added where there is none yet.
-CandidateScore& score_of(std::vector<CandidateScore>& scores, const ModelChoice& choice) {
-    const auto found =
-        std::find_if(scores.begin(), scores.end(), [&](const CandidateScore& s) { return s.choice == choice; });
-    return found == scores.end() ? scores.emplace_back(choice) : *found;
-}
-
 /// Boosting costs ten times as much as a forest of the same rows; where rows are few, or memory follows from the
 /// shapes, a choice among learners does without it.
 bool is_worth_it(Learner learner, Metric metric, std::size_t rows, const TrainSettings& training) {
@@ -238,21 +228,6 @@ std::vector<SampledPart> sampled_parts(std::span<const TrainingRow> rows, std::s
     return sampled;
 }
 
-const CandidateScore& best_candidate(std::span<const CandidateScore> scores) {
-    const auto mean = [](const CandidateScore& candidate) {
-        const auto& errors = candidate.absolute_log_error;
-        return std::accumulate(errors.begin(), errors.end(), 0.0) / static_cast<double>(errors.size());
-    };
-    const auto rows = [](const CandidateScore& candidate) { return candidate.absolute_log_error.size(); };
-    const CandidateScore& best = *std::min_element(scores.begin(), scores.end(), [&](const auto& a, const auto& b) {
-        return rows(a) == rows(b) ? mean(a) < mean(b) : rows(a) > rows(b);
-    });
-    const auto plain = std::find_if(scores.begin(), scores.end(), [&](const CandidateScore& candidate) {
-        return candidate.choice == ModelChoice{best.choice.learner, {}} && rows(candidate) == rows(best);
-    });
-    return plain != scores.end() && mean(best) > clearly_better * mean(*plain) ? *plain : best;
-}
-
 DeviceModel fit_models(const DeviceModel& frame, std::span<const TrainingRow* const> rows, Learner learner,
                        const TrainSettings& settings) {
     const auto choose = [&](Family, Metric metric) { return ModelChoice{learner, readings(metric, learner).front()}; };
@@ -298,72 +273,6 @@ std::optional<FamilyModel> fit_family_model(const DeviceModel& with_laws, std::s
 std::optional<double> learned_log(const TrainingRow& row, Metric metric) {
     if (!has_metric(row, metric)) return std::nullopt;
     return log_metric(row, metric);
-}
-
-std::vector<Reading> readings(Metric metric, Learner learner) {
-    const bool has_trees = learner == Learner::extra_trees || learner == Learner::random_forest;
-    std::vector<Reading> all{{}};
-    if (metric != Metric::time) return all;
-    if (has_trees) all.push_back({Middle::midmean, PartWeights::alike});
-    for (Reading one : std::vector(all)) {
-        one.weights = PartWeights::by_work;
-        all.push_back(one);
-    }
-    return all;
-}
-
-namespace {
-
-/// Adds what one choice said of a row.
-void add_score(HeldOutScores& scores, std::size_t place, const TrainingRow& row, Metric metric,
-               const ModelChoice& choice, const LogForecast& forecast) {
-    const double error = std::abs(forecast.log_value - log_metric(row, metric));
-    CandidateScore& of_choice = score_of(scores.scores[{row.operation.family(), metric}], choice);
-    of_choice.absolute_log_error.push_back(error);
-    of_choice.score.push_back(error / forecast.scale);
-    HeldOutTime& held = scores.times[place][choice];
-    if (metric == Metric::time) {
-        held.log_value = forecast.log_value;
-        held.half_width = forecast.scale;
-    } else if (metric == Metric::power) {
-        held.log_watts = forecast.log_value;
-        held.watts_half_width = forecast.scale;
-    }
-}
-
-}  // namespace
-
-HeldOutScores score_rows(const DeviceModel& model, std::span<const TrainingRow> rows,
-                         std::span<const std::size_t> outside, Learner learner) {
-    const auto columns = all_columns();
-    HeldOutScores scores;
-    scores.times.resize(outside.size());
-    for (std::size_t place = 0; place < outside.size(); ++place) {
-        const TrainingRow& row = rows[outside[place]];
-        for (const Metric metric : all_metrics) {
-            const FamilyModel* of_family = find_model(model, row.operation.family(), metric);
-            if (!has_metric(row, metric) || !of_family) continue;
-            const auto ways = readings(metric, learner);
-            const auto forecasts = forecast_log(model, *of_family, columns, row.operation,
-                                                feature_row(model, *of_family, columns, row.operation), ways);
-            for (std::size_t way = 0; way < forecasts.size(); ++way)
-                add_score(scores, place, row, metric, {learner, ways[way]}, forecasts[way]);
-        }
-    }
-    return scores;
-}
-
-void append(CandidateScores& all, const HeldOutScores& scores) {
-    const auto add = [](std::vector<double>& to, const std::vector<double>& more) {
-        to.insert(to.end(), more.begin(), more.end());
-    };
-    for (const auto& [part, of_part] : scores.scores) {
-        for (const CandidateScore& one : of_part) {
-            CandidateScore& found = score_of(all[part], one.choice);
-            add(found.absolute_log_error, one.absolute_log_error);
-            add(found.score, one.score);
-        }
-    }
 }
 
 }  // namespace joulecast

@@ -7,28 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "joulecast/predict/choose_model.h"
 #include "joulecast/predict/train.h"
 
 namespace joulecast {
-
-/// A learner, and how its parts are read.
-struct ModelChoice {
-    Learner learner = Learner::extra_trees;
-    Reading reading;
-    friend auto operator<=>(const ModelChoice&, const ModelChoice&) = default;
-};
-
-/// How well one choice did on rows that its training did not see.
-struct CandidateScore {
-    ModelChoice choice;
-    std::vector<double> absolute_log_error;
-    std::vector<double> score;  ///< |log error| / (spread + 0.01)
-};
-
-/// Half widths are here still the scale of the score (spread + 0.01): the calibration that turns it into one comes
-/// later.
-using HeldOutByChoice = std::map<ModelChoice, HeldOutTime>;
-using CandidateScores = std::map<std::pair<Family, Metric>, std::vector<CandidateScore>>;
 
 /// The learners to compare under these settings. XGBoost is left out where it is compared with others and a family has
 /// few rows of the metric, or the metric is memory.
@@ -44,10 +26,6 @@ struct SampledPart {
 };
 /// What users should know before they wait for, or believe, one of these learners.
 std::vector<SampledPart> sampled_parts(std::span<const TrainingRow> rows, std::span<const Learner> learners);
-
-/// The one with the smallest mean |log error| among those that forecast the most rows, the first of equals; where its
-/// learner does nearly as well by the plain reading, that one.
-const CandidateScore& best_candidate(std::span<const CandidateScore> scores);
 
 /// The frame with the rows' laws alone: what models can be fitted on top of.
 DeviceModel fit_laws_alone(const DeviceModel& frame, std::span<const TrainingRow* const> rows);
@@ -69,22 +47,6 @@ std::optional<FamilyModel> fit_family_model(const DeviceModel& with_laws, std::s
 /// log(metric) of a row as models learn it (peak memory raised by memory_offset_bytes); absent where it was not
 /// measured.
 std::optional<double> learned_log(const TrainingRow& row, Metric metric);
-
-/// What one learner said of rows that it did not see, in every reading.
-struct HeldOutScores {
-    CandidateScores scores;
-    std::vector<HeldOutByChoice> times;  ///< of each row that was asked for
-};
-
-/// Forecasts the rows `outside` with models of that learner that did not see them.
-HeldOutScores score_rows(const DeviceModel& model, std::span<const TrainingRow> rows,
-                         std::span<const std::size_t> outside, Learner learner);
-
-/// How models of a metric by that learner can be read; the first as fit_models() leaves them.
-std::vector<Reading> readings(Metric metric, Learner learner);
-
-/// Adds one learner's scores of one fold to those of all.
-void append(CandidateScores& all, const HeldOutScores& scores);
 
 /// Of each column, the finite values.
 std::vector<TrainedRange> ranges_of(const Samples& samples);

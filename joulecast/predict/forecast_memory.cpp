@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "joulecast/physics/convolution_scratch.h"
+#include "joulecast/predict/forecast_log.h"
 
 namespace joulecast {
 

@@ -57,7 +57,7 @@ double weighted_mean(const std::vector<Opinion>& opinions) {
 
 double opinion_of(const Expert& expert, const std::vector<float>& row) {
     const ModelPart& part = expert.model.parts.front();
-    return std::clamp(members(part.model, row).mean, part.low, part.high);
+    return std::clamp(predict(part.model, row), part.low, part.high);
 }
 
 /// Of those who know such calls; the device's own expert, if it has one, alone. Absent where nobody knows them.

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "joulecast/predict/forecast_operation.h"
+#include "joulecast/predict/forecast_log.h"
 #include "joulecast/predict/forward_kernels.h"
 
 namespace joulecast {

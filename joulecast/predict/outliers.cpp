@@ -7,6 +7,7 @@
 #include <map>
 
 #include "joulecast/predict/fit_models.h"
+#include "joulecast/predict/forecast_log.h"
 
 namespace joulecast {
 namespace {

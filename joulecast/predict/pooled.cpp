@@ -10,6 +10,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/graph/family.h"
+#include "joulecast/predict/forecast_log.h"
 #include "joulecast/predict/pooled_samples.h"
 #include "joulecast/units/normal.h"
 #include "joulecast/units/statistics.h"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "joulecast/error.h"
+#include "joulecast/predict/forecast_log.h"
 #include "joulecast/predict/forecast_operation.h"
 #include "joulecast/units/statistics.h"
 

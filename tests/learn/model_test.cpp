@@ -112,28 +112,28 @@ Forest leaves(const std::vector<float>& values) {
 TEST(MembersOfAModel, AreTreesOrTheModelAsAWhole) {
     // Two trees that say 10 and 40; boosted they say 1 + 10 + 40 together.
     const Forest two = leaves({10, 40});
-    const auto apart = members(two, std::vector{0.0F});
+    const auto apart = members(two, std::vector{0.0F}, true);
     EXPECT_EQ(apart.mean, 25);
     EXPECT_EQ(apart.variance, 225);
     EXPECT_EQ(tree_count(two), 2U);
     const Model together = BoostedTrees{1, two};
     EXPECT_EQ(predict(together, std::vector{0.0F}), 51);
-    EXPECT_EQ(members(together, std::vector{0.0F}).mean, 51);
-    EXPECT_EQ(members(together, std::vector{0.0F}).midmean, 51);
-    EXPECT_EQ(members(together, std::vector{0.0F}).variance, 0);
+    EXPECT_EQ(members(together, std::vector{0.0F}, true).mean, 51);
+    EXPECT_EQ(members(together, std::vector{0.0F}, true).midmean, 51);
+    EXPECT_EQ(members(together, std::vector{0.0F}, true).variance, 0);
     EXPECT_EQ(tree_count(together), 2U);
     EXPECT_EQ(tree_count(Model(Polynomial())), 0U);
 }
 
 TEST(MembersOfAModel, AreReadWithoutTheLowestAndTheHighestQuarter) {
     const auto midmean = [](const std::vector<float>& values) {
-        return members(leaves(values), std::vector{0.0F}).midmean;
+        return members(leaves(values), std::vector{0.0F}, true).midmean;
     };
     EXPECT_EQ(midmean({900, 3, 1, 2, 4, -500, 5, 6}), 3.5);  // of 2, 3, 4 and 5
     EXPECT_EQ(midmean({7, 100, 1, 9, 8}), 8);                // 5 trees: one off either end
     EXPECT_EQ(midmean({1, 2, 6}), 3);                        // too few to leave any out
     EXPECT_EQ(midmean({4}), 4);
-    EXPECT_THROW(members(Forest(), std::vector{0.0F}), Error);
+    EXPECT_THROW(members(Forest(), std::vector{0.0F}, false), Error);
 }
 
 TEST(FitModel, KeepsGroupsTogetherWhereItHoldsOut) {

@@ -24,6 +24,13 @@ TEST(Law, AddsNinePercentWhereFloorAndWorkAreEqual) {
     EXPECT_NEAR(seconds(Law{1, 1, 1}, {1, 0}), std::pow(2, 0.125), 1e-12);
 }
 
+TEST(WorkShare, IsThatOfTheWorkBesideTheFloor) {
+    const Law law{1, 2, 1};
+    EXPECT_DOUBLE_EQ(work_share(law, {1.5, 0}), 0.75);  // 1.5 s at twice the data sheet's time beside a floor of 1 s
+    EXPECT_EQ(work_share(law, {0, 0}), 0);
+    EXPECT_EQ(work_share(Law{0, 1, 1}, {0, 0}), 0);
+}
+
 TEST(Law, ComesBackFromTimesThatFollowOne) {
     const Law truth{5e-6, 1.8, 2.5};
     std::vector<LawSample> samples;

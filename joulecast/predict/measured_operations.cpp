@@ -1,0 +1,80 @@
+#include "joulecast/predict/measured_operations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "joulecast/units/normal.h"
+
+namespace joulecast {
+namespace {
+
+/// Half widths of measurements are those of 95 % intervals; this share of them are those of 90 % ones.
+constexpr double from_95_to_90 = normal_90 / normal_95;
+
+template <class Unit>
+Estimate<Unit> middle(std::vector<double> values, double half_width) {
+    std::sort(values.begin(), values.end());
+    const double value = (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+    return {Unit(value), Unit(std::max(0.0, values.front() - half_width)), Unit(values.back() + half_width)};
+}
+
+}  // namespace
+
+double measured_seconds(const Measurement& measurement) {
+    return measurement.time.median_s;
+}
+
+bool is_usable(const Measurement& measurement) {
+    const bool measured = measurement.outcome == Outcome::ok || measurement.outcome == Outcome::unstable;
+    const double time = measured_seconds(measurement);
+    return measured && time > 0 && std::isfinite(time);
+}
+
+double measured_watts(const Measurement& measurement) {
+    if (!measurement.energy) return std::numeric_limits<double>::quiet_NaN();
+    const EnergySummary& energy = *measurement.energy;
+    if (energy.power_w > 0) return energy.power_w;
+    return energy.energy_j > 0 ? energy.energy_j / measured_seconds(measurement)
+                               : std::numeric_limits<double>::quiet_NaN();
+}
+
+double measured_watts(const NetworkMeasurement& measurement) {
+    if (measurement.energy && measurement.energy->power_w > 0) return measurement.energy->power_w;
+    return measured_joules(measurement) / measurement.time.median_s;
+}
+
+double measured_joules(const NetworkMeasurement& measurement) {
+    if (!measurement.energy) return std::numeric_limits<double>::quiet_NaN();
+    const EnergySummary& energy = *measurement.energy;
+    return energy.energy_j > 0 ? energy.energy_j : std::numeric_limits<double>::quiet_NaN();
+}
+
+MeasuredOperations measured_operations(std::span<const OperationRow> rows) {
+    std::map<std::string, std::vector<const Measurement*>> by_signature;
+    for (const OperationRow& row : rows) {
+        if (is_usable(row.measurement)) {
+            by_signature[signature(row.measurement.operation)].push_back(&row.measurement);
+        }
+    }
+    MeasuredOperations measured;
+    for (auto& [text, all] : by_signature) {
+        std::vector<double> times;
+        std::vector<double> watts;
+        double half_width = 0;
+        double watts_half_width = 0;
+        for (const Measurement* one : all) {
+            times.push_back(measured_seconds(*one));
+            if (one->time.half_width_s > 0) half_width = std::max(half_width, one->time.half_width_s * from_95_to_90);
+            if (!(measured_watts(*one) > 0)) continue;
+            watts.push_back(measured_watts(*one));
+            const double of_energy = one->energy->half_width_j / one->energy->energy_j;
+            if (of_energy > 0) watts_half_width = std::max(watts_half_width, of_energy * watts.back() * from_95_to_90);
+        }
+        measured[text].time = middle<Seconds>(times, half_width);
+        if (!watts.empty()) measured[text].power = middle<Watts>(watts, watts_half_width);
+    }
+    return measured;
+}
+
+}  // namespace joulecast

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+
+#include "joulecast/dataset/dataset.h"
+#include "joulecast/predict/predictor.h"
+
+namespace joulecast {
+
+/// Seconds per call of a measurement, as forecasts count it.
+double measured_seconds(const Measurement& measurement);
+/// Whether a row can be learned from: ok or unstable, with a positive time.
+bool is_usable(const Measurement& measurement);
+
+/// What was measured of one operation; power unknown() where there was no meter.
+struct MeasuredOperation {
+    Estimate<Seconds> time;
+    Estimate<Watts> power;
+};
+
+/// Measured on one device and setting, by signature: operations found here need no forecast.
+using MeasuredOperations = std::map<std::string, MeasuredOperation>;
+
+/// Watts while the operation or the network ran again and again; NaN where there was no meter.
+double measured_watts(const Measurement& measurement);
+double measured_watts(const NetworkMeasurement& measurement);
+/// Joules of a run of the network; NaN where there was no meter.
+double measured_joules(const NetworkMeasurement& measurement);
+
+/// Several rows of one operation: their median; the interval covers their spread and the widest of their own.
+MeasuredOperations measured_operations(std::span<const OperationRow> rows);
+
+}  // namespace joulecast
