@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <iostream>
 #include <iterator>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "cli/device_argument.h"
 #include "cli/settings.h"
@@ -58,9 +61,19 @@ MeasuredRows operations_at(const Stored& stored, const OperatingPoint& setting) 
     return found;
 }
 
+/// Devices where a measured network is left out, by its model and why.
+using LeftOut = std::map<std::pair<std::string, std::string>, std::set<std::string>>;
+
+void tell(const LeftOut& networks) {
+    for (const auto& [network, devices] : networks) {
+        std::cerr << "joulecast: measured network " << network.first << " is left out ("
+                  << joined(std::vector(devices.begin(), devices.end())) << "): " << network.second << '\n';
+    }
+}
+
 /// The networks that this setting of them tells: not those whose host has one of its own.
 std::vector<TrainingNetwork> networks_of(const Dataset& dataset, const Stored& stored, const OperatingPoint& setting,
-                                         const std::vector<MeasuredRows>& settings) {
+                                         const std::vector<MeasuredRows>& settings, LeftOut& left_out) {
     const auto belongs_elsewhere = [&](const NetworkRow& row) {
         OperatingPoint own = setting;
         own.host = row.measurement.real.host;
@@ -73,9 +86,7 @@ std::vector<TrainingNetwork> networks_of(const Dataset& dataset, const Stored& s
     auto found = measured_networks(rows, setting, [&](const NetworkMeasurement& network) {
         return open_measured(dataset, stored.device, setting, network);
     });
-    for (const auto& [model, why] : found.left_out) {
-        std::cerr << "joulecast: measured network " << model << " is left out: " << why << '\n';
-    }
+    for (const auto& one : found.left_out) left_out[one].insert(stored.device.id);
     return std::move(found.networks);
 }
 
@@ -86,7 +97,7 @@ std::string describe(const OperatingPoint& setting) {
 
 /// Of every setting that is worth a model.
 void add_rows(const Dataset& dataset, const Stored& stored, const SettingsOf& settings_of_models,
-              std::vector<MeasuredRows>& all) {
+              std::vector<MeasuredRows>& all, LeftOut& left_out) {
     const auto settings = settings_of_models ? settings_of_models(stored.device.id) : settings_of(stored.operations);
     if (settings.empty()) throw Error("the database has no usable operation measured on " + stored.device.id + ".");
     std::vector<MeasuredRows> kept;
@@ -100,15 +111,13 @@ void add_rows(const Dataset& dataset, const Stored& stored, const SettingsOf& se
         }
         kept.push_back(std::move(found));
     }
-    for (MeasuredRows& one : kept) one.networks = networks_of(dataset, stored, one.setting, kept);
+    for (MeasuredRows& one : kept) one.networks = networks_of(dataset, stored, one.setting, kept, left_out);
     std::erase_if(kept, [](const MeasuredRows& one) { return one.operations.empty() && one.networks.empty(); });
     std::ranges::move(kept, std::back_inserter(all));
 }
 
-}  // namespace
-
-std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vector<std::string>& devices,
-                                        const SettingsOf& settings_of) {
+std::vector<MeasuredRows> rows_of(const Dataset& dataset, const std::vector<std::string>& devices,
+                                  const SettingsOf& settings_of, LeftOut& left_out) {
     const auto known = dataset.devices();
     std::vector<std::string> ids;
     for (const Device& device : known) ids.push_back(device.id);
@@ -118,7 +127,7 @@ std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vecto
             const Stored stored = stored_of(dataset, device);
             const bool networks_will_do = settings_of && !stored.networks.empty();
             if (!networks_will_do && stored.operations.empty()) continue;
-            add_rows(dataset, stored, settings_of, all);
+            add_rows(dataset, stored, settings_of, all, left_out);
         }
         if (all.empty()) throw Error("the database has no measured operations. Measure some: joulecast profile --help");
         return all;
@@ -137,9 +146,19 @@ std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vecto
         if (device == known.end()) {
             throw Error("the database has nothing measured on " + id + ". It has: " + joined(ids) + ".");
         }
-        add_rows(dataset, stored_of(dataset, *device), settings_of, all);
+        add_rows(dataset, stored_of(dataset, *device), settings_of, all, left_out);
     }
     return all;
+}
+
+}  // namespace
+
+std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vector<std::string>& devices,
+                                        const SettingsOf& settings_of) {
+    LeftOut left_out;
+    auto rows = rows_of(dataset, devices, settings_of, left_out);
+    tell(left_out);
+    return rows;
 }
 
 void tell_samples(const MeasuredRows& rows, std::span<const Learner> learners) {

@@ -62,6 +62,30 @@ void insert_on_three_gpus(Dataset& dataset) {
     }
 }
 
+TEST_F(Validate, NamesANetworkThatNobodyHasOnceForAllDevices) {
+    {
+        Dataset dataset(file("gpus.db"));
+        insert_on_three_gpus(dataset);
+        for (const Device& device : dataset.devices()) {
+            NetworkRow row = synthetic_network(synthetic_graph("resnet18", 2));
+            row.measurement.model = "nobody_has_it";
+            for (OperatingPoint* point : {&row.measurement.asked, &row.measurement.real}) {
+                point->device = device.id;
+                point->threads = 0;
+            }
+            dataset.insert(row.measurement, row.provenance);
+        }
+    }
+    const auto ran = run_joulecast("train --db " + file("gpus.db") + " -o " + file("all.jcp"));
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const std::string said = "measured network nobody_has_it is left out (";
+    const auto at = ran.err.find(said);
+    ASSERT_NE(at, std::string::npos) << ran.err;
+    EXPECT_EQ(ran.err.find(said, at + 1), std::string::npos) << ran.err;
+    const std::string line = ran.err.substr(at, ran.err.find('\n', at) - at);
+    EXPECT_THAT(line, ::testing::HasSubstr("(a100-40g-sxm, p100, v100-32g-pcie): "));
+}
+
 TEST_F(Validate, TellsWhatChoosingADeviceByForecastsOfItCosts) {
     {
         Dataset dataset(file("gpus.db"));
