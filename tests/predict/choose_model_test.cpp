@@ -108,7 +108,7 @@ TEST(ScoreRows, SaysOfEveryReadingWhatAModelFittedForItSays) {
     for (const Reading& reading : readings(Metric::time, Learner::extra_trees)) {
         const ModelChoice choice{Learner::extra_trees, reading};
         CandidateScores chosen;
-        chosen[part] = {{choice, {0.1}, {1}}};
+        chosen[part] = {{choice, {0.1}, {1}, {0.1}}};
         const DeviceModel alone = fit_chosen_models(fold.frame, fold.inside, chosen, fold.settings);
         const FamilyModel* model = find_model(alone, part.first, part.second);
         ASSERT_NE(model, nullptr);
