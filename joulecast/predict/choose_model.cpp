@@ -14,7 +14,7 @@ namespace {
 /// Of one family, in a network. Over so many, errors that lie about zero shrink by the square root; what they have in
 /// common stays, so it counts that much more.
 constexpr double different_calls = 10;
-/// A choice whose errors of single operations are larger than the best one's by no more than this may win by its sums.
+/// A reading whose errors of single operations are larger than the best one's by no more than this may win by its sums.
 constexpr double nearly_as_good = 1.1;
 
 /// That of a choice, which is added where there is none yet.
@@ -65,14 +65,13 @@ double loss(const CandidateScore& candidate) {
 const CandidateScore& best_candidate(std::span<const CandidateScore> scores) {
     const auto rows = [](const CandidateScore& candidate) { return candidate.absolute_log_error.size(); };
     const auto error = [](const CandidateScore& candidate) { return mean(candidate.absolute_log_error); };
-    const CandidateScore* best = &*std::min_element(scores.begin(), scores.end(), [&](const auto& a, const auto& b) {
+    const CandidateScore& first = *std::min_element(scores.begin(), scores.end(), [&](const auto& a, const auto& b) {
         return rows(a) == rows(b) ? error(a) < error(b) : rows(a) > rows(b);
     });
-    const auto is_near = [&, most = nearly_as_good * error(*best), rows_of_best = rows(*best)](const auto& candidate) {
-        return rows(candidate) == rows_of_best && error(candidate) <= most;
-    };
+    const CandidateScore* best = &first;
     for (const CandidateScore& one : scores) {
-        if (is_near(one) && loss(one) < loss(*best)) best = &one;
+        const bool is_like = one.choice.learner == first.choice.learner && rows(one) == rows(first);
+        if (is_like && error(one) <= nearly_as_good * error(first) && loss(one) < loss(*best)) best = &one;
     }
     return *best;
 }

@@ -34,8 +34,9 @@ using CandidateScores = std::map<std::pair<Family, Metric>, std::vector<Candidat
 /// What errors of single operations and of sums cost together: the means of both, those of sums sqrt(10) times.
 double loss(const CandidateScore& candidate);
 
-/// Of those that forecast the most rows and whose mean |log error| is no more than a tenth above the smallest, the one
-/// with the smallest loss: single operations come first, networks decide among those that do them nearly as well.
+/// The learner with the smallest mean |log error| among those that forecast the most rows, and of its readings whose
+/// mean is no more than a tenth above the smallest, the one with the smallest loss: single operations choose the
+/// learner, networks how it is read.
 const CandidateScore& best_candidate(std::span<const CandidateScore> scores);
 
 /// What one learner said of rows that it did not see, in every reading.

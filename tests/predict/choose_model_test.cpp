@@ -52,20 +52,26 @@ struct Errors {
     double of_sums = 0;
 };
 
-TEST(BestCandidate, IsTheBestBySumsAmongThoseThatDoOperationsNearlyAsWell) {
-    const ModelChoice boosted{Learner::xgboost, {}};
-    const ModelChoice trees{Learner::extra_trees, {}};
-    const auto best = [&](const Errors& of_boosted, const Errors& of_trees) {
-        const std::vector<CandidateScore> scores{{boosted, {of_boosted.of_operations}, {1}, {of_boosted.of_sums}},
-                                                 {trees, {of_trees.of_operations}, {1}, {of_trees.of_sums}}};
+TEST(BestCandidate, IsReadAsSumsAreBestAmongReadingsThatDoOperationsNearlyAsWell) {
+    const ModelChoice plain{Learner::extra_trees, {}};
+    const ModelChoice midmean{Learner::extra_trees, {Middle::midmean}};
+    const auto best = [&](const Errors& of_plain, const Errors& of_midmean) {
+        const std::vector<CandidateScore> scores{{plain, {of_plain.of_operations}, {1}, {of_plain.of_sums}},
+                                                 {midmean, {of_midmean.of_operations}, {1}, {of_midmean.of_sums}}};
         return best_candidate(scores).choice;
     };
-    EXPECT_EQ(best({0.31, 0}, {0.30, 0}), trees);
-    EXPECT_EQ(best({0.31, 0.01}, {0.30, 0.02}), boosted);    // 0.31 + 0.032 against 0.30 + 0.063
-    EXPECT_EQ(best({0.32, 0.015}, {0.30, 0.02}), trees);     // 0.32 + 0.047
-    EXPECT_EQ(best({0.329, 0.001}, {0.30, 0.02}), boosted);  // within a tenth
-    EXPECT_EQ(best({0.331, 0}, {0.30, 0.5}), trees);         // beyond it
-    EXPECT_EQ(best({0.30, 0.02}, {0.30, 0.02}), boosted);    // the first of equals
+    EXPECT_EQ(best({0.31, 0}, {0.30, 0}), midmean);
+    EXPECT_EQ(best({0.31, 0.01}, {0.30, 0.02}), plain);     // 0.31 + 0.032 against 0.30 + 0.063
+    EXPECT_EQ(best({0.32, 0.015}, {0.30, 0.02}), midmean);  // 0.32 + 0.047
+    EXPECT_EQ(best({0.329, 0.001}, {0.30, 0.02}), plain);   // within a tenth
+    EXPECT_EQ(best({0.331, 0}, {0.30, 0.5}), midmean);      // beyond it
+    EXPECT_EQ(best({0.30, 0.02}, {0.30, 0.02}), plain);     // the first of equals
+}
+
+TEST(BestCandidate, IsOfTheLearnerThatIsBestForOperations) {
+    const std::vector<CandidateScore> scores{{{Learner::xgboost, {}}, {0.31}, {1}, {0}},
+                                             {{Learner::extra_trees, {}}, {0.30}, {1}, {0.5}}};
+    EXPECT_EQ(best_candidate(scores).choice.learner, Learner::extra_trees);
 }
 
 TEST(BestCandidate, ForecastsTheMostRows) {
