@@ -199,6 +199,13 @@ TEXT
     table study dataset-size --db "$work/own.db"
     printf '\n### Learners, family by family\n' >>"$result"
     table study learners --db "$work/own.db"
+    cat >>"$result" <<'TEXT'
+
+### Training rows without what an isolation forest finds odd
+
+Off by default; the operations table of "A CPU" has the same folds with all rows in training.
+TEXT
+    table validate --db "$work/own.db" --outliers drop
 }
 
 decisions() {
