@@ -29,9 +29,20 @@ struct Sums {
     double forecast_s = 0;
     double measured_s = 0;
 };
-using SumsOfChoices = std::map<std::tuple<Family, Mode, ModelChoice>, Sums>;
 
-void add_errors_of_sums(HeldOutScores& scores, const SumsOfChoices& sums) {
+/// Of the times that `scores` holds of the rows `outside`.
+void add_errors_of_sums(HeldOutScores& scores, std::span<const TrainingRow> rows,
+                        std::span<const std::size_t> outside) {
+    std::map<std::tuple<Family, Mode, ModelChoice>, Sums> sums;
+    for (std::size_t place = 0; place < outside.size(); ++place) {
+        const TrainingRow& row = rows[outside[place]];
+        for (const auto& [choice, held] : scores.times[place]) {
+            if (std::isnan(held.log_value)) continue;
+            Sums& sum = sums[{row.operation.family(), mode(row.operation.operation), choice}];
+            sum.forecast_s += std::exp(held.log_value);
+            sum.measured_s += row.time_s;
+        }
+    }
     for (const auto& [key, sum] : sums) {
         const auto& [family, mode, choice] = key;
         score_of(scores.scores[{family, Metric::time}], choice)
@@ -94,7 +105,6 @@ HeldOutScores score_rows(const DeviceModel& model, std::span<const TrainingRow> 
     std::map<Metric, std::vector<Reading>> ways_of;
     for (const Metric metric : all_metrics) ways_of[metric] = readings(metric, learner);
     HeldOutScores scores;
-    SumsOfChoices sums;
     scores.times.resize(outside.size());
     for (std::size_t place = 0; place < outside.size(); ++place) {
         const TrainingRow& row = rows[outside[place]];
@@ -107,17 +117,12 @@ HeldOutScores score_rows(const DeviceModel& model, std::span<const TrainingRow> 
             const auto forecasts = forecast_log(model, *of_family, columns, row.operation, features, ways);
             for (std::size_t way = 0; way < forecasts.size(); ++way) {
                 const ModelChoice choice{learner, ways[way]};
-                const LogForecast& forecast = forecasts[way];
-                add_score(score_of(scores.scores[{family, metric}], choice), forecast, *measured);
-                keep(scores.times[place][choice], metric, forecast);
-                if (metric != Metric::time) continue;
-                Sums& sum = sums[{family, mode(row.operation.operation), choice}];
-                sum.forecast_s += std::exp(forecast.log_value);
-                sum.measured_s += std::exp(*measured);
+                add_score(score_of(scores.scores[{family, metric}], choice), forecasts[way], *measured);
+                keep(scores.times[place][choice], metric, forecasts[way]);
             }
         }
     }
-    add_errors_of_sums(scores, sums);
+    add_errors_of_sums(scores, rows, outside);
     return scores;
 }
 

@@ -1,7 +1,5 @@
 #include "joulecast/predict/prepared_operation.h"
 
-#include <utility>
-
 namespace joulecast {
 
 PreparedOperation prepare(const Operation& operation, const Device& device, Math math) {
