@@ -216,7 +216,7 @@ void append_point(std::vector<StoredColumn<Row>>& columns) {
                                "math", [](auto& r) -> auto& { return r.measurement.asked.math; }, parse_math),
                            [](auto& asked, auto& real_point) { real_point.math = asked.math; }));
     columns.push_back(both(word<Row>(
-                               "host", [](auto& r) -> auto& { return r.measurement.asked.host; }, parse_host),
+                               "host", [](auto& r) -> auto& { return r.measurement.asked.host; }, parse_stored_host),
                            [](auto& asked, auto& real_point) { real_point.host = asked.host; }));
     columns.push_back(both(text<Row>("host_cpu", [](auto& r) -> auto& { return r.measurement.real.host_cpu; }),
                            [](auto& asked, auto& real_point) { asked.host_cpu = real_point.host_cpu; }));

@@ -13,13 +13,17 @@ namespace joulecast {
 
 /// How matrix products of float32 tensors are computed.
 enum class Math { ieee, tf32 };
-/// Who issues the operations: Python eager, C++ eager, CUDA graph, or compiled code.
+/// Who issues the operations: Python eager, C++ eager, CUDA graph, or compiled code (of tables: nothing here measures or
+/// forecasts it).
 enum class Host { python, cpp, graph, compiled };
 
 std::string_view name(Math math);
 std::string_view name(Host host);
 std::optional<Math> parse_math(std::string_view text);
+/// What can be asked for: all but "compiled".
 std::optional<Host> parse_host(std::string_view text);
+/// What files may hold: "compiled" too.
+std::optional<Host> parse_stored_host(std::string_view text);
 
 /// Kernels take about this long however little they do, on every GPU (smallest times of CUDA graphs' calls in published
 /// tables: 1.6 to 2.5 us).

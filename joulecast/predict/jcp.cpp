@@ -141,7 +141,7 @@ void put_hosts(ByteWriter& out, const DeviceModel& device) {
 void take_hosts(ByteReader& in, DeviceModel& device) {
     device.hosts.resize(in.count(32));
     for (HostExtra& extra : device.hosts) {
-        extra.host = take_name(in, parse_host, "host");
+        extra.host = take_name(in, parse_stored_host, "host");
         extra.mode = take_name(in, parse_mode, "mode");
         extra.seconds_per_call = take_finite(in);
         extra.sigma = take_finite(in);

@@ -286,7 +286,7 @@ OperatingPoint point_from(const Fields& fields) {
     point.power_limit_w = fields.number("power_limit_w");
     if (fields.find("math") != nullptr) point.math = fields.word("math", parse_math, "math (ieee or tf32)");
     if (fields.find("host") != nullptr) {
-        point.host = fields.word("host", parse_host, "host (python, cpp, graph or compiled)");
+        point.host = fields.word("host", parse_host, "host (python, cpp or graph)");
     }
     point.host_cpu = fields.text_or("host_cpu", "");
     point.threads = static_cast<int>(fields.integer_or("threads", 0, 0, 65536));
