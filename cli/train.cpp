@@ -82,6 +82,7 @@ nlohmann::ordered_json to_json(const Predictor& predictor, const std::string& pa
             one["network_host_factors"][correction.key] = correction.host_factor;
             one["network_energy_factors"][correction.key] = correction.energy_factor;
         }
+        one["engine"] = device.point.engine;
         one["host"] = name(device.point.host);
         one["hosts"] = nlohmann::ordered_json::array();
         for (const HostExtra& extra : device.hosts)
