@@ -64,9 +64,12 @@ LoadedDevice::LoadedDevice(const std::string& device, const std::string& predict
     std::vector<OperationRow> operations;
     const std::string id = chosen_.model().device.id;
     if (database_) operations = database_->operations(id);
+    const auto settings = settings_of(operations);
     std::size_t used = 0;
     for (DeviceModel& model : chosen_.predictor.devices) {
         if (model.device.id != id) continue;
+        // A model over devices is of no engine by itself: of the one that this device was measured with.
+        if (model.unseen && !settings.empty()) model.point.engine = settings.front().engine;
         if (database_ && model.unseen) used = std::max(used, adjust(model, columns_, operations));
         measured_.emplace(&model, measured_as(model, operations));
     }

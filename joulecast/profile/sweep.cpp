@@ -119,9 +119,9 @@ class Sweep {
                            " do not tell their clock, others do: they count as measured at any clock that is asked for "
                            "as it is. joulecast info tells whose they are.");
         for (const OperationRow& row : dataset_.operations(settings_.point.device))
-            if (row.measurement.outcome == Outcome::out_of_memory) too_large_.push_back(row.measurement.operation);
+            if (ran_out_of_memory(row.measurement)) too_large_.push_back(row.measurement.operation);
         for (const NetworkRow& row : dataset_.networks(settings_.point.device))
-            if (row.measurement.outcome == Outcome::out_of_memory) too_large_networks_.push_back(row.measurement);
+            if (ran_out_of_memory(row.measurement)) too_large_networks_.push_back(row.measurement);
         for (std::size_t stage = 0; stage < plan_.stages.size(); ++stage) run_stage(stage);
         progress_.stop();
         result_.left = total - handled_;
@@ -132,6 +132,11 @@ class Sweep {
     }
 
   private:
+    /// What another engine could not hold tells nothing.
+    bool ran_out_of_memory(const auto& measurement) const {
+        return measurement.outcome == Outcome::out_of_memory && measurement.asked.engine == settings_.point.engine;
+    }
+
     /// Networks come after the operations; what they will take is kept for them.
     void run_stage(std::size_t stage) {
         const double for_networks_s = plan_.networks_cost_s(stage);

@@ -62,6 +62,7 @@ TEST_F(UnseenDevice, IsKnownByTheFiguresThatTheDatabaseHas) {
             Measurement m;
             m.operation = row.operation.operation;
             m.asked = m.real = card.setting;
+            m.asked.engine = m.real.engine = "simlab";
             m.time.mean_s = m.time.median_s = row.time_s;
             m.time.blocks = 1;
             dataset.insert(m, {});
@@ -71,11 +72,12 @@ TEST_F(UnseenDevice, IsKnownByTheFiguresThatTheDatabaseHas) {
     const auto ran = predict("simcard-1 --db " + db);
     ASSERT_EQ(ran.status, 0) << ran.err;
     EXPECT_EQ(nlohmann::json::parse(ran.out)["predictions"][0]["device"], "simcard-1");
+    EXPECT_EQ(nlohmann::json::parse(ran.out)["predictions"][0]["engine"], "simlab");
     EXPECT_THAT(ran.err, HasSubstr("the model was adjusted to"));
     const auto refused = predict("simcard-2 --db " + db);
     EXPECT_EQ(refused.status, 2);
     EXPECT_THAT(refused.err, HasSubstr("no device is called 'simcard-2'"));
-    EXPECT_EQ(run_joulecast("recommend alexnet --minimise energy --predictor " + file("gpus.jcp") +
+    EXPECT_EQ(run_joulecast("recommend alexnet --minimise time --predictor " + file("gpus.jcp") +
                             " --device simcard-1 --db " + db)
                   .status,
               0);

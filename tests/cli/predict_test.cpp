@@ -108,6 +108,7 @@ TEST(Predict, HasTheKeysOfTheContract) {
                             "memory_clock_mhz",
                             "mode",
                             "precision",
+                            "engine",
                             "host",
                             "symbols",
                             "time_s",

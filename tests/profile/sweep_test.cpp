@@ -214,6 +214,8 @@ TEST_F(SweepTest, InfersThatLargerBatchesRunOutOfMemoryToo) {
     // A new sweep knows it from the database: a worker with plenty of memory is not even asked.
     const SweepResult result = profile({bag("second", {{9, 1}, {11, 1}})});
     EXPECT_EQ(result.inferred, 1);
+    // Another engine may need less of it.
+    EXPECT_EQ(profile({bag("third", {{12, 1}})}, "--framework 'tvm 0.27'").inferred, 0);
     EXPECT_EQ(rows().at(signature(relu_row(11))).outcome, Outcome::inferred);
     EXPECT_EQ(rows().at(signature(relu_row(9))).outcome, Outcome::ok);
 }
