@@ -47,9 +47,10 @@ ChosenPredictor open(const Candidate& candidate, std::size_t device, std::string
 }
 
 /// From its data sheet, by a model over other devices of its kind; absent where no candidate has one.
-std::optional<ChosenPredictor> for_unseen(const std::string& device, const std::vector<Candidate>& candidates) {
+std::optional<ChosenPredictor> for_unseen(const std::string& device, const std::vector<Candidate>& candidates,
+                                          std::span<const Device> stored) {
     if (std::ranges::all_of(candidates, [](const Candidate& c) { return c.cover.pooled.empty(); })) return std::nullopt;
-    const Device sheet = device_argument(device).device;
+    const Device sheet = device_argument(device, stored).device;
     for (const Candidate& candidate : candidates) {
         if (std::ranges::find(candidate.cover.pooled, sheet.kind) == candidate.cover.pooled.end()) continue;
         ChosenPredictor chosen = open(candidate, candidate.cover.devices.size());
@@ -82,7 +83,7 @@ const DeviceModel* ChosenPredictor::model_with(Math math, Host host) const {
     return first;
 }
 
-ChosenPredictor choose_predictor(const std::string& device, const std::string& file) {
+ChosenPredictor choose_predictor(const std::string& device, const std::string& file, std::span<const Device> stored) {
     const bool this_machine = device == "cpu";
     const std::string id = this_machine ? this_cpu().id : device;
     std::vector<Candidate> candidates;
@@ -101,7 +102,7 @@ ChosenPredictor choose_predictor(const std::string& device, const std::string& f
         }
     }
     if (!this_machine) {
-        if (auto unseen = for_unseen(device, candidates)) return *std::move(unseen);
+        if (auto unseen = for_unseen(device, candidates, stored)) return *std::move(unseen);
     }
     for (const Candidate& candidate : candidates) {
         const auto found =

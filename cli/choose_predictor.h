@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,11 @@ struct ChosenPredictor {
 };
 
 /// The file given, or the shipped predictor that covers the device; else one with a model over devices of its kind:
-/// then the device is known by its data sheet (an id, another name, or a .json file), and the note says so. "cpu" is
+/// then the device is known as of device_argument(), and the note says so. "cpu" is
 /// this machine; where no predictor was measured on exactly this CPU, the first that covers some CPU stands in and the
-/// note says which. Throws Error naming the devices that are covered, and UsageError for one that nobody knows, naming
-/// those near it.
-ChosenPredictor choose_predictor(const std::string& device, const std::string& file);
+/// note says which. `stored` are the devices of a database. Throws Error naming the devices that are covered, and
+/// UsageError for one that nobody knows, naming those near it.
+ChosenPredictor choose_predictor(const std::string& device, const std::string& file,
+                                 std::span<const Device> stored = {});
 
 }  // namespace joulecast::cli

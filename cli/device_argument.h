@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -8,9 +9,9 @@
 namespace joulecast::cli {
 
 /// What --device names: "cpu" is this machine, a name that ends in .json a data sheet in that file, everything else a
-/// device of known_devices() by id or name. Throws UsageError listing near names, and Error for a file that is no
-/// sheet.
-DataSheet device_argument(const std::string& text);
+/// device of known_devices() by id or name, or else of `stored`, those of a database, by id. Throws UsageError listing
+/// near names, and Error for a file that is no sheet.
+DataSheet device_argument(const std::string& text, std::span<const Device> stored = {});
 
 /// "h100 is h100-sxm, NVIDIA H100 80GB HBM3" where the text is another name of the device than its id; else empty.
 std::string meant_by(const std::string& text, const Device& device);

@@ -383,7 +383,7 @@ Run declare_diff(CLI::App& command) {
         ->capture_default_str();
     command.add_option("--host", options->host, "with --device: who issues the operations: python, cpp, graph")
         ->needs(device)
-        ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
+        ->check(CLI::IsMember({"python", "cpp", "graph"}))
         ->capture_default_str();
     options->output.declare(command);
     return [options] { return run(*options); };

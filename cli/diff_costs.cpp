@@ -88,6 +88,7 @@ std::string DiffCosts::to_json() const {
                       {"predictor_note", after_.note},
                       {"mode", name(n.mode)},
                       {"precision", n.precision},
+                      {"engine", n.point.engine},
                       {"host", name(n.point.host)},
                       {"clock_mhz", number_or_null(n.point.sm_clock_mhz)},
                       {"memory_clock_mhz", number_or_null(n.point.memory_clock_mhz)},

@@ -49,6 +49,7 @@ void add_setting(JsonObject& to, const Forecast& forecast) {
     to.add("clock_workloads", forecast.clock_workloads);
     to.add("mode", name(n.mode));
     to.add("precision", n.precision);
+    to.add("engine", n.point.engine);
     to.add("host", name(n.point.host));
     n.point.host_cpu.empty() ? to.add_null("host_cpu") : to.add("host_cpu", n.point.host_cpu);
     to.add("threads", n.point.threads);

@@ -71,6 +71,7 @@ TraceDetails about(const NetworkForecast& forecast) {
                          {"device", forecast.device},
                          {"mode", std::string(name(forecast.mode))},
                          {"precision", forecast.precision},
+                         {"engine", forecast.point.engine},
                          {"host", std::string(name(forecast.point.host))},
                          {"clock_mhz", known(forecast.point.sm_clock_mhz)},
                          {"memory_clock_mhz", known(forecast.point.memory_clock_mhz)},

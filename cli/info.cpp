@@ -94,12 +94,21 @@ Description describe_database(const std::string& file) {
     description.facts.emplace_back("operations", rows["operation"]);
     description.facts.emplace_back("networks", rows["network"]);
     description.facts.emplace_back("listed_networks", listed_networks(dataset));
+    std::string without_clock;
+    for (const Device& device : dataset.devices()) {
+        const std::int64_t without = dataset.rows_without_clock(device.id);
+        if (without > 0)
+            without_clock += (without_clock.empty() ? "" : "; ") + std::to_string(without) + " of " + device.id +
+                             ", beside others that tell it";
+    }
+    if (!without_clock.empty()) description.facts.emplace_back("without_clock", without_clock);
     description.facts.emplace_back("sigma_between", sigma_text(dataset));
     description.facts.emplace_back("intervals", interval_text(dataset));
     static const std::vector<Column<RowGroup>> columns = {
         {"kind", "kind", Show::text, [](const RowGroup& g) { return g.kind; }},
         {"device", "device", Show::text, [](const RowGroup& g) { return g.device; }},
         {"mode", "mode", Show::text, [](const RowGroup& g) { return g.mode; }},
+        {"engine", "engine", Show::text, [](const RowGroup& g) { return g.engine; }},
         {"host", "host", Show::text, [](const RowGroup& g) { return g.host; }},
         {"outcome", "outcome", Show::text, [](const RowGroup& g) { return g.outcome; }},
         {"rows", "rows", Show::count, [](const RowGroup& g) { return g.rows; }},

@@ -23,7 +23,7 @@ MeasuredOperations measured_as(const DeviceModel& model, const std::vector<Opera
     std::ranges::copy_if(operations, std::back_inserter(rows), [&](const OperationRow& row) {
         const OperatingPoint& real = row.measurement.real;
         const bool fits = real.threads == model.point.threads && real.host == model.point.host;
-        return real.math == model.point.math && (fits || model.unseen);
+        return real.math == model.point.math && real.engine == model.point.engine && (fits || model.unseen);
     });
     return measured_operations(rows);
 }
@@ -36,7 +36,7 @@ std::size_t adjust(DeviceModel& model, const std::vector<const Feature*>& column
                    const std::vector<OperationRow>& operations) {
     std::vector<TrainingRow> rows;
     for (const OperatingPoint& setting : settings_of(operations)) {
-        if (setting.math != model.point.math) continue;
+        if (setting.math != model.point.math || setting.engine != model.point.engine) continue;
         std::ranges::move(training_rows_at(operations, model.device, setting), std::back_inserter(rows));
     }
     std::vector<const TrainingRow*> probes;
@@ -49,21 +49,27 @@ std::size_t adjust(DeviceModel& model, const std::vector<const Feature*>& column
     return model.unseen->residual.measured();
 }
 
+std::optional<Dataset> opened(const std::string& database) {
+    if (database.empty()) return std::nullopt;
+    return Dataset(database, Dataset::Access::read_only);
+}
+
 }  // namespace
 
 LoadedDevice::LoadedDevice(const std::string& device, const std::string& predictor, const std::string& database)
-    : chosen_(choose_predictor(device, predictor)),
+    : database_(opened(database)),
+      chosen_(choose_predictor(device, predictor, database_ ? database_->devices() : std::vector<Device>())),
       database_path_(database),
       columns_(joulecast::columns(chosen_.predictor)) {
     std::vector<OperationRow> operations;
     const std::string id = chosen_.model().device.id;
-    if (!database.empty()) {
-        database_.emplace(database, Dataset::Access::read_only);
-        operations = database_->operations(id);
-    }
+    if (database_) operations = database_->operations(id);
+    const auto settings = settings_of(operations);
     std::size_t used = 0;
     for (DeviceModel& model : chosen_.predictor.devices) {
         if (model.device.id != id) continue;
+        // A model over devices is of no engine by itself: of the one that this device was measured with.
+        if (model.unseen && !settings.empty()) model.point.engine = settings.front().engine;
         if (database_ && model.unseen) used = std::max(used, adjust(model, columns_, operations));
         measured_.emplace(&model, measured_as(model, operations));
     }

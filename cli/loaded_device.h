@@ -63,8 +63,8 @@ class LoadedDevice {
     NetworkForecast forecast(const Graph& prepared, const ForecastSetting& setting) const;
 
   private:
-    ChosenPredictor chosen_;
     std::optional<Dataset> database_;
+    ChosenPredictor chosen_;
     std::string database_path_;
     std::string database_note_;
     std::string issuer_note_;

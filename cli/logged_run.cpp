@@ -36,7 +36,7 @@ LoggedRun LoggedRunOptions::run() const {
     if (!mode) throw UsageError("--mode is inference or training, not '" + mode_ + "'");
     run.mode = *mode;
     const auto host = parse_host(host_);
-    if (!host) throw UsageError("--host is python, cpp, graph or compiled, not '" + host_ + "'");
+    if (!host) throw UsageError("--host is python, cpp or graph, not '" + host_ + "'");
     run.host = *host;
     run.precision = name(precision_named(run_.precision));
     const auto settings = parse_settings(set_);

@@ -30,6 +30,7 @@ struct Entry {
     double clock_mhz = std::numeric_limits<double>::quiet_NaN();
     double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
     std::string precision;
+    std::string engine;
     std::string host;
     OperationForecast forecast;
     std::set<std::string> networks;  ///< that call it
@@ -76,6 +77,7 @@ const std::vector<Column<Entry>>& entry_columns() {
         {"clock_mhz", "", Show::number, [](E e) { return known(e.clock_mhz); }},
         {"memory_clock_mhz", "", Show::number, [](E e) { return known(e.memory_clock_mhz); }},
         {"precision", "", Show::text, [](E e) { return e.precision; }},
+        {"engine", "", Show::text, [](E e) { return e.engine; }},
         {"host", "", Show::text, [](E e) { return e.host; }},
         {"mode", "", Show::text, [](E e) { return std::string(name(mode(e.forecast.operation))); }},
         {"part", "", Show::text, [](E e) { return std::string(name(e.forecast.part)); }},
@@ -169,6 +171,7 @@ void add_operations(const NetworkForecast& network, const std::string& called, A
                                     network.point.sm_clock_mhz,
                                     network.point.memory_clock_mhz,
                                     network.precision,
+                                    network.point.engine,
                                     host,
                                     one,
                                     {}});

@@ -46,7 +46,8 @@ struct Stored {
 };
 
 Stored stored_of(const Dataset& dataset, const Device& device) {
-    return {device, dataset.operations(device.id), dataset.networks(device.id)};
+    // Databases of before profile did so may hold a device without figures.
+    return {with_known_figures(device), dataset.operations(device.id), dataset.networks(device.id)};
 }
 
 /// What was measured at the setting alone: the rest would compare other threads or other arithmetic.
@@ -91,8 +92,8 @@ std::vector<TrainingNetwork> networks_of(const Dataset& dataset, const Stored& s
 }
 
 std::string describe(const OperatingPoint& setting) {
-    return std::string(name(setting.math)) + " math, host " + std::string(name(setting.host)) + ", " +
-           std::to_string(setting.threads) + " threads";
+    return std::string(name(setting.math)) + " math, engine " + setting.engine + ", host " +
+           std::string(name(setting.host)) + ", " + std::to_string(setting.threads) + " threads";
 }
 
 /// Of every setting that is worth a model.

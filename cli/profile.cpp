@@ -17,11 +17,13 @@
 #include "cli/sweep_log.h"
 #include "cli/verb.h"
 #include "joulecast/dataset/measuring_lock.h"
+#include "joulecast/device/device_table.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/meter/open_meter.h"
 #include "joulecast/profile/augment.h"
 #include "joulecast/profile/clock_settings.h"
+#include "joulecast/profile/found_clocks.h"
 #include "joulecast/profile/plan.h"
 #include "joulecast/profile/probe.h"
 #include "joulecast/profile/progress.h"
@@ -216,8 +218,9 @@ void require(const protocol::Capabilities& worker, const Wish& wish, const Optio
 
 PlanSettings plan_settings(const Options& options, const Wish& wish, const protocol::Capabilities& worker) {
     PlanSettings settings;
-    settings.device = worker.device;
+    settings.device = with_known_figures(worker.device);
     settings.point.device = worker.device.id;
+    if (!worker.engine.empty()) settings.point.engine = worker.engine;
     settings.point.host = wish.how.host.value_or(worker.hosts.empty() ? Host::cpp : worker.hosts.front());
     settings.point.threads = options.threads;
     // A GPU's host needs no more than one thread to issue: the worker chooses.
@@ -233,7 +236,7 @@ PlanSettings plan_settings(const Options& options, const Wish& wish, const proto
         for (Operation& operation : probe_operations(mode))
             settings.probe.push_back({std::move(operation), Math::ieee});
     }
-    settings.augmentation = augment(wish.variations, {wish.augment, options.seed, worker.device.memory_bytes});
+    settings.augmentation = augment(wish.variations, {wish.augment, options.seed, settings.device.memory_bytes});
     parse_shard(options.shard, settings);
     settings.overhead_s = overhead_s(settings);
     return settings;
@@ -254,6 +257,12 @@ SweepSettings sweep_settings(const Options& options, const Wish& wish, const Pla
     return how;
 }
 
+/// Where the device's clocks are left as they are, what somebody else has set is part of the point.
+void look_at_clocks(PlanSettings& settings, const SweepSettings& how, Supervisor& supervisor) {
+    const FoundClocks found = find_clocks(supervisor, settings.point, how.measure);
+    for (ClockSetting& clocks : settings.clocks) clocks.found = found;
+}
+
 /// Without a worker's word for it, cpu is this machine.
 int dry_run(const Options& options, const Wish& wish) {
     if (options.worker.empty() && options.device != "cpu")
@@ -269,7 +278,8 @@ int dry_run(const Options& options, const Wish& wish) {
     const Device device = worker.device;
     std::optional<Dataset> dataset;
     if (std::filesystem::exists(options.database)) dataset.emplace(options.database, Dataset::Access::read_only);
-    const PlanSettings settings = plan_settings(options, wish, worker);
+    PlanSettings settings = plan_settings(options, wish, worker);
+    if (supervisor && dataset) look_at_clocks(settings, sweep_settings(options, wish, settings), *supervisor);
     return print_plan(options.output, make_plan(wish.variations, dataset ? &*dataset : nullptr, settings), device);
 }
 
@@ -285,7 +295,7 @@ int profile(const Options& options) {
                            .device = options.device});
     const protocol::Capabilities worker = supervisor.capabilities();
     require(worker, wanted, options);
-    const PlanSettings settings = plan_settings(options, wanted, worker);
+    PlanSettings settings = plan_settings(options, wanted, worker);
     if (wanted.meter() != "none" && !worker.measures_energy)
         std::cerr << "energy is not measured: " << worker.energy_missing_reason << '\n';
     Dataset dataset(options.database);
@@ -297,9 +307,10 @@ int profile(const Options& options) {
         },
         stopped);
     if (!lock.held()) return interrupted;
+    SweepSettings how = sweep_settings(options, wanted, settings);
+    look_at_clocks(settings, how, supervisor);
     const Plan plan = make_plan(wanted.variations, &dataset, settings);
     announce(plan, worker.device);
-    SweepSettings how = sweep_settings(options, wanted, settings);
     how.budget_s = plan.limit_s;
     Progress progress(std::cerr, ::isatty(STDERR_FILENO) == 1, now_s);
     const auto log = options.power_log.empty()

@@ -26,6 +26,7 @@ const std::vector<Column<Planned>>& plan_columns() {
         {"kind", "kind", Show::text, [](const Planned& p) { return p.kind; }},
         {"what", "what", Show::text, [](const Planned& p) { return p.what; }},
         {"sm_clock_mhz", "clock", Show::number, [](const Planned& p) { return known(p.point.sm_clock_mhz); }},
+        {"engine", "engine", Show::text, [](const Planned& p) { return p.point.engine; }},
         {"power_limit_w", "limit", Show::watts, [](const Planned& p) { return known(p.point.power_limit_w); }},
         {"estimated_share_s", "in networks", Show::seconds,
          [](const Planned& p) { return p.kind == name(Purpose::network) ? Cell(p.share_s) : Cell(); }},
@@ -49,6 +50,7 @@ std::vector<Planned> planned_lines(const Plan& plan) {
 nlohmann::ordered_json summary(const Plan& plan, const Device& device) {
     return {{"schema", "joulecast.profile/1"},
             {"device", device.id},
+            {"engine", plan.engine},
             {"wanted", plan.wanted},
             {"already_measured", plan.measured},
             {"planned", plan.operations.size() + plan.networks.size()},

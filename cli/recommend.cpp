@@ -282,7 +282,7 @@ Run declare_recommend(CLI::App& command) {
     options->settings.declare(command);
     options->settings.declare_training(command);
     command.add_option("--host", options->host, "who issues the operations: python, cpp, graph")
-        ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
+        ->check(CLI::IsMember({"python", "cpp", "graph"}))
         ->capture_default_str();
     declare_host_cpu(command, options->host_cpu);
     declare_question(command, *options);

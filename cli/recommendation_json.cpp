@@ -40,6 +40,7 @@ Json candidate_json(const Recommendation& r, std::size_t index) {
             {"is_default", c.is_default},
             {"mode", name(c.mode)},
             {"precision", c.precision},
+            {"engine", c.asked.engine},
             {"host", name(c.asked.host)},
             {"symbols", c.symbols},
             {"samples_per_run", c.samples},

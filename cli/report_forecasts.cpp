@@ -31,14 +31,15 @@ std::string origin_text(const Origin& origin, const std::string& predictor) {
            "; licence of the measurements: " + (origin.licence.empty() ? "not told" : origin.licence) + ".";
 }
 
-/// The same network, sizes, mode, precision and host as the database has it; the last measurement counts.
+/// The same network, sizes, mode, precision, engine and host as the database has it; the last measurement counts.
 std::optional<MeasuredCost> measured_cost(const Dataset& database, const NetworkForecast& forecast) {
     std::optional<MeasuredCost> cost;
     for (const NetworkRow& row : database.networks(forecast.device)) {
         const NetworkMeasurement& m = row.measurement;
         const bool usable = m.outcome == Outcome::ok || m.outcome == Outcome::unstable;
         const bool same = m.model == forecast.model && m.symbols == forecast.symbols && m.mode == forecast.mode &&
-                          m.precision == forecast.precision && m.real.host == forecast.point.host;
+                          m.precision == forecast.precision && m.real.engine == forecast.point.engine &&
+                          m.real.host == forecast.point.host;
         if (!usable || !same || std::isfinite(m.asked.sm_clock_mhz)) continue;
         cost = MeasuredCost{m.time.median_s, measured_joules(m), row.provenance.source + ", " + row.provenance.started};
     }

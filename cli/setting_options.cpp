@@ -41,7 +41,7 @@ void SettingOptions::declare(CLI::App& command) {
 void SettingOptions::declare_hosts(CLI::App& command) {
     command.add_option("--host", hosts, "who issues the operations: python, cpp, graph, or several")
         ->delimiter(',')
-        ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
+        ->check(CLI::IsMember({"python", "cpp", "graph"}))
         ->capture_default_str();
 }
 

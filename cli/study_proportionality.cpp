@@ -23,6 +23,7 @@ Calls::Calls(const StudyOptions& options)
     request_.point.device = options.device;
     request_.point.host = Host::cpp;
     request_.settings.threads = options.threads;
+    request_.point.engine = supervisor_.capabilities().engine;
     device_ = supervisor_.capabilities().device.id;
 }
 

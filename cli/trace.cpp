@@ -107,7 +107,7 @@ Run declare_trace(CLI::App& command) {
         ->capture_default_str();
     command.add_option("--precision", options->precision, precision_words())->capture_default_str();
     command.add_option("--host", options->host, "who issues the operations: python, cpp, graph")
-        ->check(CLI::IsMember({"python", "cpp", "graph", "compiled"}))
+        ->check(CLI::IsMember({"python", "cpp", "graph"}))
         ->capture_default_str();
     declare_host_cpu(command, options->host_cpu);
     options->training.declare(command);

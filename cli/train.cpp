@@ -82,6 +82,7 @@ nlohmann::ordered_json to_json(const Predictor& predictor, const std::string& pa
             one["network_host_factors"][correction.key] = correction.host_factor;
             one["network_energy_factors"][correction.key] = correction.energy_factor;
         }
+        one["engine"] = device.point.engine;
         one["host"] = name(device.point.host);
         one["hosts"] = nlohmann::ordered_json::array();
         for (const HostExtra& extra : device.hosts)
@@ -219,15 +220,20 @@ WhatNextWish wish(const Options& options) {
 void train_over_devices(const std::vector<DeviceRows>& all, const TrainSettings& settings, Predictor& predictor) {
     using Kind = std::pair<Device::Kind, Math>;
     std::map<Kind, std::vector<const DeviceRows*>> kinds;
-    std::map<Kind, std::set<std::string>> ids;
+    std::map<Kind, std::set<std::string>> ids, engines;
     for (const DeviceRows& rows : all) {
         const Kind kind(rows.device.kind, rows.setting.math);
         kinds[kind].push_back(&rows);
         ids[kind].insert(rows.device.id);
+        engines[kind].insert(rows.setting.engine);
     }
     for (const auto& [kind, parts] : kinds) {
         if (ids[kind].size() < 2) continue;
-        std::cerr << "training a model over " << ids[kind].size() << " devices (" << name(kind.second) << ")\n";
+        std::cerr << "training a model over " << ids[kind].size() << " devices (" << name(kind.second);
+        if (engines[kind].size() > 1)
+            std::cerr << ", kernels of " << joined(std::vector(engines[kind].begin(), engines[kind].end()))
+                      << " together";
+        std::cerr << ")\n";
         predictor.pooled.push_back(train_pooled(parts, settings));
     }
 }

@@ -55,6 +55,7 @@ const std::vector<Column<ClockForecast>>& forecast_columns() {
         {"model", "", Show::text, [](const F& f) { return f.model; }},
         {"network", "", Show::text, [](const F& f) { return f.workload; }},
         {"device", "", Show::text, [](const F& f) { return f.device; }},
+        {"engine", "", Show::text, [](const F& f) { return f.row.asked.engine; }},
         {"clock_mhz", "", Show::number, [](const F& f) { return known(f.row.asked.sm_clock_mhz); }},
         {"memory_clock_mhz", "", Show::number, [](const F& f) { return known(f.row.asked.memory_clock_mhz); }},
         {"power_limit_w", "", Show::number, [](const F& f) { return known(f.row.asked.power_limit_w); }},
@@ -83,7 +84,8 @@ const std::vector<Column<ClockForecast>>& forecast_columns() {
 
 ClockValidation clock_validation(const Dataset& dataset, const std::vector<std::string>& devices, std::size_t folds) {
     ClockValidation all;
-    for (const Device& device : dataset.devices()) {
+    for (const Device& stored : dataset.devices()) {
+        const Device device = with_known_figures(stored);
         if (!is_asked(device.id, devices) || dataset.networks(device.id).empty()) continue;
         const std::string missing = missing_for_clocks(device);
         if (!missing.empty() && !devices.empty())

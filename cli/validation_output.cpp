@@ -83,6 +83,7 @@ const std::vector<Column<NetworkAccuracy>>& network_columns() {
         {"clock_mhz", "clock", Show::number, [](const N&) { return Cell(); }},
         {"mode", "mode", Show::text, [](const N& n) { return std::string(name(n.mode)); }},
         {"precision", "precision", Show::text, [](const N& n) { return n.precision; }},
+        {"engine", "engine", Show::text, [](const N& n) { return n.engine; }},
         {"host", "host", Show::text, [](const N& n) { return std::string(name(n.host)); }},
         {"measured_time_s", "measured", Show::seconds, [](const N& n) { return known(n.measured_time_s); }},
         {"predicted_time_s", "forecast", Show::seconds,

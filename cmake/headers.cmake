@@ -248,6 +248,7 @@ set(joulecast_headers
     joulecast/process/shell_word.h
     joulecast/profile/augment.h
     joulecast/profile/clock_settings.h
+    joulecast/profile/found_clocks.h
     joulecast/profile/patience.h
     joulecast/profile/plan.h
     joulecast/profile/probe.h

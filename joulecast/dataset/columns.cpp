@@ -199,7 +199,7 @@ void append_conditions(std::vector<StoredColumn<Row>>& columns) {
         "limited_by", [conditions](auto& r) -> auto& { return conditions(r).limited_by; }, parse_limited_by)));
 }
 
-/// asked and real share device, math and host; where they differ both are stored.
+/// asked and real share device, math, engine and host; where they differ both are stored.
 template <class Row>
 void append_point(std::vector<StoredColumn<Row>>& columns) {
     auto both = [](auto column, auto copy) {
@@ -215,8 +215,11 @@ void append_point(std::vector<StoredColumn<Row>>& columns) {
     columns.push_back(both(word<Row>(
                                "math", [](auto& r) -> auto& { return r.measurement.asked.math; }, parse_math),
                            [](auto& asked, auto& real_point) { real_point.math = asked.math; }));
+    columns.push_back(
+        both(added_later(text<Row>("engine", [](auto& r) -> auto& { return r.measurement.asked.engine; })),
+             [](auto& asked, auto& real_point) { real_point.engine = asked.engine; }));
     columns.push_back(both(word<Row>(
-                               "host", [](auto& r) -> auto& { return r.measurement.asked.host; }, parse_host),
+                               "host", [](auto& r) -> auto& { return r.measurement.asked.host; }, parse_stored_host),
                            [](auto& asked, auto& real_point) { real_point.host = asked.host; }));
     columns.push_back(both(text<Row>("host_cpu", [](auto& r) -> auto& { return r.measurement.real.host_cpu; }),
                            [](auto& asked, auto& real_point) { asked.host_cpu = real_point.host_cpu; }));
@@ -351,6 +354,11 @@ const std::vector<StoredColumn<ReferenceRow>>& reference_columns() {
          [](Row& row, const Field& field) { row.operation = signature(parse_operation(expect<std::string>(field))); }},
         {"device", StoredColumn<Row>::Type::text, [](const Row& row) { return Field{row.asked.device}; },
          [](Row& row, const Field& field) { row.asked.device = row.real.device = expect<std::string>(field); }},
+        {"engine", StoredColumn<Row>::Type::text, [](const Row& row) { return Field{row.asked.engine}; },
+         [](Row& row, const Field& field) {
+             if (!std::holds_alternative<std::monostate>(field))
+                 row.asked.engine = row.real.engine = expect<std::string>(field);
+         }},
         text<Row>("started_at", [](auto& r) -> auto& { return r.started_at; }),
         real<Row>("asked_sm_clock_mhz", [](auto& r) -> auto& { return r.asked.sm_clock_mhz; }),
         real<Row>("asked_memory_clock_mhz", [](auto& r) -> auto& { return r.asked.memory_clock_mhz; }),

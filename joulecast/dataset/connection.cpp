@@ -1,5 +1,9 @@
 #include "joulecast/dataset/connection.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "joulecast/dataset/schema.h"
 
 namespace joulecast {
@@ -78,6 +82,48 @@ std::int64_t Dataset::Connection::session_id(const Provenance& provenance) {
     stored::bind_row(find, columns, provenance, 1);
     find.step();
     return sessions_[key] = find.integer(0);
+}
+
+const std::map<std::int64_t, double>& Dataset::Connection::highest_clocks(const OperatingPoint& asked) {
+    std::string key = asked.device;
+    for (const double value : {asked.sm_clock_mhz, asked.memory_clock_mhz, asked.power_limit_w})
+        key += '\x1f' + std::to_string(value);
+    const auto [place, is_new] = highest_clocks_.try_emplace(key);
+    if (!is_new) return place->second;
+    const auto field = [](double value) { return std::isnan(value) ? Field{} : Field{value}; };
+    for (const std::string table : {"operations", "networks", "reference_runs"}) {
+        auto select = sql.prepare("SELECT session_id, max(real_sm_clock_mhz) FROM " + table +
+                                  " WHERE device = ? AND asked_sm_clock_mhz IS ? AND asked_memory_clock_mhz IS ? "
+                                  "AND asked_power_limit_w IS ? AND real_sm_clock_mhz IS NOT NULL GROUP BY session_id");
+        select.bind(1, asked.device)
+            .bind(2, field(asked.sm_clock_mhz))
+            .bind(3, field(asked.memory_clock_mhz))
+            .bind(4, field(asked.power_limit_w));
+        while (select.step()) {
+            double& highest = place->second[select.integer(0)];
+            highest = std::max(highest, select.real(1));
+        }
+    }
+    return place->second;
+}
+
+bool Dataset::Connection::holds_one_at(sqlite::Statement& rows, const OperatingPoint& asked, const FoundClocks& found) {
+    constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+    while (rows.step()) {
+        const std::int64_t session = rows.integer(0);
+        const double memory_mhz = rows.is_null(1) ? unknown : rows.real(1);
+        const double limit_w = rows.is_null(2) ? unknown : rows.real(2);
+        double highest_mhz = unknown;
+        if (std::isnan(asked.sm_clock_mhz) && !std::isnan(found.sm_clock_mhz)) {
+            const auto& all = highest_clocks(asked);
+            if (const auto seen = all.find(session); seen != all.end()) highest_mhz = seen->second;
+        }
+        const bool memory_agrees =
+            !std::isnan(asked.memory_clock_mhz) || same_held_clock(memory_mhz, found.memory_clock_mhz);
+        const bool limit_agrees = !std::isnan(asked.power_limit_w) || same_power_limit(limit_w, found.power_limit_w);
+        if (memory_agrees && limit_agrees && same_found_clock(highest_mhz, found.sm_clock_mhz)) return true;
+    }
+    return false;
 }
 
 bool Dataset::Connection::add_row(const NetworkOperationRow& row) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -105,6 +106,7 @@ class Dataset::Connection {
 
     /// What is remembered of earlier rows does not outlive the transaction that stored them: it may be rolled back.
     void begin_rows() {
+        highest_clocks_.clear();
         devices_.clear();
         sessions_.clear();
         lists_.clear();
@@ -211,15 +213,24 @@ class Dataset::Connection {
     /// The lines of all lists, or of one network's, ordered by id.
     std::vector<NetworkOperationRow> network_operations(const NetworkMeasurement* network) const;
 
+    /// One of the rows (session id, real memory clock, real power limit), whose asked clocks are those of `asked`, was
+    /// measured at what was found.
+    bool holds_one_at(sqlite::Statement& rows, const OperatingPoint& asked, const FoundClocks& found);
+
     sqlite::Connection sql;
 
   private:
+    /// The highest SM clock that each session saw on that device while that was asked for; sessions that saw none are
+    /// not in it.
+    const std::map<std::int64_t, double>& highest_clocks(const OperatingPoint& asked);
+
     /// Prepared once: preparing a row's statement takes longer than running it.
     sqlite::Statement& prepared(const std::string& text);
     void require_device(const std::string& device);
     std::int64_t session_id(const Provenance& provenance);
 
     std::unordered_map<std::string, sqlite::Statement> statements_;
+    std::map<std::string, std::map<std::int64_t, double>> highest_clocks_;  ///< by device and what was asked for
     std::set<std::string> devices_;
     std::unordered_map<std::string, std::int64_t> sessions_;
     std::unordered_map<std::string, bool> lists_;  ///< network -> whether this transaction may write its list

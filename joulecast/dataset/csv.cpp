@@ -147,6 +147,7 @@ std::string key_of(const std::string& kind, const Cells& cells) {
                              "precision",
                              "device",
                              "math",
+                             "engine",
                              "host",
                              "threads",
                              "asked_sm_clock_mhz",
@@ -231,6 +232,13 @@ class CsvContent {
         return std::exchange(cells.extract(cell).mapped(), {});
     }
 
+    /// Exports of before there were engines do not say it.
+    template <class AskedAndReal>
+    static void set_engine(AskedAndReal& of, bool is_said, const Provenance& provenance) {
+        if (!is_said) of.asked.engine = of.real.engine = engine_of(provenance.framework);
+        if (!is_engine(of.asked.engine)) throw FormatError("engine '" + of.asked.engine + "' is no name of one");
+    }
+
     void add_device(Cells& cells) {
         Device device;
         take_cells(cells, device_columns(), device);
@@ -242,8 +250,10 @@ class CsvContent {
     template <class Row>
     void add(Cells& cells, const std::vector<StoredColumn<Row>>& columns, std::vector<Row>& rows) {
         Row row;
+        const bool says_engine = cells.contains("engine");
         take_cells(cells, columns, row);
         take_cells(cells, session_columns(), row.provenance);
+        set_engine(row.measurement, says_engine, row.provenance);
         row.measurement.block_s = parse_blocks(take(cells, "block_s"));
         take(cells, sigma_column);
         if (const auto why = impossible(row.measurement)) throw FormatError(*why);
@@ -257,8 +267,10 @@ class CsvContent {
 
     void add_reference(Cells& cells) {
         ReferenceRow row;
+        const bool says_engine = cells.contains("engine");
         take_cells(cells, reference_columns(), row);
         take_cells(cells, session_columns(), row.provenance);
+        set_engine(row, says_engine, row.provenance);
         if (const auto why = impossible(row)) throw FormatError(*why);
         if (row.provenance.session.empty()) throw FormatError("session is empty");
         require_device(row.asked.device);

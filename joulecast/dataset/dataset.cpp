@@ -1,5 +1,6 @@
 #include "joulecast/dataset/dataset.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -18,7 +19,25 @@ Field clock_field(double value) {
     return std::isnan(value) ? Field{} : Field{value};
 }
 
+/// Within that share of the larger, or one of them is not known.
+bool agree(double a, double b, double share) {
+    return std::isnan(a) || std::isnan(b) || std::abs(a - b) <= share * std::max(a, b);
+}
+
 }  // namespace
+
+bool same_found_clock(double mhz, double other_mhz) {
+    // GeForce cards lose a step of 15 MHz about every 5 C: 4 % of 1900 MHz from cold to hot.
+    return agree(mhz, other_mhz, 0.04);
+}
+
+bool same_held_clock(double mhz, double other_mhz) {
+    return agree(mhz, other_mhz, 0.02);
+}
+
+bool same_power_limit(double watts, double other_watts) {
+    return agree(watts, other_watts, 0.01) || std::abs(watts - other_watts) <= 1;
+}
 
 Dataset::Dataset(const std::filesystem::path& path, Access access)
     : connection_(std::make_unique<Connection>(path, access)) {}
@@ -99,13 +118,18 @@ void Dataset::remark_network(std::int64_t id, const std::string& remark) {
 }
 
 bool Dataset::contains(const MeasurementKey& key) const {
-    return connection_->sql
-        .prepare(
-            "SELECT 1 FROM operations r JOIN sessions s ON s.id = r.session_id "
-            "WHERE r.operation = ? AND r.device = ? AND r.mode = ? AND r.math = ? AND r.host = ? "
-            "AND r.threads = ? AND r.asked_sm_clock_mhz IS ? AND s.method = ? "
-            "AND r.asked_memory_clock_mhz IS ? AND r.asked_power_limit_w IS ?")
-        .bind(1, key.operation)
+    OperatingPoint asked;
+    asked.device = key.device;
+    asked.sm_clock_mhz = key.sm_clock_mhz;
+    asked.memory_clock_mhz = key.memory_clock_mhz;
+    asked.power_limit_w = key.power_limit_w;
+    auto rows = connection_->sql.prepare(
+        "SELECT r.session_id, r.real_memory_clock_mhz, r.real_power_limit_w FROM operations r "
+        "JOIN sessions s ON s.id = r.session_id "
+        "WHERE r.operation = ? AND r.device = ? AND r.mode = ? AND r.math = ? AND r.host = ? "
+        "AND r.threads = ? AND r.asked_sm_clock_mhz IS ? AND s.method = ? "
+        "AND r.asked_memory_clock_mhz IS ? AND r.asked_power_limit_w IS ? AND r.engine = ?");
+    rows.bind(1, key.operation)
         .bind(2, key.device)
         .bind(3, std::string(name(key.mode)))
         .bind(4, std::string(name(key.math)))
@@ -115,17 +139,18 @@ bool Dataset::contains(const MeasurementKey& key) const {
         .bind(8, key.method)
         .bind(9, clock_field(key.memory_clock_mhz))
         .bind(10, clock_field(key.power_limit_w))
-        .step();
+        .bind(11, key.engine);
+    return connection_->holds_one_at(rows, asked, key.found);
 }
 
-bool Dataset::contains(const NetworkMeasurement& like, Method method) const {
-    return connection_->sql
-        .prepare(
-            "SELECT 1 FROM networks r JOIN sessions s ON s.id = r.session_id WHERE model = ? AND symbols = ? AND "
-            "mode = ? AND precision = ? AND device = ? AND math = ? AND host = ? AND threads = ? AND "
-            "asked_sm_clock_mhz IS ? AND asked_memory_clock_mhz IS ? AND asked_power_limit_w IS ? AND optimizer = ? "
-            "AND s.method = ?")
-        .bind(1, like.model)
+bool Dataset::contains(const NetworkMeasurement& like, Method method, const FoundClocks& found) const {
+    auto rows = connection_->sql.prepare(
+        "SELECT r.session_id, r.real_memory_clock_mhz, r.real_power_limit_w FROM networks r "
+        "JOIN sessions s ON s.id = r.session_id WHERE model = ? AND symbols = ? AND "
+        "mode = ? AND precision = ? AND device = ? AND math = ? AND host = ? AND threads = ? AND "
+        "asked_sm_clock_mhz IS ? AND asked_memory_clock_mhz IS ? AND asked_power_limit_w IS ? AND optimizer = ? "
+        "AND s.method = ? AND engine = ?");
+    rows.bind(1, like.model)
         .bind(2, symbols_text(like.symbols))
         .bind(3, std::string(name(like.mode)))
         .bind(4, like.precision)
@@ -138,7 +163,24 @@ bool Dataset::contains(const NetworkMeasurement& like, Method method) const {
         .bind(11, clock_field(like.asked.power_limit_w))
         .bind(12, std::string(name(like.optimizer)))
         .bind(13, std::string(name(method)))
-        .step();
+        .bind(14, like.asked.engine);
+    return connection_->holds_one_at(rows, like.asked, found);
+}
+
+std::int64_t Dataset::rows_without_clock(const std::string& device) const {
+    std::int64_t without = 0, with = 0;
+    for (const std::string table : {"operations", "networks"}) {
+        auto select = connection_->sql.prepare(
+            "SELECT total(clock IS NULL), total(clock IS NOT NULL) FROM "
+            "(SELECT ifnull(r.real_sm_clock_mhz, r.asked_sm_clock_mhz) AS clock FROM " +
+            table +
+            " r JOIN devices d ON d.device = r.device WHERE r.device = ? AND d.device_kind = 'gpu' "
+            "AND r.outcome IN ('ok', 'unstable'))");
+        select.bind(1, device).step();
+        without += static_cast<std::int64_t>(select.real(0));
+        with += static_cast<std::int64_t>(select.real(1));
+    }
+    return with > 0 ? without : 0;
 }
 
 std::vector<Device> Dataset::devices() const {
@@ -165,12 +207,13 @@ std::vector<RowGroup> Dataset::row_groups() const {
     std::vector<RowGroup> groups;
     for (const std::string kind : {"operation", "network"}) {
         auto select = connection_->sql.prepare(
-            "SELECT r.device, r.mode, r.host, r.outcome, s.worker, s.source, count(*), count(DISTINCT s.session), "
-            "total(r.wall_s) FROM " +
-            kind + "s r JOIN sessions s ON s.id = r.session_id GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6");
+            "SELECT r.device, r.mode, r.engine, r.host, r.outcome, s.worker, s.source, count(*), "
+            "count(DISTINCT s.session), total(r.wall_s) FROM " +
+            kind +
+            "s r JOIN sessions s ON s.id = r.session_id GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7");
         while (select.step())
             groups.push_back({kind, select.text(0), select.text(1), select.text(2), select.text(3), select.text(4),
-                              select.text(5), select.integer(6), select.integer(7), select.real(8)});
+                              select.text(5), select.text(6), select.integer(7), select.integer(8), select.real(9)});
     }
     return groups;
 }

@@ -59,6 +59,20 @@ struct NetworkOperationRow {
     std::string source = "own";  ///< as of Provenance
 };
 
+/// What a device stands at that nobody of us has set: its own boost, or what a job script with rights has left. Read
+/// before a sweep (profile/found_clocks.h); NaN: not known.
+struct FoundClocks {
+    double sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();  ///< the highest, under a load that reaches it
+    double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+    double power_limit_w = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// Two highest clocks are those of one setting: boost wanders by a few percent with the temperature, what somebody sets
+/// lies further off. Two that are held (of the memory; limits) agree more narrowly. Unknown agrees with all.
+bool same_found_clock(double mhz, double other_mhz);
+bool same_held_clock(double mhz, double other_mhz);
+bool same_power_limit(double watts, double other_watts);
+
 /// Identity of a measurement for resuming: what would be measured the same.
 struct MeasurementKey {
     std::string device;
@@ -69,9 +83,11 @@ struct MeasurementKey {
     double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
     double power_limit_w = std::numeric_limits<double>::quiet_NaN();
     Math math = Math::ieee;
+    std::string engine = OperatingPoint{}.engine;
     Host host = Host::cpp;
     int threads = 0;
     std::string method = "joulecast";
+    FoundClocks found;  ///< for what is asked as it is
 };
 
 /// A database at a glance: rows that have all of this in common.
@@ -79,6 +95,7 @@ struct RowGroup {
     std::string kind;  ///< "operation" or "network"
     std::string device;
     std::string mode;
+    std::string engine;
     std::string host;  ///< "python", "cpp", "graph", "compiled"
     std::string outcome;
     std::string worker;
@@ -119,10 +136,16 @@ class Dataset {
     void remark_operation(std::int64_t id, const std::string& remark);
     void remark_network(std::int64_t id, const std::string& remark);
 
-    /// Whatever the outcome was: a failed trial is not repeated either.
+    /// Whatever the outcome was: a failed trial is not repeated either. A clock or limit that was asked for must be the
+    /// same. One asked as it is must have been what `found` says: in its row, the SM clock in its session, whose
+    /// highest clock tells what the device was let run at; what is not known on either side counts as the same.
     bool contains(const MeasurementKey& key) const;
     /// A network measurement with the same model, symbols, mode, precision, optimizer and asked point.
-    bool contains(const NetworkMeasurement& like, Method method = Method::joulecast) const;
+    bool contains(const NetworkMeasurement& like, Method method = Method::joulecast,
+                  const FoundClocks& found = {}) const;
+    /// Timed rows of a GPU whose real SM clock nobody told, where others of that device tell it: at which clock they
+    /// were measured is not known, and they are taken for any.
+    std::int64_t rows_without_clock(const std::string& device) const;
 
     std::vector<Device> devices() const;
     /// All rows, or those of one device; raw blocks only when asked for. Ordered by id.

@@ -72,7 +72,7 @@ NetworkMeasurement measurement_of(const TableReader& row) {
     const Precision precision = word(row, "precision", Precision::fp32, parse_precision);
     m.precision = name(precision);
     m.asked.math = math_of(precision);
-    m.asked.host = word(row, "host", Host::python, parse_host);
+    m.asked.host = word(row, "host", Host::python, parse_stored_host);
     m.real = m.asked;
     // A table tells what was asked for; whether the device held it, it does not.
     m.asked.sm_clock_mhz = row.optional_positive("sm_mhz").value_or(unknown);

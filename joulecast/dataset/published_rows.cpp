@@ -129,6 +129,7 @@ void PublishedRows::add(NetworkMeasurement network, const PublishedTime& time, P
 
 template <class Row>
 void PublishedRows::store(const std::string& key, Row row) {
+    row.measurement.asked.engine = row.measurement.real.engine = engine_of(row.provenance.framework);
     row.provenance.session =
         session(row.provenance.session, key + point_key(row.measurement.asked) + '\x1f' + row.measurement.started_at);
     use();

@@ -6,6 +6,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/graph/operation.h"
+#include "joulecast/measure/measurement.h"
 
 namespace joulecast {
 namespace {
@@ -303,6 +304,39 @@ constexpr const char* version_8 = R"sql(
 ALTER TABLE networks ADD COLUMN memory_active REAL;
 )sql";
 
+// Whose kernels ran: part of what makes a measurement the same.
+constexpr const char* version_9 = R"sql(
+ALTER TABLE operations ADD COLUMN engine TEXT NOT NULL DEFAULT 'torch';
+ALTER TABLE networks ADD COLUMN engine TEXT NOT NULL DEFAULT 'torch';
+ALTER TABLE reference_runs ADD COLUMN engine TEXT NOT NULL DEFAULT 'torch';
+
+DROP INDEX operations_key;
+CREATE UNIQUE INDEX operations_key ON operations (
+    operation, device, mode, math, engine, host, threads, session_id, ifnull(asked_sm_clock_mhz, 'current'),
+    ifnull(asked_memory_clock_mhz, 'current'), ifnull(asked_power_limit_w, 'current'));
+
+DROP INDEX networks_key;
+CREATE UNIQUE INDEX networks_key ON networks (
+    model, symbols, mode, precision, optimizer, device, math, engine, host, threads, session_id,
+    ifnull(asked_sm_clock_mhz, 'current'), ifnull(asked_memory_clock_mhz, 'current'),
+    ifnull(asked_power_limit_w, 'current'));
+)sql";
+
+/// The sessions' frameworks say whose kernels ran.
+void write_engines(sqlite::Connection& connection) {
+    connection.execute("CREATE TEMP TABLE engines (session_id INTEGER PRIMARY KEY, engine TEXT NOT NULL)");
+    auto insert = connection.prepare("INSERT INTO engines VALUES (?, ?)");
+    auto select = connection.prepare("SELECT id, framework FROM sessions");
+    while (select.step()) {
+        const std::string engine = engine_of(select.text(1));
+        if (engine != OperatingPoint{}.engine) insert.bind(1, select.integer(0)).bind(2, engine).run();
+    }
+    for (const std::string table : {"operations", "networks", "reference_runs"})
+        connection.execute("UPDATE " + table + " SET engine = (SELECT engine FROM engines WHERE engines.session_id = " +
+                           table + ".session_id) WHERE session_id IN (SELECT session_id FROM engines)");
+    connection.execute("DROP TABLE engines");
+}
+
 /// Operations by which tensors are laid out otherwise than contiguously had `{t}`; now they have the strides that it
 /// stood for when they were measured (docs/decisions/0010-exact-strides.md). Two that turn out to be the same operation
 /// were measured twice in one session: the one that needs no rewriting stays.
@@ -319,7 +353,8 @@ void write_strides(sqlite::Connection& connection) {
 }
 
 constexpr Migration migrations_of_dataset[] = {
-    {version_1}, {"", &write_strides}, {version_3}, {version_4}, {version_5}, {version_6}, {version_7}, {version_8},
+    {version_1}, {"", &write_strides},        {version_3}, {version_4}, {version_5}, {version_6}, {version_7},
+    {version_8}, {version_9, &write_engines},
 };
 
 /// The file's version; throws when it is another program's or newer than we know.

@@ -43,6 +43,10 @@ std::optional<Math> parse_math(std::string_view text) {
     return value_in(math_names, text);
 }
 std::optional<Host> parse_host(std::string_view text) {
+    const auto host = parse_stored_host(text);
+    return host == Host::compiled ? std::nullopt : host;
+}
+std::optional<Host> parse_stored_host(std::string_view text) {
     return value_in(host_names, text);
 }
 

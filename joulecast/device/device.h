@@ -13,13 +13,17 @@ namespace joulecast {
 
 /// How matrix products of float32 tensors are computed.
 enum class Math { ieee, tf32 };
-/// Who issues the operations: Python eager, C++ eager, CUDA graph, or compiled code.
+/// Who issues the operations: Python eager, C++ eager, CUDA graph, or compiled code (of tables: nothing here measures
+/// or forecasts it).
 enum class Host { python, cpp, graph, compiled };
 
 std::string_view name(Math math);
 std::string_view name(Host host);
 std::optional<Math> parse_math(std::string_view text);
+/// What can be asked for: all but "compiled".
 std::optional<Host> parse_host(std::string_view text);
+/// What files may hold: "compiled" too.
+std::optional<Host> parse_stored_host(std::string_view text);
 
 /// Kernels take about this long however little they do, on every GPU (smallest times of CUDA graphs' calls in published
 /// tables: 1.6 to 2.5 us).
@@ -98,13 +102,14 @@ double highest_clock_mhz(const Device& device);
 /// Peak and bandwidth are estimates from core count, clock and instruction set; the source says so.
 Device this_cpu(const std::string& root = "");
 
-/// Under what conditions something is or was measured.
+/// Under what conditions something is or was measured. All of it is the key of a measurement.
 struct OperatingPoint {
     std::string device;  ///< Device::id
     double sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();
     double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
     double power_limit_w = std::numeric_limits<double>::quiet_NaN();
     Math math = Math::ieee;
+    std::string engine = "torch";  ///< the framework whose kernels run, by name without version
     Host host = Host::cpp;
     std::string host_cpu;
     int threads = 0;

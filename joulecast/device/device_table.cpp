@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdlib>
 #include <mutex>
 #include <system_error>
 #include <utility>
 
+#include "joulecast/device/figures.h"
 #include "joulecast/device/shipped_sheets.h"
 #include "joulecast/error.h"
 
@@ -234,6 +236,25 @@ const DeviceTable& known_devices() {
         return all;
     }();
     return table;
+}
+
+Device with_known_figures(Device device) {
+    const DataSheet* sheet = known_devices().find(device.id);
+    if (sheet == nullptr || sheet->device.kind != device.kind) return device;
+    const Device& known = sheet->device;
+    bool is_filled = false;
+    for (const Figure& figure : figures()) {
+        if (!std::isnan(device.*figure.value) || std::isnan(known.*figure.value)) continue;
+        device.*figure.value = known.*figure.value;
+        is_filled = true;
+    }
+    if (device.vendor.empty()) device.vendor = known.vendor;
+    if (device.architecture.empty()) device.architecture = known.architecture;
+    if (device.units == 0) device.units = known.units;
+    const std::string from = "the data sheet of " + known.id;
+    if (is_filled && device.source.find(from) == std::string::npos)
+        device.source += (device.source.empty() ? "" : "; what that leaves open: ") + from;
+    return device;
 }
 
 Device find_device(std::string_view text) {

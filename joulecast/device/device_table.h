@@ -77,6 +77,9 @@ std::filesystem::path user_device_folder();
 /// The compiled-in sheets and those of user_device_folder(), read once.
 const DeviceTable& known_devices();
 
+/// The device with what it leaves open taken from the data sheet of its id: a worker need not know it.
+Device with_known_figures(Device device);
+
 /// The facts of the device of that name: "cpu" is this machine's, else as known_devices().named(). For names in tables
 /// of others too: it opens no file that the text might name. Throws UsageError listing near names.
 Device find_device(std::string_view text);

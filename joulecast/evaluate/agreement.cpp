@@ -30,7 +30,7 @@ std::string number(double value) {
 std::string point_key(const OperatingPoint& point, const Provenance& provenance) {
     std::string key;
     for (const std::string& part : {point.device, number(point.sm_clock_mhz), number(point.memory_clock_mhz),
-                                    number(point.power_limit_w), std::string(name(point.math)),
+                                    number(point.power_limit_w), std::string(name(point.math)), point.engine,
                                     std::string(name(point.host)), std::to_string(point.threads), provenance.method})
         key += '\x1f' + part;
     return key;

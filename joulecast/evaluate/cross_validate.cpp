@@ -154,6 +154,7 @@ NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* cons
     result.symbols = m.symbols;
     result.mode = m.mode;
     result.precision = m.precision;
+    result.engine = m.real.engine;
     result.host = m.real.host;
     result.measured_time_s = m.time.median_s;
     result.predicted_time = forecast.time;

@@ -52,6 +52,7 @@ struct NetworkAccuracy {
     std::map<std::string, std::int64_t> symbols;
     Mode mode = Mode::inference;
     std::string precision;
+    std::string engine;
     Host host = Host::cpp;  ///< it was measured from, and is forecast for
     double measured_time_s = 0;
     Estimate<Seconds> predicted_time;

@@ -14,7 +14,7 @@ namespace joulecast {
 namespace {
 
 /// All but the device.
-using WorkloadKey = std::tuple<std::string, std::map<std::string, std::int64_t>, Mode, std::string, Host>;
+using WorkloadKey = std::tuple<std::string, std::map<std::string, std::int64_t>, Mode, std::string, std::string, Host>;
 
 /// A network on the devices that it was measured on.
 struct Workload {
@@ -39,7 +39,7 @@ std::vector<Workload> workloads_of(std::span<const NetworkAccuracy> networks) {
     for (const NetworkAccuracy& n : networks) {
         const double forecast_s = n.predicted_time.value.value();
         if (!(n.measured_time_s > 0) || !(forecast_s > 0)) continue;
-        Workload& workload = found[{n.network, n.symbols, n.mode, n.precision, n.host}];
+        Workload& workload = found[{n.network, n.symbols, n.mode, n.precision, n.engine, n.host}];
         if (std::ranges::find(workload.devices, n.device) != workload.devices.end()) continue;
         workload.name = workload_name(n);
         workload.devices.push_back(n.device);

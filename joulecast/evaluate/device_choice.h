@@ -10,10 +10,10 @@
 
 namespace joulecast {
 
-/// How well forecasts choose among devices on which the same network (sizes, mode, precision and host) was measured:
-/// what the device that is best by forecast costs more than the one that is best as measured. `networks` are forecasts
-/// of devices while they were left out; of several measurements of a network on a device the first counts. Beside them
-/// rules that need no forecast:
+/// How well forecasts choose among devices on which the same network (sizes, mode, precision, engine and host) was
+/// measured: what the device that is best by forecast costs more than the one that is best as measured. `networks` are
+/// forecasts of devices while they were left out; of several measurements of a network on a device the first counts.
+/// Beside them rules that need no forecast:
 ///
 ///   newest device, largest bandwidth   by the data sheet
 ///   least TDP                          the cheapest to run, by the data sheet

@@ -83,4 +83,18 @@ std::optional<Optimizer> parse_optimizer(std::string_view text) {
     return word_in<Optimizer>(optimizer_names, text);
 }
 
+std::string engine_of(std::string_view framework) {
+    constexpr std::string_view characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    constexpr std::size_t longest = 40;
+    std::string engine;
+    for (const char c : framework.substr(0, framework.find_first_not_of(characters)).substr(0, longest))
+        engine += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const bool says_nothing = engine.empty() || engine == "none" || engine == "unknown" || engine == "pytorch";
+    return says_nothing ? OperatingPoint{}.engine : engine;
+}
+
+bool is_engine(std::string_view text) {
+    return !text.empty() && text == engine_of(text);
+}
+
 }  // namespace joulecast

@@ -166,4 +166,10 @@ struct Provenance {
     std::string source = "own";  ///< "own", or the table it was imported from
 };
 
+/// OperatingPoint::engine of who names that framework and says no more: its name in lower case without version,
+/// "onnxruntime 1.31" -> "onnxruntime". "torch" for who names none.
+std::string engine_of(std::string_view framework);
+/// It is such a name: 1 to 40 of a-z, 0-9, '.', '_' and '-'.
+bool is_engine(std::string_view text);
+
 }  // namespace joulecast

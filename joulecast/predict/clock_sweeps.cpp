@@ -20,8 +20,8 @@ constexpr double like_power = 0.15;
 /// What the share of all of them counts beside the alike ones.
 constexpr double weight_of_all = 0.05;
 
-using WorkloadKey =
-    std::tuple<std::string, std::map<std::string, std::int64_t>, Mode, std::string, Optimizer, Math, Host, std::string>;
+using WorkloadKey = std::tuple<std::string, std::map<std::string, std::int64_t>, Mode, std::string, Optimizer, Math,
+                               Host, std::string, std::string>;
 
 /// Tables of different people, and several of one, measured the same workload in different ways. Our own sessions, all
 /// measured alike, are one; a repeat within a table is part of it.
@@ -32,8 +32,9 @@ std::string campaign_of(const Provenance& provenance) {
 
 WorkloadKey key_of(const NetworkRow& row) {
     const NetworkMeasurement& m = row.measurement;
-    return {m.model,     m.symbols,    m.mode,       m.precision,
-            m.optimizer, m.asked.math, m.asked.host, campaign_of(row.provenance)};
+    return {m.model,       m.symbols,    m.mode,       m.precision,
+            m.optimizer,   m.asked.math, m.asked.host, campaign_of(row.provenance),
+            m.asked.engine};
 }
 
 bool is_sound(const NetworkMeasurement& m) {

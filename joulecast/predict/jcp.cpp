@@ -8,6 +8,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/learn/parallel.h"
+#include "joulecast/measure/measurement.h"
 #include "joulecast/predict/bytes.h"
 #include "joulecast/predict/forest_bytes.h"
 #include "joulecast/predict/jcp_clocks.h"
@@ -141,7 +142,7 @@ void put_hosts(ByteWriter& out, const DeviceModel& device) {
 void take_hosts(ByteReader& in, DeviceModel& device) {
     device.hosts.resize(in.count(32));
     for (HostExtra& extra : device.hosts) {
-        extra.host = take_name(in, parse_host, "host");
+        extra.host = take_name(in, parse_stored_host, "host");
         extra.mode = take_name(in, parse_mode, "mode");
         extra.seconds_per_call = take_finite(in);
         extra.sigma = take_finite(in);
@@ -192,6 +193,10 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, Ex
         DeviceModel& device = predictor.devices.emplace_back();
         device.device = take_device(in);
         device.point = take_point(in, device.device.id);
+    } else if (tag == "ENGI") {
+        std::string& engine = current(predictor, in).point.engine;
+        engine = in.text();
+        if (!is_engine(engine)) in.fail("its engine is no name of one");
     } else if (tag == "SHEE") {
         take_sheet(in, current(predictor, in).device);
     } else if (tag == "LAWS") {
@@ -263,6 +268,8 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
             put(w, device.device);
             put(w, device.point);
         });
+        if (device.point.engine != OperatingPoint{}.engine)
+            out.section("ENGI", [&](ByteWriter& w) { w.text(device.point.engine); });
         out.section("SHEE", [&](ByteWriter& w) { put_sheet(w, device.device); });
         out.section("LAWS", [&](ByteWriter& w) { put_laws(w, device); });
         for (const FamilyModel& model : device.models) {

@@ -83,7 +83,7 @@ OperatingPoint take_point(ByteReader& in, const std::string& device) {
     point.device = device;
     for (double* value : {&point.sm_clock_mhz, &point.memory_clock_mhz, &point.power_limit_w}) *value = in.real();
     point.math = take_name(in, parse_math, "math");
-    point.host = take_name(in, parse_host, "host");
+    point.host = take_name(in, parse_stored_host, "host");
     point.host_cpu = in.text();
     point.threads = static_cast<int>(std::min<std::uint32_t>(in.number<std::uint32_t>(), 1U << 20U));
     return point;

@@ -13,7 +13,7 @@ namespace {
 
 bool is_usable(const NetworkMeasurement& m, const OperatingPoint& setting) {
     return (m.outcome == Outcome::ok || m.outcome == Outcome::unstable) && m.time.median_s > 0 &&
-           m.real.threads == setting.threads && m.real.math == setting.math;
+           m.real.threads == setting.threads && m.real.math == setting.math && m.real.engine == setting.engine;
 }
 
 /// The clock asked for; a network measured as the device was comes before all that were held at a clock.

@@ -124,7 +124,7 @@ const DeviceModel& device_model(const Predictor& predictor, const std::string& d
     for (const DeviceModel& model : predictor.devices) {
         const OperatingPoint& point = model.point;
         if (model.device.id == device && point.math == setting.math && point.host == setting.host &&
-            point.threads == setting.threads)
+            point.engine == setting.engine && point.threads == setting.threads)
             return model;
     }
     return device_model(predictor, device);

@@ -34,9 +34,9 @@ Operation plain(Operation operation) {
     return operation;
 }
 
-using Setting = std::tuple<int, Math, Host>;
+using Setting = std::tuple<int, Math, Host, std::string>;
 Setting setting_of(const OperatingPoint& point) {
-    return {point.threads, point.math, point.host};
+    return {point.threads, point.math, point.host, point.engine};
 }
 
 /// A call that takes this many floors keeps the device busy: its launch is hidden behind its work.

@@ -49,7 +49,7 @@ std::set<std::string> operation_groups(const Graph& graph);
 /// The fold (0 .. folds-1) of each row, equal groups in one: group_folds() of learn/folds.h.
 std::vector<std::size_t> group_folds(std::span<const TrainingRow> rows, std::size_t folds, std::uint64_t seed);
 
-/// Threads, math and host: what one model holds for, since each changes every time.
+/// Threads, math, engine and host: what one model holds for, since each changes every time.
 bool same_setting(const OperatingPoint& a, const OperatingPoint& b);
 /// The settings of usable rows, the most frequent first: of each the point of its first row.
 std::vector<OperatingPoint> settings_of(std::span<const OperationRow> rows);

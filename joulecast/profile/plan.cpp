@@ -131,7 +131,8 @@ std::vector<Wanted<PlannedNetwork>> wanted_networks(const std::vector<Variation>
         planned.cost_s = least_network_cost_s + network_passes * planned.call_s;
         for (planned.stage = 0; planned.stage < settings.clocks.size(); ++planned.stage) {
             planned.point = at(planned.point, settings.clocks[planned.stage]);
-            const bool measured = dataset != nullptr && dataset->contains(describe(planned), settings.method);
+            const bool measured = dataset != nullptr && dataset->contains(describe(planned), settings.method,
+                                                                          settings.clocks[planned.stage].found);
             wanted.push_back({planned, measured, std::ssize(wanted)});
         }
     }
@@ -200,8 +201,9 @@ std::vector<Wanted<PlannedOperation>> wanted_operations(const std::vector<Variat
         for (std::size_t stage = 0; stage < settings.clocks.size(); ++stage) {
             one.planned.stage = stage;
             one.planned.point = at(one.planned.point, settings.clocks[stage]);
-            one.measured = dataset != nullptr &&
-                           dataset->contains(key_of(one.planned.operation, one.planned.point, settings.method));
+            one.measured =
+                dataset != nullptr && dataset->contains(key_of(one.planned.operation, one.planned.point,
+                                                               settings.method, settings.clocks[stage].found));
             all.push_back(one);
         }
     return all;
@@ -265,7 +267,8 @@ double Plan::networks_cost_s(std::size_t first_stage) const {
     return sum;
 }
 
-MeasurementKey key_of(const Operation& operation, const OperatingPoint& point, Method method) {
+MeasurementKey key_of(const Operation& operation, const OperatingPoint& point, Method method,
+                      const FoundClocks& found) {
     MeasurementKey key;
     key.device = point.device;
     key.operation = signature(operation);
@@ -274,9 +277,11 @@ MeasurementKey key_of(const Operation& operation, const OperatingPoint& point, M
     key.memory_clock_mhz = point.memory_clock_mhz;
     key.power_limit_w = point.power_limit_w;
     key.math = point.math;
+    key.engine = point.engine;
     key.host = point.host;
     key.threads = point.threads;
     key.method = name(method);
+    key.found = found;
     return key;
 }
 
@@ -349,6 +354,7 @@ Plan make_plan(const std::vector<Variation>& variations, const Dataset* dataset,
     for (const auto& one : operations)
         if (one.measured) purse.spent(one.planned.cost_s);
     Plan plan;
+    plan.engine = settings.point.engine;
     plan.stages = settings.clocks;
     plan.limit_s = purse.limit_s();
     for (auto& one : networks) choose(plan, plan.networks, one, purse, 0.5);

@@ -19,6 +19,7 @@ struct ClockSetting {
     double sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();
     double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
     double power_limit_w = std::numeric_limits<double>::quiet_NaN();
+    FoundClocks found = {};  ///< what "as it is" was when the plan was made
 };
 
 /// Why an operation is measured: a plan names it, a network calls it, it is one of probe_operations(), or one of
@@ -54,6 +55,7 @@ struct PlannedNetwork {
 /// What is missing, in the order in which it will be measured: stage by stage, since switching clocks takes longer than
 /// measuring an operation.
 struct Plan {
+    std::string engine = OperatingPoint{}.engine;  ///< that all is measured with
     std::vector<ClockSetting> stages;
     std::vector<PlannedOperation> operations;
     std::vector<PlannedNetwork> networks;
@@ -94,7 +96,8 @@ struct PlanSettings {
 Plan make_plan(const std::vector<Variation>& variations, const Dataset* dataset, const PlanSettings& settings);
 
 /// Key under which the dataset finds an operation measured at that point.
-MeasurementKey key_of(const Operation& operation, const OperatingPoint& point, Method method = Method::joulecast);
+MeasurementKey key_of(const Operation& operation, const OperatingPoint& point, Method method = Method::joulecast,
+                      const FoundClocks& found = {});
 /// The network measurement to be, without results.
 NetworkMeasurement describe(const PlannedNetwork& planned);
 

@@ -5,7 +5,9 @@
 #include <random>
 #include <utility>
 
+#include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
+#include "joulecast/profile/found_clocks.h"
 #include "joulecast/profile/patience.h"
 #include "joulecast/profile/reference_watch.h"
 #include "joulecast/units/time_stamp.h"
@@ -44,7 +46,10 @@ void Session::renew() {
     if (worker.device.id != settings_.point.device)
         throw Error("the worker measures " + worker.device.id + " now, not " + settings_.point.device +
                     " as before. Its results would be stored under the wrong device.");
-    dataset_.insert(worker.device);
+    if (worker.engine != settings_.point.engine)
+        throw Error("the worker runs engine " + worker.engine + " now, not " + settings_.point.engine +
+                    " as before. Its results would be stored under the wrong engine.");
+    dataset_.insert(with_known_figures(worker.device));
     provenance_ = worker.provenance;
     provenance_.started = utc_time_stamp(utc_now_s());
     provenance_.session = new_session(provenance_.started);
@@ -126,6 +131,10 @@ NetworkMeasurement Session::measure(const PlannedNetwork& planned) {
 
 Measurement Session::measure_reference() {
     return time_once(reference_, point_, reference_cost_s);
+}
+
+Measurement Session::measure_light() {
+    return time_once(light_operation(), point_, reference_cost_s);
 }
 
 Measurement Session::repeat(const PlannedOperation& planned) {

@@ -30,6 +30,8 @@ class Session {
     /// One repeat, of the reference operation or of what was measured before: its time alone. Never asked twice; lost
     /// workers count all the same.
     Measurement measure_reference();
+    /// The light operation, whose clock tells what the device stands at (found_clocks.h).
+    Measurement measure_light();
     Measurement repeat(const PlannedOperation& planned);
 
   private:

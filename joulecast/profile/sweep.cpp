@@ -8,6 +8,7 @@
 #include "joulecast/dataset/columns.h"
 #include "joulecast/dataset/repeat_spread.h"
 #include "joulecast/error.h"
+#include "joulecast/profile/found_clocks.h"
 #include "joulecast/profile/reference_watch.h"
 #include "joulecast/profile/session.h"
 #include "joulecast/units/time_stamp.h"
@@ -38,6 +39,19 @@ void forget_numbers(Result& result) {
     }
 }
 
+/// A worker that knows of engines measures with the one it was asked for; one that does not says nothing of it, which
+/// reads as the default.
+template <class Result>
+void refuse_other_engine(Result& result) {
+    std::string& real = result.real.engine;
+    if (real != result.asked.engine && real != OperatingPoint{}.engine) {
+        result.outcome = Outcome::crashed;
+        result.message = "the worker measured with engine " + real + ", not " + result.asked.engine;
+        forget_numbers(result);
+    }
+    real = result.asked.engine;
+}
+
 template <class Result>
 void refuse_impossible(Result& result) {
     if (const auto why = impossible(result)) {
@@ -53,6 +67,7 @@ NetworkMeasurement checked(NetworkMeasurement answer, const NetworkMeasurement& 
     answer.mode = asked.mode;
     answer.precision = asked.precision;
     answer.asked = asked.asked;
+    refuse_other_engine(answer);
     refuse_impossible(answer);
     if (is_timed(answer.outcome) && answer.optimizer != asked.optimizer) {
         answer.outcome = Outcome::unsupported;
@@ -99,10 +114,14 @@ class Sweep {
         const auto total = static_cast<std::int64_t>(plan_.operations.size() + plan_.networks.size());
         progress_.start(total, plan_.cost_s);
         started_s_ = settings_.now_s();
+        if (const auto rows = dataset_.rows_without_clock(settings_.point.device); rows > 0)
+            progress_.note(std::to_string(rows) + " stored measurements of " + settings_.point.device +
+                           " do not tell their clock, others do: they count as measured at any clock that is asked for "
+                           "as it is. joulecast info tells whose they are.");
         for (const OperationRow& row : dataset_.operations(settings_.point.device))
-            if (row.measurement.outcome == Outcome::out_of_memory) too_large_.push_back(row.measurement.operation);
+            if (ran_out_of_memory(row.measurement)) too_large_.push_back(row.measurement.operation);
         for (const NetworkRow& row : dataset_.networks(settings_.point.device))
-            if (row.measurement.outcome == Outcome::out_of_memory) too_large_networks_.push_back(row.measurement);
+            if (ran_out_of_memory(row.measurement)) too_large_networks_.push_back(row.measurement);
         for (std::size_t stage = 0; stage < plan_.stages.size(); ++stage) run_stage(stage);
         progress_.stop();
         result_.left = total - handled_;
@@ -113,6 +132,11 @@ class Sweep {
     }
 
   private:
+    /// What another engine could not hold tells nothing.
+    bool ran_out_of_memory(const auto& measurement) const {
+        return measurement.outcome == Outcome::out_of_memory && measurement.asked.engine == settings_.point.engine;
+    }
+
     /// Networks come after the operations; what they will take is kept for them.
     void run_stage(std::size_t stage) {
         const double for_networks_s = plan_.networks_cost_s(stage);
@@ -162,11 +186,32 @@ class Sweep {
             session_.enter(point);
             stage_ = planned.stage;
             watch_ = {};
+            looked_in_.clear();
         }
+        look_at_clocks(planned);
         while (watch_.due(settings_.now_s()) && !ended(0)) {
             repeat_reference();
             if (!ended(0)) repeat_drawn();
         }
+    }
+
+    /// Once in each session, so that its rows tell what the device was let run at.
+    template <class Planned>
+    void look_at_clocks(const Planned& planned) {
+        const FoundClocks& planned_at = plan_.stages[planned.stage].found;
+        if (std::isnan(planned_at.sm_clock_mhz) || !std::isnan(planned.point.sm_clock_mhz)) return;
+        if (looked_in_ == session_.provenance().session || settings_.interrupted()) return;
+        looked_in_ = session_.provenance().session;
+        const Measurement answer = believable(session_.measure_light());
+        if (!is_timed(answer.outcome) || settings_.interrupted()) return;
+        store_reference(answer, false);
+        const FoundClocks now = found_clocks(answer);
+        const bool limit_is_ours = !std::isnan(planned.point.power_limit_w);
+        if (!limit_is_ours && !same_found_clock(now.sm_clock_mhz, planned_at.sm_clock_mhz))
+            progress_.note("the device is let run at " + std::to_string(std::lround(now.sm_clock_mhz)) +
+                           " MHz now, not " + std::to_string(std::lround(planned_at.sm_clock_mhz)) +
+                           " as when this was planned: another program sets its clock. What is measured is stored with "
+                           "the clock that is read; the same command measures what is missing at it.");
     }
 
     void repeat_reference() {
@@ -181,6 +226,7 @@ class Sweep {
         }
         const auto verdict = watch_.add(answer.time.mean_s, answer.time.half_width_s, settings_.now_s());
         store_reference(answer, verdict != ReferenceWatch::Verdict::good);
+        ++result_.references;
         if (verdict != ReferenceWatch::Verdict::good) {
             doubt(verdict);
         } else {
@@ -210,6 +256,7 @@ class Sweep {
         row.asked = answer.asked;
         row.real = answer.real;
         row.asked.device = row.real.device = settings_.point.device;
+        row.asked.engine = row.real.engine = settings_.point.engine;
         row.started_at = answer.started_at;
         row.time_mean_s = answer.time.mean_s;
         row.time_half_width_s = answer.time.half_width_s;
@@ -225,7 +272,6 @@ class Sweep {
         last_reference_at_ = row.started_at;
         row.drifted = drifted;
         dataset_.insert_missing({}, {}, {}, {row});
-        ++result_.references;
     }
 
     /// Marks what was measured since the last good repeat.
@@ -310,6 +356,14 @@ class Sweep {
     /// The user's Ctrl-C reaches the worker too: its death is then no result.
     bool abandoned(Outcome outcome) const { return settings_.interrupted() && outcome == Outcome::crashed; }
 
+    bool is_stored(const PlannedOperation& planned) const {
+        return dataset_.contains(
+            key_of(planned.operation, planned.point, settings_.measure.method, plan_.stages[planned.stage].found));
+    }
+    bool is_stored(const PlannedNetwork& planned) const {
+        return dataset_.contains(describe(planned), settings_.measure.method, plan_.stages[planned.stage].found);
+    }
+
     void skip() {
         ++handled_;
         progress_.finished("");
@@ -318,7 +372,7 @@ class Sweep {
     void measure(const PlannedOperation& planned) {
         const Operation& operation = planned.operation;
         progress_.working_on(label(planned), planned.cost_s);
-        if (dataset_.contains(key_of(operation, planned.point, settings_.measure.method))) return skip();
+        if (is_stored(planned)) return skip();
         for (const Operation& smaller : too_large_)
             if (is_larger_batch(smaller, operation)) {
                 Measurement inferred;
@@ -340,7 +394,7 @@ class Sweep {
     void measure(const PlannedNetwork& planned) {
         const NetworkMeasurement asked = describe(planned);
         progress_.working_on(label(planned), planned.cost_s);
-        if (dataset_.contains(asked, settings_.measure.method)) return skip();
+        if (is_stored(planned)) return skip();
         for (const NetworkMeasurement& smaller : too_large_networks_)
             if (is_larger_batch(smaller, asked)) {
                 NetworkMeasurement inferred = asked;
@@ -368,6 +422,7 @@ class Sweep {
     double measured_s_ = 0;  ///< when the last measurement ended
     std::int64_t handled_ = 0;
     std::string last_reference_at_;
+    std::string looked_in_;  ///< session whose clocks have been looked at
     bool alarmed_ = false;
     bool reference_missing_ = false;
     std::vector<Doubtful> since_good_;  ///< measured since the last good repeat
@@ -384,6 +439,7 @@ class Sweep {
 Measurement checked(Measurement answer, const Operation& operation, const OperatingPoint& point) {
     answer.operation = operation;
     answer.asked = point;
+    refuse_other_engine(answer);
     refuse_impossible(answer);
     return answer;
 }

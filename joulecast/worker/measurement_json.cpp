@@ -192,6 +192,12 @@ Device device_from(const Fields& fields) {
     return device;
 }
 
+std::string engine_from(const Fields& fields, const std::string& otherwise) {
+    const std::string engine = fields.text_or("engine", otherwise);
+    if (!is_engine(engine)) fields.fault("engine", "is no name of at most 40 of a-z, 0-9, '.', '_' and '-'");
+    return engine;
+}
+
 Operation operation_from(const Fields& fields) {
     const std::string text = fields.text("operation");
     try {
@@ -273,6 +279,7 @@ Json to_json(const OperatingPoint& point) {
             {"memory_clock_mhz", number_or_null(point.memory_clock_mhz)},
             {"power_limit_w", number_or_null(point.power_limit_w)},
             {"math", name(point.math)},
+            {"engine", point.engine},
             {"host", name(point.host)},
             {"host_cpu", point.host_cpu},
             {"threads", point.threads}};
@@ -285,8 +292,9 @@ OperatingPoint point_from(const Fields& fields) {
     point.memory_clock_mhz = fields.number("memory_clock_mhz");
     point.power_limit_w = fields.number("power_limit_w");
     if (fields.find("math") != nullptr) point.math = fields.word("math", parse_math, "math (ieee or tf32)");
+    point.engine = engine_from(fields, point.engine);
     if (fields.find("host") != nullptr) {
-        point.host = fields.word("host", parse_host, "host (python, cpp, graph or compiled)");
+        point.host = fields.word("host", parse_host, "host (python, cpp or graph)");
     }
     point.host_cpu = fields.text_or("host_cpu", "");
     point.threads = static_cast<int>(fields.integer_or("threads", 0, 0, 65536));
@@ -370,26 +378,29 @@ Json to_json(const Capabilities& capabilities) {
     for (const Mode mode : capabilities.modes) modes.push_back(name(mode));
     Json hosts = Json::array();
     for (const Host host : capabilities.hosts) hosts.push_back(name(host));
-    return {{"provenance", to_json(capabilities.provenance)},
-            {"device", to_json(capabilities.device)},
-            {"device_names", capabilities.device_names},
-            {"dtypes", dtypes},
-            {"modes", modes},
-            {"measures_graphs", capabilities.measures_graphs},
-            {"measures_energy", capabilities.measures_energy},
-            {"energy_missing_reason", capabilities.energy_missing_reason},
-            {"hosts", hosts},
-            {"boot_id", capabilities.boot_id},
-            {"locks_clocks", capabilities.locks_clocks},
-            {"clocks_missing_reason", capabilities.clocks_missing_reason},
-            {"sm_clocks_mhz", capabilities.sm_clocks_mhz},
-            {"power_limit_low_w", number_or_null(capabilities.power_limit_low_w)},
-            {"power_limit_high_w", number_or_null(capabilities.power_limit_high_w)}};
+    return {
+        {"provenance", to_json(capabilities.provenance)},
+        {"engine", capabilities.engine.empty() ? engine_of(capabilities.provenance.framework) : capabilities.engine},
+        {"device", to_json(capabilities.device)},
+        {"device_names", capabilities.device_names},
+        {"dtypes", dtypes},
+        {"modes", modes},
+        {"measures_graphs", capabilities.measures_graphs},
+        {"measures_energy", capabilities.measures_energy},
+        {"energy_missing_reason", capabilities.energy_missing_reason},
+        {"hosts", hosts},
+        {"boot_id", capabilities.boot_id},
+        {"locks_clocks", capabilities.locks_clocks},
+        {"clocks_missing_reason", capabilities.clocks_missing_reason},
+        {"sm_clocks_mhz", capabilities.sm_clocks_mhz},
+        {"power_limit_low_w", number_or_null(capabilities.power_limit_low_w)},
+        {"power_limit_high_w", number_or_null(capabilities.power_limit_high_w)}};
 }
 
 Capabilities capabilities_from(const Fields& fields) {
     Capabilities capabilities;
     capabilities.provenance = provenance_from(fields.object("provenance"));
+    capabilities.engine = engine_from(fields, engine_of(capabilities.provenance.framework));
     capabilities.device = device_from(fields.object("device"));
     capabilities.device_names = words_from(fields, "device_names");
     for (const std::string& word : words_from(fields, "dtypes")) {

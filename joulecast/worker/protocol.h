@@ -58,6 +58,8 @@ struct Request {
 
 struct Capabilities {
     Provenance provenance;
+    std::string
+        engine;  ///< what OperatingPoint::engine may be; empty: engine_of(provenance.framework), never when read
     Device device;
     std::vector<std::string> device_names;  ///< "cpu", "cuda:0"
     std::vector<Dtype> dtypes;

@@ -48,6 +48,45 @@ class UnseenDevice : public SuiteFolder<UnseenDevice> {
     }
 };
 
+// "no device is called 'simcard-1'", though the database held its figures.
+TEST_F(UnseenDevice, IsKnownByTheFiguresThatTheDatabaseHas) {
+    const std::string db = file("probe.db");
+    {
+        DeviceRows card = made_up_rows("t4", 3.0);
+        card.device.id = "simcard-1";
+        card.device.display_name = "A simulated card";
+        card.setting.device = "simcard-1";
+        Dataset dataset(db);
+        dataset.insert(card.device);
+        for (const TrainingRow& row : card.rows) {
+            Measurement m;
+            m.operation = row.operation.operation;
+            m.asked = m.real = card.setting;
+            m.asked.engine = m.real.engine = "simlab";
+            m.time.mean_s = m.time.median_s = row.time_s;
+            m.time.blocks = 1;
+            dataset.insert(m, {});
+        }
+    }
+    EXPECT_EQ(predict("simcard-1").status, 2);
+    const auto ran = predict("simcard-1 --db " + db);
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    EXPECT_EQ(nlohmann::json::parse(ran.out)["predictions"][0]["device"], "simcard-1");
+    EXPECT_EQ(nlohmann::json::parse(ran.out)["predictions"][0]["engine"], "simlab");
+    EXPECT_THAT(ran.err, HasSubstr("the model was adjusted to"));
+    const auto refused = predict("simcard-2 --db " + db);
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, HasSubstr("no device is called 'simcard-2'"));
+    EXPECT_EQ(run_joulecast("recommend alexnet --minimise time --predictor " + file("gpus.jcp") +
+                            " --device simcard-1 --db " + db)
+                  .status,
+              0);
+    EXPECT_EQ(run_joulecast("trace alexnet --predictor " + file("gpus.jcp") + " --device simcard-1 --db " + db +
+                            " -o " + file("trace.json"))
+                  .status,
+              0);
+}
+
 TEST_F(UnseenDevice, IsForecastFromItsDataSheetAndSaysSo) {
     const auto ran = predict("h100");
     ASSERT_EQ(ran.status, 0) << ran.err;

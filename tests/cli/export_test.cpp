@@ -87,8 +87,9 @@ TEST(ExportLut, SaysWhereItsNumbersComeFromBeforeTheHeader) {
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_THAT(ran.out, StartsWith("# schema: \"joulecast.lut/1\"\n# program: \"joulecast "));
     EXPECT_THAT(ran.out, HasSubstr("\"licence\":"));
-    EXPECT_THAT(ran.out,
-                HasSubstr("\ndevice,clock_mhz,memory_clock_mhz,precision,host,mode,part,op,family,signature,time_s,"));
+    EXPECT_THAT(
+        ran.out,
+        HasSubstr("\ndevice,clock_mhz,memory_clock_mhz,precision,engine,host,mode,part,op,family,signature,time_s,"));
     EXPECT_THAT(ran.out, HasSubstr("\ncpu-synthetic,"));
 }
 

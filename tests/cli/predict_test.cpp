@@ -108,6 +108,7 @@ TEST(Predict, HasTheKeysOfTheContract) {
                             "memory_clock_mhz",
                             "mode",
                             "precision",
+                            "engine",
                             "host",
                             "symbols",
                             "time_s",
@@ -166,8 +167,11 @@ TEST(Predict, RefusesHostsThatTheDeviceCannotHave) {
     const auto graph = run_joulecast(command + "--host graph");
     EXPECT_EQ(graph.status, 2);
     EXPECT_THAT(graph.err, HasSubstr("graphs are captured on CUDA GPUs only"));
-    EXPECT_EQ(run_joulecast(command + "--host compiled").status, 2);
-    EXPECT_EQ(run_joulecast(command + "--host fortran").status, 2);
+    for (const std::string unknown : {"compiled", "fortran"}) {
+        const auto refused = run_joulecast(command + "--host " + unknown);
+        EXPECT_EQ(refused.status, 2) << unknown;
+        EXPECT_THAT(refused.err, HasSubstr("python,cpp,graph")) << unknown;
+    }
 }
 
 TEST(Predict, ShowsWhereTheTimeGoes) {

@@ -4,6 +4,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "joulecast/dataset/dataset.h"
+#include "joulecast/device/device_table.h"
 #include "tests/cli/run_command.h"
 
 namespace joulecast {
@@ -35,6 +37,43 @@ TEST(Profile, MeasuresWhatIsMissingAndNothingTwice) {
     EXPECT_EQ(again.at("already_measured"), first.at("wanted"));
     const Ran more = run_joulecast("profile alexnet --set batch=8 --mode inference,training" + db);
     EXPECT_THAT(more.err, HasSubstr("already measured on cpu-fake"));
+}
+
+TEST(Profile, NamesTheEngineAndMeasuresAnewForAnother) {
+    const TemporaryFolder folder;
+    const std::string db = "alexnet --set batch=8 --db " + folder.file("a.db");
+    const auto first = profiled(db + with_worker("--framework 'torch 2.13.0'"));
+    EXPECT_EQ(first.at("engine"), "torch");
+    const auto other = profiled("--dry-run " + db + with_worker("--framework 'onnxruntime 1.31'"));
+    EXPECT_EQ(other.at("engine"), "onnxruntime");
+    EXPECT_EQ(other.at("already_measured"), 0);
+    EXPECT_EQ(other.at("plan").at(0).at("engine"), "onnxruntime");
+    const auto parts =
+        nlohmann::json::parse(run_joulecast("info --format json " + folder.file("a.db")).out).at("parts");
+    EXPECT_EQ(parts.at(0).at("engine"), "torch");
+}
+
+// A worker that calls its card a30 and knows no figures of it failed at `train`, after the whole sweep.
+TEST(Profile, ACardThatAWorkerOnlyNamesCanBeTrainedFor) {
+    const TemporaryFolder folder;
+    profiled("alexnet resnet18 --set batch=1,8 --device cuda:0 --db " + folder.file("a.db") +
+             with_worker("--card a30 --gpu 1440"));
+    const Dataset dataset(folder.file("a.db"));
+    EXPECT_EQ(dataset.devices().at(0).memory_bytes, find_device("a30").memory_bytes);
+    {
+        // And a database of before, which holds the bare name.
+        Dataset bare(folder.file("bare.db"));
+        Device card;
+        card.id = "a30";
+        card.kind = Device::Kind::gpu;
+        bare.insert(card);
+        for (const OperationRow& row : dataset.operations()) bare.insert(row.measurement, row.provenance);
+    }
+    for (const std::string name : {"a.db", "bare.db"}) {
+        const Ran trained =
+            run_joulecast("train --learner decision_tree --db " + folder.file(name) + " -o " + folder.file("a30.jcp"));
+        EXPECT_EQ(trained.status, 0) << name << ": " << trained.err;
+    }
 }
 
 TEST(Profile, GoesOnAfterWorkersDie) {

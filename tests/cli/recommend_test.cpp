@@ -37,6 +37,7 @@ TEST(Recommend, HasTheKeysOfTheContract) {
         EXPECT_TRUE(answer.contains(key)) << key;
     const auto& best = answer["answer"];
     for (const auto& one : answer["candidates"]) {
+        EXPECT_EQ(one["engine"], "torch");
         if (one["feasible"].get<bool>()) {
             EXPECT_GE(one["value"].get<double>(), best["value"].get<double>());
         }

@@ -135,9 +135,9 @@ TEST_F(Validate, LeavesNetworksOut) {
     const auto answer = nlohmann::json::parse(ran.out);
     ASSERT_EQ(answer["networks"].size(), 3U);
     for (const auto& line : answer["networks"]) {
-        for (const char* key :
-             {"network", "device", "clock_mhz", "mode", "precision", "measured_time_s", "predicted_time_s", "host",
-              "summed_time_s", "measured_energy_j", "predicted_energy_j", "summed_energy_j", "inside_interval"}) {
+        for (const char* key : {"network", "device", "clock_mhz", "mode", "precision", "measured_time_s",
+                                "predicted_time_s", "engine", "host", "summed_time_s", "measured_energy_j",
+                                "predicted_energy_j", "summed_energy_j", "inside_interval"}) {
             EXPECT_TRUE(line.contains(key)) << key;
         }
     }

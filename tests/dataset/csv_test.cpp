@@ -1,5 +1,7 @@
 #include "joulecast/dataset/csv.h"
 
+#include <regex>
+
 #include <gmock/gmock.h>
 
 #include "dataset/samples.h"
@@ -70,6 +72,33 @@ TEST_F(CsvTest, ImportsWhatItExported) {
     std::istringstream again(csv);
     EXPECT_EQ(import_csv(copy, again, "x.csv").added, 0);
     EXPECT_EQ(text(copy), csv);
+}
+
+TEST_F(CsvTest, TakesTheEngineOfOlderExportsFromTheFramework) {
+    Provenance another = sample_provenance("s2");
+    another.framework = "onnxruntime 1.20";
+    Dataset dataset(folder / "a.db");
+    dataset.insert(sample_device());
+    dataset.insert(sample_measurement(relu(1)), another);
+    dataset.insert(sample_network("resnet18", 8), another);
+    ReferenceRow reference = sample_reference("2026-01-02T03:04:05.000Z", 0.1);
+    reference.provenance = another;
+    dataset.insert(reference);
+    dataset.insert(sample_measurement(relu(2)), sample_provenance());  // of "none"
+    // Exports of before had no such column, which reads as an empty one.
+    const std::string old = std::regex_replace(text(dataset), std::regex(",torch,"), ",,");
+    Dataset copy(folder / "copy.db");
+    std::istringstream input(old);
+    EXPECT_EQ(import_csv(copy, input, "x.csv").added, 4);
+    EXPECT_EQ(copy.operations().at(0).measurement.asked.engine, "onnxruntime");
+    EXPECT_EQ(copy.operations().at(0).measurement.real.engine, "onnxruntime");
+    EXPECT_EQ(copy.operations().at(1).measurement.real.engine, "torch");
+    EXPECT_EQ(copy.networks().at(0).measurement.real.engine, "onnxruntime");
+    EXPECT_EQ(copy.references().at(0).asked.engine, "onnxruntime");
+}
+
+TEST_F(CsvTest, RefusesWhatIsNoNameOfAnEngine) {
+    EXPECT_THAT(rejected(replaced(sample(), ",torch,", ",Torch 2,")), HasSubstr("engine 'Torch 2' is no name of one"));
 }
 
 TEST_F(CsvTest, WritesTheSpreadOfRepeatsBesideEachRowAndDoesNotTakeItBack) {

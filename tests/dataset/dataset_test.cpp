@@ -132,6 +132,130 @@ TEST_F(DatasetTest, ContainsWhatWouldBeMeasuredTheSameOnly) {
     EXPECT_FALSE(dataset.contains(half));
 }
 
+TEST_F(DatasetTest, AnotherEngineWasNotMeasured) {
+    Dataset dataset(file());
+    dataset.insert(sample_device());
+    dataset.insert(sample_measurement(relu(8)), sample_provenance());
+    dataset.insert(sample_network("resnet18", 8), sample_provenance());
+    MeasurementKey other = key(relu(8));
+    EXPECT_TRUE(dataset.contains(other));
+    other.engine = "onnxruntime";
+    EXPECT_FALSE(dataset.contains(other));
+    NetworkMeasurement network = sample_network("resnet18", 8);
+    network.asked.engine = network.real.engine = "onnxruntime";
+    EXPECT_FALSE(dataset.contains(network));
+    // And the same session may hold both: the index knows the engine too.
+    dataset.insert(network, sample_provenance());
+    Measurement second = sample_measurement(relu(8));
+    second.asked.engine = second.real.engine = "onnxruntime";
+    dataset.insert(second, sample_provenance());
+    EXPECT_TRUE(dataset.contains(other));
+    EXPECT_TRUE(dataset.contains(network));
+    EXPECT_EQ(dataset.operations()[1].measurement.real.engine, "onnxruntime");
+    EXPECT_EQ(dataset.row_groups().size(), 4u);
+}
+
+/// A card whose rows all asked for the clock and limit as they are.
+Measurement as_it_was(std::int64_t batch, double real_mhz, double limit_w = 165, double memory_mhz = 1215) {
+    Measurement m = sample_measurement(relu(batch));
+    m.real.sm_clock_mhz = real_mhz;
+    m.real.power_limit_w = limit_w;
+    m.real.memory_clock_mhz = memory_mhz;
+    return m;
+}
+
+// A job script had set 900 MHz, and everything measured at 1440 MHz the day before counted as measured.
+TEST_F(DatasetTest, AClockThatSomebodyElseSetWasNotMeasuredAtAnother) {
+    Dataset dataset(file());
+    dataset.insert(sample_device());
+    // Free: heavy operations run at their power cap, light ones as fast as the card can.
+    dataset.insert(as_it_was(8, 1210), sample_provenance("free"));
+    dataset.insert(as_it_was(9, 1440), sample_provenance("free"));
+    MeasurementKey wanted = key(relu(8));
+    wanted.found = {1440, 1215, 165};
+    EXPECT_TRUE(dataset.contains(wanted));
+    wanted.found.sm_clock_mhz = 1395;  // warmer: boost has lost 3 %
+    EXPECT_TRUE(dataset.contains(wanted));
+    wanted.found.sm_clock_mhz = 900;
+    EXPECT_FALSE(dataset.contains(wanted));
+    wanted.found.sm_clock_mhz = 1215;  // as the heavy one ran, but the light ones of its session did not
+    EXPECT_FALSE(dataset.contains(wanted));
+    dataset.insert(as_it_was(8, 1208), sample_provenance("held at 1215"));
+    EXPECT_TRUE(dataset.contains(wanted));
+    wanted.found.sm_clock_mhz = std::nan("");  // nobody tells: it must not be measured again and again
+    EXPECT_TRUE(dataset.contains(wanted));
+}
+
+TEST_F(DatasetTest, ReferencesTellWhatASessionWasLetRunAt) {
+    Dataset dataset(file());
+    dataset.insert(sample_device());
+    dataset.insert(as_it_was(8, 1210), sample_provenance("s1"));
+    MeasurementKey wanted = key(relu(8));
+    wanted.found = {1440, 1215, 165};
+    EXPECT_FALSE(dataset.contains(wanted));
+    ReferenceRow light = sample_reference("2026-01-02T03:04:05.678Z", 1e-5);
+    light.asked.sm_clock_mhz = std::nan("");
+    light.real.sm_clock_mhz = 1440;
+    dataset.insert(light);
+    EXPECT_TRUE(dataset.contains(wanted));
+}
+
+TEST_F(DatasetTest, LimitsAndMemoryClocksOfSomebodyElseCountAsRead) {
+    Dataset dataset(file());
+    dataset.insert(sample_device());
+    dataset.insert(as_it_was(8, 1440), sample_provenance());
+    NetworkMeasurement network = sample_network("resnet18", 8);
+    network.real.sm_clock_mhz = 1440;
+    network.real.power_limit_w = 165;
+    dataset.insert(network, sample_provenance());
+    MeasurementKey wanted = key(relu(8));
+    wanted.found = {1440, 1215, 165.9};
+    EXPECT_TRUE(dataset.contains(wanted));
+    EXPECT_TRUE(dataset.contains(network, Method::joulecast, wanted.found));
+    wanted.found.power_limit_w = 150;
+    EXPECT_FALSE(dataset.contains(wanted));
+    EXPECT_FALSE(dataset.contains(network, Method::joulecast, wanted.found));
+    wanted.found = {1440, 810, 165};
+    EXPECT_FALSE(dataset.contains(wanted));
+    // What was asked for is what was held, whatever is found now.
+    Measurement held = as_it_was(7, 1200);
+    held.asked.sm_clock_mhz = 1200;
+    held.asked.power_limit_w = 165;
+    dataset.insert(held, sample_provenance());
+    wanted = key(relu(7));
+    wanted.sm_clock_mhz = 1200;
+    wanted.power_limit_w = 165;
+    wanted.found = {900, 1215, 100};
+    EXPECT_TRUE(dataset.contains(wanted));
+}
+
+TEST_F(DatasetTest, CountsRowsOfAGpuThatDoNotTellTheirClockBesideOthers) {
+    Dataset dataset(file());
+    Device gpu = sample_device();
+    gpu.kind = Device::Kind::gpu;
+    dataset.insert(gpu);
+    dataset.insert(as_it_was(8, std::nan("")), sample_provenance());
+    EXPECT_EQ(dataset.rows_without_clock("cpu-test"), 0);  // none tells it: nothing is mixed
+    dataset.insert(as_it_was(9, 1440), sample_provenance());
+    EXPECT_EQ(dataset.rows_without_clock("cpu-test"), 1);
+    Measurement failed = as_it_was(10, std::nan(""));
+    failed.outcome = Outcome::crashed;
+    dataset.insert(failed, sample_provenance());
+    EXPECT_EQ(dataset.rows_without_clock("cpu-test"), 1);
+    gpu.kind = Device::Kind::cpu;
+    dataset.insert(gpu);
+    EXPECT_EQ(dataset.rows_without_clock("cpu-test"), 0);  // a CPU has no such clocks
+}
+
+TEST_F(DatasetTest, HoldsHostsThatCannotBeAskedForAnyMore) {
+    Dataset dataset(file());
+    dataset.insert(sample_device());
+    Measurement m = sample_measurement(relu(8));
+    m.asked.host = m.real.host = Host::compiled;
+    dataset.insert(m, sample_provenance());
+    EXPECT_EQ(dataset.operations()[0].measurement.asked.host, Host::compiled);
+}
+
 TEST_F(DatasetTest, StoresFailuresAsRows) {
     Dataset dataset(file());
     dataset.insert(sample_device());

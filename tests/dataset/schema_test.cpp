@@ -45,6 +45,47 @@ TEST_F(SchemaTest, OpensTheSampleOfVersionOne) {
     EXPECT_EQ(csv_of(dataset), csv_of(imported));
 }
 
+/// Files as every earlier version wrote them.
+class EarlierVersion : public DatasetFolder, public ::testing::WithParamInterface<int> {};
+
+TEST_P(EarlierVersion, OpensWithAllItsRowsAndTheEngineThatItsSessionsTell) {
+    const auto file = folder / "old.db";
+    std::map<std::string, std::int64_t> rows;
+    const std::vector<std::string> tables = {"operations", "networks", "sessions", "devices", "operation_blocks"};
+    {
+        sqlite::Connection old(file, Access::read_write);
+        old.execute(content_of("version_" + std::to_string(GetParam()) + ".sql"));
+        ASSERT_EQ(old.integer("PRAGMA user_version"), GetParam());
+        for (const std::string& table : tables) rows[table] = old.integer("SELECT count(*) FROM " + table);
+    }
+    const Dataset dataset(file);
+    EXPECT_EQ(dataset.schema_version(), static_cast<std::int64_t>(dataset_migrations().size()));
+    const sqlite::Connection raised(file, Access::read_only);
+    for (const std::string& table : tables) EXPECT_EQ(raised.integer("SELECT count(*) FROM " + table), rows[table]);
+    // "none" and "torch 2.13.0" are torch; the others are called after their frameworks.
+    const auto engine = [](const Provenance& who) {
+        return who.framework == "onnxruntime 1.20.1" ? "onnxruntime" : who.framework == "vllm 0.12" ? "vllm" : "torch";
+    };
+    for (const OperationRow& row : dataset.operations()) {
+        EXPECT_EQ(row.measurement.asked.engine, engine(row.provenance));
+        EXPECT_EQ(row.measurement.real.engine, engine(row.provenance));
+    }
+    for (const NetworkRow& row : dataset.networks()) EXPECT_EQ(row.measurement.asked.engine, engine(row.provenance));
+    for (const ReferenceRow& row : dataset.references()) EXPECT_EQ(row.asked.engine, engine(row.provenance));
+    EXPECT_EQ(dataset.references().size(), GetParam() >= 4 ? 1u : 0u);
+    EXPECT_EQ(dataset.network_operations().size(), GetParam() >= 6 ? 1u : 0u);
+    EXPECT_EQ(dataset.idle_points("cpu-test").size(), GetParam() >= 7 ? 1u : 0u);
+}
+
+// A new version needs a sample of the one before it: the list below must reach it.
+INSTANTIATE_TEST_SUITE_P(All, EarlierVersion, ::testing::Range(1, 9));
+
+TEST_F(SchemaTest, HasASampleOfEveryEarlierVersion) {
+    for (std::size_t version = 1; version < dataset_migrations().size(); ++version)
+        EXPECT_NE(content_of("version_" + std::to_string(version) + ".sql"), "") << version;
+    EXPECT_EQ(dataset_migrations().size(), 9u) << "widen the range above";
+}
+
 TEST_F(SchemaTest, RaisesAnOlderFileForWhoOnlyReadsIt) {
     sqlite::Connection(file(), Access::read_write).execute(content_of("version_1.sql"));
     const Dataset dataset(file(), Dataset::Access::read_only);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <cmath>
 
 #include <cstdlib>
 #include <fstream>
@@ -164,6 +165,28 @@ TEST_F(DeviceFolder, NamesTheFileThatIsNoDataSheet) {
     } catch (const FormatError& error) {
         EXPECT_THAT(error.what(), HasSubstr("broken.json"));
     }
+}
+
+// A worker called its card a30 and knew no figure of it: a whole sweep later `train` said that it had no peak.
+TEST(WithKnownFigures, FillsWhatAWorkerLeavesOutFromTheDataSheet) {
+    Device told;
+    told.id = "a30";
+    told.kind = Device::Kind::gpu;
+    told.source = "the worker";
+    told.tdp_w = 150;
+    const Device known = find_device("a30");
+    const Device filled = with_known_figures(told);
+    EXPECT_EQ(filled.tdp_w, 150);  // the worker's own
+    EXPECT_EQ(filled.peak_flop_per_s_fp32, known.peak_flop_per_s_fp32);
+    EXPECT_EQ(filled.units, known.units);
+    EXPECT_EQ(filled.vendor, "nvidia");
+    EXPECT_EQ(filled.source, "the worker; what that leaves open: the data sheet of a30");
+    EXPECT_EQ(with_known_figures(filled).source, filled.source);
+    told.id = "nobody-knows";
+    EXPECT_TRUE(std::isnan(with_known_figures(told).peak_flop_per_s_fp32));
+    told.id = "a30";
+    told.kind = Device::Kind::cpu;  // another thing that happens to be called so
+    EXPECT_TRUE(std::isnan(with_known_figures(told).peak_flop_per_s_fp32));
 }
 
 TEST(FindDevice, KnowsThisMachineAsCpu) {

@@ -9,11 +9,19 @@ namespace {
 
 TEST(Device, NamesOfMathAndHostAreReadBack) {
     for (const Math math : {Math::ieee, Math::tf32}) EXPECT_EQ(parse_math(name(math)), math);
-    for (const Host host : {Host::python, Host::cpp, Host::graph, Host::compiled}) {
+    for (const Host host : {Host::python, Host::cpp, Host::graph}) {
         EXPECT_EQ(parse_host(name(host)), host);
+        EXPECT_EQ(parse_stored_host(name(host)), host);
     }
     EXPECT_FALSE(parse_math("tf64"));
     EXPECT_FALSE(parse_host(""));
+    EXPECT_FALSE(parse_stored_host("fortran"));
+}
+
+// Four verbs took `--host compiled`, and all refused it later: nothing measures or forecasts it. Files may hold it.
+TEST(Device, CompiledHostsAreReadFromFilesAndCannotBeAskedFor) {
+    EXPECT_FALSE(parse_host("compiled"));
+    EXPECT_EQ(parse_stored_host(name(Host::compiled)), Host::compiled);
 }
 
 TEST(Device, PeakDependsOnTheElementType) {

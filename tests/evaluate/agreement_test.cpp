@@ -38,6 +38,16 @@ class AgreementTest : public joulecast::testing::DatasetFolder {
     std::unique_ptr<Dataset> before, after;
 };
 
+TEST_F(AgreementTest, ComparesNoTwoEngines) {
+    put(*before, timed(1, 1.0, 0.01));
+    Measurement other = timed(1, 1.0, 0.01);
+    other.asked.engine = other.real.engine = "onnxruntime";
+    put(*after, other);
+    const Agreement found = agreement(*before, *after);
+    EXPECT_TRUE(found.shared.empty());
+    EXPECT_EQ(found.only_before + found.only_after, 2);
+}
+
 TEST_F(AgreementTest, ARepeatMayLieTheRootOfTwoHalfWidthsAway) {
     // sqrt(2) * 0.01 = 0.01414
     put(*before, timed(1, 1.0, 0.01));

@@ -27,5 +27,16 @@ TEST(Words, OfMeasurementsAreReadBack) {
     EXPECT_FALSE(parse_method("ours"));
 }
 
+TEST(Engine, IsTheFrameworksNameWithoutVersion) {
+    EXPECT_EQ(engine_of("torch 2.13.0"), "torch");
+    EXPECT_EQ(engine_of("torch, kernels of Sarathi-Serve"), "torch");
+    EXPECT_EQ(engine_of("PyTorch 2.4"), "torch");
+    EXPECT_EQ(engine_of("onnxruntime 1.31"), "onnxruntime");
+    EXPECT_EQ(engine_of("TRTLLM/1.0"), "trtllm");
+    for (const std::string_view nothing : {"", "none", "unknown", " 3"}) EXPECT_EQ(engine_of(nothing), "torch");
+    EXPECT_TRUE(is_engine("torch-compile"));
+    for (const std::string_view wrong : {"", "none", "Torch", "torch 2"}) EXPECT_FALSE(is_engine(wrong)) << wrong;
+}
+
 }  // namespace
 }  // namespace joulecast

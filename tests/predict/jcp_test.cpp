@@ -198,6 +198,21 @@ TEST(Jcp, ReadsForestsThatPassTheCheckOfTheWalker) {
     }
 }
 
+TEST(Jcp, KeepsTheEngineAndTakesFilesWithoutOneForTorch) {
+    Predictor other = sample();
+    EXPECT_EQ(from_jcp(to_jcp(other), "torch.jcp").devices[0].point.engine, "torch");
+    other.devices[0].point.engine = "onnxruntime";
+    EXPECT_EQ(from_jcp(to_jcp(other), "other.jcp").devices[0].point.engine, "onnxruntime");
+    other.devices[0].point.engine = "no name";
+    EXPECT_THROW(from_jcp(to_jcp(other), "wrong.jcp"), FormatError);
+}
+
+TEST(Jcp, OpensPredictorsOfHostsThatCannotBeAskedForAnyMore) {
+    Predictor other = sample();
+    other.devices[0].point.host = Host::compiled;
+    EXPECT_EQ(from_jcp(to_jcp(other), "compiled.jcp").devices[0].point.host, Host::compiled);
+}
+
 TEST(Jcp, PassesOverSectionsItDoesNotKnow) {
     auto bytes = to_jcp(sample());
     const std::size_t last = sections(bytes).back();  // POWR

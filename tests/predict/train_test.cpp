@@ -36,6 +36,17 @@ TEST(TrainingRows, TakeTheMostFrequentSettingAndUsableRowsOnly) {
     EXPECT_THROW(training_rows({}, testing::synthetic_cpu(), setting), Error);
 }
 
+TEST(TrainingRows, KeepTwoEnginesApart) {
+    std::vector<OperationRow> rows = testing::synthetic_rows({synthetic_graph("alexnet", 2)});
+    const std::size_t all = rows.size();
+    for (std::size_t i = 0; i < 3; ++i) rows[i].measurement.real.engine = "onnxruntime";
+    const auto settings = settings_of(rows);
+    ASSERT_EQ(settings.size(), 2u);
+    EXPECT_EQ(settings[0].engine, "torch");
+    EXPECT_EQ(training_rows_at(rows, testing::synthetic_cpu(), settings[0]).size(), all - 3);
+    EXPECT_EQ(training_rows_at(rows, testing::synthetic_cpu(), settings[1]).size(), 3u);
+}
+
 TEST(TrainingRows, PowerThatSomebodyDoubtsCountsWhereThereIsNoOther) {
     std::vector<OperationRow> rows = testing::synthetic_rows({synthetic_graph("alexnet", 2)});
     for (OperationRow& row : rows) {

@@ -10,6 +10,11 @@
 //   --elsewhere 1           says that it runs on another machine
 //   --guard 1               holds the clocks of a card, by NVML and the guard that the environment names
 //   --clocks 1              may set clocks and power limits
+//   --gpu MHZ[:WATTS]       measures on a card that somebody else lets run at that clock, the reference at 0.8 of it
+//   --gpu-later MHZ         and at that one from the second light operation on
+//   --card ID               calls it so and tells no figures, as cuda:0
+//   --framework TEXT        says so in hello
+//   --engine-of-answers E   says so in its measurements
 //   --no-reference 1        cannot measure the reference operation
 //   --signal-parent-on TEXT sends SIGINT to the sweep, as Ctrl-C in a terminal does, then dies of it
 #include <unistd.h>
@@ -36,6 +41,10 @@ struct Behaviour {
     bool no_reference = false;
     bool clocks = false;
     bool elsewhere = false;
+    double gpu_mhz = 0, gpu_limit_w = 165, gpu_later_mhz = 0;
+    long light = 0;
+    std::string card;
+    std::string framework = "none", engine_of_answers;
     std::string prepares;
     std::string breaks;
     double die_at_random = 0;
@@ -77,13 +86,20 @@ std::unique_ptr<ClockGuard> open_guard() {
 protocol::Capabilities capabilities(const Behaviour& behaviour) {
     protocol::Capabilities own;
     own.provenance.worker = "fake 1";
-    own.provenance.framework = "none";
+    own.provenance.framework = behaviour.framework;
     own.provenance.machine = "none";
     own.provenance.governor = "unknown";
     own.device.id = "cpu-fake";
     own.device.display_name = "a fake CPU";
     own.device.units = 2;
     own.device_names = {"cpu"};
+    if (behaviour.gpu_mhz > 0) own.device.kind = Device::Kind::gpu;
+    if (!behaviour.card.empty()) {
+        own.device = {};
+        own.device.id = behaviour.card;
+        own.device.kind = Device::Kind::gpu;
+        own.device_names = {"cuda:0"};
+    }
     own.dtypes = {Dtype::f32, Dtype::bf16};
     own.modes = {Mode::inference, Mode::training};
     own.measures_graphs = true;
@@ -99,6 +115,14 @@ Measurement measure(const protocol::Measure& request, Behaviour& behaviour) {
     result.operation = request.operation;
     result.asked = result.real = request.point;
     const std::string text = signature(request.operation);
+    if (behaviour.gpu_mhz > 0) {
+        if (text == "aten::relu(self=f32[1048576])" && ++behaviour.light == 2 && behaviour.gpu_later_mhz > 0)
+            behaviour.gpu_mhz = behaviour.gpu_later_mhz;
+        const bool is_heavy = request.operation.target == "aten::mm";
+        result.real.sm_clock_mhz = (is_heavy ? 0.8 : 1) * behaviour.gpu_mhz;
+        result.real.power_limit_w = behaviour.gpu_limit_w;
+    }
+    if (!behaviour.engine_of_answers.empty()) result.real.engine = behaviour.engine_of_answers;
     if (occurs(behaviour.crash_on, text)) ::raise(SIGKILL);
     if (!behaviour.breaks.empty()) {
         if (occurs("[5,8]", text)) std::ofstream(behaviour.breaks) << "broken";
@@ -169,6 +193,12 @@ int main(int argc, char** argv) {
         if (option == "--prepares") behaviour.prepares = value;
         if (option == "--elsewhere") behaviour.elsewhere = true;
         if (option == "--clocks") behaviour.clocks = true;
+        if (option == "--gpu" && std::sscanf(value.c_str(), "%lf:%lf", &behaviour.gpu_mhz, &behaviour.gpu_limit_w) < 1)
+            return 2;
+        if (option == "--gpu-later") behaviour.gpu_later_mhz = std::stod(value);
+        if (option == "--card") behaviour.card = value;
+        if (option == "--framework") behaviour.framework = value;
+        if (option == "--engine-of-answers") behaviour.engine_of_answers = value;
         if (option == "--guard") behaviour.guard = open_guard();
         if (option == "--die-at-random") behaviour.die_at_random = std::stod(value);
         if (option == "--no-reference") behaviour.no_reference = true;

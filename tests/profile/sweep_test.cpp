@@ -16,6 +16,7 @@
 #include "dataset/samples.h"
 #include "joulecast/dataset/measuring_lock.h"
 #include "joulecast/error.h"
+#include "joulecast/profile/found_clocks.h"
 #include "profile/reporting_process.h"
 #include "profile/sweeps.h"
 
@@ -52,9 +53,12 @@ class SweepTest : public joulecast::testing::DatasetFolder {
                            bool terminal = false, std::optional<double> budget_s = {}) {
         Supervisor supervisor({.command = command, .restart_wait = std::chrono::milliseconds(1)});
         Dataset dataset(file());
+        planned_.point.engine = supervisor.capabilities().engine;
+        const FoundClocks found = find_clocks(supervisor, planned_.point, {});
+        for (ClockSetting& clocks : planned_.clocks) clocks.found = found;
         const MeasuringLock lock(file(), "cpu-fake", [](const std::string&) {}, [] { return false; });
         SweepSettings settings;
-        settings.point = fake_settings().point;
+        settings.point = planned_.point;
         settings.budget_s = budget_s;
         settings.interrupted = [] { return was_interrupted.load(); };
         settings.patience = [](const MeasureSettings&, double, bool) { return std::chrono::milliseconds(500); };
@@ -113,6 +117,77 @@ TEST_F(SweepTest, MeasuresNothingTwice) {
     EXPECT_EQ(rows().size(), 7u);
 }
 
+TEST_F(SweepTest, MeasuresAnewForASecondEngine) {
+    profile({many(5)}, "--framework 'torch 2.13.0'");
+    const SweepResult other = profile({many(5)}, "--framework 'onnxruntime 1.31'");
+    EXPECT_EQ(other.measured, 6);
+    std::map<std::string, int> engines;
+    const Dataset dataset(file());
+    for (const OperationRow& row : dataset.operations()) ++engines[row.measurement.real.engine];
+    for (const NetworkRow& row : dataset.networks()) ++engines[row.measurement.real.engine];
+    EXPECT_EQ(engines, (std::map<std::string, int>{{"torch", 6}, {"onnxruntime", 6}}));
+    EXPECT_EQ(profile({many(5)}, "--framework 'onnxruntime 2.0'").measured, 0);
+}
+
+TEST_F(SweepTest, StoresNothingThatAnotherEngineMeasured) {
+    profile({many(2)}, "--engine-of-answers tvm");
+    for (const auto& [text, measurement] : rows()) {
+        EXPECT_EQ(measurement.outcome, Outcome::crashed);
+        EXPECT_THAT(measurement.message, HasSubstr("measured with engine tvm, not torch"));
+        EXPECT_TRUE(std::isnan(measurement.time.mean_s));
+    }
+}
+
+// A job script had set 900 MHz, and the sweep found everything measured already, at 1440 MHz.
+TEST_F(SweepTest, MeasuresAnewAtAClockThatAnotherProgramSet) {
+    EXPECT_EQ(profile({many(5)}, "--gpu 1440").measured, 6);
+    EXPECT_EQ(profile({many(5)}, "--gpu 1440").measured, 0);
+    EXPECT_EQ(profile({many(5)}, "--gpu 1400").measured, 0);  // boost wanders
+    EXPECT_EQ(profile({many(5)}, "--gpu 900").measured, 6);   // the network too: its session tells
+    EXPECT_EQ(profile({many(5)}, "--gpu 900").measured, 0);
+    // And another's power limit, of which the fake says nothing with networks.
+    EXPECT_EQ(profile({many(5)}, "--gpu 1440:150").measured, 5);
+    std::map<double, int> clocks;
+    for (const OperationRow& row : Dataset(file()).operations()) ++clocks[row.measurement.real.sm_clock_mhz];
+    EXPECT_EQ(clocks, (std::map<double, int>{{900, 5}, {1440, 10}}));
+}
+
+// A session of heavy operations alone would else tell the clock of its power cap.
+TEST_F(SweepTest, StoresTheClockUnderALightLoadOnceInEachSession) {
+    const auto light = [this] {
+        std::vector<double> clocks;
+        for (const ReferenceRow& row : Dataset(file()).references())
+            if (row.operation == signature(light_operation())) clocks.push_back(row.real.sm_clock_mhz);
+        return clocks;
+    };
+    profile({many(3)});
+    EXPECT_TRUE(light().empty());  // a CPU has no such clocks
+    database_ = "gpu.db";
+    const SweepResult result = profile({many(3)}, "--gpu 1440");
+    EXPECT_EQ(light(), std::vector{1440.0});
+    EXPECT_EQ(result.references, 4);  // three at the start, one at the end: this one is no repeat
+}
+
+TEST_F(SweepTest, SaysThatTheClockChangedSinceItWasPlanned) {
+    profile({many(3)}, "--gpu 1440 --gpu-later 1420");
+    EXPECT_THAT(output_.str(), ::testing::Not(HasSubstr("another program sets its clock")));
+    profile({many(4)}, "--gpu 1440 --gpu-later 900");
+    EXPECT_THAT(output_.str(), HasSubstr("let run at 900 MHz now, not 1440 as when this was planned"));
+    // What was planned as missing is stored with what was read, and counts for that.
+    EXPECT_EQ(profile({many(4)}, "--gpu 900").measured, 4);
+}
+
+TEST_F(SweepTest, TellsOfRowsThatDoNotTellTheirClock) {
+    profile({many(3)}, "--gpu 1440");
+    EXPECT_THAT(output_.str(), ::testing::Not(HasSubstr("do not tell their clock")));
+    Measurement silent = rows().begin()->second;
+    silent.operation = relu_row(77);
+    silent.real.sm_clock_mhz = std::nan("");
+    Dataset(file()).insert(silent, joulecast::testing::sample_provenance());
+    profile({many(3)}, "--gpu 1440");
+    EXPECT_THAT(output_.str(), HasSubstr("of cpu-fake do not tell their clock"));
+}
+
 TEST_F(SweepTest, GoesOnAfterTheWorkerDied) {
     const SweepResult result = profile({many(6)}, "--crash-on '[3,8]'");
     EXPECT_EQ(result.measured, 6);
@@ -139,6 +214,8 @@ TEST_F(SweepTest, InfersThatLargerBatchesRunOutOfMemoryToo) {
     // A new sweep knows it from the database: a worker with plenty of memory is not even asked.
     const SweepResult result = profile({bag("second", {{9, 1}, {11, 1}})});
     EXPECT_EQ(result.inferred, 1);
+    // Another engine may need less of it.
+    EXPECT_EQ(profile({bag("third", {{12, 1}})}, "--framework 'tvm 0.27'").inferred, 0);
     EXPECT_EQ(rows().at(signature(relu_row(11))).outcome, Outcome::inferred);
     EXPECT_EQ(rows().at(signature(relu_row(9))).outcome, Outcome::ok);
 }

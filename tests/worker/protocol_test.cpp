@@ -117,6 +117,31 @@ TEST(Protocol, HelloMayAskForOneOfSeveralDevices) {
     EXPECT_EQ(std::get<Capabilities>(parse_response(old).body).hosts, std::vector{Host::cpp});
 }
 
+TEST(Protocol, EngineIsTheFrameworksNameWhereHelloDoesNotSayIt) {
+    Capabilities worker;
+    worker.device.id = "a30";
+    worker.provenance.framework = "onnxruntime 1.31";
+    const std::string answer = to_line(Response{"1", worker});
+    EXPECT_EQ(std::get<Capabilities>(parse_response(answer).body).engine, "onnxruntime");
+    const std::string said = R"("engine":"onnxruntime",)";
+    const auto engine = [&](const std::string& instead) {
+        return std::get<Capabilities>(parse_response(with(answer, said, instead)).body).engine;
+    };
+    EXPECT_EQ(engine(R"("engine":"torch-compile",)"), "torch-compile");
+    EXPECT_EQ(engine(""), "onnxruntime");  // a worker from before there were engines
+    for (const std::string wrong : {R"("engine":"",)", R"("engine":"ORT",)", R"("engine":"o r t",)"})
+        EXPECT_THAT(fault_of_response(with(answer, said, wrong)), HasSubstr("engine")) << wrong;
+}
+
+TEST(Protocol, PointsCarryTheirEngineAndAreOfTorchWhereTheyDoNotSayIt) {
+    Request request = some_measure();
+    std::get<Measure>(request.body).point.engine = "tvm";
+    const std::string line = to_line(request);
+    EXPECT_EQ(std::get<Measure>(parse_request(line).body).point.engine, "tvm");
+    const std::string old = with(line, R"("engine":"tvm",)", "");
+    EXPECT_EQ(std::get<Measure>(parse_request(old).body).point.engine, "torch");
+}
+
 TEST(Protocol, HelloTellsWhichClocksCanBeSet) {
     Capabilities worker;
     worker.device.id = "a30";

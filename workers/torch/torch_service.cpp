@@ -74,11 +74,18 @@ void require_host(Host asked, const Issuer& issuer, const TorchDevice& device) {
                 (asked == Host::python ? "joulecast-python" : "joulecast-torch") + ").");
 }
 
+void require_engine(const OperatingPoint& asked, const Issuer& issuer) {
+    if (const std::string own = OperatingPoint{}.engine; asked.engine != own)
+        throw Error("cannot measure with engine " + asked.engine + ": " + issuer.worker() + " runs " + own +
+                    ". Take a worker of that engine.");
+}
+
 template <class AnyMeasurement>
 void measure_on(TorchDevice& device, const Issuer& issuer, const OperatingPoint& asked, int threads,
                 const std::function<void()>& trial, AnyMeasurement& measurement) {
     SteadyClock clock;
     const double start_s = clock.now_s();
+    require_engine(asked, issuer);
     require_host(asked.host, issuer, device);
     measurement.asked = asked;
     measurement.real = device.prepare(asked, threads);
@@ -149,6 +156,7 @@ protocol::Service torch_service(const Issuer& issuer) {
     };
     service.prepare = [devices, &issuer](const protocol::Prepare& request) {
         TorchDevice& device = devices->find(request.point.device);
+        require_engine(request.point, issuer);
         require_host(request.point.host, issuer, device);
         protocol::Prepared prepared;
         prepared.real = device.prepare(request.point, request.settings.threads);
@@ -159,6 +167,7 @@ protocol::Service torch_service(const Issuer& issuer) {
     };
     service.time_runs = [devices, &issuer](const protocol::TimeRuns& request) {
         TorchDevice& device = devices->find(request.point.device);
+        require_engine(request.point, issuer);
         require_host(request.point.host, issuer, device);
         device.prepare(request.point, request.settings.threads);
         protocol::TimedRuns timed;

@@ -74,6 +74,7 @@ class Conversation {
         if (capabilities == nullptr) throw Broken("the answer is no hello");
         expect(response.id == "hello", "the answer has the id \"" + response.id + "\"");
         device_ = capabilities->device.id;
+        engine_ = capabilities->engine;
         if (!capabilities->hosts.empty()) host_ = capabilities->hosts.front();
         return *capabilities;
     }
@@ -89,6 +90,7 @@ class Conversation {
     OperatingPoint point() const {
         OperatingPoint result;
         result.device = device_;
+        result.engine = engine_;
         result.host = host_;
         return result;
     }
@@ -103,6 +105,7 @@ class Conversation {
     const ConformanceOptions& options_;
     std::unique_ptr<ChildProcess> child_;
     std::string device_ = "cpu";
+    std::string engine_ = OperatingPoint{}.engine;
     Host host_ = Host::cpp;
     std::int64_t asked_ = 0;
 };
