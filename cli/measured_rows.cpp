@@ -10,6 +10,7 @@
 #include "cli/device_argument.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
+#include "joulecast/dataset/pace.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
@@ -46,7 +47,11 @@ struct Stored {
 };
 
 Stored stored_of(const Dataset& dataset, const Device& device) {
-    return {device, dataset.operations(device.id), dataset.networks(device.id)};
+    Stored stored{device, dataset.operations(device.id), dataset.networks(device.id)};
+    const Pace pace(dataset.references(device.id));
+    put_to_one_pace(stored.operations, pace);
+    put_to_one_pace(stored.networks, pace);
+    return stored;
 }
 
 /// What was measured at the setting alone: the rest would compare other threads or other arithmetic.
