@@ -25,6 +25,7 @@
 #include "joulecast/profile/plan.h"
 #include "joulecast/profile/probe.h"
 #include "joulecast/profile/progress.h"
+#include "joulecast/profile/reference_watch.h"
 #include "joulecast/profile/sweep.h"
 #include "joulecast/worker/supervision/supervisor.h"
 
@@ -166,7 +167,10 @@ Wish wish(const Options& options) {
     all.how = how_to_measure(all.how, options);
     if (options.augment) all.augment = parse_augment(*options.augment);
     if (limited) all.whole_budget_s = budget_s;
-    if (options.budget) all.budget_s = parse_duration(*options.budget);
+    if (options.budget) {
+        all.budget_s = parse_duration(*options.budget);
+        all.whole_budget_s.reset();  // what the command line says replaces what plans say
+    }
     return all;
 }
 
@@ -228,6 +232,8 @@ PlanSettings plan_settings(const Options& options, const Wish& wish, const proto
     settings.budget_s = wish.budget_s;
     settings.whole_budget_s = wish.whole_budget_s;
     settings.seed = options.seed;
+    settings.energy_wanted = worker.measures_energy && wish.meter() != "none";
+    settings.energy_required = options.require_energy;
     settings.named = wish.named;
     for (const Mode mode : wish.probe) {
         for (Operation& operation : probe_operations(mode))
@@ -301,6 +307,7 @@ int profile(const Options& options) {
     announce(plan, worker.device);
     SweepSettings how = sweep_settings(options, wanted, settings);
     how.budget_s = plan.limit_s;
+    if (plan.limit_s || worker.device.kind == Device::Kind::cpu) how.pace_interval_s = pace_interval_s;
     Progress progress(std::cerr, ::isatty(STDERR_FILENO) == 1, now_s);
     const auto log = options.power_log.empty()
                          ? nullptr
@@ -341,7 +348,7 @@ Run declare_profile(CLI::App& command) {
                      "skip the second, cache-warm number of each operation: a third faster");
     command.add_option("--augment", options->augment, "also measure so many variants of the models' operations");
     command.add_flag("--probe", options->probe, "also measure the few operations that tell what a device is like");
-    command.add_option("--budget", options->budget, "of this run: measure the dearest within 150s, 10m, 2h");
+    command.add_option("--budget", options->budget, "of this run: the most accuracy within 150s, 10m, 2h");
     command.add_option("--shard", options->shard, "the i-th of n parts, as in 2/4")->capture_default_str();
     command.add_flag("--require-energy", options->require_energy, "fail if energy cannot be measured");
     command.add_flag("--dry-run", options->dry_run, "print the plan and what it costs, measure nothing");

@@ -19,6 +19,8 @@ class Session {
 
     /// Of the worker that runs now: another one after every start.
     const Provenance& provenance() const { return provenance_; }
+    /// From now on everything is measured so: a session of its own, since its rows say how they were measured.
+    void measure_by(const MeasureSettings& how);
     /// From now on everything is measured at this point: the worker prepares for it, now and after every restart.
     void enter(const OperatingPoint& point);
 
@@ -30,6 +32,8 @@ class Session {
     /// One repeat, of the reference operation or of what was measured before: its time alone. Never asked twice; lost
     /// workers count all the same.
     Measurement measure_reference();
+    /// The same, shorter: for following the machine's pace.
+    Measurement measure_pace();
     Measurement repeat(const PlannedOperation& planned);
 
   private:
@@ -37,7 +41,8 @@ class Session {
     auto stamped(Ask ask);
     template <class Ask>
     auto persistently(Ask ask);
-    Measurement time_once(const Operation& operation, const OperatingPoint& point, double call_s);
+    Measurement time_once(const PlannedOperation& planned, const MeasureSettings& how);
+    PlannedOperation reference() const;
     void be_ready();
     void renew();
     void prepare();
@@ -47,6 +52,7 @@ class Session {
     Dataset& dataset_;
     const SweepSettings& settings_;
     Progress& progress_;
+    MeasureSettings how_;
     Provenance provenance_;
     OperatingPoint point_;
     Operation reference_;

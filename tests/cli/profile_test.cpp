@@ -75,6 +75,22 @@ TEST(Profile, ReadsPlanFilesAndTheCommandLineOverridesThem) {
     EXPECT_THAT(wrong.err, HasSubstr("b.plan:2: unknown setting 'budjet'"));
 }
 
+// A plan's budget once beat that of the command line: nothing more was measured, whatever was asked.
+TEST(Profile, ABudgetOfTheCommandLineReplacesThatOfThePlan) {
+    const TemporaryFolder folder;
+    write_file(folder.file("a.plan"), "models = alexnet\nset = batch=8\nbudget = 3s\n");
+    const std::string start = folder.file("a.plan") + " --db " + folder.file("a.db");
+    const auto first = profiled(start + " --dry-run");
+    EXPECT_GT(first.at("beyond_budget"), 0);
+    EXPECT_LT(first.at("estimated_s"), 3.01);
+    EXPECT_EQ(profiled(start + " --dry-run --budget 5m").at("beyond_budget"), 0);
+    const auto few = profiled(start + with_worker());
+    const auto rest = profiled(start + " --budget 5m" + with_worker());
+    EXPECT_GT(rest.at("measured"), 0);
+    EXPECT_EQ(rest.at("already_measured"), few.at("measured"));
+    EXPECT_EQ(rest.at("left"), 0);
+}
+
 TEST(Profile, TheShippedPlanDoesNotHoldTheNetworksThatQuickstartForecasts) {
     const TemporaryFolder folder;
     const std::string arguments = "profile plans/quick.plan --dry-run --db " + folder.file("a.db");
