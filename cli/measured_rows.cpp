@@ -1,6 +1,7 @@
 #include "cli/measured_rows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -10,6 +11,7 @@
 #include "cli/device_argument.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
+#include "joulecast/dataset/pace.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
@@ -45,9 +47,37 @@ struct Stored {
     std::vector<NetworkRow> networks;
 };
 
-Stored stored_of(const Dataset& dataset, const Device& device) {
+/// Where rows come from, and whose pace they are put to.
+struct Source {
+    const Dataset& dataset;
+    const Dataset* paced_by = nullptr;
+};
+
+template <class Row>
+void tell_pace(const std::vector<Row>& rows, const Pace& pace) {
+    if (rows.empty()) return;
+    const double factor = pace.median_of(rows.front().measurement.asked, rows.front().provenance);
+    const std::string& device = rows.front().measurement.real.device;
+    if (std::isnan(factor))
+        std::cerr << "joulecast: the two databases do not tell how the pace of " << device << " differs\n";
+    else
+        std::cerr << "joulecast: " << device << " took " << std::lround(100 * std::abs(factor - 1)) << " % "
+                  << (factor < 1 ? "less" : "more") << " time than when the other database was measured; its times "
+                  << "are put to that pace\n";
+}
+
+Stored stored_of(const Source& source, const Device& device) {
     // Databases of before profile did so may hold a device without figures.
-    return {with_known_figures(device), dataset.operations(device.id), dataset.networks(device.id)};
+    Stored stored{with_known_figures(device), source.dataset.operations(device.id), source.dataset.networks(device.id)};
+    const auto references = source.dataset.references(device.id);
+    const Pace pace(references, source.paced_by == nullptr ? references : source.paced_by->references(device.id));
+    if (source.paced_by != nullptr && !stored.networks.empty())
+        tell_pace(stored.networks, pace);
+    else if (source.paced_by != nullptr)
+        tell_pace(stored.operations, pace);
+    put_to_one_pace(stored.operations, pace);
+    put_to_one_pace(stored.networks, pace);
+    return stored;
 }
 
 /// What was measured at the setting alone: the rest would compare other threads or other arithmetic.
@@ -117,15 +147,16 @@ void add_rows(const Dataset& dataset, const Stored& stored, const SettingsOf& se
     std::ranges::move(kept, std::back_inserter(all));
 }
 
-std::vector<MeasuredRows> rows_of(const Dataset& dataset, const std::vector<std::string>& devices,
+std::vector<MeasuredRows> rows_of(const Source& source, const std::vector<std::string>& devices,
                                   const SettingsOf& settings_of, LeftOut& left_out) {
+    const Dataset& dataset = source.dataset;
     const auto known = dataset.devices();
     std::vector<std::string> ids;
     for (const Device& device : known) ids.push_back(device.id);
     std::vector<MeasuredRows> all;
     if (devices.empty()) {
         for (const Device& device : known) {
-            const Stored stored = stored_of(dataset, device);
+            const Stored stored = stored_of(source, device);
             const bool networks_will_do = settings_of && !stored.networks.empty();
             if (!networks_will_do && stored.operations.empty()) continue;
             add_rows(dataset, stored, settings_of, all, left_out);
@@ -147,7 +178,7 @@ std::vector<MeasuredRows> rows_of(const Dataset& dataset, const std::vector<std:
         if (device == known.end()) {
             throw Error("the database has nothing measured on " + id + ". It has: " + joined(ids) + ".");
         }
-        add_rows(dataset, stored_of(dataset, *device), settings_of, all, left_out);
+        add_rows(dataset, stored_of(source, *device), settings_of, all, left_out);
     }
     return all;
 }
@@ -155,9 +186,9 @@ std::vector<MeasuredRows> rows_of(const Dataset& dataset, const std::vector<std:
 }  // namespace
 
 std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vector<std::string>& devices,
-                                        const SettingsOf& settings_of) {
+                                        const SettingsOf& settings_of, const Dataset* paced_by) {
     LeftOut left_out;
-    auto rows = rows_of(dataset, devices, settings_of, left_out);
+    auto rows = rows_of({dataset, paced_by}, devices, settings_of, left_out);
     tell(left_out);
     return rows;
 }

@@ -31,9 +31,10 @@ inline constexpr std::size_t least_rows_of_setting = 30;
 /// The devices asked for, or all that have operations ("cpu" is this machine); of each device every setting with enough
 /// rows, the one with most rows first. Networks whose graph is not found are named on standard error. Throws Error for
 /// a device without usable rows. With `settings_of`, those settings alone, and a device of which only whole networks
-/// were measured will do too.
+/// were measured will do too. Times are put to one pace (joulecast/dataset/pace.h): their own usual one, or, said on
+/// standard error, that of the database `paced_by`.
 std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vector<std::string>& devices,
-                                        const SettingsOf& settings_of = nullptr);
+                                        const SettingsOf& settings_of = nullptr, const Dataset* paced_by = nullptr);
 
 /// Says on standard error of which rows these learners will take a sample only.
 void tell_samples(const MeasuredRows& rows, std::span<const Learner> learners);

@@ -27,6 +27,7 @@
 #include "joulecast/profile/plan.h"
 #include "joulecast/profile/probe.h"
 #include "joulecast/profile/progress.h"
+#include "joulecast/profile/reference_watch.h"
 #include "joulecast/profile/sweep.h"
 #include "joulecast/worker/supervision/supervisor.h"
 
@@ -64,8 +65,7 @@ struct Options {
     std::optional<std::string> mode, precision, budget, augment;
     std::vector<std::string> set;
     std::optional<std::string> host, method, optimizer, meter;
-    std::string clocks = "current";
-    std::string power_limits;
+    std::optional<std::string> clocks, power_limits;
     std::string power_log;
     std::string shard = "1/1";
     bool networks = false;
@@ -113,6 +113,9 @@ struct Wish {
 
     Host host() const { return how.host.value_or(Host::cpp); }
     std::string meter() const { return how.meter.value_or("auto"); }
+    ClockWish clocks() const {
+        return parse_clock_wish(how.clocks.value_or("current"), how.power_limits.value_or("current"));
+    }
 };
 
 /// What the command line says replaces what plan files say.
@@ -121,6 +124,8 @@ HowToMeasure how_to_measure(HowToMeasure how, const Options& options) {
     if (options.method) how.method = parse_method(*options.method);
     if (options.optimizer) how.optimizer = parse_optimizer(*options.optimizer);
     if (options.meter) how.meter = options.meter;
+    if (options.clocks) how.clocks = options.clocks;
+    if (options.power_limits) how.power_limits = options.power_limits;
     return how;
 }
 
@@ -168,7 +173,10 @@ Wish wish(const Options& options) {
     all.how = how_to_measure(all.how, options);
     if (options.augment) all.augment = parse_augment(*options.augment);
     if (limited) all.whole_budget_s = budget_s;
-    if (options.budget) all.budget_s = parse_duration(*options.budget);
+    if (options.budget) {
+        all.budget_s = parse_duration(*options.budget);
+        all.whole_budget_s.reset();  // what the command line says replaces what plans say
+    }
     return all;
 }
 
@@ -225,12 +233,14 @@ PlanSettings plan_settings(const Options& options, const Wish& wish, const proto
     settings.point.threads = options.threads;
     // A GPU's host needs no more than one thread to issue: the worker chooses.
     if (options.threads == 0 && worker.device.kind == Device::Kind::cpu) settings.point.threads = worker.device.units;
-    settings.clocks = clock_settings(parse_clock_wish(options.clocks, options.power_limits), worker);
+    settings.clocks = clock_settings(wish.clocks(), worker);
     settings.method = wish.how.method.value_or(Method::joulecast);
     settings.optimizer = wish.how.optimizer.value_or(Optimizer::none);
     settings.budget_s = wish.budget_s;
     settings.whole_budget_s = wish.whole_budget_s;
     settings.seed = options.seed;
+    settings.energy_wanted = worker.measures_energy && wish.meter() != "none";
+    settings.energy_required = options.require_energy;
     settings.named = wish.named;
     for (const Mode mode : wish.probe) {
         for (Operation& operation : probe_operations(mode))
@@ -263,23 +273,46 @@ void look_at_clocks(PlanSettings& settings, const SweepSettings& how, Supervisor
     for (ClockSetting& clocks : settings.clocks) clocks.found = found;
 }
 
-/// Without a worker's word for it, cpu is this machine.
+/// Without a worker's word for it, cpu is this machine, a device that is known by name is as its data sheet says, and
+/// any other a GPU of which nothing is known.
+protocol::Capabilities assumed(const Options& options, const Wish& wish) {
+    protocol::Capabilities worker;
+    const DataSheet* const sheet = options.device == "cpu" ? nullptr : known_devices().find(options.device);
+    if (options.device == "cpu") {
+        worker.device = this_cpu();
+    } else if (sheet != nullptr) {
+        worker.device = sheet->device;
+    } else {
+        worker.device.id = options.device;
+        worker.device.kind = Device::Kind::gpu;
+    }
+    if (wish.how.host) worker.hosts = {*wish.how.host};
+    worker.locks_clocks = true;
+    return worker;
+}
+
+/// What a plan file sets, the user may not have read.
+void tell_clocks(const Options& options, const Wish& wish, const PlanSettings& settings) {
+    const bool of_plan = (!options.clocks && wish.how.clocks) || (!options.power_limits && wish.how.power_limits);
+    if (!of_plan || !wish.clocks().changes()) return;
+    std::cerr << "the plan sets " << (wish.clocks().power_limits_w.empty() ? "the clock" : "clock and power limit")
+              << " of " << settings.device.id << ": " << settings.clocks.size()
+              << " settings, one after another, given back at the end. --clocks current --power-limits current leaves "
+                 "them as they are\n";
+}
+
 int dry_run(const Options& options, const Wish& wish) {
-    if (options.worker.empty() && options.device != "cpu")
-        throw UsageError("--dry-run for another device than cpu has to ask its worker: give --worker");
     std::optional<Supervisor> supervisor;
     if (!options.worker.empty())
         supervisor.emplace(Supervisor::Options{.command = options.worker, .device = options.device});
     if (supervisor) require(supervisor->capabilities(), wish, options);
-    protocol::Capabilities assumed;
-    assumed.device = this_cpu();
-    if (wish.how.host) assumed.hosts = {*wish.how.host};
-    const protocol::Capabilities worker = supervisor ? supervisor->capabilities() : assumed;
+    const protocol::Capabilities worker = supervisor ? supervisor->capabilities() : assumed(options, wish);
     const Device device = worker.device;
     std::optional<Dataset> dataset;
     if (std::filesystem::exists(options.database)) dataset.emplace(options.database, Dataset::Access::read_only);
     PlanSettings settings = plan_settings(options, wish, worker);
     if (supervisor && dataset) look_at_clocks(settings, sweep_settings(options, wish, settings), *supervisor);
+    tell_clocks(options, wish, settings);
     return print_plan(options.output, make_plan(wish.variations, dataset ? &*dataset : nullptr, settings), device);
 }
 
@@ -296,6 +329,7 @@ int profile(const Options& options) {
     const protocol::Capabilities worker = supervisor.capabilities();
     require(worker, wanted, options);
     PlanSettings settings = plan_settings(options, wanted, worker);
+    tell_clocks(options, wanted, settings);
     if (wanted.meter() != "none" && !worker.measures_energy)
         std::cerr << "energy is not measured: " << worker.energy_missing_reason << '\n';
     Dataset dataset(options.database);
@@ -312,6 +346,7 @@ int profile(const Options& options) {
     const Plan plan = make_plan(wanted.variations, &dataset, settings);
     announce(plan, worker.device);
     how.budget_s = plan.limit_s;
+    if (plan.limit_s || worker.device.kind == Device::Kind::cpu) how.pace_interval_s = pace_interval_s;
     Progress progress(std::cerr, ::isatty(STDERR_FILENO) == 1, now_s);
     const auto log = options.power_log.empty()
                          ? nullptr
@@ -336,9 +371,10 @@ Run declare_profile(CLI::App& command) {
     command.add_option("--precision", options->precision, precision_words() + " (default: fp32)");
     command.add_option("--host", options->host, "who issues the operations (default: as the worker does)")
         ->check(CLI::IsMember({"python", "cpp", "graph"}));
-    command.add_option("--clocks", options->clocks, "in MHz: current, all, 900,1200 or 600:1440:120")
-        ->capture_default_str();
-    command.add_option("--power-limits", options->power_limits, "in W: 150,165 (default: as it is)");
+    command.add_option("--clocks", options->clocks,
+                       "in MHz: current, all, 900,1200 or 600:1440:120 (default: as the plan says, or current)");
+    command.add_option("--power-limits", options->power_limits,
+                       "in W: current or 150,165 (default: as the plan says, or current)");
     command.add_option("--method", options->method, "how to measure (default: joulecast)")
         ->check(CLI::IsMember({"joulecast", "thesis", "sponner"}));
     command.add_option("--meter", options->meter, "what measures energy: none or a meter's name (default: auto)");
@@ -352,7 +388,7 @@ Run declare_profile(CLI::App& command) {
                      "skip the second, cache-warm number of each operation: a third faster");
     command.add_option("--augment", options->augment, "also measure so many variants of the models' operations");
     command.add_flag("--probe", options->probe, "also measure the few operations that tell what a device is like");
-    command.add_option("--budget", options->budget, "of this run: measure the dearest within 150s, 10m, 2h");
+    command.add_option("--budget", options->budget, "of this run: the most accuracy within 150s, 10m, 2h");
     command.add_option("--shard", options->shard, "the i-th of n parts, as in 2/4")->capture_default_str();
     command.add_flag("--require-energy", options->require_energy, "fail if energy cannot be measured");
     command.add_flag("--dry-run", options->dry_run, "print the plan and what it costs, measure nothing");

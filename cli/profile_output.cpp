@@ -65,6 +65,7 @@ const std::vector<Column<SweepResult>>& result_columns() {
         {"failed", "failed", Show::count, [](const SweepResult& r) { return r.failed; }},
         {"inferred", "inferred", Show::count, [](const SweepResult& r) { return r.inferred; }},
         {"repeated", "repeated", Show::count, [](const SweepResult& r) { return r.repeated; }},
+        {"refined", "refined", Show::count, [](const SweepResult& r) { return r.refined; }},
         {"left", "left", Show::count, [](const SweepResult& r) { return r.left; }},
         {"references", "references", Show::count, [](const SweepResult& r) { return r.references; }},
         {"sigma_between", "sigma between", Show::percent, [](const SweepResult& r) { return known(r.sigma_between); }},

@@ -1,6 +1,7 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "cli/baseline_output.h"
@@ -21,6 +22,7 @@ namespace {
 struct Options {
     std::string database;
     std::string predictor;
+    std::string pace_of;  ///< database whose pace times are put to
     std::vector<std::string> devices;
     std::string split = "operation";
     std::size_t folds = 5;
@@ -145,8 +147,11 @@ int run(const Options& options) {
         for (const MeasuredRows& rows : measured_rows(dataset, options.devices)) cross_validate(options, rows, v);
     } else {
         const Predictor predictor = read_jcp(options.predictor);
+        std::optional<Dataset> paced_by;
+        if (!options.pace_of.empty()) paced_by.emplace(options.pace_of, Dataset::Access::read_only);
         const auto known_settings = [&](const std::string& device) { return settings_of(predictor, device); };
-        for (const MeasuredRows& rows : measured_rows(dataset, options.devices, known_settings))
+        for (const MeasuredRows& rows :
+             measured_rows(dataset, options.devices, known_settings, paced_by ? &*paced_by : nullptr))
             score(predictor, rows, v);
     }
     if (!options.predictions.empty()) write_predictions(options.predictions, v.rows);
@@ -166,6 +171,10 @@ Run declare_validate(CLI::App& command) {
     const auto options = std::make_shared<Options>();
     command.add_option("--db", options->database, "database of measurements")->required();
     auto* predictor = command.add_option("--predictor", options->predictor, "score this .jcp file as it is");
+    command
+        .add_option("--pace-of", options->pace_of,
+                    "put times to the pace that the machine had when this database was measured")
+        ->needs(predictor);
     command.add_option("--device", options->devices, "device ids; without, every device of the database");
     command
         .add_option("--split", options->split,

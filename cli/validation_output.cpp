@@ -13,6 +13,7 @@
 #include "cli/composition_output.h"
 #include "cli/known.h"
 #include "cli/memory_output.h"
+#include "cli/network_sentence.h"
 #include "cli/validate_clocks.h"
 #include "cli/verb.h"
 #include "joulecast/graph/symbol_values.h"
@@ -303,7 +304,7 @@ std::string to_text(const Validated& v) {
     if (!chances.empty())
         text += "\nChances that `recommend` tells of its choices of a clock, and what came of them:\n\n" +
                 clock_chances_text(chances);
-    if (!v.networks.empty()) text += networks_text(v);
+    if (!v.networks.empty()) text += networks_text(v) + "\n" + network_sentence(v.networks, v.split == "network");
     return text;
 }
 

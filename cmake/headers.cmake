@@ -18,6 +18,7 @@ set(joulecast_headers
     joulecast/dataset/import_vidur.h
     joulecast/dataset/insertion.h
     joulecast/dataset/measuring_lock.h
+    joulecast/dataset/pace.h
     joulecast/dataset/published_rows.h
     joulecast/dataset/repeat_spread.h
     joulecast/dataset/schema.h
@@ -247,8 +248,11 @@ set(joulecast_headers
     joulecast/process/foreground.h
     joulecast/process/shell_word.h
     joulecast/profile/augment.h
+    joulecast/profile/checked_answer.h
     joulecast/profile/clock_settings.h
     joulecast/profile/found_clocks.h
+    joulecast/profile/first_pass.h
+    joulecast/profile/larger_batch.h
     joulecast/profile/patience.h
     joulecast/profile/plan.h
     joulecast/profile/probe.h

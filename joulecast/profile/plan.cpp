@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <random>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/graph/record.h"
 #include "joulecast/graph/symbol_values.h"
+#include "joulecast/profile/first_pass.h"
 
 namespace joulecast {
 namespace {
@@ -73,13 +76,21 @@ class Purse {
     /// Measured before: takes from the whole plan's budget only.
     void spent(double cost_s) { measured_s_ += cost_s; }
 
+    bool is_finished() const { return whole_s_ && measured_s_ >= 0.9 * *whole_s_; }
+
     bool take(double cost_s, double part) {
-        const bool finished = whole_s_ && measured_s_ >= 0.9 * *whole_s_;
         const bool fits = (!sweep_s_ || planned_s_ + cost_s <= part * *sweep_s_) &&
                           (!whole_s_ || planned_s_ + measured_s_ + cost_s <= part * *whole_s_);
-        if (finished || !fits) return false;
+        if (is_finished() || !fits) return false;
         planned_s_ += cost_s;
         return true;
+    }
+
+    /// Not taken yet; absent without a budget.
+    std::optional<double> left_s() const {
+        const auto limit = limit_s();
+        if (!limit) return {};
+        return std::max(0.0, *limit - planned_s_);
     }
 
     std::optional<double> limit_s() const {
@@ -139,6 +150,13 @@ std::vector<Wanted<PlannedNetwork>> wanted_networks(const std::vector<Variation>
     return wanted;
 }
 
+/// As the key of a measurement tells points apart.
+bool is_same_point(const OperatingPoint& a, const OperatingPoint& b) {
+    const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+    return a.math == b.math && a.host == b.host && a.threads == b.threads && same(a.sm_clock_mhz, b.sm_clock_mhz) &&
+           same(a.memory_clock_mhz, b.memory_clock_mhz) && same(a.power_limit_w, b.power_limit_w);
+}
+
 double usual_cost_s(const Dataset* dataset, const PlanSettings& settings) {
     const auto known =
         dataset == nullptr ? std::nullopt : dataset->mean_operation_wall_s(settings.device.id, settings.method);
@@ -157,7 +175,9 @@ class Wishes {
         const OperatingPoint point = point_at(settings_, math);
         const auto [found, is_new] = place_.emplace(std::pair(text, point.math), wanted_.size());
         const double call_s = rough_seconds(operation, settings_.device);
-        if (is_new) wanted_.push_back({{operation, point, 0, call_s, 0, 0, purpose}, false, std::ssize(wanted_)});
+        if (is_new)
+            wanted_.push_back({{operation, point, 0, call_s, 0, 0, purpose, 0, false}, false, std::ssize(wanted_)});
+        wanted_[found->second].planned.calls += static_cast<double>(calls);
         wanted_[found->second].planned.share_s += static_cast<double>(calls) * call_s;
     }
 
@@ -185,17 +205,33 @@ std::vector<Wanted<PlannedOperation>> named_operations(const std::vector<Variati
     return wishes.take();
 }
 
+void sort_by_what_matters(std::vector<Wanted<PlannedOperation>>& wanted) {
+    std::ranges::sort(wanted, [](const auto& a, const auto& b) {
+        if (matters_more(a.planned, b.planned) != matters_more(b.planned, a.planned))
+            return matters_more(a.planned, b.planned);
+        return a.place < b.place;  // keeps the order of equals, whatever the library
+    });
+}
+
+/// What a learner has never seen it can hardly forecast.
+void mark_first_of_kind(std::vector<Wanted<PlannedOperation>>& sorted) {
+    std::set<std::pair<std::string, Family>> seen;
+    for (auto& one : sorted) {
+        PlannedOperation& planned = one.planned;
+        if (planned.purpose != Purpose::network) continue;
+        planned.first_of_kind = seen.emplace(planned.operation.target, family(planned.operation)).second;
+    }
+}
+
 /// All wanted operations, what matters most first, each at every setting of the clocks.
 std::vector<Wanted<PlannedOperation>> wanted_operations(const std::vector<Variation>& variations,
                                                         const Dataset* dataset, const PlanSettings& settings) {
     auto wanted = named_operations(variations, settings);
     const double cost_s = usual_cost_s(dataset, settings);
     for (auto& one : wanted) one.planned.cost_s = cost_s;
-    std::ranges::sort(wanted, [](const auto& a, const auto& b) {
-        if (matters_more(a.planned, b.planned) != matters_more(b.planned, a.planned))
-            return matters_more(a.planned, b.planned);
-        return a.place < b.place;  // keeps the order of equals, whatever the library
-    });
+    sort_by_what_matters(wanted);
+    mark_first_of_kind(wanted);
+    sort_by_what_matters(wanted);
     std::vector<Wanted<PlannedOperation>> all;
     for (auto& one : wanted)
         for (std::size_t stage = 0; stage < settings.clocks.size(); ++stage) {
@@ -226,14 +262,40 @@ bool choose(Plan& plan, std::vector<Planned>& chosen, Wanted<Planned>& one, Purs
     return true;
 }
 
-/// The sizes agree but for dimension 0, which may have grown; `grew` is set if it has.
-bool same_but_batch(const TensorType& smaller, const TensorType& larger, bool& grew) {
-    TensorType copy = larger;
-    if (!smaller.sizes.empty() && smaller.sizes.size() == larger.sizes.size() && larger.sizes[0] > smaller.sizes[0]) {
-        copy.sizes[0] = smaller.sizes[0];
-        grew = true;
+/// With a budget that the recipe as it is would exceed, each missing operation gets a part of what is left.
+std::optional<double> plan_first_pass(std::vector<Wanted<PlannedOperation>>& operations, const Purse& purse,
+                                      const PlanSettings& settings) {
+    const auto left_s = purse.left_s();
+    if (!left_s || settings.method != Method::joulecast || settings.energy_required) return {};
+    const auto missing = std::ranges::count_if(operations, [](const auto& one) { return !one.measured; });
+    if (missing == 0) return {};
+    const auto time_s = first_pass_s(*left_s / static_cast<double>(missing));
+    for (auto& one : operations)
+        if (time_s && !one.measured) one.planned.cost_s = first_pass_cost_s(*time_s);
+    return time_s;
+}
+
+/// Those of the request that the database has from a first pass alone.
+std::vector<RoughOperation> rough_operations(const std::vector<Wanted<PlannedOperation>>& operations,
+                                             const Dataset* dataset, const PlanSettings& settings) {
+    if (dataset == nullptr || settings.method != Method::joulecast) return {};
+    std::map<std::string, bool> short_sessions;
+    std::map<std::string, std::vector<OperationRow>> rows;
+    for (OperationRow& row : dataset->operations(settings.device.id)) {
+        if (!is_rough(row.measurement, settings.energy_wanted)) continue;
+        const auto [found, is_new] = short_sessions.try_emplace(row.provenance.session, false);
+        if (is_new) found->second = is_of_first_pass(row.provenance);
+        if (found->second) rows[signature(row.measurement.operation)].push_back(std::move(row));
     }
-    return copy == smaller;
+    std::vector<RoughOperation> rough;
+    for (const auto& one : operations) {
+        const auto found = one.measured ? rows.find(signature(one.planned.operation)) : rows.end();
+        if (found == rows.end()) continue;
+        for (const OperationRow& row : found->second)
+            if (is_same_point(row.measurement.asked, one.planned.point))
+                rough.push_back({row.id, one.planned, error_s(row.measurement, settings.energy_wanted)});
+    }
+    return rough;
 }
 
 }  // namespace
@@ -257,7 +319,13 @@ bool matters_more(const PlannedOperation& a, const PlannedOperation& b) {
         constexpr std::array order{Purpose::augmentation, Purpose::network, Purpose::probe, Purpose::named};
         return std::ranges::find(order, purpose) - order.begin();
     };
-    return std::pair(rank(a.purpose), a.share_s) > std::pair(rank(b.purpose), b.share_s);
+    return std::tuple(rank(a.purpose), a.first_of_kind, a.share_s) >
+           std::tuple(rank(b.purpose), b.first_of_kind, b.share_s);
+}
+
+double RoughOperation::weight_s() const {
+    constexpr double of_no_network = 1e-6;  // these come last
+    return std::max(planned.calls, of_no_network) * error_s;
 }
 
 double Plan::networks_cost_s(std::size_t first_stage) const {
@@ -305,42 +373,6 @@ bool is_measurable(const Operation& operation) {
     return find_record(operation.target) == nullptr || !(total_counts(operation) == Counts{});
 }
 
-bool is_larger_batch(const Operation& smaller, const Operation& larger) {
-    if (smaller.target != larger.target || smaller.arguments.size() != larger.arguments.size()) return false;
-    bool grew = false;
-    for (std::size_t i = 0; i < smaller.arguments.size(); ++i) {
-        const Argument& a = smaller.arguments[i];
-        const Argument& b = larger.arguments[i];
-        if (a.name != b.name || a.value.index() != b.value.index()) return false;
-        if (const auto* tensor = std::get_if<TensorType>(&a.value)) {
-            if (!same_but_batch(*tensor, std::get<TensorType>(b.value), grew)) return false;
-        } else if (const auto* list = std::get_if<TensorList>(&a.value)) {
-            const auto& other = std::get<TensorList>(b.value);
-            if (list->size() != other.size()) return false;
-            for (std::size_t k = 0; k < list->size(); ++k) {
-                if ((*list)[k].has_value() != other[k].has_value()) return false;
-                if ((*list)[k] && !same_but_batch(*(*list)[k], *other[k], grew)) return false;
-            }
-        } else if (!(a == b)) {
-            return false;
-        }
-    }
-    return grew;
-}
-
-bool is_larger_batch(const NetworkMeasurement& smaller, const NetworkMeasurement& larger) {
-    if (smaller.model != larger.model || smaller.mode != larger.mode || smaller.precision != larger.precision ||
-        smaller.optimizer != larger.optimizer)
-        return false;
-    bool grew = false;
-    for (const auto& [symbol, value] : larger.symbols) {
-        const auto before = smaller.symbols.find(symbol);
-        if (before == smaller.symbols.end() || before->second > value) return false;
-        grew = grew || before->second < value;
-    }
-    return grew && smaller.symbols.size() == larger.symbols.size();
-}
-
 Plan make_plan(const std::vector<Variation>& variations, const Dataset* dataset, const PlanSettings& settings) {
     if (settings.shards < 1 || settings.shard < 1 || settings.shard > settings.shards)
         throw UsageError("there is no shard " + std::to_string(settings.shard) + " of " +
@@ -358,6 +390,9 @@ Plan make_plan(const std::vector<Variation>& variations, const Dataset* dataset,
     plan.stages = settings.clocks;
     plan.limit_s = purse.limit_s();
     for (auto& one : networks) choose(plan, plan.networks, one, purse, 0.5);
+    plan.first_pass_s = plan_first_pass(operations, purse, settings);
+    plan.energy_wanted = settings.energy_wanted;
+    if (!purse.is_finished()) plan.rough = rough_operations(operations, dataset, settings);
     double all_share = 0, covered = 0;
     for (auto& one : operations) {
         const double share_s = one.planned.share_s;
@@ -365,7 +400,7 @@ Plan make_plan(const std::vector<Variation>& variations, const Dataset* dataset,
         if (choose(plan, plan.operations, one, purse, 1.0)) covered += share_s;
     }
     plan.covered_share = all_share > 0 ? covered / all_share : 1;
-    if (!plan.operations.empty() || !plan.networks.empty()) plan.cost_s += settings.overhead_s;
+    if (!plan.operations.empty() || !plan.networks.empty() || !plan.rough.empty()) plan.cost_s += settings.overhead_s;
     shuffle(plan.operations, settings.seed);
     std::ranges::stable_sort(plan.operations, {}, &PlannedOperation::stage);
     std::ranges::stable_sort(plan.networks, {}, &PlannedNetwork::stage);

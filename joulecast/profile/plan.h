@@ -37,10 +37,12 @@ struct PlannedOperation {
     double share_s = 0;  ///< seconds of all calls in all networks of the request, by the roofline: ranks, no forecast
     double cost_s = 0;   ///< what measuring it will take
     Purpose purpose = Purpose::network;
+    double calls = 0;            ///< in all networks of the request
+    bool first_of_kind = false;  ///< of the networks' calls of its target and family the one with the largest share
 };
 
-/// `a` is kept rather than `b` where not both fit: what plans name first, then the probe, then what takes most of the
-/// networks' time, augmentation last.
+/// `a` is kept rather than `b` where not both fit: what plans name first, then the probe, then of the networks' calls
+/// one of each kind, then what takes most of their time, augmentation last.
 bool matters_more(const PlannedOperation& a, const PlannedOperation& b);
 
 struct PlannedNetwork {
@@ -50,6 +52,16 @@ struct PlannedNetwork {
     std::size_t stage = 0;
     double call_s = 0;  ///< one pass by the roofline
     double cost_s = 0;
+};
+
+/// An operation that the database has from a first pass alone (first_pass.h).
+struct RoughOperation {
+    std::int64_t row = 0;
+    PlannedOperation planned;
+    double error_s = 0;  ///< of a call
+
+    /// By which operations are chosen for the second pass: what the error makes of the networks' time.
+    double weight_s() const;
 };
 
 /// What is missing, in the order in which it will be measured: stage by stage, since switching clocks takes longer than
@@ -65,6 +77,10 @@ struct Plan {
     double covered_share = 1;   ///< estimated network time of planned and measured operations / of all
     double cost_s = 0;
     std::optional<double> limit_s;  ///< what the budgets leave for this sweep
+    /// With a budget: seconds of timing for each operation at first; absent: as MeasureSettings say.
+    std::optional<double> first_pass_s;
+    std::vector<RoughOperation> rough;  ///< measured already, to be measured longer when all else is done
+    bool energy_wanted = false;
 
     /// Of the networks from that stage on.
     double networks_cost_s(std::size_t first_stage = 0) const;
@@ -76,6 +92,8 @@ struct PlanSettings {
     std::vector<ClockSetting> clocks = {ClockSetting{}};  ///< everything at each of these
     Method method = Method::joulecast;
     Optimizer optimizer = Optimizer::none;  ///< of networks in training
+    bool energy_wanted = false;             ///< and there is a meter
+    bool energy_required = false;           ///< of every row: there is no first pass without it
     double overhead_s = 0;                  ///< of this sweep, beside the measurements: soak, clocks, references
     std::optional<double> budget_s;         ///< for this sweep
     std::optional<double> whole_budget_s;   ///< for all of the plan, what is measured already included
@@ -89,10 +107,10 @@ struct PlanSettings {
 
 /// Unique operations over all variations, without those that cost nothing (views, computing of sizes), minus what the
 /// dataset (if there is one yet) holds. Each costs what operations took on average so far, or else 0.5 s. With a budget
-/// what plans name, the probe and then the operations with the largest share of network time are taken first,
-/// augmentation last; networks get half of it at most. A budget for the whole plan of which nine tenths are spent
-/// counts as used up, so that a finished plan stays finished although estimates change. Operations of a stage are then
-/// put into random order, so that no drift of the machine hits one kind of them.
+/// each gets a short first pass, if that is what it takes to have them all (first_pass.h); where not even that fits,
+/// what matters_more() is taken; networks get half of it at most. A budget for the whole plan of which nine tenths are
+/// spent counts as used up, so that a finished plan stays finished although estimates change. Operations of a stage are
+/// then put into random order, so that no drift of the machine hits one kind of them.
 Plan make_plan(const std::vector<Variation>& variations, const Dataset* dataset, const PlanSettings& settings);
 
 /// Key under which the dataset finds an operation measured at that point.
@@ -103,9 +121,5 @@ NetworkMeasurement describe(const PlannedNetwork& planned);
 
 /// The operation does something on the device, and can be called by name.
 bool is_measurable(const Operation& operation);
-/// `larger` is `smaller` with one or more tensors larger in dimension 0 and nothing else different.
-bool is_larger_batch(const Operation& smaller, const Operation& larger);
-/// `larger` is the same network at larger symbols, none smaller.
-bool is_larger_batch(const NetworkMeasurement& smaller, const NetworkMeasurement& larger);
 
 }  // namespace joulecast

@@ -22,6 +22,13 @@ MeasureSettings reference_settings(MeasureSettings of_sweep) {
     return of_sweep;
 }
 
+MeasureSettings pace_settings(MeasureSettings of_sweep) {
+    of_sweep = reference_settings(of_sweep);
+    of_sweep.time_budget_s = std::min(of_sweep.time_budget_s, 0.04);
+    of_sweep.warm_up_s = std::min(of_sweep.warm_up_s, 0.01);
+    return of_sweep;
+}
+
 bool ReferenceWatch::due(double now_s) const {
     if (!asked_s_) return true;
     if (std::ssize(first_) < first_repeats && last_s_ == *asked_s_) return true;

@@ -21,6 +21,10 @@ inline constexpr double reference_cost_s = 0.35;
 /// Repeats at the start of each stage, and the interval of those that follow.
 inline constexpr std::int64_t first_repeats = 3;
 inline constexpr double reference_interval_s = 60;
+/// Where a sweep follows the machine's pace (joulecast/dataset/pace.h): a shorter repeat so often, and what it takes.
+inline constexpr double pace_interval_s = 5;
+inline constexpr double pace_cost_s = 0.12;
+MeasureSettings pace_settings(MeasureSettings of_sweep);
 /// At the end of a stage a tenth of its operations, but no more than these, are drawn and measured a second time; along
 /// the way one with every repeat.
 inline constexpr std::size_t most_drawn = 8;

@@ -13,6 +13,7 @@
 #include "joulecast/graph/record.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/meter/open_meter.h"
+#include "joulecast/profile/clock_settings.h"
 #include "joulecast/profile/plan.h"
 
 namespace joulecast {
@@ -58,6 +59,12 @@ bool apply(HowToMeasure& how, const std::string& key, const std::string& value) 
     } else if (key == "meter") {
         check_meter_name(value);
         how.meter = value;
+    } else if (key == "clocks") {
+        (void)parse_clock_wish(value, "");
+        how.clocks = value;
+    } else if (key == "power-limits") {
+        (void)parse_clock_wish("", value);
+        how.power_limits = value;
     } else {
         return false;
     }
@@ -101,13 +108,11 @@ void apply(ProfileRequest& request, const std::string& key, const std::string& v
         request.probe = parse_switch(value);
     } else if (key == "budget") {
         request.budget_s = parse_duration(value);
-    } else if (key == "clocks" || key == "power-limits") {
-        throw UsageError("a plan file changes no device. Say --" + key + " on the command line");
     } else if (!apply(request.how, key, value)) {
         throw UsageError(
             "unknown setting '" + key +
             "'. There are: models, operation, set, mode, precision, operations, networks, augment, probe, budget, "
-            "host, method, optimizer, meter");
+            "host, method, optimizer, meter, clocks, power-limits");
     }
 }
 
@@ -191,8 +196,12 @@ HowToMeasure together(const HowToMeasure& one, const HowToMeasure& other) {
         if (a && b && *a != *b) throw UsageError(std::string("the plans contradict each other in ") + what);
         return a ? a : b;
     };
-    return {either(one.host, other.host, "host"), either(one.method, other.method, "method"),
-            either(one.optimizer, other.optimizer, "optimizer"), either(one.meter, other.meter, "meter")};
+    return {either(one.host, other.host, "host"),
+            either(one.method, other.method, "method"),
+            either(one.optimizer, other.optimizer, "optimizer"),
+            either(one.meter, other.meter, "meter"),
+            either(one.clocks, other.clocks, "clocks"),
+            either(one.power_limits, other.power_limits, "power-limits")};
 }
 
 ProfileRequest read_plan(std::istream& input, const std::string& name) {

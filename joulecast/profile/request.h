@@ -14,13 +14,14 @@
 
 namespace joulecast {
 
-/// How all of a sweep is measured, as far as plan files say it; absent: they do not. Clocks and power limits are not
-/// among it: a device is changed only for who asks on the command line.
+/// How all of a sweep is measured, as far as plan files say it; absent: they do not. Who names a plan with clocks or
+/// power limits asks for them; the sweep says so before it sets any.
 struct HowToMeasure {
     std::optional<Host> host;
     std::optional<Method> method;
-    std::optional<Optimizer> optimizer;  ///< of networks in training
-    std::optional<std::string> meter;    ///< "auto", "none", or a name that check_meter_name takes
+    std::optional<Optimizer> optimizer;               ///< of networks in training
+    std::optional<std::string> meter;                 ///< "auto", "none", or a name that check_meter_name takes
+    std::optional<std::string> clocks, power_limits;  ///< texts that parse_clock_wish takes
 };
 
 /// What both say; throws UsageError where they contradict each other, since a sweep has one of each.

@@ -7,6 +7,7 @@
 
 #include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
+#include "joulecast/profile/first_pass.h"
 #include "joulecast/profile/found_clocks.h"
 #include "joulecast/profile/patience.h"
 #include "joulecast/profile/reference_watch.h"
@@ -29,9 +30,19 @@ std::string new_session(const std::string& started) {
 }  // namespace
 
 Session::Session(Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings, Progress& progress)
-    : supervisor_(supervisor), dataset_(dataset), settings_(settings), progress_(progress), point_(settings.point) {
+    : supervisor_(supervisor),
+      dataset_(dataset),
+      settings_(settings),
+      progress_(progress),
+      how_(settings.measure),
+      point_(settings.point) {
     renew();
     reference_ = reference_operation(supervisor_.capabilities().device.kind);
+}
+
+void Session::measure_by(const MeasureSettings& how) {
+    how_ = how;
+    renew();
 }
 
 void Session::enter(const OperatingPoint& point) {
@@ -53,9 +64,11 @@ void Session::renew() {
     provenance_ = worker.provenance;
     provenance_.started = utc_time_stamp(utc_now_s());
     provenance_.session = new_session(provenance_.started);
-    provenance_.method = name(settings_.measure.method);
-    auto json = nlohmann::json::parse(protocol::settings_to_json(settings_.measure));
+    provenance_.method = name(how_.method);
+    auto json = nlohmann::json::parse(protocol::settings_to_json(how_));
     json["order_seed"] = settings_.order_seed;
+    const double network_s = network_settings(how_).time_budget_s;
+    if (network_s != how_.time_budget_s) json["network_time_budget_s"] = network_s;
     provenance_.settings = json.dump();
     restarts_ = supervisor_.restarts();
 }
@@ -117,20 +130,33 @@ auto Session::persistently(Ask ask) {
 }
 
 Measurement Session::measure(const PlannedOperation& planned) {
-    const auto timeout = settings_.patience(settings_.measure, planned.call_s, false);
-    return persistently([&] {
-        return supervisor_.measure(protocol::Measure{planned.operation, planned.point, settings_.measure}, timeout);
-    });
+    const auto timeout = settings_.patience(how_, planned.call_s, false);
+    return persistently(
+        [&] { return supervisor_.measure(protocol::Measure{planned.operation, planned.point, how_}, timeout); });
 }
 
 NetworkMeasurement Session::measure(const PlannedNetwork& planned) {
-    const protocol::MeasureGraph request{planned.variation.graph, planned.point, settings_.measure, planned.optimizer};
-    const auto timeout = settings_.patience(settings_.measure, planned.call_s, true);
+    MeasureSettings how = network_settings(how_);
+    how.measure_energy = settings_.measure.measure_energy;  // so few have it even in a first pass
+    const protocol::MeasureGraph request{planned.variation.graph, planned.point, how, planned.optimizer};
+    const auto timeout = settings_.patience(how, planned.call_s, true);
     return persistently([&] { return supervisor_.measure(request, timeout); });
 }
 
+PlannedOperation Session::reference() const {
+    PlannedOperation planned;
+    planned.operation = reference_;
+    planned.point = point_;
+    planned.call_s = reference_cost_s;
+    return planned;
+}
+
 Measurement Session::measure_reference() {
-    return time_once(reference_, point_, reference_cost_s);
+    return time_once(reference(), reference_settings(how_));
+}
+
+Measurement Session::measure_pace() {
+    return time_once(reference(), pace_settings(how_));
 }
 
 Measurement Session::measure_light() {
@@ -138,16 +164,15 @@ Measurement Session::measure_light() {
 }
 
 Measurement Session::repeat(const PlannedOperation& planned) {
-    return time_once(planned.operation, planned.point, planned.call_s);
+    return time_once(planned, reference_settings(how_));
 }
 
-Measurement Session::time_once(const Operation& operation, const OperatingPoint& point, double call_s) {
-    const MeasureSettings how = reference_settings(settings_.measure);
-    const auto timeout = settings_.patience(how, call_s, false);
+Measurement Session::time_once(const PlannedOperation& planned, const MeasureSettings& how) {
+    const auto timeout = settings_.patience(how, planned.call_s, false);
     Measurement answer =
-        stamped([&] { return supervisor_.measure(protocol::Measure{operation, point, how}, timeout); });
-    answer.operation = operation;
-    answer.asked = point;
+        stamped([&] { return supervisor_.measure(protocol::Measure{planned.operation, planned.point, how}, timeout); });
+    answer.operation = planned.operation;
+    answer.asked = planned.point;
     if (answer.outcome == Outcome::crashed && !settings_.interrupted()) count_loss(answer.message);
     return answer;
 }

@@ -19,6 +19,8 @@ class Session {
 
     /// Of the worker that runs now: another one after every start.
     const Provenance& provenance() const { return provenance_; }
+    /// From now on everything is measured so: a session of its own, since its rows say how they were measured.
+    void measure_by(const MeasureSettings& how);
     /// From now on everything is measured at this point: the worker prepares for it, now and after every restart.
     void enter(const OperatingPoint& point);
 
@@ -32,6 +34,8 @@ class Session {
     Measurement measure_reference();
     /// The light operation, whose clock tells what the device stands at (found_clocks.h).
     Measurement measure_light();
+    /// The same, shorter: for following the machine's pace.
+    Measurement measure_pace();
     Measurement repeat(const PlannedOperation& planned);
 
   private:
@@ -39,7 +43,8 @@ class Session {
     auto stamped(Ask ask);
     template <class Ask>
     auto persistently(Ask ask);
-    Measurement time_once(const Operation& operation, const OperatingPoint& point, double call_s);
+    Measurement time_once(const PlannedOperation& planned, const MeasureSettings& how);
+    PlannedOperation reference() const;
     void be_ready();
     void renew();
     void prepare();
@@ -49,6 +54,7 @@ class Session {
     Dataset& dataset_;
     const SweepSettings& settings_;
     Progress& progress_;
+    MeasureSettings how_;
     Provenance provenance_;
     OperatingPoint point_;
     Operation reference_;

@@ -2,81 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
+#include <type_traits>
 #include <utility>
 
 #include "joulecast/dataset/columns.h"
 #include "joulecast/dataset/repeat_spread.h"
 #include "joulecast/error.h"
+#include "joulecast/profile/checked_answer.h"
+#include "joulecast/profile/first_pass.h"
 #include "joulecast/profile/found_clocks.h"
+#include "joulecast/profile/larger_batch.h"
 #include "joulecast/profile/reference_watch.h"
 #include "joulecast/profile/session.h"
 #include "joulecast/units/time_stamp.h"
 
 namespace joulecast {
 namespace {
-
-bool is_timed(Outcome outcome) {
-    return outcome == Outcome::ok || outcome == Outcome::unstable;
-}
-
-/// What a failed trial keeps: that it was tried, and why it failed.
-template <class Result>
-void forget_numbers(Result& result) {
-    result.time = {};
-    result.forward.reset();
-    result.issue.reset();
-    result.energy.reset();
-    result.peak_memory_bytes = result.workspace_bytes = std::numeric_limits<double>::quiet_NaN();
-    result.block_s.clear();
-    result.wall_s = 0;
-    if constexpr (requires { result.hot; }) {
-        result.hot.reset();
-        result.working_set_bytes = 0;
-        result.rotation = 1;
-    } else {
-        result.resident_bytes = std::numeric_limits<double>::quiet_NaN();
-    }
-}
-
-/// A worker that knows of engines measures with the one it was asked for; one that does not says nothing of it, which
-/// reads as the default.
-template <class Result>
-void refuse_other_engine(Result& result) {
-    std::string& real = result.real.engine;
-    if (real != result.asked.engine && real != OperatingPoint{}.engine) {
-        result.outcome = Outcome::crashed;
-        result.message = "the worker measured with engine " + real + ", not " + result.asked.engine;
-        forget_numbers(result);
-    }
-    real = result.asked.engine;
-}
-
-template <class Result>
-void refuse_impossible(Result& result) {
-    if (const auto why = impossible(result)) {
-        result.outcome = Outcome::crashed;
-        result.message = "the worker answered with numbers that cannot be: " + *why;
-        forget_numbers(result);
-    }
-}
-
-NetworkMeasurement checked(NetworkMeasurement answer, const NetworkMeasurement& asked) {
-    answer.model = asked.model;
-    answer.symbols = asked.symbols;
-    answer.mode = asked.mode;
-    answer.precision = asked.precision;
-    answer.asked = asked.asked;
-    refuse_other_engine(answer);
-    refuse_impossible(answer);
-    if (is_timed(answer.outcome) && answer.optimizer != asked.optimizer) {
-        answer.outcome = Outcome::unsupported;
-        answer.message = "the worker did not update the weights with " + std::string(name(asked.optimizer));
-        forget_numbers(answer);
-    }
-    answer.optimizer = asked.optimizer;
-    return answer;
-}
 
 /// A row that is to be measured once more.
 struct Doubtful {
@@ -118,6 +61,8 @@ class Sweep {
             progress_.note(std::to_string(rows) + " stored measurements of " + settings_.point.device +
                            " do not tell their clock, others do: they count as measured at any clock that is asked for "
                            "as it is. joulecast info tells whose they are.");
+        networks_left_s_ = plan_.networks_cost_s();
+        rough_ = plan_.rough;
         for (const OperationRow& row : dataset_.operations(settings_.point.device))
             if (ran_out_of_memory(row.measurement)) too_large_.push_back(row.measurement.operation);
         for (const NetworkRow& row : dataset_.networks(settings_.point.device))
@@ -137,22 +82,85 @@ class Sweep {
         return measurement.outcome == Outcome::out_of_memory && measurement.asked.engine == settings_.point.engine;
     }
 
-    /// Networks come after the operations; what they will take is kept for them.
     void run_stage(std::size_t stage) {
-        const double for_networks_s = plan_.networks_cost_s(stage);
-        for (std::size_t i = 0; i < plan_.operations.size(); ++i)
-            if (plan_.operations[i].stage == stage && !ended(for_networks_s) && affordable(i, for_networks_s))
-                measure(plan_.operations[i]);
-        for (const PlannedNetwork& planned : plan_.networks)
-            if (planned.stage == stage && !ended(0)) measure(planned);
-        if (!stage_) return;
-        // What came after the last repeat has none behind it yet.
-        if (!settings_.interrupted() && watch_.unchecked_since(measured_s_)) repeat_reference();
-        const std::size_t draws = std::min(most_drawn, good_.size() / 10);
-        for (std::size_t i = 0; i < draws && !ended(plan_.networks_cost_s(stage + 1)); ++i) repeat_drawn();
-        repeat_doubtful(plan_.networks_cost_s(stage + 1));
+        measure_by_plan(stage);
+        const double networks_later_s = plan_.networks_cost_s(stage + 1);
+        if (stage_) {
+            // What came after the last repeat has none behind it yet.
+            if (!settings_.interrupted() && watch_.unchecked_since(measured_s_)) repeat_reference();
+            const std::size_t draws = std::min(most_drawn, good_.size() / 10);
+            for (std::size_t i = 0; i < draws && !ended(networks_later_s); ++i) repeat_drawn();
+            repeat_doubtful(networks_later_s);
+        }
+        refine(stage);
+        if (stage_ && settings_.pace_interval_s && !settings_.interrupted()) look_at_pace();
         stage_.reset();
         good_.clear();
+    }
+
+    /// Networks come after the operations, with a budget between them: both then meet the same machine. What they will
+    /// take is kept for them.
+    void measure_by_plan(std::size_t stage) {
+        if (plan_.first_pass_s) session_.measure_by(first_pass_settings(settings_.measure, *plan_.first_pass_s));
+        std::vector<const PlannedNetwork*> networks;
+        for (const PlannedNetwork& planned : plan_.networks)
+            if (planned.stage == stage) networks.push_back(&planned);
+        const auto operations =
+            static_cast<std::size_t>(std::ranges::count(plan_.operations, stage, &PlannedOperation::stage));
+        std::vector<const PlannedOperation*> skipped;
+        std::size_t done = 0, networks_done = 0;
+        const auto measure_network = [&] {
+            const PlannedNetwork& planned = *networks[networks_done++];
+            networks_left_s_ -= planned.cost_s;
+            if (!ended(0)) measure(planned);
+        };
+        for (std::size_t i = 0; i < plan_.operations.size(); ++i) {
+            if (plan_.operations[i].stage != stage) continue;
+            // The k-th of n in the middle of the k-th part of the operations.
+            while (settings_.budget_s && networks_done < networks.size() &&
+                   (2 * networks_done + 1) * operations <= 2 * done * networks.size())
+                measure_network();
+            if (ended(networks_left_s_) || !affordable(i, networks_left_s_))
+                skipped.push_back(&plan_.operations[i]);
+            else
+                measure(plan_.operations[i]);
+            ++done;
+        }
+        while (networks_done < networks.size()) measure_network();
+        // The pace was better than it looked.
+        std::ranges::stable_sort(skipped, [](const auto* a, const auto* b) { return matters_more(*a, *b); });
+        for (const PlannedOperation* planned : skipped)
+            if (!ended(std::max(networks_left_s_, for_later_s(stage)))) measure(*planned);
+    }
+
+    /// The part of the budget that belongs to the stages behind it.
+    double for_later_s(std::size_t stage) const {
+        const double part = static_cast<double>(stage + 1) / static_cast<double>(plan_.stages.size());
+        return settings_.budget_s.value_or(0) * (1 - part);
+    }
+
+    /// The second pass: what is left of this stage's part of the budget goes to the operations whose error weighs most.
+    void refine(std::size_t stage) {
+        std::vector<RoughOperation> list;
+        for (const RoughOperation& rough : rough_)
+            if (rough.planned.stage == stage) list.push_back(rough);
+        if (list.empty() || ended(for_later_s(stage))) return;
+        std::ranges::stable_sort(list, std::ranges::greater(), &RoughOperation::weight_s);
+        progress_.note("measuring longer what errs most in the networks' time" +
+                       (settings_.budget_s ? ", for " + duration_text(*settings_.budget_s - for_later_s(stage) -
+                                                                      (settings_.now_s() - started_s_))
+                                           : std::string()));
+        session_.measure_by(settings_.measure);
+        for (const RoughOperation& rough : list) {
+            get_ready(rough.planned);
+            if (ended(for_later_s(stage))) return;
+            progress_.working_on(label(rough.planned), 0);
+            const Measurement answer = ask(rough.planned);
+            if (settings_.interrupted() && !is_timed(answer.outcome)) return;
+            if (!is_timed(answer.outcome)) continue;  // the short one stays
+            dataset_.replace(rough.row, answer, session_.provenance());
+            ++result_.refined;
+        }
     }
 
     bool ended(double reserved_s) const {
@@ -193,6 +201,17 @@ class Sweep {
             repeat_reference();
             if (!ended(0)) repeat_drawn();
         }
+        if (settings_.pace_interval_s && settings_.now_s() - looked_at_pace_s_ >= *settings_.pace_interval_s &&
+            !ended(0))
+            look_at_pace();
+    }
+
+    /// How fast the machine is now: stored beside the rows, for joulecast/dataset/pace.h.
+    void look_at_pace() {
+        if (reference_missing_) return;
+        const Measurement answer = believable(session_.measure_pace());
+        looked_at_pace_s_ = settings_.now_s();
+        if (is_timed(answer.outcome) && !settings_.interrupted()) store_reference(answer, false);
     }
 
     /// Once in each session, so that its rows tell what the device was let run at.
@@ -225,6 +244,7 @@ class Sweep {
             return watch_.skip(settings_.now_s());
         }
         const auto verdict = watch_.add(answer.time.mean_s, answer.time.half_width_s, settings_.now_s());
+        looked_at_pace_s_ = settings_.now_s();
         store_reference(answer, verdict != ReferenceWatch::Verdict::good);
         ++result_.references;
         if (verdict != ReferenceWatch::Verdict::good) {
@@ -277,6 +297,13 @@ class Sweep {
     /// Marks what was measured since the last good repeat.
     void doubt(ReferenceWatch::Verdict verdict) {
         const std::string excess = percent(watch_.excess());
+        if (settings_.budget_s && settings_.pace_interval_s) {
+            if (!alarmed_)
+                progress_.note("the machine's pace changes: the reference operation takes " + excess +
+                               " time than at the start. Times are put to one pace when they are read.");
+            alarmed_ = true;
+            return;
+        }
         if (!alarmed_)
             progress_.note("the machine drifts: the reference operation takes " + excess +
                            " time than at the start. What was measured meanwhile is marked, and measured once more at "
@@ -350,6 +377,10 @@ class Sweep {
             doubtful_.push_back(row);
         } else {
             since_good_.push_back(row);
+            if constexpr (std::is_same_v<Result, Measurement>) {
+                if (plan_.first_pass_s && is_rough(result, plan_.energy_wanted))
+                    rough_.push_back({row.row, *row.operation, error_s(result, plan_.energy_wanted)});
+            }
         }
     }
 
@@ -404,6 +435,9 @@ class Sweep {
                 return;
             }
         get_ready(planned);
+        // A network counts for much: the pace right before it is known.
+        constexpr double fresh_s = 1;
+        if (settings_.pace_interval_s && settings_.now_s() - looked_at_pace_s_ >= fresh_s) look_at_pace();
         if (settings_.interrupted()) return;
         const NetworkMeasurement answer = ask(planned);
         if (abandoned(answer.outcome)) return;
@@ -420,6 +454,9 @@ class Sweep {
     std::optional<std::size_t> stage_;  ///< that the worker stands at
     double started_s_ = 0;
     double measured_s_ = 0;  ///< when the last measurement ended
+    double looked_at_pace_s_ = -std::numeric_limits<double>::infinity();
+    double networks_left_s_ = 0;  ///< what those still to be measured will take
+    std::vector<RoughOperation> rough_;
     std::int64_t handled_ = 0;
     std::string last_reference_at_;
     std::string looked_in_;  ///< session whose clocks have been looked at
@@ -436,14 +473,6 @@ class Sweep {
 
 }  // namespace
 
-Measurement checked(Measurement answer, const Operation& operation, const OperatingPoint& point) {
-    answer.operation = operation;
-    answer.asked = point;
-    refuse_other_engine(answer);
-    refuse_impossible(answer);
-    return answer;
-}
-
 double overhead_s(const PlanSettings& settings) {
     constexpr double switch_s = 2;        // lock, three readings at target, 250 ms
     constexpr double calibration_s = 10;  // once
@@ -456,7 +485,8 @@ double overhead_s(const PlanSettings& settings) {
         if (!std::isnan(clocks.sm_clock_mhz) || !std::isnan(clocks.power_limit_w)) sum += switch_s;
     }
     const auto budget_s = settings.budget_s ? settings.budget_s : settings.whole_budget_s;
-    return sum + budget_s.value_or(0) * 2 * reference_cost_s / reference_interval_s;
+    const double along_s = 2 * reference_cost_s / reference_interval_s + pace_cost_s / pace_interval_s;
+    return sum + budget_s.value_or(0) * along_s;
 }
 
 SweepResult sweep(const Plan& plan, Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings,

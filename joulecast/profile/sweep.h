@@ -18,8 +18,11 @@ namespace joulecast {
 struct SweepSettings {
     MeasureSettings measure;
     OperatingPoint point;
-    std::uint64_t order_seed = 1;       ///< of the plan's order, stored with the rows
-    std::optional<double> budget_s;     ///< ends the sweep, whatever the estimates said
+    std::uint64_t order_seed = 1;    ///< of the plan's order, stored with the rows
+    std::optional<double> budget_s;  ///< ends the sweep, whatever the estimates said
+    /// Seconds between repeats that follow the machine's pace (docs/method.md); absent: the reference is repeated every
+    /// minute alone.
+    std::optional<double> pace_interval_s;
     bool require_energy = false;        ///< a measurement without energy ends the sweep
     std::function<bool()> interrupted;  ///< asked before and after each measurement
     std::function<double()> now_s;      ///< any clock that only goes on
@@ -33,6 +36,7 @@ struct SweepResult {
     std::int64_t failed = 0;    ///< crashed, out of memory, unsupported
     std::int64_t inferred = 0;  ///< larger than what ran out of memory: not tried
     std::int64_t repeated = 0;  ///< of those measured, once more: throttled by heat, or while the machine drifted
+    std::int64_t refined = 0;   ///< operations measured longer, in the place of a first pass
     std::int64_t left = 0;      ///< planned, but not reached
     std::int64_t references = 0;
     /// Relative spread of the reference operation's repeats (RepeatSpread); NaN: too few.
@@ -43,14 +47,12 @@ struct SweepResult {
 /// Measures the plan one by one and commits each result at once, so that whatever ends the sweep costs at most the
 /// measurement in progress. A worker that dies twice on the same is a row (crashed); three in a row end the sweep with
 /// an Error. What another program stored meanwhile is skipped. A reference operation is repeated along the way; what
-/// was measured while it drifted, and what heat throttled, is measured once more at the end of its stage.
+/// was measured while it drifted, and what heat throttled, is measured once more at the end of its stage. With a budget
+/// networks stand between the operations, and what is left in the end is spent on those with the largest error.
 SweepResult sweep(const Plan& plan, Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings,
                   Progress& progress);
 
 /// Seconds that a sweep with these settings takes beside its measurements: soak, switching clocks, references.
 double overhead_s(const PlanSettings& settings);
-
-/// What a worker answered, made fit to store: the asked operation and point, and no numbers that cannot be.
-Measurement checked(Measurement answer, const Operation& operation, const OperatingPoint& point);
 
 }  // namespace joulecast

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 namespace joulecast {
 
@@ -32,6 +33,23 @@ std::string utc_second_stamp(double since_1970_s) {
     std::string stamp = utc_time_stamp(std::floor(since_1970_s));
     if (!stamp.empty()) stamp.erase(stamp.find('.'), 4);
     return stamp;
+}
+
+double seconds_since_1970(std::string_view stamp) {
+    const std::string text(stamp);
+    int year = 0;
+    unsigned month = 0, day = 0, hours = 0, minutes = 0;
+    double seconds = 0;
+    int read = 0;
+    if (std::sscanf(text.c_str(), "%4d-%2u-%2uT%2u:%2u:%lfZ%n", &year, &month, &day, &hours, &minutes, &seconds,
+                    &read) != 6 ||
+        static_cast<std::size_t>(read) != text.size())
+        return std::numeric_limits<double>::quiet_NaN();
+    const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)};
+    const bool fits = date.ok() && hours < 24 && minutes < 60 && seconds >= 0 && seconds < 61;
+    if (!fits) return std::numeric_limits<double>::quiet_NaN();
+    const auto days = std::chrono::sys_days(date).time_since_epoch();
+    return 86400.0 * static_cast<double>(days.count()) + 3600.0 * hours + 60.0 * minutes + seconds;
 }
 
 double utc_now_s() {

@@ -114,6 +114,22 @@ TEST(Profile, ReadsPlanFilesAndTheCommandLineOverridesThem) {
     EXPECT_THAT(wrong.err, HasSubstr("b.plan:2: unknown setting 'budjet'"));
 }
 
+// A plan's budget once beat that of the command line: nothing more was measured, whatever was asked.
+TEST(Profile, ABudgetOfTheCommandLineReplacesThatOfThePlan) {
+    const TemporaryFolder folder;
+    write_file(folder.file("a.plan"), "models = alexnet\nset = batch=8\nbudget = 3s\n");
+    const std::string start = folder.file("a.plan") + " --db " + folder.file("a.db");
+    const auto first = profiled(start + " --dry-run");
+    EXPECT_GT(first.at("beyond_budget"), 0);
+    EXPECT_LT(first.at("estimated_s"), 3.01);
+    EXPECT_EQ(profiled(start + " --dry-run --budget 5m").at("beyond_budget"), 0);
+    const auto few = profiled(start + with_worker());
+    const auto rest = profiled(start + " --budget 5m" + with_worker());
+    EXPECT_GT(rest.at("measured"), 0);
+    EXPECT_EQ(rest.at("already_measured"), few.at("measured"));
+    EXPECT_EQ(rest.at("left"), 0);
+}
+
 TEST(Profile, TheShippedPlanDoesNotHoldTheNetworksThatQuickstartForecasts) {
     const TemporaryFolder folder;
     const std::string arguments = "profile plans/quick.plan --dry-run --db " + folder.file("a.db");
@@ -179,6 +195,32 @@ TEST(Profile, MeasuresAtEveryClockAndLimitOrSaysWhyNot) {
     EXPECT_EQ(refused.status, 1);
     EXPECT_THAT(refused.err,
                 HasSubstr("cannot lock clocks on cpu-fake: fakes have no clocks. Run as root, or measure"));
+}
+
+TEST(Profile, MeasuresAtTheClocksOfAPlanAndSaysSoBefore) {
+    const TemporaryFolder folder;
+    write_file(folder.file("c.plan"), "models = alexnet\nset = batch=8\nclocks = 900,1200\npower-limits = 150\n");
+    const std::string start = "profile " + folder.file("c.plan") + " --db " + folder.file("a.db");
+    const Ran ran = run_joulecast(start + with_worker("--clocks 1"));
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("the plan sets clock and power limit of cpu-fake: 2 settings"));
+    EXPECT_THAT(run_joulecast("export --db " + folder.file("a.db")).out, HasSubstr(",1200,"));
+    // The command line replaces it.
+    const Ran current = run_joulecast(start + " --clocks current --power-limits current --dry-run" + with_worker());
+    EXPECT_EQ(current.status, 0) << current.err;
+    EXPECT_EQ(current.err.find("the plan sets"), std::string::npos);
+    EXPECT_EQ(run_joulecast(start + with_worker()).status, 1);  // a worker that sets none
+}
+
+TEST(Profile, PlansForAGpuWithoutAskingAnyWorker) {
+    const TemporaryFolder folder;
+    const std::string start =
+        "alexnet --set batch=8 --networks --dry-run --clocks 900,1200 --db " + folder.file("a.db");
+    const auto known = profiled(start + " --device h100");
+    EXPECT_THAT(known.at("device").get<std::string>(), HasSubstr("h100"));
+    const auto unknown = profiled(start + " --device cuda:0");
+    EXPECT_EQ(unknown.at("planned"), known.at("planned"));
+    EXPECT_EQ(unknown.at("plan").at(0).at("sm_clock_mhz"), 900);
 }
 
 TEST(Profile, TakesMethodOptimizerAndMeterAlong) {

@@ -1,4 +1,5 @@
-// A worker that computes its answers in place of measuring them, for tests of the sweep.
+// A worker that computes its answers in place of measuring them, for tests of the sweep. Its calls per block are the
+// milliseconds that it was asked to time.
 //   --crash-on TEXT         dies on an operation whose signature holds the text
 //   --no-memory-from BATCH  is out of memory from that size of dimension 0 on
 //   --nonsense-on TEXT      answers with a negative time
@@ -9,6 +10,7 @@
 //   --prepares TEXT         prepares, with that remark, and has not settled
 //   --elsewhere 1           says that it runs on another machine
 //   --guard 1               holds the clocks of a card, by NVML and the guard that the environment names
+//   --unsettled 1           its times never settle
 //   --clocks 1              may set clocks and power limits
 //   --gpu MHZ[:WATTS]       measures on a card that somebody else lets run at that clock, the reference at 0.8 of it
 //   --gpu-later MHZ         and at that one from the second light operation on
@@ -19,6 +21,7 @@
 //   --signal-parent-on TEXT sends SIGINT to the sweep, as Ctrl-C in a terminal does, then dies of it
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -40,6 +43,7 @@ struct Behaviour {
     double drift_factor = 1;
     bool no_reference = false;
     bool clocks = false;
+    bool unsettled = false;
     bool elsewhere = false;
     double gpu_mhz = 0, gpu_limit_w = 165, gpu_later_mhz = 0;
     long light = 0;
@@ -158,6 +162,8 @@ Measurement measure(const protocol::Measure& request, Behaviour& behaviour) {
         behaviour.was_hot = true;
     }
     if (occurs(behaviour.nonsense_on, text)) result.time.p05_s = -1;
+    result.time.calls_per_block = std::llround(1000 * request.settings.time_budget_s);
+    result.time.converged = !behaviour.unsettled;
     result.block_s = {result.time.mean_s, result.time.mean_s};
     result.wall_s = 0.001;
     result.energy_missing_reason = "fakes have no meter";
@@ -175,6 +181,7 @@ NetworkMeasurement measure_graph(const protocol::MeasureGraph& request, const Be
         return result;
     }
     result.time = summary(1e-6 * static_cast<double>(request.graph.nodes.size()));
+    result.time.calls_per_block = std::llround(1000 * request.settings.time_budget_s);
     result.wall_s = 0.001;
     return result;
 }
@@ -192,6 +199,7 @@ int main(int argc, char** argv) {
         if (option == "--breaks") behaviour.breaks = value;
         if (option == "--prepares") behaviour.prepares = value;
         if (option == "--elsewhere") behaviour.elsewhere = true;
+        if (option == "--unsettled") behaviour.unsettled = true;
         if (option == "--clocks") behaviour.clocks = true;
         if (option == "--gpu" && std::sscanf(value.c_str(), "%lf:%lf", &behaviour.gpu_mhz, &behaviour.gpu_limit_w) < 1)
             return 2;

@@ -8,6 +8,7 @@
 
 #include "dataset/samples.h"
 #include "joulecast/error.h"
+#include "joulecast/profile/larger_batch.h"
 #include "profile/sweeps.h"
 
 namespace joulecast {
@@ -57,7 +58,7 @@ TEST(MakePlan, LeavesOutWhatCostsNothing) {
 
 TEST(MakePlan, TakesTheLargestSharesWithinTheBudget) {
     PlanSettings settings = fake_settings();
-    settings.budget_s = 1.2;  // two operations of 0.5 s
+    settings.budget_s = 0.2;  // two first passes of 0.0875 s
     const Plan plan = make_plan({bag("a", {{1, 1}, {1000, 1}, {2, 90}, {3, 1}})}, nullptr, settings);
     EXPECT_THAT(signatures(plan), UnorderedElementsAre(signature(relu_row(1000)), signature(relu_row(2))));
     EXPECT_EQ(plan.left_out, 2);
@@ -146,24 +147,104 @@ TEST_F(PlanTest, FinishesAWholeBudgetOnceAndForAll) {
     dataset.insert(joulecast::testing::sample_device("cpu-fake"));
     const auto bags = {bag("a", {{1, 1}, {2, 1}, {3, 1}, {4, 1}})};
     PlanSettings settings = fake_settings();
-    settings.whole_budget_s = 1.1;  // two of 0.5 s
+    settings.whole_budget_s = 0.2;  // two first passes of 0.0875 s
     const Plan first = make_plan(bags, &dataset, settings);
     EXPECT_EQ(first.operations.size(), 2u);
-    EXPECT_DOUBLE_EQ(*first.limit_s, 1.1);
+    EXPECT_DOUBLE_EQ(*first.limit_s, 0.2);
     const auto measure = [&](const Operation& operation, double wall_s) {
         Measurement measured = joulecast::testing::sample_measurement(operation, "cpu-fake");
         measured.wall_s = wall_s;
         dataset.insert(measured, joulecast::testing::sample_provenance());
     };
-    measure(first.operations[0].operation, 0.5);
+    measure(first.operations[0].operation, 0.0875);
     const Plan second = make_plan(bags, &dataset, settings);
     EXPECT_EQ(second.operations.size(), 1u);
-    EXPECT_DOUBLE_EQ(*second.limit_s, 0.6);
-    measure(first.operations[1].operation, 0.49);  // 0.99 of 1.1 s: nine tenths are spent
+    EXPECT_DOUBLE_EQ(*second.limit_s, 0.1125);
+    measure(first.operations[1].operation, 0.0935);  // 0.181 of 0.2 s: nine tenths are spent
     EXPECT_EQ(make_plan(bags, &dataset, settings).operations.size(), 0u);
     settings.whole_budget_s.reset();
-    settings.budget_s = 1.1;  // a budget of the run goes on instead
+    settings.budget_s = 0.2;  // a budget of the run goes on instead
     EXPECT_EQ(make_plan(bags, &dataset, settings).operations.size(), 2u);
+}
+
+Variation ten() {
+    std::vector<std::pair<std::int64_t, std::int64_t>> calls;
+    for (std::int64_t batch = 1; batch <= 10; ++batch) calls.emplace_back(batch, 2);
+    return bag("ten", calls);
+}
+
+TEST(MakePlan, MeasuresAllShortlyRatherThanTheDearestLong) {
+    PlanSettings settings = fake_settings();
+    EXPECT_EQ(make_plan({ten()}, nullptr, settings).first_pass_s, std::nullopt);
+    settings.budget_s = 3;  // six of 0.5 s
+    const Plan all = make_plan({ten()}, nullptr, settings);
+    EXPECT_EQ(all.operations.size(), 10u);
+    // 0.3 s for each, a quarter of it for timing, 0.05 s at most; a quarter of that for warm-up and 0.05 s besides.
+    EXPECT_DOUBLE_EQ(all.first_pass_s.value(), 0.05);
+    EXPECT_DOUBLE_EQ(all.cost_s, 10 * (0.05 * 1.25 + 0.05));
+    settings.budget_s = 1;  // 0.1 s for each: the shortest
+    EXPECT_DOUBLE_EQ(make_plan({ten()}, nullptr, settings).first_pass_s.value(), 0.03);
+    settings.budget_s = 5;  // 0.5 s for each: as it is
+    EXPECT_EQ(make_plan({ten()}, nullptr, settings).first_pass_s, std::nullopt);
+    settings.budget_s = 3;
+    settings.energy_required = true;  // takes a window that no first pass has
+    EXPECT_EQ(make_plan({ten()}, nullptr, settings).first_pass_s, std::nullopt);
+}
+
+TEST(MakePlan, TakesOneOfEachKindBeforeTheRest) {
+    Variation variation = bag("a", {{1000, 9}, {900, 9}, {800, 9}, {1, 1}});
+    variation.graph.nodes.back().operation.target = "aten::gelu";
+    PlanSettings settings = fake_settings();
+    settings.budget_s = 0.2;  // two first passes
+    Operation gelu = relu_row(1);
+    gelu.target = "aten::gelu";
+    EXPECT_THAT(signatures(make_plan({variation}, nullptr, settings)),
+                UnorderedElementsAre(signature(relu_row(1000)), signature(gelu)));
+}
+
+/// A row that stopped after 0.04 s of timing with this half width.
+void insert_rough(Dataset& dataset, const Operation& operation, double half_width_s, bool converged) {
+    Measurement measured = joulecast::testing::sample_measurement(operation, "cpu-fake");
+    measured.asked = measured.real = fake_settings().point;
+    measured.time.half_width_s = half_width_s;
+    measured.time.converged = converged;
+    measured.energy.reset();
+    Provenance provenance = joulecast::testing::sample_provenance();
+    provenance.settings = R"({"time_budget_s":0.04})";
+    dataset.insert(measured, provenance);
+}
+
+TEST_F(PlanTest, TakesUpAgainWhatAFirstPassLeftUnsettled) {
+    Dataset dataset(folder / "a.db");
+    dataset.insert(joulecast::testing::sample_device("cpu-fake"));
+    insert_rough(dataset, relu_row(1), 2e-3, false);
+    insert_rough(dataset, relu_row(2), 1e-3, true);
+    PlanSettings settings = fake_settings();
+    const auto bags = {bag("a", {{1, 3}, {2, 5}})};
+    const Plan plan = make_plan(bags, &dataset, settings);
+    EXPECT_EQ(plan.measured, 2);
+    ASSERT_EQ(plan.rough.size(), 1u);
+    EXPECT_EQ(plan.rough[0].planned.operation, relu_row(1));
+    EXPECT_DOUBLE_EQ(plan.rough[0].weight_s(), 3 * 2e-3);
+    settings.energy_wanted = true;  // of both: 30 % of the time is added to what they err
+    EXPECT_EQ(make_plan(bags, &dataset, settings).rough.size(), 2u);
+    settings.point.threads = 1;
+    EXPECT_TRUE(make_plan(bags, &dataset, settings).rough.empty());
+    settings = fake_settings();
+    settings.whole_budget_s = 1e-3;  // spent: the plan is done
+    EXPECT_TRUE(make_plan(bags, &dataset, settings).rough.empty());
+}
+
+TEST_F(PlanTest, DoesNotTakeUpAgainWhatTheRecipeItselfLeftUnsettled) {
+    Dataset dataset(folder / "a.db");
+    dataset.insert(joulecast::testing::sample_device("cpu-fake"));
+    Measurement measured = joulecast::testing::sample_measurement(relu_row(1), "cpu-fake");
+    measured.asked = measured.real = fake_settings().point;
+    measured.time.converged = false;
+    dataset.insert(measured, joulecast::testing::sample_provenance());
+    const Plan plan = make_plan({bag("a", {{1, 1}})}, &dataset, fake_settings());
+    EXPECT_EQ(plan.measured, 1);
+    EXPECT_TRUE(plan.rough.empty());
 }
 
 TEST(MakePlan, TakesEverythingAtEveryClockStageByStage) {
@@ -193,10 +274,10 @@ TEST(MakePlan, TakesEverythingAtEveryClockStageByStage) {
 TEST(MakePlan, CountsWhatTheSweepTakesBesideItsMeasurements) {
     PlanSettings settings = fake_settings();
     settings.budget_s = 5;
-    settings.overhead_s = 3.9;  // leaves room for two of 0.5 s
+    settings.overhead_s = 4.8;  // leaves room for two first passes of 0.0875 s
     const Plan plan = make_plan({bag("a", {{1, 1}, {2, 1}, {3, 1}})}, nullptr, settings);
     EXPECT_EQ(plan.operations.size(), 2u);
-    EXPECT_DOUBLE_EQ(plan.cost_s, 4.9);
+    EXPECT_DOUBLE_EQ(plan.cost_s, 4.975);
     settings.overhead_s = 6;
     EXPECT_EQ(make_plan({bag("a", {{1, 1}})}, nullptr, settings).cost_s, 0);  // nothing fits, so nothing is begun
 }
@@ -241,11 +322,11 @@ TEST(MakePlan, TakesTheProbeFirstAndAugmentationLast) {
     EXPECT_THAT(purposes(make_plan(bags, nullptr, settings)),
                 UnorderedElementsAre(Pair(r1, "operation"), Pair(r2, "operation"), Pair(r3, "operation"),
                                      Pair(r500, "probe"), Pair(r700, "augmentation")));
-    settings.budget_s = 1.0;  // two of 0.5 s
+    settings.budget_s = 0.2;  // two first passes of 0.0875 s
     const Plan two = make_plan(bags, nullptr, settings);
     EXPECT_THAT(purposes(two), UnorderedElementsAre(Pair(r500, "probe"), Pair(r3, "operation")));
     EXPECT_EQ(two.left_out, 3);
-    settings.budget_s = 2.0;
+    settings.budget_s = 0.4;  // four
     EXPECT_THAT(purposes(make_plan(bags, nullptr, settings)), Not(Contains(Pair(r700, "augmentation"))));
 }
 
@@ -253,7 +334,7 @@ TEST(MakePlan, TakesWhatAPlanNamesBeforeAllElseInItsOrder) {
     PlanSettings settings = fake_settings();
     settings.named = {{relu_row(900), Math::ieee}, {relu_row(800), Math::ieee}, {relu_row(1), Math::ieee}};
     settings.probe = {{relu_row(500), Math::ieee}};
-    settings.budget_s = 1.0;  // two of 0.5 s
+    settings.budget_s = 0.2;  // two first passes of 0.0875 s
     const Plan plan = make_plan({bag("a", {{2, 1}})}, nullptr, settings);
     EXPECT_THAT(signatures(plan), UnorderedElementsAre(signature(relu_row(900)), signature(relu_row(800))));
     EXPECT_EQ(plan.operations.at(0).purpose, Purpose::named);

@@ -96,9 +96,18 @@ TEST(PlanFile, NamesOperations) {
                 HasSubstr("nothing that could be measured"));
 }
 
-TEST(PlanFile, ChangesNoDevice) {
-    EXPECT_THAT(plan_error("models = a\nclocks = all\n"), HasSubstr("x.plan:2: a plan file changes no device"));
-    EXPECT_THAT(plan_error("models = a\npower-limits = 100\n"), HasSubstr("Say --power-limits"));
+TEST(PlanFile, HoldsClocksAndPowerLimits) {
+    std::istringstream text("models = a\nclocks = 600:1440:120\npower-limits = 150,165\n");
+    const ProfileRequest request = read_plan(text, "x.plan");
+    EXPECT_EQ(request.how.clocks, "600:1440:120");
+    EXPECT_EQ(request.how.power_limits, "150,165");
+    EXPECT_THAT(plan_error("models = a\nclocks = fast\n"), HasSubstr("x.plan:2: --clocks: 'fast' is no number"));
+    EXPECT_THAT(plan_error("models = a\npower-limits = -1\n"), HasSubstr("x.plan:2: --power-limits: '-1'"));
+    HowToMeasure one, other;
+    one.clocks = "900";
+    EXPECT_EQ(together(one, other).clocks, "900");
+    other.clocks = "1200";
+    EXPECT_THROW(together(one, other), UsageError);
 }
 
 TEST(PlanFile, RefusesWordsThatAreNone) {

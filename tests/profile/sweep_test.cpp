@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <csignal>
@@ -60,6 +61,7 @@ class SweepTest : public joulecast::testing::DatasetFolder {
         SweepSettings settings;
         settings.point = planned_.point;
         settings.budget_s = budget_s;
+        settings.pace_interval_s = pace_interval_s_;
         settings.interrupted = [] { return was_interrupted.load(); };
         settings.patience = [](const MeasureSettings&, double, bool) { return std::chrono::milliseconds(500); };
         settings.now_s = [this] { return now_s_ += look_s_; };
@@ -87,6 +89,7 @@ class SweepTest : public joulecast::testing::DatasetFolder {
     PlanSettings planned_ = fake_settings();
     std::string database_ = "a.db";
     double now_s_ = 0;
+    std::optional<double> pace_interval_s_;
     double look_s_ = 0.001;  ///< that pass with every look at the clock
     std::ostringstream output_;
 };
@@ -413,6 +416,79 @@ TEST_F(SweepTest, EndsWithTheBudgetAndLeavesTheSmallestShares) {
     std::int64_t small = 0;
     for (std::int64_t batch = 1; batch <= 50; ++batch) small += stored.contains(signature(relu_row(batch))) ? 1 : 0;
     EXPECT_LE(small, 15);
+}
+
+/// Milliseconds that the fake was asked to time.
+std::int64_t asked_ms(const Measurement& measurement) {
+    return measurement.time.calls_per_block;
+}
+
+TEST_F(SweepTest, SpendsWhatIsLeftOfABudgetOnWhatErrsMost) {
+    planned_.budget_s = 3;
+    look_s_ = 0.039;
+    const SweepResult result = profile({many(10)}, "--unsettled 1", output_, false, 3);
+    EXPECT_EQ(result.measured, 11);
+    EXPECT_EQ(result.left, 0);
+    EXPECT_GT(result.refined, 0);
+    EXPECT_LT(result.refined, 10);
+    // Each is called once, and errs by a hundredth of its time: the larger, the more.
+    std::int64_t refined = 0;
+    for (const auto& [text, measurement] : rows()) {
+        const bool is_large = measurement.time.mean_s * 1e6 > 10.5 - static_cast<double>(result.refined);
+        EXPECT_EQ(asked_ms(measurement), is_large ? 250 : 50) << text;
+        if (is_large) ++refined;
+    }
+    EXPECT_EQ(refined, result.refined);
+    EXPECT_EQ(Dataset(file()).networks().at(0).measurement.time.calls_per_block, 100);
+    // Asked again it goes on where it stopped.
+    look_s_ = 0.001;
+    const SweepResult again = profile({many(10)}, "--unsettled 1", output_, false, 3);
+    EXPECT_EQ(again.measured, 0);
+    EXPECT_EQ(again.refined, 10 - result.refined);
+    for (const auto& [text, measurement] : rows()) EXPECT_EQ(asked_ms(measurement), 250) << text;
+    EXPECT_EQ(profile({many(10)}, "--unsettled 1", output_, false, 3).refined, 0);
+}
+
+TEST_F(SweepTest, MeasuresNothingLongerThatHasSettled) {
+    planned_.budget_s = 3;
+    EXPECT_EQ(profile({many(10)}, "", output_, false, 3).refined, 0);
+}
+
+TEST_F(SweepTest, PutsNetworksBetweenTheOperationsOfABudget) {
+    planned_.budget_s = 60;
+    profile({many(60)}, "", output_, false, 60);
+    const Dataset dataset(file());
+    const std::string network = dataset.networks().at(0).measurement.started_at;
+    const auto before = std::ranges::count_if(
+        dataset.operations(), [&](const OperationRow& row) { return row.measurement.started_at < network; });
+    EXPECT_NEAR(static_cast<double>(before), 30, 5);  // in the middle; time stamps are of a millisecond
+}
+
+TEST_F(SweepTest, FollowsThePaceEveryFewSeconds) {
+    look_s_ = 0.1;
+    pace_interval_s_ = 5;
+    const SweepResult result = profile({many(60)});
+    // Three at the start, one every five seconds, one before the network and one at the end.
+    EXPECT_NEAR(static_cast<double>(result.references), now_s_ / 5 + 5, 3);
+    const Dataset dataset(file());
+    const std::string network = dataset.networks().at(0).measurement.started_at;
+    std::string last_before;
+    for (const ReferenceRow& row : dataset.references()) {
+        EXPECT_FALSE(row.drifted);
+        if (row.operation.starts_with("aten::mm") && row.started_at <= network) last_before = row.started_at;
+    }
+    for (const OperationRow& row : dataset.operations())  // nothing stands between the two
+        EXPECT_FALSE(row.measurement.started_at > last_before && row.measurement.started_at < network);
+}
+
+TEST_F(SweepTest, MarksNothingForDriftWhereABudgetFollowsThePace) {
+    look_s_ = 0.5;
+    pace_interval_s_ = 5;
+    planned_.budget_s = 600;
+    const SweepResult result = profile({many(60)}, "--drift 20:1000:1.5", output_, false, 600);
+    EXPECT_EQ(result.repeated, 0);
+    EXPECT_THAT(output_.str(), HasSubstr("the machine's pace changes"));
+    for (const auto& [text, measurement] : rows()) EXPECT_EQ(measurement.message, "") << text;
 }
 
 TEST_F(SweepTest, TwoSweepsOnOneDatabaseShareTheWork) {

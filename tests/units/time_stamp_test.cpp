@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace joulecast {
@@ -27,6 +28,16 @@ TEST(TimeStamp, WhatIsNoTimeIsEmpty) {
          {-1.0, 1e18, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
         EXPECT_EQ(utc_time_stamp(time), "");
     }
+}
+
+TEST(TimeStamp, IsReadBack) {
+    for (const double time : {0.0, 1709210096.789, 253402300798.0}) {
+        EXPECT_NEAR(seconds_since_1970(utc_time_stamp(time)), time, 1e-3);
+        EXPECT_EQ(seconds_since_1970(utc_second_stamp(time)), std::floor(time));
+    }
+    for (const char* wrong :
+         {"", "2024-02-30T12:00:00Z", "2024-02-29T24:00:00Z", "2024-02-29T12:00:00", "t0", "2024-02-29T12:00:00Z."})
+        EXPECT_TRUE(std::isnan(seconds_since_1970(wrong))) << wrong;
 }
 
 }  // namespace

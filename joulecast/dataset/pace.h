@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "joulecast/dataset/dataset.h"
+
+namespace joulecast {
+
+/// How much longer than usual a machine took for everything at a moment, by the reference operation that sweeps repeat
+/// every few seconds (docs/method.md, "Pace"). Usual is the median of all repeats on that device with the same worker,
+/// number of threads and clocks.
+class Pace {
+  public:
+    explicit Pace(std::span<const ReferenceRow> references) : Pace(references, references) {}
+    /// The same with the median of `usual` as 1, so that two databases of one machine can be put to one pace.
+    Pace(std::span<const ReferenceRow> references, std::span<const ReferenceRow> usual);
+
+    /// 1.1: everything took a tenth longer. 1 where it is not known: fewer than three repeats, repeats too far apart in
+    /// time to follow the machine, or repeats that differ by no more than they err. `started_at` as of Measurement.
+    double at(const OperatingPoint& asked, const Provenance& provenance, const std::string& started_at) const;
+
+    /// Of all that was measured under the same conditions: the median, NaN where no repeats tell.
+    double median_of(const OperatingPoint& asked, const Provenance& provenance) const;
+
+  private:
+    struct Course {
+        std::vector<double> at_s;  ///< since 1970, ascending
+        std::vector<double> log_pace;
+    };
+    const Course* course(const OperatingPoint& asked, const Provenance& provenance) const;
+    std::map<std::string, Course> courses_;  ///< by conditions
+};
+
+/// Times and energies as they would have been at the usual pace; power stays as it was.
+void put_to_one_pace(std::vector<OperationRow>& rows, const Pace& pace);
+void put_to_one_pace(std::vector<NetworkRow>& rows, const Pace& pace);
+
+}  // namespace joulecast

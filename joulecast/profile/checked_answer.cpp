@@ -1,0 +1,84 @@
+#include "joulecast/profile/checked_answer.h"
+
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "joulecast/dataset/columns.h"
+
+namespace joulecast {
+namespace {
+
+/// What a failed trial keeps: that it was tried, and why it failed.
+template <class Result>
+void forget_numbers(Result& result) {
+    result.time = {};
+    result.forward.reset();
+    result.issue.reset();
+    result.energy.reset();
+    result.peak_memory_bytes = result.workspace_bytes = std::numeric_limits<double>::quiet_NaN();
+    result.block_s.clear();
+    result.wall_s = 0;
+    if constexpr (requires { result.hot; }) {
+        result.hot.reset();
+        result.working_set_bytes = 0;
+        result.rotation = 1;
+    } else {
+        result.resident_bytes = std::numeric_limits<double>::quiet_NaN();
+    }
+}
+
+template <class Result>
+void refuse_impossible(Result& result) {
+    if (const auto why = impossible(result)) {
+        result.outcome = Outcome::crashed;
+        result.message = "the worker answered with numbers that cannot be: " + *why;
+        forget_numbers(result);
+    }
+}
+
+/// A worker that knows of engines measures with the one it was asked for; one that does not says nothing of it, which
+/// reads as the default.
+template <class Result>
+void refuse_other_engine(Result& result) {
+    std::string& real = result.real.engine;
+    if (real != result.asked.engine && real != OperatingPoint{}.engine) {
+        result.outcome = Outcome::crashed;
+        result.message = "the worker measured with engine " + real + ", not " + result.asked.engine;
+        forget_numbers(result);
+    }
+    real = result.asked.engine;
+}
+
+}  // namespace
+
+bool is_timed(Outcome outcome) {
+    return outcome == Outcome::ok || outcome == Outcome::unstable;
+}
+
+Measurement checked(Measurement answer, const Operation& operation, const OperatingPoint& point) {
+    answer.operation = operation;
+    answer.asked = point;
+    refuse_other_engine(answer);
+    refuse_impossible(answer);
+    return answer;
+}
+
+NetworkMeasurement checked(NetworkMeasurement answer, const NetworkMeasurement& asked) {
+    answer.model = asked.model;
+    answer.symbols = asked.symbols;
+    answer.mode = asked.mode;
+    answer.precision = asked.precision;
+    answer.asked = asked.asked;
+    refuse_other_engine(answer);
+    refuse_impossible(answer);
+    if (is_timed(answer.outcome) && answer.optimizer != asked.optimizer) {
+        answer.outcome = Outcome::unsupported;
+        answer.message = "the worker did not update the weights with " + std::string(name(asked.optimizer));
+        forget_numbers(answer);
+    }
+    answer.optimizer = asked.optimizer;
+    return answer;
+}
+
+}  // namespace joulecast

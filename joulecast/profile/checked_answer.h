@@ -1,0 +1,15 @@
+#pragma once
+
+#include "joulecast/measure/measurement.h"
+
+namespace joulecast {
+
+/// It has a time: ok or unstable.
+bool is_timed(Outcome outcome);
+
+/// What a worker answered, made fit to store: the asked operation and point, and no numbers that cannot be.
+Measurement checked(Measurement answer, const Operation& operation, const OperatingPoint& point);
+/// The same; `unsupported` where it did not update the weights as asked.
+NetworkMeasurement checked(NetworkMeasurement answer, const NetworkMeasurement& asked);
+
+}  // namespace joulecast
