@@ -76,7 +76,8 @@ void LoadedDevice::calibrate_clocks() {
     const auto clocks = measured_clocks(*database_, device());
     if (!clocks) return;
     for (DeviceModel& model : chosen_.predictor.devices) {
-        if (model.device.id == device().id) model.clocks = clocks;
+        // Over clocks its own parameters are what its operations were learned with.
+        if (model.device.id == device().id && !model.over_clocks) model.clocks = clocks;
     }
 }
 

@@ -213,6 +213,10 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, Ex
         DeviceModel& device = current(predictor, in);
         if (!device.clocks) in.fail("residuals over the clocks come before what they belong to");
         device.clocks->residuals = take_residuals(in);
+    } else if (tag == "OVCL") {
+        DeviceModel& device = current(predictor, in);
+        if (!device.clocks) in.fail("its trained clocks come before what they belong to");
+        device.over_clocks = take_over_clocks(in);
     } else if (tag == "POOL") {
         predictor.pooled.push_back(take_pooled(in));
     } else if (tag == "PMOD") {
@@ -276,6 +280,8 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
         out.section("CLCK", [&](ByteWriter& w) { put_clocks(w, *device.clocks); });
         if (!device.clocks->residuals.empty())
             out.section("CRES", [&](ByteWriter& w) { put_residuals(w, device.clocks->residuals); });
+        if (device.over_clocks)
+            out.section("OVCL", [&](ByteWriter& w) { put_over_clocks(w, *device.over_clocks); });
     }
     for (const PooledModel& pooled : predictor.pooled) {
         out.section("POOL", [&](ByteWriter& w) { put_pooled(w, pooled); });
@@ -299,6 +305,13 @@ Predictor from_jcp(std::span<const std::byte> bytes, const std::string& name) {
     Predictor predictor;
     for (std::size_t i = 0; i < sections.size(); ++i)
         take_section(predictor, sections[i].tag, read[i].rest, std::move(read[i].model));
+    for (const DeviceModel& device : predictor.devices) {
+        const bool is_above_idle = std::ranges::any_of(device.models, [](const FamilyModel& model) {
+            return model.parts.front().base == Base::dynamic_watt;
+        });
+        if (is_above_idle && !device.over_clocks)
+            ByteReader({}, "predictor " + name).fail("a power model lacks the clocks that it was trained at");
+    }
     if (predictor.devices.empty() && predictor.pooled.empty())
         ByteReader({}, "predictor " + name).fail("it covers no device");
     return predictor;

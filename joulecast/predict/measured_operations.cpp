@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "joulecast/units/normal.h"
 
@@ -17,6 +19,56 @@ Estimate<Unit> middle(std::vector<double> values, double half_width) {
     std::sort(values.begin(), values.end());
     const double value = (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
     return {Unit(value), Unit(std::max(0.0, values.front() - half_width)), Unit(values.back() + half_width)};
+}
+
+/// Clocks within this share of each other are one.
+constexpr double same_clock = 0.005;
+
+double clock_of(double real, double asked) {
+    return real > 0 ? real : asked;
+}
+
+MeasuredOperation middle_of(std::span<const Measurement* const> repeats) {
+    std::vector<double> times;
+    std::vector<double> watts;
+    double half_width = 0;
+    double watts_half_width = 0;
+    for (const Measurement* one : repeats) {
+        times.push_back(measured_seconds(*one));
+        if (one->time.half_width_s > 0) half_width = std::max(half_width, one->time.half_width_s * from_95_to_90);
+        if (!(measured_watts(*one) > 0)) continue;
+        watts.push_back(measured_watts(*one));
+        const double of_energy = one->energy->half_width_j / one->energy->energy_j;
+        if (of_energy > 0) watts_half_width = std::max(watts_half_width, of_energy * watts.back() * from_95_to_90);
+    }
+    MeasuredOperation measured{middle<Seconds>(times, half_width), {}};
+    if (!watts.empty()) measured.power = middle<Watts>(watts, watts_half_width);
+    return measured;
+}
+
+std::vector<MeasuredAtClock> by_clock(std::vector<const Measurement*> repeats) {
+    const auto sm_clock = [](const Measurement* m) { return clock_of(m->real.sm_clock_mhz, m->asked.sm_clock_mhz); };
+    const auto memory_clock = [](const Measurement* m) {
+        const double clock = clock_of(m->real.memory_clock_mhz, m->asked.memory_clock_mhz);
+        return clock > 0 ? clock : 0;
+    };
+    std::erase_if(repeats, [&](const Measurement* m) { return !(sm_clock(m) > 0); });
+    std::stable_sort(repeats.begin(), repeats.end(), [&](const Measurement* a, const Measurement* b) {
+        return std::pair(memory_clock(a), sm_clock(a)) < std::pair(memory_clock(b), sm_clock(b));
+    });
+    std::vector<MeasuredAtClock> all;
+    for (std::size_t begin = 0; begin < repeats.size();) {
+        std::size_t end = begin + 1;
+        while (end < repeats.size() && memory_clock(repeats[end]) == memory_clock(repeats[begin]) &&
+               sm_clock(repeats[end]) <= sm_clock(repeats[begin]) * (1 + same_clock))
+            ++end;
+        const MeasuredOperation here = middle_of(std::span(repeats).subspan(begin, end - begin));
+        const double memory = memory_clock(repeats[begin]);
+        all.push_back({sm_clock(repeats[begin + (end - begin) / 2]),
+                       memory > 0 ? memory : std::numeric_limits<double>::quiet_NaN(), here.time, here.power});
+        begin = end;
+    }
+    return all;
 }
 
 }  // namespace
@@ -58,21 +110,9 @@ MeasuredOperations measured_operations(std::span<const OperationRow> rows) {
         }
     }
     MeasuredOperations measured;
-    for (auto& [text, all] : by_signature) {
-        std::vector<double> times;
-        std::vector<double> watts;
-        double half_width = 0;
-        double watts_half_width = 0;
-        for (const Measurement* one : all) {
-            times.push_back(measured_seconds(*one));
-            if (one->time.half_width_s > 0) half_width = std::max(half_width, one->time.half_width_s * from_95_to_90);
-            if (!(measured_watts(*one) > 0)) continue;
-            watts.push_back(measured_watts(*one));
-            const double of_energy = one->energy->half_width_j / one->energy->energy_j;
-            if (of_energy > 0) watts_half_width = std::max(watts_half_width, of_energy * watts.back() * from_95_to_90);
-        }
-        measured[text].time = middle<Seconds>(times, half_width);
-        if (!watts.empty()) measured[text].power = middle<Watts>(watts, watts_half_width);
+    for (const auto& [text, repeats] : by_signature) {
+        MeasuredOperation& one = measured[text] = middle_of(repeats);
+        one.at_clocks = by_clock(repeats);
     }
     return measured;
 }

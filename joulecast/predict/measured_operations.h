@@ -1,8 +1,10 @@
 #pragma once
 
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/predict/predictor.h"
@@ -14,10 +16,19 @@ double measured_seconds(const Measurement& measurement);
 /// Whether a row can be learned from: ok or unstable, with a positive time.
 bool is_usable(const Measurement& measurement);
 
+/// What was measured of one operation at one clock.
+struct MeasuredAtClock {
+    double sm_clock_mhz = 0;  ///< as read, else as asked for
+    double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+    Estimate<Seconds> time;
+    Estimate<Watts> power;
+};
+
 /// What was measured of one operation; power unknown() where there was no meter.
 struct MeasuredOperation {
     Estimate<Seconds> time;
     Estimate<Watts> power;
+    std::vector<MeasuredAtClock> at_clocks = {};  ///< by clock, where clocks are known; `time` is of all of them
 };
 
 /// Measured on one device and setting, by signature: operations found here need no forecast.
