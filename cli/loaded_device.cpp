@@ -25,7 +25,7 @@ MeasuredOperations measured_as(const DeviceModel& model, const std::vector<Opera
         const bool fits = real.threads == model.point.threads && real.host == model.point.host;
         return real.math == model.point.math && (fits || model.unseen);
     });
-    return measured_operations(rows);
+    return measured_operations(rows, model.device.last_level_cache_bytes);
 }
 
 /// Operations of more than this many are taken that tell most.

@@ -12,6 +12,7 @@
 #include "joulecast/learn/parallel.h"
 #include "joulecast/predict/forecast_log.h"
 #include "joulecast/predict/over_clocks.h"
+#include "joulecast/units/statistics.h"
 
 namespace joulecast {
 namespace {
@@ -32,10 +33,13 @@ std::size_t least_rows_of_law_of(const DeviceModel& frame) {
 
 std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows, std::size_t least_rows) {
     std::map<std::string, std::vector<LawSample>> samples;
+    std::map<std::string, std::vector<double>> issuing;
     for (const TrainingRow* row : rows) {
         const LawSample sample{row->operation.roofline, row->time_s};
-        samples[law_key(row->operation.operation)].push_back(sample);
-        samples[family_law_key(row->operation.operation)].push_back(sample);
+        for (const std::string& key : {law_key(row->operation.operation), family_law_key(row->operation.operation)}) {
+            samples[key].push_back(sample);
+            if (row->issue_s > 0) issuing[key].push_back(row->issue_s);
+        }
     }
     std::vector<TrainedLaw> laws;
     for (const auto& [key, of_key] : samples) {
@@ -43,13 +47,16 @@ std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows, std::
         const bool of_family = is_family_law_key(key);
         if (of_key.size() < least_rows && !of_family) continue;
         laws.push_back({key, fit_law(of_key), static_cast<std::int64_t>(of_key.size())});
+        if (const auto found = issuing.find(key); found != issuing.end()) laws.back().issue_s = median(found->second);
     }
     return laws;
 }
 
+/// Of what the host takes for a call: the floor where nobody measured it apart.
 double smallest_floor(const std::vector<TrainedLaw>& laws) {
     double smallest = std::numeric_limits<double>::infinity();
-    for (const TrainedLaw& law : laws) smallest = std::min(smallest, law.law.floor_s);
+    for (const TrainedLaw& law : laws)
+        smallest = std::min(smallest, law.issue_s > 0 ? law.issue_s : law.law.floor_s);
     return std::isfinite(smallest) ? smallest : 0;
 }
 

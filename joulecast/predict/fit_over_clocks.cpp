@@ -138,6 +138,22 @@ std::vector<IdlePoint> idle_points(std::span<const TrainingRow> rows, std::span<
     return points;
 }
 
+/// Idle power goes on beyond the outermost clocks as between the two next to them, down to half of the last.
+void extend(std::vector<IdlePoint>& points, double lowest_mhz, double highest_mhz) {
+    if (points.size() < 2) return;
+    const auto beyond = [](const IdlePoint& end, const IdlePoint& next, double mhz) {
+        const double slope = (next.power_w - end.power_w) / (next.sm_clock_mhz - end.sm_clock_mhz);
+        IdlePoint point = end;
+        point.sm_clock_mhz = mhz;
+        point.power_w = std::max(end.power_w / 2, end.power_w + slope * (mhz - end.sm_clock_mhz));
+        return point;
+    };
+    if (lowest_mhz < points.front().sm_clock_mhz)
+        points.insert(points.begin(), beyond(points[0], points[1], lowest_mhz));
+    if (highest_mhz > points.back().sm_clock_mhz)
+        points.push_back(beyond(points.back(), points[points.size() - 2], highest_mhz));
+}
+
 /// What the sheet lacks is told by the rows: parameters over clocks need a highest clock and a power.
 Device with_clocks_of(Device device, std::span<const TrainingRow> rows) {
     double highest = 0, limit = 0;
@@ -212,6 +228,7 @@ ClockParameters fitted_clocks(const Device& device, std::span<const TrainingRow>
         parameters.memory_mhz = std::fmax(parameters.memory_mhz, clock.memory_clock_mhz);
     }
     parameters.idle = idle_points(rows, clocks);
+    extend(parameters.idle, parameters.lowest_mhz, parameters.highest_mhz);
     std::vector<SweptWorkload> workloads = swept_operations(rows, parameters);
     append_networks(networks, parameters, workloads);
     if (workloads.empty()) return parameters;

@@ -258,6 +258,10 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
         forecast_time(device, columns, operation, known, forecast);
     }
     if (device.device.kind == Device::Kind::gpu) {
+        // Where issuing was measured apart, the time is all of it the device's.
+        const TrainedLaw* law = device.unseen ? nullptr : find_trained_law(device, operation.operation);
+        if (law && law->issue_s > 0 && !costs_nothing(operation.family()))
+            forecast.kernel_s = forecast.cost.device_time.value.value();
         const double floor = issue_seconds(device, operation, forecast.cost.device_time.value.value());
         forecast.cost.host_time = {Seconds(floor), Seconds(floor), Seconds(floor)};
     }
@@ -270,7 +274,10 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
         forecast.power = power.watts;
         forecast.power_evidence = power.evidence;
     }
-    if (is_moved && operation.family() != Family::symbolic) over_clocks->correct(forecast);
+    if (is_moved && operation.family() != Family::symbolic) {
+        over_clocks->correct(forecast);
+        if (!std::isnan(forecast.kernel_s)) forecast.kernel_s = forecast.cost.device_time.value.value();
+    }
     set_energy(device, operation.clocks, forecast);
     if (operation.family() == Family::symbolic && !is_measured) return forecast;
     forecast.cost.peak_memory = forecast_memory(device, columns, operation);
@@ -283,8 +290,9 @@ double issue_seconds(const DeviceModel& device, const PreparedOperation& operati
     if (costs_nothing(operation.family())) return call_s;
     // Where launches were measured, they may have been those of a CUDA graph; the host issues eagerly.
     if (device.unseen) return device.call_overhead_s;
-    const Law* law = find_law(device, operation.operation);
-    return std::min(call_s, law ? law->floor_s : device.call_overhead_s);
+    const TrainedLaw* law = find_trained_law(device, operation.operation);
+    if (law && law->issue_s > 0) return law->issue_s;
+    return std::min(call_s, law ? law->law.floor_s : device.call_overhead_s);
 }
 
 OperationForecast forecast_operation(const DeviceModel& device, std::span<const Feature* const> columns,

@@ -1,6 +1,7 @@
 #include "joulecast/predict/jcp.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -67,6 +68,20 @@ void take_laws(ByteReader& in, DeviceModel& device) {
     }
     const auto by_key = [](const TrainedLaw& a, const TrainedLaw& b) { return a.key < b.key; };
     if (!std::is_sorted(device.laws.begin(), device.laws.end(), by_key)) in.fail("its laws are not sorted");
+}
+
+/// What the host takes for calls of each law; a file without the section knows none.
+void put_issuing(ByteWriter& out, const DeviceModel& device) {
+    out.number(static_cast<std::uint32_t>(device.laws.size()));
+    for (const TrainedLaw& law : device.laws) out.real(law.issue_s);
+}
+
+void take_issuing(ByteReader& in, DeviceModel& device) {
+    if (in.count(8) != device.laws.size()) in.fail("its times of issuing are not those of its laws");
+    for (TrainedLaw& law : device.laws) {
+        law.issue_s = in.real();  // NaN: not measured
+        if (law.issue_s <= 0 || std::isinf(law.issue_s)) in.fail("a time of issuing is not positive");
+    }
 }
 
 void put_calibration(ByteWriter& out, const DeviceModel& device) {
@@ -196,6 +211,8 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, Ex
         take_sheet(in, current(predictor, in).device);
     } else if (tag == "LAWS") {
         take_laws(in, current(predictor, in));
+    } else if (tag == "ISSU") {
+        take_issuing(in, current(predictor, in));
     } else if (tag == "MODL") {
         if (!fits(model.model, predictor)) in.fail("a model comes before the feature list");
         current(predictor, in).models.push_back(std::move(model.model));
@@ -269,6 +286,9 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
         });
         out.section("SHEE", [&](ByteWriter& w) { put_sheet(w, device.device); });
         out.section("LAWS", [&](ByteWriter& w) { put_laws(w, device); });
+        const auto is_issued = [](const TrainedLaw& law) { return law.issue_s > 0; };
+        if (std::ranges::any_of(device.laws, is_issued))
+            out.section("ISSU", [&](ByteWriter& w) { put_issuing(w, device); });
         for (const FamilyModel& model : device.models) {
             out.section("MODL", [&](ByteWriter& w) { put(w, model); });
         }

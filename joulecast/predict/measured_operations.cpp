@@ -28,13 +28,14 @@ double clock_of(double real, double asked) {
     return real > 0 ? real : asked;
 }
 
-MeasuredOperation middle_of(std::span<const Measurement* const> repeats) {
+MeasuredOperation middle_of(std::span<const Measurement* const> repeats, double cache_bytes) {
     std::vector<double> times;
     std::vector<double> watts;
     double half_width = 0;
     double watts_half_width = 0;
+    const Dimensions sizes = cache_bytes > 0 ? dimensions(repeats.front()->operation) : Dimensions{};
     for (const Measurement* one : repeats) {
-        times.push_back(measured_seconds(*one));
+        times.push_back(cache_bytes > 0 ? seconds_in_network(*one, sizes, cache_bytes) : measured_seconds(*one));
         if (one->time.half_width_s > 0) half_width = std::max(half_width, one->time.half_width_s * from_95_to_90);
         if (!(measured_watts(*one) > 0)) continue;
         watts.push_back(measured_watts(*one));
@@ -46,7 +47,7 @@ MeasuredOperation middle_of(std::span<const Measurement* const> repeats) {
     return measured;
 }
 
-std::vector<MeasuredAtClock> by_clock(std::vector<const Measurement*> repeats) {
+std::vector<MeasuredAtClock> by_clock(std::vector<const Measurement*> repeats, double cache_bytes) {
     const auto sm_clock = [](const Measurement* m) { return clock_of(m->real.sm_clock_mhz, m->asked.sm_clock_mhz); };
     const auto memory_clock = [](const Measurement* m) {
         const double clock = clock_of(m->real.memory_clock_mhz, m->asked.memory_clock_mhz);
@@ -62,7 +63,7 @@ std::vector<MeasuredAtClock> by_clock(std::vector<const Measurement*> repeats) {
         while (end < repeats.size() && memory_clock(repeats[end]) == memory_clock(repeats[begin]) &&
                sm_clock(repeats[end]) <= sm_clock(repeats[begin]) * (1 + same_clock))
             ++end;
-        const MeasuredOperation here = middle_of(std::span(repeats).subspan(begin, end - begin));
+        const MeasuredOperation here = middle_of(std::span(repeats).subspan(begin, end - begin), cache_bytes);
         const double memory = memory_clock(repeats[begin]);
         all.push_back({sm_clock(repeats[begin + (end - begin) / 2]),
                        memory > 0 ? memory : std::numeric_limits<double>::quiet_NaN(), here.time, here.power});
@@ -75,6 +76,20 @@ std::vector<MeasuredAtClock> by_clock(std::vector<const Measurement*> repeats) {
 
 double measured_seconds(const Measurement& measurement) {
     return measurement.time.median_s;
+}
+
+double seconds_in_network(const Measurement& measurement, const Dimensions& dimensions, double cache_bytes) {
+    const double cold = measured_seconds(measurement);
+    const bool is_told = measurement.issue && measurement.hot && measurement.hot->median_s > 0 && cache_bytes > 0;
+    if (!is_told || mode(measurement.operation) == Mode::training) return cold;
+    const Counts& counts = dimensions.forward;
+    const auto bytes = static_cast<double>(counts.bytes_read + counts.bytes_written);
+    const double weights = std::isnan(dimensions.weight_bytes) ? 0 : std::min(dimensions.weight_bytes, bytes);
+    const double passing = bytes - weights;
+    if (!(bytes > 0)) return cold;
+    const double kept = passing > 0 ? std::min(1.0, cache_bytes / passing) * passing : 0;
+    const double hot = std::min(cold, measurement.hot->median_s);
+    return hot + (cold - hot) * (1 - kept / bytes);
 }
 
 bool is_usable(const Measurement& measurement) {
@@ -102,7 +117,7 @@ double measured_joules(const NetworkMeasurement& measurement) {
     return energy.energy_j > 0 ? energy.energy_j : std::numeric_limits<double>::quiet_NaN();
 }
 
-MeasuredOperations measured_operations(std::span<const OperationRow> rows) {
+MeasuredOperations measured_operations(std::span<const OperationRow> rows, double cache_bytes) {
     std::map<std::string, std::vector<const Measurement*>> by_signature;
     for (const OperationRow& row : rows) {
         if (is_usable(row.measurement)) {
@@ -111,8 +126,8 @@ MeasuredOperations measured_operations(std::span<const OperationRow> rows) {
     }
     MeasuredOperations measured;
     for (const auto& [text, repeats] : by_signature) {
-        MeasuredOperation& one = measured[text] = middle_of(repeats);
-        one.at_clocks = by_clock(repeats);
+        MeasuredOperation& one = measured[text] = middle_of(repeats, cache_bytes);
+        one.at_clocks = by_clock(repeats, cache_bytes);
     }
     return measured;
 }

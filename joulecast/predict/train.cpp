@@ -237,8 +237,9 @@ std::vector<TrainingRow> training_rows_at(std::span<const OperationRow> rows, co
     for (const OperationRow& row : rows) {
         const Measurement& m = row.measurement;
         if (!is_taken(m)) continue;
-        TrainingRow ready{prepare(m.operation, device, setting.math), operation_group(m.operation), measured_seconds(m),
+        TrainingRow ready{prepare(m.operation, device, setting.math), operation_group(m.operation), 0,
                           m.peak_memory_bytes};
+        ready.time_s = seconds_in_network(m, ready.operation.dimensions, device.last_level_cache_bytes);
         if (m.energy && !(m.energy->suspect && has_trusted)) ready.power_w = measured_watts(m);
         if (m.energy) ready.idle_power_w = m.energy->idle_power_w;
         set_clocks(ready, m);
