@@ -25,7 +25,7 @@ MeasuredOperations measured_as(const DeviceModel& model, const std::vector<Opera
         const bool fits = real.threads == model.point.threads && real.host == model.point.host;
         return real.math == model.point.math && real.engine == model.point.engine && (fits || model.unseen);
     });
-    return measured_operations(rows);
+    return measured_operations(rows, model.device.last_level_cache_bytes);
 }
 
 /// Operations of more than this many are taken that tell most.
@@ -82,7 +82,8 @@ void LoadedDevice::calibrate_clocks() {
     const auto clocks = measured_clocks(*database_, device());
     if (!clocks) return;
     for (DeviceModel& model : chosen_.predictor.devices) {
-        if (model.device.id == device().id) model.clocks = clocks;
+        // Over clocks its own parameters are what its operations were learned with.
+        if (model.device.id == device().id && !model.over_clocks) model.clocks = clocks;
     }
 }
 

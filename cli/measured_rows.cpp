@@ -88,7 +88,7 @@ MeasuredRows operations_at(const Stored& stored, const OperatingPoint& setting) 
     std::copy_if(stored.operations.begin(), stored.operations.end(), std::back_inserter(found.rows),
                  [&](const OperationRow& row) { return same_setting(row.measurement.real, setting); });
     found.operations = training_rows_at(found.rows, stored.device, setting);
-    found.measured = measured_operations(found.rows);
+    found.measured = measured_operations(found.rows, stored.device.last_level_cache_bytes);
     return found;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
@@ -17,6 +18,7 @@
 #include "cli/what_next.h"
 #include "joulecast/error.h"
 #include "joulecast/predict/fit_models.h"
+#include "joulecast/predict/fit_over_clocks.h"
 #include "joulecast/predict/jcp.h"
 #include "joulecast/predict/outliers.h"
 #include "joulecast/predict/physical_samples.h"
@@ -83,6 +85,13 @@ nlohmann::ordered_json to_json(const Predictor& predictor, const std::string& pa
             one["network_energy_factors"][correction.key] = correction.energy_factor;
         }
         one["engine"] = device.point.engine;
+        one["trained_clocks"] = nlohmann::ordered_json::array();
+        if (device.over_clocks) {
+            for (const TrainedClock& clock : device.over_clocks->trained)
+                one["trained_clocks"].push_back({{"sm_clock_mhz", clock.sm_clock_mhz},
+                                                 {"memory_clock_mhz", clock.memory_clock_mhz},
+                                                 {"rows", clock.rows}});
+        }
         one["host"] = name(device.point.host);
         one["hosts"] = nlohmann::ordered_json::array();
         for (const HostExtra& extra : device.hosts)
@@ -110,6 +119,15 @@ nlohmann::ordered_json to_json(const Predictor& predictor, const std::string& pa
     return answer;
 }
 
+/// "core clocks 510 to 1410 MHz; "
+std::string clocks_text(const DeviceModel& device) {
+    if (!device.over_clocks) return "";
+    const auto& trained = device.over_clocks->trained;
+    const auto [low, high] = std::ranges::minmax(trained, {}, &TrainedClock::sm_clock_mhz);
+    return "measured at core clocks from " + show(low.sm_clock_mhz, Show::number) + " to " +
+           show(high.sm_clock_mhz, Show::number) + " MHz; ";
+}
+
 std::string to_text(const Predictor& predictor, const std::string& path, std::uintmax_t bytes) {
     std::string text = path + ": " + show(static_cast<double>(bytes), Show::bytes) + ", from " +
                        std::to_string(predictor.origin.rows) + " rows\n\n" +
@@ -117,6 +135,7 @@ std::string to_text(const Predictor& predictor, const std::string& path, std::ui
     for (const DeviceModel& device : predictor.devices) {
         text += "\n" + device.device.id + " (" + std::string(name(device.point.math)) + ", " +
                 std::to_string(device.point.threads) + " threads): ";
+        text += clocks_text(device);
         text += device.networks == 0 ? "no measured networks, so their times get no correction"
                                      : std::to_string(device.networks) + " measured networks";
         for (const NetworkCorrection& correction : device.corrections) {
@@ -251,7 +270,9 @@ Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> all, bool po
             tell_samples(rows, candidates(settings));
             DeviceModel& device = predictor.devices.emplace_back(
                 train_device(rows.device, rows.setting, rows.operations, rows.networks, settings));
-            device.clocks = measured_clocks(dataset, rows.device);
+            if (const std::string left = rows_left_out(device, rows.operations); !left.empty())
+                std::cerr << "joulecast: " << left << '\n';
+            if (!device.over_clocks) device.clocks = measured_clocks(dataset, rows.device);
             append_power_samples(device, rows, samples);
         }
         std::move(rows.rows.begin(), rows.rows.end(), std::back_inserter(sources));

@@ -1,5 +1,6 @@
 #include "cli/validation_output.h"
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <iterator>
@@ -81,7 +82,11 @@ const std::vector<Column<NetworkAccuracy>>& network_columns() {
         {"network", "network", Show::text, [](const N& n) { return n.network; }},
         {"device", "device", Show::text, [](const N& n) { return n.device; }},
         {"symbols", "sizes", Show::text, [](const N& n) { return values_text(n.symbols); }},
-        {"clock_mhz", "clock", Show::number, [](const N&) { return Cell(); }},
+        {"clock_mhz", "clock", Show::number, [](const N& n) { return known(n.sm_clock_mhz); }},
+        {"memory_clock_mhz", "memory clock", Show::number, [](const N& n) { return known(n.memory_clock_mhz); }},
+        {"power_limit_w", "limit", Show::number, [](const N& n) { return known(n.power_limit_w); }},
+        {"real_clock_mhz", "ran at", Show::number, [](const N& n) { return known(n.real_sm_clock_mhz); }},
+        {"predicted_clock_mhz", "forecast", Show::number, [](const N& n) { return known(n.predicted_sm_clock_mhz); }},
         {"mode", "mode", Show::text, [](const N& n) { return std::string(name(n.mode)); }},
         {"precision", "precision", Show::text, [](const N& n) { return n.precision; }},
         {"engine", "engine", Show::text, [](const N& n) { return n.engine; }},
@@ -97,6 +102,15 @@ const std::vector<Column<NetworkAccuracy>>& network_columns() {
         {"summed_error", "Σ error", Show::percent,
          [](const N& n) { return known(n.summed_time_s / n.measured_time_s - 1); }},
         {"summed_measured_share", "Σ covers", Show::percent, [](const N& n) { return n.measured_share; }},
+        {"measured_power_w", "power", Show::number, [](const N& n) { return known(n.measured_power_w); }},
+        {"predicted_power_w", "forecast", Show::number,
+         [](const N& n) { return known(n.predicted_power.value.value()); }},
+        {"predicted_power_low_w", "low", Show::number,
+         [](const N& n) { return known(n.predicted_power.low.value()); }},
+        {"predicted_power_high_w", "high", Show::number,
+         [](const N& n) { return known(n.predicted_power.high.value()); }},
+        {"power_error", "error", Show::percent,
+         [](const N& n) { return known(n.predicted_power.value.value() / n.measured_power_w - 1); }},
         {"measured_energy_j", "energy", Show::joules, [](const N& n) { return known(n.measured_energy_j); }},
         {"predicted_energy_j", "forecast", Show::joules,
          [](const N& n) { return known(n.predicted_energy.value.value()); }},
@@ -138,8 +152,8 @@ struct NetworkSummary {
     std::string mode;
     std::string precision;
     std::string host;
-    std::vector<double> forecast, summed, memory, energy, summed_energy;
-    Coverage time_interval, energy_interval;
+    std::vector<double> forecast, summed, memory, power, energy, summed_energy;
+    Coverage time_interval, power_interval, energy_interval;
 };
 
 template <class Unit>
@@ -153,7 +167,7 @@ NetworkSummary summary(const std::string& mode, const std::string& precision, co
     s.mode = mode;
     s.precision = precision;
     s.host = host;
-    std::vector<IntervalOutcome> time, energy_outcomes;
+    std::vector<IntervalOutcome> time, power_outcomes, energy_outcomes;
     for (const NetworkAccuracy& n : networks) {
         if (mode != "all" && (mode != name(n.mode) || precision != n.precision || host != name(n.host))) continue;
         s.forecast.push_back(relative_error(n.predicted_time.value.value(), n.measured_time_s));
@@ -161,6 +175,13 @@ NetworkSummary summary(const std::string& mode, const std::string& precision, co
         const double memory = relative_error(n.predicted_peak_bytes, n.measured_peak_bytes);
         if (std::isfinite(memory)) s.memory.push_back(memory);
         time.push_back({n.inside_interval, relative_width(n.predicted_time)});
+        const Estimate<Watts>& watts = n.predicted_power;
+        const double power = relative_error(watts.value.value(), n.measured_power_w);
+        if (std::isfinite(power)) {
+            const bool inside = watts.low.value() <= n.measured_power_w && n.measured_power_w <= watts.high.value();
+            s.power.push_back(power);
+            power_outcomes.push_back({inside, relative_width(watts)});
+        }
         const double energy = relative_error(n.predicted_energy.value.value(), n.measured_energy_j);
         if (std::isfinite(energy)) s.energy.push_back(energy);
         const double summed_energy = relative_error(n.summed_energy_j, n.measured_energy_j);
@@ -169,6 +190,7 @@ NetworkSummary summary(const std::string& mode, const std::string& precision, co
             energy_outcomes.push_back({*n.energy_inside_interval, relative_width(n.predicted_energy)});
     }
     s.time_interval = coverage(time);
+    s.power_interval = coverage(power_outcomes);
     s.energy_interval = coverage(energy_outcomes);
     return s;
 }
@@ -208,6 +230,10 @@ const std::vector<Column<NetworkSummary>>& summary_columns() {
          {
              {"summed_time_mape", "Σ measured MAPE", Show::percent, [](const S& s) { return of(mean, s.summed); }},
              {"summed_time_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.summed); }},
+             {"power_mape", "power MAPE", Show::percent, [](const S& s) { return of(mean, s.power); }},
+             {"power_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.power); }},
+             {"power_interval_coverage", "in 90 %", Show::percent,
+              [](const S& s) { return known(s.power_interval.share); }},
              {"energy_mape", "energy MAPE", Show::percent, [](const S& s) { return of(mean, s.energy); }},
              {"energy_median_ape", "median", Show::percent, [](const S& s) { return of(median, s.energy); }},
          },
@@ -272,11 +298,20 @@ std::string accuracies_text(const Validated& v) {
 }
 
 std::string networks_text(const Validated& v) {
-    const auto columns =
+    auto columns =
         only(network_columns(),
-             {"network", "device", "symbols", "mode", "precision", "host", "measured_time_s", "predicted_time_s",
-              "error", "summed_time_s", "summed_error", "measured_energy_j", "predicted_energy_j", "energy_error",
-              "measured_peak_bytes", "predicted_peak_bytes", "inside_interval"});
+             {"network", "device", "symbols", "clock_mhz", "memory_clock_mhz", "power_limit_w", "mode", "precision",
+              "host", "measured_time_s", "predicted_time_s", "error", "summed_time_s", "summed_error", "power_error",
+              "measured_energy_j", "predicted_energy_j", "energy_error", "measured_peak_bytes", "predicted_peak_bytes",
+              "inside_interval"});
+    const auto drop_unless = [&](const char* key, double NetworkAccuracy::* of) {
+        const bool is_known = std::ranges::any_of(v.networks, [of](const NetworkAccuracy& n) { return n.*of > 0; });
+        if (!is_known) std::erase_if(columns, [key](const auto& column) { return column.key == key; });
+    };
+    drop_unless("clock_mhz", &NetworkAccuracy::sm_clock_mhz);
+    drop_unless("memory_clock_mhz", &NetworkAccuracy::memory_clock_mhz);
+    drop_unless("power_limit_w", &NetworkAccuracy::power_limit_w);
+    drop_unless("power_error", &NetworkAccuracy::measured_power_w);
     std::string text = "\n" + joulecast::to_text(fill(columns, v.networks)) + "\n" +
                        joulecast::to_text(fill(summary_columns(), summaries(v.networks)));
     if (!v.device_regrets.empty())

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "joulecast/predict/device_power.h"
+#include "joulecast/predict/fit_over_clocks.h"
 #include "joulecast/predict/forecast_calls.h"
 #include "joulecast/predict/forecast_network.h"
 #include "joulecast/predict/hosts.h"
@@ -26,7 +27,8 @@ Told composed_calls(const DeviceModel& device, std::span<const Feature* const> c
                     const MeasuredOperations& measured) {
     const NetworkMeasurement& m = network.measurement;
     const IssueOrder order = issue_order(network.graph, measured_training(network.graph, m), device.device.kind);
-    ForecastCache known(device, columns, measured);
+    ForecastCache at_highest(device, columns, measured);
+    ForecastCache& known = at_highest.at(clocks_of(m));
     const auto operations = forecast_calls(order, known);
     Told told;
     double of_measured = 0;

@@ -1,6 +1,8 @@
 #include "joulecast/evaluate/cross_validate.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -8,6 +10,9 @@
 #include "joulecast/error.h"
 #include "joulecast/evaluate/baseline_rows.h"
 #include "joulecast/learn/folds.h"
+#include "joulecast/physics/clock_curve.h"
+#include "joulecast/predict/at_point.h"
+#include "joulecast/predict/fit_over_clocks.h"
 #include "joulecast/predict/forecast_network.h"
 #include "joulecast/predict/outliers.h"
 
@@ -56,7 +61,7 @@ void fill(OutOfFoldRow& row, Metric metric, double measured, const Estimate<Unit
 /// Forecasts of one row: its time, and its power, energy and memory where those were measured and learned.
 void forecast_row(const DeviceModel& device, std::span<const Feature* const> columns, const TrainingRow& row,
                   const std::string& model, std::size_t fold, std::vector<OutOfFoldRow>& out) {
-    const auto forecast = forecast_operation(device, columns, row.operation, {});
+    const auto forecast = forecast_operation(device, columns, at_own_clocks(device, row), {});
     const OutOfFoldRow empty = blank(row, device, model, fold);
     fill(out.emplace_back(empty), Metric::time, row.time_s, forecast.cost.device_time);
     if (row.power_w > 0 && forecast.power.known()) {
@@ -110,11 +115,15 @@ struct Summed {
 };
 
 /// Sum over the measured operations; what was not measured counts only if it is a view, at its overhead.
-Summed summed(const Graph& graph, const DeviceModel& device, std::span<const Feature* const> columns,
+Summed summed(const TrainingNetwork& network, const DeviceModel& device, std::span<const Feature* const> columns,
               const MeasuredOperations& measured) {
     Summed sum;
     double of_measured = 0;
-    for (const OperationForecast& forecast : forecast_operations(device, columns, graph, measured)) {
+    const ClockPlace place = place_of(device, network.measurement);
+    for (const CountedOperation& counted : count_operations(network.graph)) {
+        OperationForecast forecast =
+            forecast_operation(device, columns, prepare(counted.operation, device, place), measured);
+        forecast.count = counted.count;
         const auto count = static_cast<double>(forecast.count);
         const double time = forecast.cost.device_time.value.value() * count;
         sum.time_s += time;
@@ -146,8 +155,12 @@ void set_memory(NetworkAccuracy& result, const DeviceModel& device, const Traini
 NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* const> columns,
                         const TrainingNetwork& network, const MeasuredOperations& measured) {
     const NetworkMeasurement& m = network.measurement;
-    const auto forecast = forecast_network(network.graph, m.precision, device, columns, {}, m.real.host,
-                                           measured_training(network.graph, m));
+    const auto at_highest = forecast_network(network.graph, m.precision, device, columns, {}, m.real.host,
+                                             measured_training(network.graph, m));
+    const OperatingPoint point = point_of(device, at_highest, m);
+    const bool is_elsewhere = point.sm_clock_mhz > 0 || point.memory_clock_mhz > 0 || point.power_limit_w > 0;
+    const bool has_clocks = missing_for_clocks(device.device).empty();
+    const auto forecast = is_elsewhere && has_clocks ? at_point(at_highest, device, point) : at_highest;
     NetworkAccuracy result;
     result.network = m.model;
     result.device = device.device.id;
@@ -156,6 +169,13 @@ NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* cons
     result.precision = m.precision;
     result.engine = m.real.engine;
     result.host = m.real.host;
+    result.sm_clock_mhz = point.sm_clock_mhz;
+    result.memory_clock_mhz = point.memory_clock_mhz;
+    result.power_limit_w = point.power_limit_w;
+    result.real_sm_clock_mhz = m.real.sm_clock_mhz;
+    result.predicted_sm_clock_mhz = forecast.point.sm_clock_mhz;
+    result.measured_power_w = measured_watts(m);
+    result.predicted_power = forecast.power;
     result.measured_time_s = m.time.median_s;
     result.predicted_time = forecast.time;
     set_memory(result, device, network, forecast);
@@ -167,16 +187,52 @@ NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* cons
         result.energy_inside_interval = forecast.energy.low.value() <= result.measured_energy_j &&
                                         result.measured_energy_j <= forecast.energy.high.value();
     }
-    const Summed sum = summed(network.graph, device, columns, measured);
+    const Summed sum = summed(network, device, columns, measured);
     result.measured_share = sum.measured_share;
-    if (sum.measured_share >= least_measured_share && result.host == device.point.host) {
+    // Measured operations of a model of one clock add up to networks at that clock.
+    const bool is_comparable = device.over_clocks || !is_elsewhere;
+    if (is_comparable && sum.measured_share >= least_measured_share && result.host == device.point.host) {
         result.summed_time_s = sum.time_s;
         result.summed_energy_j = sum.energy_j;
     }
     return result;
 }
 
+bool is_at(const TrainingNetwork& network, std::span<const TrainingNetwork> some) {
+    return std::ranges::any_of(some, [&](const TrainingNetwork& other) {
+        const NetworkMeasurement& a = network.measurement;
+        const NetworkMeasurement& b = other.measurement;
+        return a.model == b.model && a.symbols == b.symbols && a.mode == b.mode && a.precision == b.precision &&
+               a.started_at == b.started_at && a.time.median_s == b.time.median_s;
+    });
+}
+
 }  // namespace
+
+std::vector<TrainingRow> rows_at_clocks_of(const DeviceModel& device, std::span<const TrainingRow> rows) {
+    constexpr double same_clock = 0.03;
+    if (device.over_clocks || device.device.kind != Device::Kind::gpu) return at_own_clocks(device, rows);
+    std::vector<TrainingRow> kept;
+    std::ranges::copy_if(rows, std::back_inserter(kept), [&](const TrainingRow& row) {
+        const bool is_asked = row.asked_sm_clock_mhz > 0 || row.asked_power_limit_w > 0;
+        const double off = std::abs(std::log(row.sm_clock_mhz / device.point.sm_clock_mhz));
+        return !is_asked || std::isnan(off) || off < same_clock;
+    });
+    return kept;
+}
+
+OperatingPoint point_of(const DeviceModel& device, const NetworkForecast& at_highest,
+                        const NetworkMeasurement& network) {
+    constexpr double set_by_another = 0.03;
+    OperatingPoint point = network.asked;
+    if (point.sm_clock_mhz > 0 || point.power_limit_w > 0 || !device.over_clocks) return point;
+    // Nobody asked for a clock; what the card ran at though nothing held it, another program had set.
+    const double own = at_highest.point.sm_clock_mhz;
+    const bool is_held = network.conditions.limited_by == LimitedBy::power_cap ||
+                         network.conditions.limited_by == LimitedBy::thermal;
+    if (!is_held && network.real.sm_clock_mhz < (1 - set_by_another) * own) point.sm_clock_mhz = network.real.sm_clock_mhz;
+    return point;
+}
 
 Error too_few_to_split(const Device& device) {
     return Error("too few different operations on " + device.id + " to split them into folds.");
@@ -208,7 +264,8 @@ std::vector<OutOfFoldRow> validate_operations(const Device& device, const Operat
 std::vector<OutOfFoldRow> score_predictor(const DeviceModel& device, std::span<const Feature* const> columns,
                                           std::span<const TrainingRow> rows) {
     std::vector<OutOfFoldRow> out;
-    for (const TrainingRow& row : rows) forecast_row(device, columns, row, "joulecast", 0, out);
+    for (const TrainingRow& row : rows_at_clocks_of(device, rows))
+        forecast_row(device, columns, row, "joulecast", 0, out);
     return out;
 }
 
@@ -221,6 +278,7 @@ NetworkValidation validate_networks(const Device& device, const OperatingPoint& 
     NetworkValidation validation;
     std::size_t fold = 0;
     const auto columns = all_columns();
+    const auto at_highest = at_learnt_clocks(frame_of(device, setting), networks);
     for (const auto& [model, own] : groups) {
         Parts parts;
         for (const TrainingRow& row : rows) {
@@ -239,15 +297,18 @@ NetworkValidation validate_networks(const Device& device, const OperatingPoint& 
         }
         const auto trained =
             validate_part(frame_of(device, setting), std::move(parts), others, fold, settings, validation.operations);
-        std::vector<TrainingNetwork> of_setting = others;
+        std::vector<TrainingNetwork> of_setting = at_learnt_clocks(frame_of(device, setting), others);
         std::erase_if(of_setting, [&](const TrainingNetwork& n) { return n.measurement.real.host != setting.host; });
         std::optional<Lattuada> lattuada;
         if (settings.lattuada) lattuada = fit_lattuada(of_setting, device);
         for (const TrainingNetwork& network : networks) {
             if (network.measurement.model != model) continue;
             validation.networks.push_back(compare(trained.model, columns, network, measured));
+            // Published methods, and sums of a model of one clock, are of the highest.
+            if (!trained.model.over_clocks && !is_at(network, at_highest)) continue;
             validation.compositions.push_back(composition_sample(trained.model, columns, network, measured));
             if (network.measurement.real.host != setting.host) continue;
+            if (!is_at(network, at_highest)) continue;  // they know no clock
             append_networks(trained.published, network, device, setting, validation.baselines);
             if (lattuada) validation.baselines.push_back(forecast_network(*lattuada, network, device));
         }
@@ -260,8 +321,10 @@ NetworkValidation validate_networks(const Device& device, const OperatingPoint& 
 NetworkValidation score_networks(const DeviceModel& device, std::span<const Feature* const> columns,
                                  std::span<const TrainingNetwork> networks, const MeasuredOperations& measured) {
     NetworkValidation validation;
+    const auto at_highest = at_learnt_clocks(frame_of(device.device, device.point), networks);
     for (const TrainingNetwork& network : networks) {
         validation.networks.push_back(compare(device, columns, network, measured));
+        if (!device.over_clocks && !is_at(network, at_highest)) continue;
         validation.compositions.push_back(composition_sample(device, columns, network, measured));
     }
     return validation;

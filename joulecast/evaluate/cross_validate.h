@@ -13,6 +13,7 @@
 #include "joulecast/evaluate/accuracy.h"
 #include "joulecast/evaluate/baseline_networks.h"
 #include "joulecast/evaluate/composition.h"
+#include "joulecast/predict/predictor.h"
 #include "joulecast/predict/train.h"
 
 namespace joulecast {
@@ -54,6 +55,14 @@ struct NetworkAccuracy {
     std::string precision;
     std::string engine;
     Host host = Host::cpp;  ///< it was measured from, and is forecast for
+    /// What was asked for; NaN: the device's own. Where another program had set the clock, that.
+    double sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+    double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+    double power_limit_w = std::numeric_limits<double>::quiet_NaN();
+    double real_sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();  ///< as read while it was measured
+    double predicted_sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+    double measured_power_w = std::numeric_limits<double>::quiet_NaN();
+    Estimate<Watts> predicted_power;
     double measured_time_s = 0;
     Estimate<Seconds> predicted_time;
     /// Of measured operations; NaN where too few were, or from another host than the network.
@@ -88,7 +97,14 @@ NetworkValidation validate_networks(const Device& device, const OperatingPoint& 
                                     std::span<const TrainingRow> rows, std::span<const TrainingNetwork> networks,
                                     const MeasuredOperations& measured, const ValidationSettings& settings);
 
-/// Every network forecast by a predictor as it is.
+/// The rows that a predictor can be scored with: over clocks those whose clock is known, else those that were measured
+/// at its clock. `left_out` is how many others there are.
+std::vector<TrainingRow> rows_at_clocks_of(const DeviceModel& device, std::span<const TrainingRow> rows);
+
+/// The point that a network is forecast for: as asked, or as another program had set it.
+OperatingPoint point_of(const DeviceModel& device, const NetworkForecast& at_highest, const NetworkMeasurement& network);
+
+/// Every network forecast by a predictor as it is, at the clocks and limits that it was measured at.
 NetworkValidation score_networks(const DeviceModel& device, std::span<const Feature* const> columns,
                                  std::span<const TrainingNetwork> networks, const MeasuredOperations& measured);
 

@@ -215,6 +215,8 @@ constexpr Feature list[] = {
     {"tile_waste_64", "log2", [](const C& c) { return tile_waste(c, 64); }, product},
     {"tile_waste_32", "log2", [](const C& c) { return tile_waste(c, 32); }, product},
     {"over_latency", "log2", over_latency, product},
+    {"clock", "of the highest", [](const C& c) { return c.clocks.x; }, one_device},
+    {"memory_clock", "of the highest", [](const C& c) { return c.clocks.y; }, one_device},
 };
 
 }  // namespace

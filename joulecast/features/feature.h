@@ -8,6 +8,7 @@
 
 #include "joulecast/device/device.h"
 #include "joulecast/features/dimensions.h"
+#include "joulecast/physics/clock_place.h"
 #include "joulecast/physics/law.h"
 
 namespace joulecast {
@@ -21,6 +22,7 @@ struct FeatureContext {
     Roofline roofline;                                               ///< forward, plus backward when training
     std::optional<Law> law;                                          ///< fitted for operations of this name
     double target_index = std::numeric_limits<double>::quiet_NaN();  ///< place of the target among those trained
+    ClockPlace clocks = {};                                          ///< that the roofline holds at
 };
 
 /// What a model over several devices makes of a feature.

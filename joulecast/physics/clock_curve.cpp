@@ -97,11 +97,6 @@ double static_w_at(const ClockParameters& parameters, double x, double y, double
     return still * std::pow(voltage, static_voltage_exponent) - of_memory;
 }
 
-/// m of kernel_time(); the same for all kernels.
-double bytes_slowdown(const ClockParameters& parameters, double x, double y) {
-    return slower_of(1 / y, parameters.bandwidth_knee / x);
-}
-
 double slowed_kernel(const KernelTime& kernel, double x, double slowdown) {
     const double arithmetic = kernel.compute / x;
     const double bytes = kernel.memory * slowdown;
@@ -173,6 +168,10 @@ double relative_voltage(const ClockParameters& parameters, double x) {
 
 double static_w(const ClockParameters& parameters, double x, double y) {
     return static_w_at(parameters, x, y, relative_voltage(parameters, x));
+}
+
+double bytes_slowdown(const ClockParameters& parameters, double x, double y) {
+    return slower_of(1 / y, parameters.bandwidth_knee / x);
 }
 
 double kernel_time(const KernelTime& kernel, const ClockParameters& parameters, double x, double y) {

@@ -80,6 +80,9 @@ struct KernelTime {
 /// fast as the slower of memory and the network on the chip lets them.
 double kernel_time(const KernelTime& kernel, const ClockParameters& parameters, double x, double y = 1);
 
+/// m of kernel_time(): how many times as long bytes take at those clocks; the same for all kernels.
+double bytes_slowdown(const ClockParameters& parameters, double x, double y);
+
 /// The balance of a workload of which only that is known: s is the share of a compute-bound kernel in the cubes.
 KernelTime of_compute_share(double share);
 

@@ -12,6 +12,7 @@
 #include "joulecast/predict/clock_balance.h"
 #include "joulecast/predict/compose.h"
 #include "joulecast/predict/device_power.h"
+#include "joulecast/predict/over_clocks.h"
 #include "joulecast/units/normal.h"
 
 namespace joulecast {
@@ -77,7 +78,8 @@ std::vector<KernelTime> kernels_of(const NetworkForecast& forecast, const ClockP
 double unlimited_watts(const NetworkForecast& forecast, const DeviceModel& device) {
     const double power = forecast.power.value.value();
     const double time = forecast.time.value.value();
-    if (forecast.limited_by != Bound::power_cap || !(time > 0)) return power;
+    // Over clocks it stands at the clock that the limit leaves.
+    if (forecast.limited_by != Bound::power_cap || !(time > 0) || !forecast.at_clocks.empty()) return power;
     const NetworkParts parts = parts_of(forecast.operations);
     const NetworkCorrection correction =
         network_correction(device, std::string(name(forecast.mode)) + "|" + forecast.precision);
@@ -123,6 +125,17 @@ Estimate<Unit> moved_to(const Estimate<Unit>& from, double value, double sigma) 
         return std::hypot(std::isfinite(own) ? own : 0, normal_90 * sigma);
     };
     return {Unit(value), Unit(value * std::exp(-widened(from.low))), Unit(value * std::exp(widened(from.high)))};
+}
+
+template <class Unit>
+double log_half_width(const Estimate<Unit>& estimate) {
+    return normal_90 * log_sigma(estimate);
+}
+
+template <class Unit>
+Estimate<Unit> within(double value, double half_width, double sigma) {
+    const double half = std::hypot(half_width, normal_90 * sigma);
+    return {Unit(value), Unit(value * std::exp(-half)), Unit(value * std::exp(half))};
 }
 
 std::string whole(double value) {
@@ -210,6 +223,87 @@ ForecastCurve::ForecastCurve(const NetworkForecast& forecast, const DeviceModel&
       tdp_w_(device.device.tdp_w),
       curve_(forecast_curve(forecast, device)) {
     asked_x_ = place_of(forecast.point, curve_.parameters()).x;
+    anchor(forecast);
+    if (anchors_.empty()) return;
+    asked_x_ = forecast.asked.sm_clock_mhz > 0 ? forecast.asked.sm_clock_mhz / curve_.parameters().highest_mhz
+                                               : std::ranges::max_element(anchors_, {}, &Anchor::x)->x;
+}
+
+void ForecastCurve::anchor(const NetworkForecast& forecast) {
+    for (const ForecastAtClock& one : forecast.at_clocks) {
+        const ClockPlace at = joulecast::place_of(curve_.parameters(), one.sm_clock_mhz, one.memory_clock_mhz);
+        Anchor& anchor = anchors_.emplace_back();
+        anchor.x = at.x;
+        anchor.y = at.y;
+        anchor.time = std::log(one.time.value.value() / curve_.time_s(at.x, at.y));
+        const double device = known_.device_time.value.value() * curve_.device_ratio(at.x, at.y);
+        if (device > 0) anchor.device = std::log(one.device_time.value.value() / device);
+        anchor.time_half_width = log_half_width(one.time);
+        if (!one.power.known()) continue;
+        anchor.power = std::log(one.power.value.value() / curve_.power_w(at.x, at.y));
+        anchor.power_half_width = log_half_width(one.power);
+        anchor.energy_half_width = log_half_width(one.energy);
+    }
+}
+
+ForecastCurve::Anchor ForecastCurve::at_anchors(double x, double y) const {
+    if (anchors_.empty()) return {};
+    const auto mixed = [](const Anchor& a, const Anchor& b, double share) {
+        Anchor both;
+        for (double Anchor::* of : {&Anchor::time, &Anchor::device, &Anchor::power, &Anchor::time_half_width,
+                                    &Anchor::power_half_width, &Anchor::energy_half_width})
+            both.*of = (1 - share) * (a.*of) + share * (b.*of);
+        return both;
+    };
+    const auto share_of = [](double value, double low, double high) {
+        return high > low ? std::clamp(std::log(value / low) / std::log(high / low), 0.0, 1.0) : 0;
+    };
+    const auto at_memory = [&](double memory) {
+        const Anchor* below = nullptr;
+        const Anchor* above = nullptr;
+        for (const Anchor& one : anchors_) {
+            if (one.y != memory) continue;
+            if (one.x <= x && (!below || one.x > below->x)) below = &one;
+            if (one.x >= x && (!above || one.x < above->x)) above = &one;
+        }
+        if (!below) below = above;
+        if (!above) above = below;
+        return mixed(*below, *above, share_of(x, below->x, above->x));
+    };
+    double lower = anchors_.front().y, upper = anchors_.back().y;
+    for (const Anchor& one : anchors_) {
+        if (one.y <= y) lower = std::max(lower, one.y);
+        if (one.y >= y) upper = std::min(upper, one.y);
+    }
+    return mixed(at_memory(lower), at_memory(upper), share_of(y, lower, upper));
+}
+
+double ForecastCurve::distance(double x, double y) const {
+    if (anchors_.empty()) return clock_distance(x, y, curve_.known());
+    const auto [low, high] = std::ranges::minmax(anchors_, {}, &Anchor::x);
+    const double nearest_y = std::clamp(y, anchors_.front().y, anchors_.back().y);
+    ClockedPoint nearest;
+    nearest.x = std::clamp(x, low.x, high.x);
+    nearest.y = nearest_y;
+    return clock_distance(x, y, nearest);
+}
+
+double ForecastCurve::power_w(double x, double y) const {
+    return curve_.power_w(x, y) * std::exp(at_anchors(x, y).power);
+}
+
+double ForecastCurve::within_limit(double asked, double limit_w, double y) const {
+    if (anchors_.empty()) return curve_.within_limit(asked, limit_w, y);
+    if (!(power_w(asked, y) > limit_w)) return asked;
+    const ClockParameters& parameters = curve_.parameters();
+    double low = std::min(asked, parameters.lowest_mhz / parameters.highest_mhz);
+    double high = asked;
+    if (power_w(low, y) > limit_w) return low;
+    while (high - low > 1e-6) {
+        const double middle = (low + high) / 2;
+        (power_w(middle, y) > limit_w ? high : low) = middle;
+    }
+    return low;
 }
 
 void ForecastCurve::check(const OperatingPoint& asked) const {
@@ -246,17 +340,25 @@ PointForecast ForecastCurve::at(const OperatingPoint& asked) const {
         std::isnan(asked.sm_clock_mhz) ? asked_x_ : std::min(1.0, asked.sm_clock_mhz / parameters.highest_mhz);
     const double y = std::isnan(asked.memory_clock_mhz) ? known.y : asked.memory_clock_mhz / parameters.memory_mhz;
     const double limit = std::isnan(asked.power_limit_w) ? limit_w_ : asked.power_limit_w;
-    const double x = curve_.within_limit(wanted, share_of_limit * limit, y);
-    const double watts = curve_.power_w(x, y);
+    const double x = within_limit(wanted, share_of_limit * limit, y);
+    const double watts = power_w(x, y);
     // At its lowest clock and still above the limit, the device stops and goes.
     const double stretch = watts > limit ? watts / limit : 1;
-    const double sigma = clock_distance(x, y, known) * parameters.spread.time;
-    const double device = known_.device_time.value.value() * curve_.device_ratio(x, y) * stretch;
+    const Anchor anchor = at_anchors(x, y);
+    const double sigma = distance(x, y) * parameters.spread.time;
+    const double device =
+        known_.device_time.value.value() * curve_.device_ratio(x, y) * std::exp(anchor.device) * stretch;
     point.real.sm_clock_mhz = x * parameters.highest_mhz;
     if (parameters.memory_mhz > 0) point.real.memory_clock_mhz = y * parameters.memory_mhz;
     point.real.power_limit_w = limit;
-    point.time = moved_to(known_.time, curve_.time_s(x, y) * stretch, sigma);
-    point.device_time = moved_to(known_.device_time, device, sigma);
+    const double seconds = curve_.time_s(x, y) * std::exp(anchor.time) * stretch;
+    if (anchors_.empty()) {
+        point.time = moved_to(known_.time, seconds, sigma);
+        point.device_time = moved_to(known_.device_time, device, sigma);
+    } else {
+        point.time = within<Seconds>(seconds, anchor.time_half_width, sigma);
+        point.device_time = within<Seconds>(device, anchor.time_half_width, sigma);
+    }
     point.limited_by = x < wanted - 1e-9 || stretch > 1          ? Bound::power_cap
                        : known_.host_time.value.value() > device ? Bound::host
                                                                  : Bound::device;
@@ -266,11 +368,17 @@ PointForecast ForecastCurve::at(const OperatingPoint& asked) const {
 
 void ForecastCurve::set_energy(PointForecast& point, double x, double y, double stretch) const {
     const ClockSpread& spread = curve_.parameters().spread;
-    const double distance = clock_distance(x, y, curve_.known());
-    const double watts = curve_.power_w(x, y) / stretch;
+    const double away = distance(x, y);
+    const double watts = power_w(x, y) / stretch;
     const double seconds = point.time.value.value();
-    point.power = moved_to(known_.power, watts, distance * spread.power);
-    point.energy = moved_to(known_.energy, watts * seconds, distance * spread.energy);
+    if (anchors_.empty()) {
+        point.power = moved_to(known_.power, watts, away * spread.power);
+        point.energy = moved_to(known_.energy, watts * seconds, away * spread.energy);
+    } else {
+        const Anchor anchor = at_anchors(x, y);
+        point.power = within<Watts>(watts, anchor.power_half_width, away * spread.power);
+        point.energy = within<Joules>(watts * seconds, anchor.energy_half_width, away * spread.energy);
+    }
     point.idle_energy_j = std::min(watts, static_w(curve_.parameters(), x, y)) * seconds;
     point.dynamic_energy_j = watts * seconds - point.idle_energy_j;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <vector>
 
 #include "joulecast/physics/clock_curve.h"
 #include "joulecast/predict/model.h"
@@ -42,9 +43,29 @@ class ForecastCurve {
     const WorkloadCurve& curve() const { return curve_; }
 
   private:
+    /// A forecast of the network at other clocks, relative to the curve: logarithms.
+    struct Anchor {
+        double x = 1;
+        double y = 1;
+        double time = 0;
+        double device = 0;
+        double power = 0;
+        double time_half_width = 0;  ///< of 90 % intervals
+        double power_half_width = 0;
+        double energy_half_width = 0;
+    };
+
     void check(const OperatingPoint& asked) const;
     void set_energy(PointForecast& point, double x, double y, double stretch) const;
+    void anchor(const NetworkForecast& forecast);
+    /// Between the anchors on either side; all zero without any.
+    Anchor at_anchors(double x, double y) const;
+    /// How far from what is known; within the anchors nothing is.
+    double distance(double x, double y) const;
+    double power_w(double x, double y) const;
+    double within_limit(double asked, double limit_w, double y) const;
 
+    std::vector<Anchor> anchors_;  ///< of a model over clocks, by memory clock, then core clock
     PointForecast known_;
     double limit_w_;  ///< of the device where none is asked for; NaN: not known
     double asked_x_;  ///< of the forecast: what its power limit may have kept it from

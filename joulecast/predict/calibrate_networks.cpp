@@ -12,9 +12,11 @@
 #include "joulecast/physics/nelder_mead.h"
 #include "joulecast/predict/by_model.h"
 #include "joulecast/predict/fit_hosts.h"
+#include "joulecast/predict/fit_over_clocks.h"
 #include "joulecast/predict/forecast_calls.h"
 #include "joulecast/predict/forecast_memory.h"
 #include "joulecast/predict/forecast_network.h"
+#include "joulecast/predict/over_clocks.h"
 #include "joulecast/units/normal.h"
 
 namespace joulecast {
@@ -47,13 +49,19 @@ MeasuredOperations held_out_operations(std::span<const TrainingRow> rows, std::s
         const HeldOutTime& held = held_out[i];
         if (std::isnan(held.log_value)) continue;
         const double half = held.half_width;
-        MeasuredOperation& one = times[rows[i].operation.signature];
+        MeasuredOperation one;
         one.time = {Seconds(std::exp(held.log_value)), Seconds(std::exp(held.log_value - half)),
                     Seconds(std::exp(held.log_value + half))};
-        if (std::isnan(held.log_watts)) continue;
-        const double watts_half = held.watts_half_width;
-        one.power = {Watts(std::exp(held.log_watts)), Watts(std::exp(held.log_watts - watts_half)),
-                     Watts(std::exp(held.log_watts + watts_half))};
+        if (!std::isnan(held.log_watts)) {
+            const double watts_half = held.watts_half_width;
+            one.power = {Watts(std::exp(held.log_watts)), Watts(std::exp(held.log_watts - watts_half)),
+                         Watts(std::exp(held.log_watts + watts_half))};
+        }
+        MeasuredOperation& known = times[rows[i].operation.signature];
+        known.time = one.time;
+        if (one.power.known()) known.power = one.power;
+        if (rows[i].sm_clock_mhz > 0)
+            known.at_clocks.push_back({rows[i].sm_clock_mhz, rows[i].memory_clock_mhz, one.time, one.power});
     }
     return times;
 }
@@ -67,13 +75,16 @@ NetworkSample sample(const DeviceModel& device, std::span<const Feature* const> 
                      const MeasuredOperations& times, const TrainingNetwork& network) {
     const NetworkMeasurement& m = network.measurement;
     const IssueOrder order = issue_order(network.graph, measured_training(network.graph, m), device.device.kind);
-    ForecastCache known(device, columns, times);
+    ForecastCache at_highest(device, columns, times);
+    const ClockPlace place = place_of(device, m);
+    ForecastCache& known = at_highest.at(clocks_of(m));
     const auto operations = forecast_calls(order, known);
     NetworkSample found{m.model, correction_key(m.mode, m.precision), parts_of(operations, order), m.time.median_s};
     found.measured_j = measured_joules(m);
     found.mode = m.mode;
     found.host = m.real.host;
     found.sizes = symbols_text(m.symbols);
+    if (device.over_clocks) found.power = power_facts_at(device, place);
     if (m.time.half_width_s > 0) found.half_width_s = m.time.half_width_s;
     return found;
 }
@@ -89,7 +100,7 @@ double time_error(const NetworkSample& s, const NetworkCorrection& correction) {
 
 double energy_error(const NetworkSample& s, const NetworkCorrection& correction, const PowerFacts& power) {
     const double seconds = composed_seconds(s.parts, correction);
-    return std::log(s.measured_j / composed_joules(s.parts, correction, power, seconds));
+    return std::log(s.measured_j / composed_joules(s.parts, correction, s.power ? *s.power : power, seconds));
 }
 
 std::set<std::string> models_in(std::span<const NetworkSample> samples) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ struct NetworkSample {
     Host host = Host::cpp;
     std::string sizes = {};   ///< with model and key: what was measured, whoever issued it
     double half_width_s = 0;  ///< 95 %, of measured_s
+    /// Of the device at the clocks of the network; absent for a model of one clock, whose facts hold for all.
+    std::optional<PowerFacts> power = {};
 };
 
 /// Factors that bring the composed times and energies nearest to the measured ones in squared log, pulled towards 1 as

@@ -36,8 +36,9 @@ ListedKernel listed_kernel(const PreparedOperation& operation, const Device& dev
     const Dimensions& dimensions = operation.dimensions;
     const double tiles = dimensions.gemm_b * std::ceil(dimensions.gemm_m / tile) * std::ceil(dimensions.gemm_n / tile);
     ListedKernel kernel;
-    kernel.flop_s = operation.roofline.flop_s;
-    kernel.byte_s = operation.roofline.byte_s;
+    const Roofline highest = roofline_at_highest(operation);
+    kernel.flop_s = highest.flop_s;
+    kernel.byte_s = highest.byte_s;
     kernel.is_product = multiplies_matrices(family);
     kernel.tiles = tiles > 0 ? tiles : 0;
     kernel.depth = kernel.tiles > 0 && dimensions.gemm_k > 0 ? dimensions.gemm_k : 0;

@@ -11,6 +11,8 @@
 #include "joulecast/learn/conformal.h"
 #include "joulecast/learn/parallel.h"
 #include "joulecast/predict/forecast_log.h"
+#include "joulecast/predict/over_clocks.h"
+#include "joulecast/units/statistics.h"
 
 namespace joulecast {
 namespace {
@@ -24,45 +26,65 @@ constexpr std::size_t least_rows_to_boost = 200;
 constexpr std::size_t least_scores = 20;
 constexpr double cautious_score = 10;
 
-std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows) {
+/// One call at several clocks settles no law.
+std::size_t least_rows_of_law_of(const DeviceModel& frame) {
+    return frame.over_clocks ? least_rows_of_law * frame.over_clocks->trained.size() : least_rows_of_law;
+}
+
+std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows, std::size_t least_rows) {
     std::map<std::string, std::vector<LawSample>> samples;
+    std::map<std::string, std::vector<double>> issuing;
     for (const TrainingRow* row : rows) {
         const LawSample sample{row->operation.roofline, row->time_s};
-        samples[law_key(row->operation.operation)].push_back(sample);
-        samples[family_law_key(row->operation.operation)].push_back(sample);
+        for (const std::string& key : {law_key(row->operation.operation), family_law_key(row->operation.operation)}) {
+            samples[key].push_back(sample);
+            if (row->issue_s > 0) issuing[key].push_back(row->issue_s);
+        }
     }
     std::vector<TrainedLaw> laws;
     for (const auto& [key, of_key] : samples) {
         // A family's law is the last resort before the bare roofline: any measurement is better than none.
         const bool of_family = is_family_law_key(key);
-        if (of_key.size() < least_rows_of_law && !of_family) continue;
+        if (of_key.size() < least_rows && !of_family) continue;
         laws.push_back({key, fit_law(of_key), static_cast<std::int64_t>(of_key.size())});
+        if (const auto found = issuing.find(key); found != issuing.end()) laws.back().issue_s = median(found->second);
     }
     return laws;
 }
 
+/// Of what the host takes for a call: the floor where nobody measured it apart.
 double smallest_floor(const std::vector<TrainedLaw>& laws) {
     double smallest = std::numeric_limits<double>::infinity();
-    for (const TrainedLaw& law : laws) smallest = std::min(smallest, law.law.floor_s);
+    for (const TrainedLaw& law : laws)
+        smallest = std::min(smallest, law.issue_s > 0 ? law.issue_s : law.law.floor_s);
     return std::isfinite(smallest) ? smallest : 0;
-}
-
-std::vector<Base> bases(Metric metric) {
-    switch (metric) {
-        case Metric::time:
-            return {Base::law, Base::roofline};
-        case Metric::power:
-            return {Base::watt};
-        case Metric::peak_memory:
-            break;
-    }
-    return {Base::planned_bytes};
 }
 
 double log_metric(const TrainingRow& row, Metric metric) {
     if (metric == Metric::time) return std::log(row.time_s);
     if (metric == Metric::power) return std::log(row.power_w);
     return std::log(row.peak_memory_bytes + memory_offset_bytes);
+}
+
+bool knows_dynamic_power(const DeviceModel& device) {
+    return device.over_clocks && device.over_clocks->dynamic != DynamicPower{};
+}
+
+double log_dynamic_power(const DeviceModel& device, const TrainingRow& row) {
+    const double idle = static_w(*device.clocks, row.operation.clocks.x, row.operation.clocks.y);
+    return std::log(std::max(row.power_w - idle, least_dynamic_share * idle));
+}
+
+std::vector<Base> bases(const DeviceModel& device, Metric metric) {
+    switch (metric) {
+        case Metric::time:
+            return {Base::law, Base::roofline};
+        case Metric::power:
+            return {knows_dynamic_power(device) ? Base::dynamic_watt : Base::watt};
+        case Metric::peak_memory:
+            break;
+    }
+    return {Base::planned_bytes};
 }
 
 bool has_metric(const TrainingRow& row, Metric metric) {
@@ -119,10 +141,11 @@ FamilyModel fit_family(const DeviceModel& device, std::span<const TrainingRow* c
     }
     model.ranges = ranges_of(samples);
     const LearnerSettings settings = settings_of(choice.learner, metric, rows, training);
-    for (const Base base : bases(metric)) {
+    for (const Base base : bases(device, metric)) {
         std::vector<double> residuals;
         for (const TrainingRow* row : rows) {
-            residuals.push_back(log_metric(*row, metric) - log_base(base, device, row->operation).value());
+            const double log = base == Base::dynamic_watt ? log_dynamic_power(device, *row) : log_metric(*row, metric);
+            residuals.push_back(log - log_base(base, device, row->operation).value());
         }
         model.parts.push_back(fit_part(samples, residuals, choice.learner, settings));
         model.parts.back().base = base;
@@ -258,7 +281,7 @@ DeviceModel fit_chosen_models(const DeviceModel& frame, std::span<const Training
 
 DeviceModel fit_laws_alone(const DeviceModel& frame, std::span<const TrainingRow* const> rows) {
     DeviceModel device = frame;
-    device.laws = fit_laws(rows);
+    device.laws = fit_laws(rows, least_rows_of_law_of(frame));
     device.call_overhead_s = smallest_floor(device.laws);
     return device;
 }

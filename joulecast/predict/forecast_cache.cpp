@@ -6,6 +6,7 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/operation_key.h"
 #include "joulecast/predict/hosts.h"
+#include "joulecast/predict/over_clocks.h"
 
 namespace joulecast {
 namespace {
@@ -67,6 +68,7 @@ const OperationForecast& ForecastCache::Generation::add(const Sought& sought, Op
 ForecastCache::ForecastCache(const DeviceModel& device, std::span<const Feature* const> columns,
                              const MeasuredOperations& measured, std::size_t capacity, std::optional<Host> host)
     : device_(device),
+      clocks_(place_of(device, device.point)),
       columns_(columns.begin(), columns.end()),
       measured_(measured),
       half_capacity_(std::clamp<std::size_t>(capacity / 2, 1, std::size_t{1} << 24U)),
@@ -88,10 +90,27 @@ const OperationForecast& ForecastCache::forecast(const Operation& operation) {
         return young_.add(sought, *std::move(found));
     }
     ++misses_;
-    auto forecast = forecast_operation(device_, columns_, prepare(operation, device_), measured_, *kernels_);
+    auto forecast = forecast_operation(device_, columns_, prepare(operation, device_, clocks_), measured_, *kernels_);
     if (host_ != device_.point.host) forecast = issued_from(host_, device_, std::move(forecast));
     make_room();
     return young_.add(sought, std::move(forecast));
+}
+
+ForecastCache& ForecastCache::at(const TrainedClock& clock) {
+    const ClockPlace place = place_of(*device_.clocks, clock.sm_clock_mhz, clock.memory_clock_mhz);
+    if (place == clocks_) return *this;
+    for (const auto& other : others_) {
+        if (other->clocks_ == place) return *other;
+    }
+    auto made = std::make_unique<ForecastCache>(device_, columns_, measured_, 2 * half_capacity_, host_);
+    made->clocks_ = place;
+    made->share(kernels_);
+    return *others_.emplace_back(std::move(made));
+}
+
+ForecastCache& ForecastCache::at(const OperatingPoint& point) {
+    if (!device_.over_clocks) return *this;
+    return at(TrainedClock{point.sm_clock_mhz, point.memory_clock_mhz, 0});
 }
 
 void ForecastCache::make_room() {

@@ -36,6 +36,12 @@ class ForecastCache {
     const OperationForecast& forecast(const Operation& operation);
 
     const DeviceModel& device() const { return device_; }
+    /// Where the forecasts hold: the clocks of the device's point, all 1 for a model of one clock.
+    const ClockPlace& clocks() const { return clocks_; }
+    /// The same forecasts at other clocks, kept in a cache of their own. Only for a model over clocks.
+    ForecastCache& at(const TrainedClock& clock);
+    /// At the clocks of a point; this one for a model of one clock.
+    ForecastCache& at(const OperatingPoint& point);
     /// Who issues the calls.
     Host host() const { return host_; }
     std::size_t size() const { return young_.size() + old_.size(); }
@@ -86,6 +92,8 @@ class ForecastCache {
     void make_room();
 
     const DeviceModel& device_;
+    ClockPlace clocks_;
+    std::vector<std::unique_ptr<ForecastCache>> others_;  ///< at other clocks
     std::vector<const Feature*> columns_;
     const MeasuredOperations& measured_;
     std::shared_ptr<ForwardKernels> kernels_ = std::make_shared<ForwardKernels>();

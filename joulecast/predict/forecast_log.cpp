@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "joulecast/predict/forecast_unseen.h"
+#include "joulecast/predict/over_clocks.h"
 
 namespace joulecast {
 namespace {
@@ -67,7 +68,14 @@ PartsTogether read_parts(std::span<const PartForecast> parts, const Reading& rea
     return {value, std::sqrt(std::max(0.0, squares / whole - value * value))};
 }
 
-std::optional<std::size_t> place_of(const FamilyModel& model, const std::string& target) {
+/// Power above idle, as the model told it, to the whole power.
+PartsTogether with_idle(const PartsTogether& above, const DeviceModel& device, const PreparedOperation& operation) {
+    const double idle = static_w(*device.clocks, operation.clocks.x, operation.clocks.y);
+    const double watts = std::exp(above.value);
+    return {std::log(idle + watts), above.deviation * watts / (idle + watts)};
+}
+
+std::optional<std::size_t> place_in(const FamilyModel& model, const std::string& target) {
     const auto found = std::lower_bound(model.targets.begin(), model.targets.end(), target);
     if (found == model.targets.end() || *found != target) return std::nullopt;
     return static_cast<std::size_t>(found - model.targets.begin());
@@ -76,8 +84,8 @@ std::optional<std::size_t> place_of(const FamilyModel& model, const std::string&
 /// The target's place, else that of the same call in place or out of place, which takes about the same time and power
 /// but not the same memory.
 double target_index(const FamilyModel& model, const std::string& target) {
-    auto place = place_of(model, target);
-    if (!place && model.metric != Metric::peak_memory) place = place_of(model, sibling_target(target));
+    auto place = place_in(model, target);
+    if (!place && model.metric != Metric::peak_memory) place = place_in(model, sibling_target(target));
     return place ? static_cast<double>(*place) : std::numeric_limits<double>::quiet_NaN();
 }
 
@@ -90,6 +98,11 @@ std::optional<double> log_base(Base base, const DeviceModel& device, const Prepa
     if (base == Base::kernel) return std::log(seconds(operation.roofline) + device.device.kernel_latency_s);
     const Law* law = find_law(device, operation.operation);
     if (!law) return std::nullopt;
+    if (base == Base::dynamic_watt) {
+        const double watts = dynamic_watts(device, operation, *law, seconds(*law, operation.roofline));
+        const double idle = static_w(*device.clocks, operation.clocks.x, operation.clocks.y);
+        return std::log(std::max(watts, least_dynamic_share * idle));
+    }
     if (base == Base::law) return std::log(seconds(*law, operation.roofline));
     // An operation without work (an empty tensor) still costs its call.
     return std::log(std::max(seconds(operation.roofline), 1e-9));
@@ -103,7 +116,8 @@ FeatureContext feature_context(const DeviceModel& device, const FamilyModel& mod
             device.point,
             operation.roofline,
             law,
-            target_index(model, operation.operation.target)};
+            target_index(model, operation.operation.target),
+            operation.clocks};
 }
 
 std::vector<float> feature_row(const DeviceModel& device, const FamilyModel& model,
@@ -150,7 +164,8 @@ std::vector<LogForecast> forecast_log(const DeviceModel& device, const FamilyMod
     std::vector<LogForecast> forecasts;
     forecasts.reserve(readings.size());
     for (const Reading& reading : readings) {
-        const PartsTogether together = read_parts(parts, reading, share_of_work);
+        PartsTogether together = read_parts(parts, reading, share_of_work);
+        if (model.parts.front().base == Base::dynamic_watt) together = with_idle(together, device, operation);
         const double scale = together.deviation + least_spread;
         const double half_width = model.score_90 * scale * (is_inside ? 1 : beyond_range);
         forecasts.push_back(

@@ -9,6 +9,9 @@
 
 namespace joulecast {
 
+/// Power above idle counts as this share of idle power at least: below it is nothing but the meter's noise.
+inline constexpr double least_dynamic_share = 0.02;
+
 /// Of log(time): repeated measurements of one operation differ by about a percent, and no forecast is better than that.
 inline constexpr double least_half_width = 0.01;
 /// A factor of ten: where a model knows as little as that, the roofline would do.

@@ -11,11 +11,13 @@
 
 #include "joulecast/error.h"
 #include "joulecast/physics/checkpointing.h"
+#include "joulecast/predict/at_point.h"
 #include "joulecast/predict/compose.h"
 #include "joulecast/predict/device_power.h"
 #include "joulecast/predict/forecast_cache.h"
 #include "joulecast/predict/forecast_calls.h"
 #include "joulecast/predict/hosts.h"
+#include "joulecast/predict/over_clocks.h"
 
 namespace joulecast {
 namespace {
@@ -108,9 +110,9 @@ std::string operations_without_power(const NetworkForecast& forecast) {
     return text;
 }
 
-void set_energy(NetworkForecast& forecast, const DeviceModel& device, const NetworkParts& parts,
-                const NetworkCorrection& correction) {
-    const PowerFacts power = power_facts_of(device);
+/// `power` at the clocks of the forecast.
+void set_energy(NetworkForecast& forecast, const DeviceModel& device, const PowerFacts& power,
+                const NetworkParts& parts, const NetworkCorrection& correction) {
     if (!power.known()) {
         forecast.energy_missing_reason = why_no_power(device);
         return;
@@ -202,6 +204,11 @@ struct Asked {
     const TrainingSetup& training;
 };
 
+void set_clocks(OperatingPoint& point, const ClockParameters& parameters, const ClockPlace& at) {
+    point.sm_clock_mhz = at.x * parameters.highest_mhz;
+    if (parameters.memory_mhz > 0) point.memory_clock_mhz = at.y * parameters.memory_mhz;
+}
+
 ComposedNetwork compose_network(const Graph& graph, const Asked& asked, ForecastCache& known) {
     const DeviceModel& device = known.device();
     if (known.host() != device.point.host)
@@ -212,6 +219,7 @@ ComposedNetwork compose_network(const Graph& graph, const Asked& asked, Forecast
     forecast.model = graph.name;
     forecast.device = device.device.id;
     forecast.point = device.point;
+    if (device.over_clocks) set_clocks(forecast.point, *device.clocks, known.clocks());
     forecast.mode = graph.mode;
     forecast.precision = asked.precision;
     forecast.training = asked.training;
@@ -230,7 +238,7 @@ ComposedNetwork compose_network(const Graph& graph, const Asked& asked, Forecast
     share_evidence(forecast, composed.parts.added_device_s);
     set_time(forecast, device, own, composed.parts, composed.correction);
     forecast.update_time = update_time(forecast, composed.parts, composed.order, composed.correction);
-    set_energy(forecast, device, composed.parts, composed.correction);
+    set_energy(forecast, device, power_facts_at(device, known.clocks()), composed.parts, composed.correction);
     for (OperationForecast& operation : forecast.operations) {
         composed.dynamic_j.push_back(operation.cost.dynamic_energy.value.value());
         operation = issued_from(issuer, device, std::move(operation));
@@ -239,6 +247,24 @@ ComposedNetwork compose_network(const Graph& graph, const Asked& asked, Forecast
     set_memory(forecast, device, plan_memory(graph, memory));
     forecast.sponner = sponner_bounds(graph, memory.workspace);
     return composed;
+}
+
+/// The network at each clock that operations were measured at; empty for a model of one clock.
+std::vector<ForecastAtClock> forecasts_at_clocks(const Graph& graph, const Asked& asked, ForecastCache& known) {
+    std::vector<ForecastAtClock> all;
+    if (!known.device().over_clocks) return all;
+    for (const TrainedClock& clock : known.device().over_clocks->trained) {
+        const NetworkForecast there = compose_network(graph, asked, known.at(clock)).forecast;
+        all.push_back({clock.sm_clock_mhz, clock.memory_clock_mhz, there.time, there.cost.device_time,
+                       there.cost.host_time, there.power, there.energy});
+    }
+    return all;
+}
+
+/// A forecast over clocks holds at the highest ones, as far as the device's own limit lets it run there.
+NetworkForecast within_own_limit(NetworkForecast forecast, const DeviceModel& device) {
+    if (forecast.at_clocks.empty()) return forecast;
+    return at_point(forecast, device, {});
 }
 
 std::vector<TimedCall> timed_calls(const ComposedNetwork& composed) {
@@ -282,7 +308,8 @@ NetworkForecast forecast_network(const Graph& graph, const std::string& precisio
                b.cost.device_time.value.value() * static_cast<double>(b.count);
     };
     std::stable_sort(forecast.operations.begin(), forecast.operations.end(), dearest);
-    return forecast;
+    forecast.at_clocks = forecasts_at_clocks(graph, {precision, host, training}, known);
+    return within_own_limit(std::move(forecast), known.device());
 }
 
 NetworkTimeline forecast_timeline(const Graph& graph, const std::string& precision, ForecastCache& known,

@@ -10,6 +10,7 @@
 #include "joulecast/predict/device_power.h"
 #include "joulecast/predict/forecast_log.h"
 #include "joulecast/predict/forecast_unseen.h"
+#include "joulecast/predict/over_clocks.h"
 
 namespace joulecast {
 namespace {
@@ -77,7 +78,7 @@ PowerForecast forecast_power(const DeviceModel& device, std::span<const Feature*
                              const PreparedOperation& operation, const OperationForecast& forecast) {
     const double time = forecast.cost.device_time.value.value();
     const double issue = forecast.cost.host_time.value.value();
-    const PowerFacts& power = device.power;
+    const PowerFacts power = device.over_clocks ? power_facts_at(device, operation.clocks) : device.power;
     if (has_physical_power(device)) {
         const double kernel = std::isnan(forecast.kernel_s) ? beyond_floor(time, issue) : forecast.kernel_s;
         return {physical_watts(device, operation, time, kernel), PowerEvidence::physical};
@@ -114,20 +115,125 @@ Estimate<Joules> within_log(double value, double half_width) {
 }
 
 /// Energy is power times time; their errors are taken as independent.
-void set_energy(const DeviceModel& device, OperationForecast& forecast) {
+void set_energy(const DeviceModel& device, const ClockPlace& clocks, OperationForecast& forecast) {
     if (!forecast.power.known()) return;
     const double watts = forecast.power.value.value();
     const double time = forecast.cost.device_time.value.value();
     const double time_half = log_half_width(forecast.cost.device_time);
     const double power_half = log_half_width(forecast.power);
     forecast.energy = within_log(watts * time, std::hypot(time_half, power_half));
-    const double known_idle = power_facts_of(device).idle_w;
+    const double known_idle = power_facts_at(device, clocks).idle_w;
     const double idle = std::isnan(known_idle) ? 0 : known_idle;
     const double above = std::max(0.0, watts - idle);
     // A share of the whole power is a larger share of what is above idle; at idle it is all of it.
     const double above_half = above > 0 ? std::min(largest_half_width, power_half * watts / above) : 0;
     forecast.cost.dynamic_energy = within_log(above * time, std::hypot(time_half, above_half));
 }
+
+/// Clocks this near count as the one that was measured.
+constexpr double same_clock = 0.01;
+/// What was measured at another clock and moved by the model is off by so much more (log), in proportion to the
+/// logarithm of the clocks' ratio; between two measured clocks by half of that.
+constexpr double moved_half_width = 0.1;
+
+double clock_ratio(const ClockPlace& a, const ClockPlace& b) {
+    return std::hypot(std::log(a.x / b.x), std::log(a.y / b.y));
+}
+
+/// What a measurement of the operation says at other clocks than it was measured at.
+struct Moved {
+    double log_factor = 0;  ///< of time, over what the model says there
+    double log_power_factor = std::numeric_limits<double>::quiet_NaN();
+    ClockPlace clocks;
+    const MeasuredAtClock* measured = nullptr;
+};
+
+template <class Unit>
+Estimate<Unit> scaled_forecast(const Estimate<Unit>& forecast, double log_factor, double half_width) {
+    const double value = forecast.value.value() * std::exp(log_factor);
+    return {Unit(value), Unit(value * std::exp(-half_width)), Unit(value * std::exp(half_width))};
+}
+
+class MeasuredOverClocks {
+  public:
+    MeasuredOverClocks(const DeviceModel& device, std::span<const Feature* const> columns,
+                       const PreparedOperation& operation, const MeasuredOperation& measured)
+        : device_(device), columns_(columns), operation_(operation) {
+        for (const MeasuredAtClock& one : measured.at_clocks) {
+            const ClockPlace at = place_of(*device.clocks, one.sm_clock_mhz, one.memory_clock_mhz);
+            places_.push_back({0, std::numeric_limits<double>::quiet_NaN(), at, &one});
+        }
+    }
+
+    /// The measurement at the operation's own clocks, if there is one.
+    const MeasuredAtClock* here() const {
+        for (const Moved& one : places_) {
+            if (clock_ratio(one.clocks, operation_.clocks) < same_clock) return one.measured;
+        }
+        return nullptr;
+    }
+
+    bool empty() const { return places_.empty(); }
+
+    /// Moves the model's forecast so that it goes through what was measured at the clocks on either side.
+    void correct(OperationForecast& forecast) {
+        const auto [below, above] = neighbours();
+        const double whole = std::log(above.clocks.x / below.clocks.x);
+        const double share = whole > 0 ? std::clamp(std::log(operation_.clocks.x / below.clocks.x) / whole, 0.0, 1.0) : 0;
+        const double nearest =
+            std::min(clock_ratio(below.clocks, operation_.clocks), clock_ratio(above.clocks, operation_.clocks));
+        const bool is_between = whole > 0 && operation_.clocks.x >= below.clocks.x && operation_.clocks.x <= above.clocks.x;
+        const double own = log_half_width(below.measured->time);
+        const double half = std::hypot(own, moved_half_width * nearest * (is_between ? 0.5 : 1));
+        const auto mixed = [share](double a, double b) { return (1 - share) * a + share * b; };
+        forecast.cost.device_time =
+            scaled_forecast(forecast.cost.device_time, mixed(below.log_factor, above.log_factor), half);
+        forecast.evidence = is_between ? Evidence::interpolated : Evidence::extrapolated;
+        const double of_power = mixed(below.log_power_factor, above.log_power_factor);
+        if (!std::isnan(of_power) && forecast.power.known())
+            forecast.power = scaled_forecast(forecast.power, of_power, half);
+    }
+
+  private:
+    std::pair<Moved, Moved> neighbours() {
+        // At the nearest memory clock, the core clocks on either side.
+        const double y = std::ranges::min_element(places_, {}, [&](const Moved& one) {
+                             return std::abs(std::log(one.clocks.y / operation_.clocks.y));
+                         })->clocks.y;
+        const Moved* below = nullptr;
+        const Moved* above = nullptr;
+        for (const Moved& one : places_) {
+            if (one.clocks.y != y) continue;
+            if (one.clocks.x <= operation_.clocks.x && (!below || one.clocks.x > below->clocks.x)) below = &one;
+            if (one.clocks.x >= operation_.clocks.x && (!above || one.clocks.x < above->clocks.x)) above = &one;
+        }
+        if (!below) below = above;
+        if (!above) above = below;
+        Moved low = told(*below);
+        return {low, above == below ? low : told(*above)};
+    }
+
+    /// How far the model is off where it was measured.
+    Moved told(Moved one) {
+        const PreparedOperation there = at_clocks(operation_, one.clocks);
+        OperationForecast forecast;
+        forecast.cost.host_time = {Seconds(0), Seconds(0), Seconds(0)};
+        ForwardKernels none;
+        forecast_time(device_, columns_, there, none, forecast);
+        one.log_factor = std::log(one.measured->time.value / forecast.cost.device_time.value);
+        if (!one.measured->power.known()) return one;
+        const double issue = issue_seconds(device_, there, forecast.cost.device_time.value.value());
+        forecast.cost.host_time = {Seconds(issue), Seconds(issue), Seconds(issue)};
+        const PowerForecast power = forecast_power(device_, columns_, there, forecast);
+        if (power.watts.known()) one.log_power_factor = std::log(one.measured->power.value / power.watts.value);
+        return one;
+    }
+
+    const DeviceModel& device_;
+    std::span<const Feature* const> columns_;
+    const PreparedOperation& operation_;
+    std::vector<Moved> places_;
+};
 
 /// All of a forecast but the operation, whose copy would take long beside it.
 OperationForecast without_operation(const DeviceModel& device, std::span<const Feature* const> columns,
@@ -137,9 +243,13 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
     forecast.balance = clock_balance(operation, device.device, device.point.math);
     forecast.cost.host_time = {Seconds(0), Seconds(0), Seconds(0)};
     const auto found = measured.find(operation.signature);
-    const bool is_measured = found != measured.end();
+    std::optional<MeasuredOverClocks> over_clocks;
+    if (found != measured.end() && device.over_clocks) over_clocks.emplace(device, columns, operation, found->second);
+    const MeasuredAtClock* here = over_clocks ? over_clocks->here() : nullptr;
+    const bool is_measured = device.over_clocks ? here != nullptr : found != measured.end();
+    const bool is_moved = over_clocks && !over_clocks->empty() && !here;
     if (is_measured) {
-        forecast.cost.device_time = found->second.time;
+        forecast.cost.device_time = here ? here->time : found->second.time;
         forecast.evidence = Evidence::measured;
     } else if (operation.family() == Family::symbolic) {
         forecast.cost.device_time = {Seconds(0), Seconds(0), Seconds(0)};
@@ -148,18 +258,27 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
         forecast_time(device, columns, operation, known, forecast);
     }
     if (device.device.kind == Device::Kind::gpu) {
+        // Where issuing was measured apart, the time is all of it the device's.
+        const TrainedLaw* law = device.unseen ? nullptr : find_trained_law(device, operation.operation);
+        if (law && law->issue_s > 0 && !costs_nothing(operation.family()))
+            forecast.kernel_s = forecast.cost.device_time.value.value();
         const double floor = issue_seconds(device, operation, forecast.cost.device_time.value.value());
         forecast.cost.host_time = {Seconds(floor), Seconds(floor), Seconds(floor)};
     }
-    if (is_measured && found->second.power.known()) {
-        forecast.power = found->second.power;
+    const Estimate<Watts> metered = !is_measured ? Estimate<Watts>{} : here ? here->power : found->second.power;
+    if (metered.known()) {
+        forecast.power = metered;
         forecast.power_evidence = PowerEvidence::measured;
     } else {
         const PowerForecast power = forecast_power(device, columns, operation, forecast);
         forecast.power = power.watts;
         forecast.power_evidence = power.evidence;
     }
-    set_energy(device, forecast);
+    if (is_moved && operation.family() != Family::symbolic) {
+        over_clocks->correct(forecast);
+        if (!std::isnan(forecast.kernel_s)) forecast.kernel_s = forecast.cost.device_time.value.value();
+    }
+    set_energy(device, operation.clocks, forecast);
     if (operation.family() == Family::symbolic && !is_measured) return forecast;
     forecast.cost.peak_memory = forecast_memory(device, columns, operation);
     return forecast;
@@ -171,8 +290,9 @@ double issue_seconds(const DeviceModel& device, const PreparedOperation& operati
     if (costs_nothing(operation.family())) return call_s;
     // Where launches were measured, they may have been those of a CUDA graph; the host issues eagerly.
     if (device.unseen) return device.call_overhead_s;
-    const Law* law = find_law(device, operation.operation);
-    return std::min(call_s, law ? law->floor_s : device.call_overhead_s);
+    const TrainedLaw* law = find_trained_law(device, operation.operation);
+    if (law && law->issue_s > 0) return law->issue_s;
+    return std::min(call_s, law ? law->law.floor_s : device.call_overhead_s);
 }
 
 OperationForecast forecast_operation(const DeviceModel& device, std::span<const Feature* const> columns,

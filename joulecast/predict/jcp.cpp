@@ -1,6 +1,7 @@
 #include "joulecast/predict/jcp.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -68,6 +69,20 @@ void take_laws(ByteReader& in, DeviceModel& device) {
     }
     const auto by_key = [](const TrainedLaw& a, const TrainedLaw& b) { return a.key < b.key; };
     if (!std::is_sorted(device.laws.begin(), device.laws.end(), by_key)) in.fail("its laws are not sorted");
+}
+
+/// What the host takes for calls of each law; a file without the section knows none.
+void put_issuing(ByteWriter& out, const DeviceModel& device) {
+    out.number(static_cast<std::uint32_t>(device.laws.size()));
+    for (const TrainedLaw& law : device.laws) out.real(law.issue_s);
+}
+
+void take_issuing(ByteReader& in, DeviceModel& device) {
+    if (in.count(8) != device.laws.size()) in.fail("its times of issuing are not those of its laws");
+    for (TrainedLaw& law : device.laws) {
+        law.issue_s = in.real();  // NaN: not measured
+        if (law.issue_s <= 0 || std::isinf(law.issue_s)) in.fail("a time of issuing is not positive");
+    }
 }
 
 void put_calibration(ByteWriter& out, const DeviceModel& device) {
@@ -201,6 +216,8 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, Ex
         take_sheet(in, current(predictor, in).device);
     } else if (tag == "LAWS") {
         take_laws(in, current(predictor, in));
+    } else if (tag == "ISSU") {
+        take_issuing(in, current(predictor, in));
     } else if (tag == "MODL") {
         if (!fits(model.model, predictor)) in.fail("a model comes before the feature list");
         current(predictor, in).models.push_back(std::move(model.model));
@@ -218,6 +235,10 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, Ex
         DeviceModel& device = current(predictor, in);
         if (!device.clocks) in.fail("residuals over the clocks come before what they belong to");
         device.clocks->residuals = take_residuals(in);
+    } else if (tag == "OVCL") {
+        DeviceModel& device = current(predictor, in);
+        if (!device.clocks) in.fail("its trained clocks come before what they belong to");
+        device.over_clocks = take_over_clocks(in);
     } else if (tag == "POOL") {
         predictor.pooled.push_back(take_pooled(in));
     } else if (tag == "PMOD") {
@@ -272,6 +293,9 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
             out.section("ENGI", [&](ByteWriter& w) { w.text(device.point.engine); });
         out.section("SHEE", [&](ByteWriter& w) { put_sheet(w, device.device); });
         out.section("LAWS", [&](ByteWriter& w) { put_laws(w, device); });
+        const auto is_issued = [](const TrainedLaw& law) { return law.issue_s > 0; };
+        if (std::ranges::any_of(device.laws, is_issued))
+            out.section("ISSU", [&](ByteWriter& w) { put_issuing(w, device); });
         for (const FamilyModel& model : device.models) {
             out.section("MODL", [&](ByteWriter& w) { put(w, model); });
         }
@@ -283,6 +307,8 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
         out.section("CLCK", [&](ByteWriter& w) { put_clocks(w, *device.clocks); });
         if (!device.clocks->residuals.empty())
             out.section("CRES", [&](ByteWriter& w) { put_residuals(w, device.clocks->residuals); });
+        if (device.over_clocks)
+            out.section("OVCL", [&](ByteWriter& w) { put_over_clocks(w, *device.over_clocks); });
     }
     for (const PooledModel& pooled : predictor.pooled) {
         out.section("POOL", [&](ByteWriter& w) { put_pooled(w, pooled); });
@@ -306,6 +332,13 @@ Predictor from_jcp(std::span<const std::byte> bytes, const std::string& name) {
     Predictor predictor;
     for (std::size_t i = 0; i < sections.size(); ++i)
         take_section(predictor, sections[i].tag, read[i].rest, std::move(read[i].model));
+    for (const DeviceModel& device : predictor.devices) {
+        const bool is_above_idle = std::ranges::any_of(device.models, [](const FamilyModel& model) {
+            return model.parts.front().base == Base::dynamic_watt;
+        });
+        if (is_above_idle && !device.over_clocks)
+            ByteReader({}, "predictor " + name).fail("a power model lacks the clocks that it was trained at");
+    }
     if (predictor.devices.empty() && predictor.pooled.empty())
         ByteReader({}, "predictor " + name).fail("it covers no device");
     return predictor;

@@ -67,4 +67,36 @@ std::vector<ClockResidual> take_residuals(ByteReader& in) {
     return residuals;
 }
 
+void put_over_clocks(ByteWriter& out, const OverClocks& over) {
+    out.number(static_cast<std::uint32_t>(over.trained.size()));
+    for (const TrainedClock& clock : over.trained) {
+        out.real(clock.sm_clock_mhz);
+        out.real(clock.memory_clock_mhz);
+        out.signed_number(clock.rows);
+    }
+    for (const double watts : {over.dynamic.flop_w, over.dynamic.byte_w, over.dynamic.busy_w}) out.real(watts);
+}
+
+OverClocks take_over_clocks(ByteReader& in) {
+    OverClocks over;
+    over.trained.resize(in.count(24));
+    if (over.trained.size() < 2) in.fail("it is over clocks, but has fewer than two");
+    const TrainedClock* before = nullptr;
+    for (TrainedClock& clock : over.trained) {
+        clock.sm_clock_mhz = in.real();
+        clock.memory_clock_mhz = in.real();  // NaN: not told
+        clock.rows = in.signed_number();
+        if (!(clock.sm_clock_mhz > 0) || !std::isfinite(clock.sm_clock_mhz) || clock.memory_clock_mhz <= 0)
+            in.fail("it has a trained clock that cannot be");
+        const bool is_same_memory = before && !(before->memory_clock_mhz < clock.memory_clock_mhz);
+        if (is_same_memory && clock.sm_clock_mhz <= before->sm_clock_mhz) in.fail("its trained clocks are out of order");
+        before = &clock;
+    }
+    for (double* watts : {&over.dynamic.flop_w, &over.dynamic.byte_w, &over.dynamic.busy_w}) {
+        *watts = in.real();
+        if (!(*watts >= 0) || !std::isfinite(*watts)) in.fail("its power over the clocks has a number that cannot be");
+    }
+    return over;
+}
+
 }  // namespace joulecast

@@ -4,6 +4,7 @@
 
 #include "joulecast/physics/clock_curve.h"
 #include "joulecast/predict/bytes.h"
+#include "joulecast/predict/model.h"
 
 namespace joulecast {
 
@@ -17,5 +18,10 @@ ClockParameters take_clocks(ByteReader& in);
 void put_residuals(ByteWriter& out, const std::vector<ClockResidual>& residuals);
 /// Throws FormatError for places and sums that cannot be.
 std::vector<ClockResidual> take_residuals(ByteReader& in);
+
+/// The clocks that operations were measured at, and what the units draw, behind the parameters; since version 4.
+void put_over_clocks(ByteWriter& out, const OverClocks& over);
+/// Throws FormatError for fewer than two clocks, clocks out of order and powers that cannot be.
+OverClocks take_over_clocks(ByteReader& in);
 
 }  // namespace joulecast

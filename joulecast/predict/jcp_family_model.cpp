@@ -13,7 +13,7 @@ namespace {
 ModelPart take_part(ByteReader& in, std::size_t columns, std::uint32_t version) {
     ModelPart part;
     const auto base = in.number<std::uint8_t>();
-    if (base > static_cast<std::uint8_t>(Base::kernel)) in.fail("a model has an unknown base");
+    if (base > static_cast<std::uint8_t>(Base::dynamic_watt)) in.fail("a model has an unknown base");
     part.base = static_cast<Base>(base);
     if (version == 1) {
         part.model = take_forest(in, columns);

@@ -16,17 +16,16 @@ bool is_usable(const NetworkMeasurement& m, const OperatingPoint& setting) {
            m.real.threads == setting.threads && m.real.math == setting.math && m.real.engine == setting.engine;
 }
 
-/// The clock asked for; a network measured as the device was comes before all that were held at a clock.
-double asked_clock(const NetworkMeasurement* m) {
-    const double clock = m->asked.sm_clock_mhz;
-    return std::isnan(clock) ? std::numeric_limits<double>::infinity() : clock;
-}
+/// What was asked for; where nothing was, what another program had set: the real clock, to 3 %.
+using PointKey = std::tuple<double, double, double, long>;
 
-/// Of a network measured at several clocks, the runs at the highest: the others are those of another device, in a way.
-std::vector<const NetworkMeasurement*> at_highest_clock(std::vector<const NetworkMeasurement*> repeats) {
-    const double highest = asked_clock(*std::ranges::max_element(repeats, {}, asked_clock));
-    std::erase_if(repeats, [highest](const NetworkMeasurement* m) { return asked_clock(m) < highest; });
-    return repeats;
+PointKey point_key(const NetworkMeasurement& m) {
+    constexpr double same_clock = 0.03;
+    const auto known = [](double value) { return value > 0 ? value : 0; };
+    const bool is_asked = m.asked.sm_clock_mhz > 0 || m.asked.power_limit_w > 0;
+    const double real = is_asked ? 0 : known(m.real.sm_clock_mhz);
+    return {known(m.asked.sm_clock_mhz), known(m.asked.memory_clock_mhz), known(m.asked.power_limit_w),
+            real > 0 ? std::lround(std::log(real) / same_clock) : 0};
 }
 
 NetworkMeasurement middle(std::vector<const NetworkMeasurement*> repeats) {
@@ -46,16 +45,16 @@ NetworkMeasurement middle(std::vector<const NetworkMeasurement*> repeats) {
 
 MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const OperatingPoint& setting,
                                    const OpenMeasured& open) {
-    std::map<std::tuple<std::string, std::map<std::string, std::int64_t>, Mode, std::string, Host>,
+    std::map<std::tuple<std::string, std::map<std::string, std::int64_t>, Mode, std::string, Host, PointKey>,
              std::vector<const NetworkMeasurement*>>
         same;
     for (const NetworkRow& row : rows) {
         const NetworkMeasurement& m = row.measurement;
-        if (is_usable(m, setting)) same[{m.model, m.symbols, m.mode, m.precision, m.real.host}].push_back(&m);
+        if (is_usable(m, setting)) same[{m.model, m.symbols, m.mode, m.precision, m.real.host, point_key(m)}].push_back(&m);
     }
     MeasuredNetworks found;
     for (const auto& [key, repeats] : same) {
-        const NetworkMeasurement measurement = middle(at_highest_clock(repeats));
+        const NetworkMeasurement measurement = middle(repeats);
         try {
             found.networks.push_back({open(measurement), measurement});
         } catch (const Error& error) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "joulecast/units/normal.h"
 
@@ -19,10 +21,75 @@ Estimate<Unit> middle(std::vector<double> values, double half_width) {
     return {Unit(value), Unit(std::max(0.0, values.front() - half_width)), Unit(values.back() + half_width)};
 }
 
+/// Clocks within this share of each other are one.
+constexpr double same_clock = 0.005;
+
+double clock_of(double real, double asked) {
+    return real > 0 ? real : asked;
+}
+
+MeasuredOperation middle_of(std::span<const Measurement* const> repeats, double cache_bytes) {
+    std::vector<double> times;
+    std::vector<double> watts;
+    double half_width = 0;
+    double watts_half_width = 0;
+    const Dimensions sizes = cache_bytes > 0 ? dimensions(repeats.front()->operation) : Dimensions{};
+    for (const Measurement* one : repeats) {
+        times.push_back(cache_bytes > 0 ? seconds_in_network(*one, sizes, cache_bytes) : measured_seconds(*one));
+        if (one->time.half_width_s > 0) half_width = std::max(half_width, one->time.half_width_s * from_95_to_90);
+        if (!(measured_watts(*one) > 0)) continue;
+        watts.push_back(measured_watts(*one));
+        const double of_energy = one->energy->half_width_j / one->energy->energy_j;
+        if (of_energy > 0) watts_half_width = std::max(watts_half_width, of_energy * watts.back() * from_95_to_90);
+    }
+    MeasuredOperation measured{middle<Seconds>(times, half_width), {}};
+    if (!watts.empty()) measured.power = middle<Watts>(watts, watts_half_width);
+    return measured;
+}
+
+std::vector<MeasuredAtClock> by_clock(std::vector<const Measurement*> repeats, double cache_bytes) {
+    const auto sm_clock = [](const Measurement* m) { return clock_of(m->real.sm_clock_mhz, m->asked.sm_clock_mhz); };
+    const auto memory_clock = [](const Measurement* m) {
+        const double clock = clock_of(m->real.memory_clock_mhz, m->asked.memory_clock_mhz);
+        return clock > 0 ? clock : 0;
+    };
+    std::erase_if(repeats, [&](const Measurement* m) { return !(sm_clock(m) > 0); });
+    std::stable_sort(repeats.begin(), repeats.end(), [&](const Measurement* a, const Measurement* b) {
+        return std::pair(memory_clock(a), sm_clock(a)) < std::pair(memory_clock(b), sm_clock(b));
+    });
+    std::vector<MeasuredAtClock> all;
+    for (std::size_t begin = 0; begin < repeats.size();) {
+        std::size_t end = begin + 1;
+        while (end < repeats.size() && memory_clock(repeats[end]) == memory_clock(repeats[begin]) &&
+               sm_clock(repeats[end]) <= sm_clock(repeats[begin]) * (1 + same_clock))
+            ++end;
+        const MeasuredOperation here = middle_of(std::span(repeats).subspan(begin, end - begin), cache_bytes);
+        const double memory = memory_clock(repeats[begin]);
+        all.push_back({sm_clock(repeats[begin + (end - begin) / 2]),
+                       memory > 0 ? memory : std::numeric_limits<double>::quiet_NaN(), here.time, here.power});
+        begin = end;
+    }
+    return all;
+}
+
 }  // namespace
 
 double measured_seconds(const Measurement& measurement) {
     return measurement.time.median_s;
+}
+
+double seconds_in_network(const Measurement& measurement, const Dimensions& dimensions, double cache_bytes) {
+    const double cold = measured_seconds(measurement);
+    const bool is_told = measurement.issue && measurement.hot && measurement.hot->median_s > 0 && cache_bytes > 0;
+    if (!is_told || mode(measurement.operation) == Mode::training) return cold;
+    const Counts& counts = dimensions.forward;
+    const auto bytes = static_cast<double>(counts.bytes_read + counts.bytes_written);
+    const double weights = std::isnan(dimensions.weight_bytes) ? 0 : std::min(dimensions.weight_bytes, bytes);
+    const double passing = bytes - weights;
+    if (!(bytes > 0)) return cold;
+    const double kept = passing > 0 ? std::min(1.0, cache_bytes / passing) * passing : 0;
+    const double hot = std::min(cold, measurement.hot->median_s);
+    return hot + (cold - hot) * (1 - kept / bytes);
 }
 
 bool is_usable(const Measurement& measurement) {
@@ -50,7 +117,7 @@ double measured_joules(const NetworkMeasurement& measurement) {
     return energy.energy_j > 0 ? energy.energy_j : std::numeric_limits<double>::quiet_NaN();
 }
 
-MeasuredOperations measured_operations(std::span<const OperationRow> rows) {
+MeasuredOperations measured_operations(std::span<const OperationRow> rows, double cache_bytes) {
     std::map<std::string, std::vector<const Measurement*>> by_signature;
     for (const OperationRow& row : rows) {
         if (is_usable(row.measurement)) {
@@ -58,21 +125,9 @@ MeasuredOperations measured_operations(std::span<const OperationRow> rows) {
         }
     }
     MeasuredOperations measured;
-    for (auto& [text, all] : by_signature) {
-        std::vector<double> times;
-        std::vector<double> watts;
-        double half_width = 0;
-        double watts_half_width = 0;
-        for (const Measurement* one : all) {
-            times.push_back(measured_seconds(*one));
-            if (one->time.half_width_s > 0) half_width = std::max(half_width, one->time.half_width_s * from_95_to_90);
-            if (!(measured_watts(*one) > 0)) continue;
-            watts.push_back(measured_watts(*one));
-            const double of_energy = one->energy->half_width_j / one->energy->energy_j;
-            if (of_energy > 0) watts_half_width = std::max(watts_half_width, of_energy * watts.back() * from_95_to_90);
-        }
-        measured[text].time = middle<Seconds>(times, half_width);
-        if (!watts.empty()) measured[text].power = middle<Watts>(watts, watts_half_width);
+    for (const auto& [text, repeats] : by_signature) {
+        MeasuredOperation& one = measured[text] = middle_of(repeats, cache_bytes);
+        one.at_clocks = by_clock(repeats, cache_bytes);
     }
     return measured;
 }

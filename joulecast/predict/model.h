@@ -33,7 +33,8 @@ std::optional<Metric> parse_metric(std::string_view text);
 
 /// What the logarithm that a model returns is taken relative to.
 /// kernel: the roofline and the latency of a kernel, for models over several devices.
-enum class Base { law, roofline, output_bytes, watt, planned_bytes, kernel };
+/// dynamic_watt: what the units draw above idle power at the clocks (over_clocks.h); the model forecasts power above idle.
+enum class Base { law, roofline, output_bytes, watt, planned_bytes, kernel, dynamic_watt };
 
 struct TrainedRange {
     float low = 0;
@@ -84,6 +85,9 @@ struct TrainedLaw {
     std::string key;  ///< law_key or family_law_key
     Law law;
     std::int64_t rows = 0;
+    /// What the host takes to issue such a call without waiting: median of the rows. NaN: not measured apart, and the
+    /// law's floor stands in.
+    double issue_s = std::numeric_limits<double>::quiet_NaN();
     friend bool operator==(const TrainedLaw&, const TrainedLaw&) = default;
 };
 
@@ -153,6 +157,30 @@ struct Unseen {
     std::map<std::string, std::vector<std::string>> knowing;
 };
 
+/// Clocks that operations were measured at.
+struct TrainedClock {
+    double sm_clock_mhz = 0;
+    double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not told
+    std::int64_t rows = 0;
+    friend bool operator==(const TrainedClock&, const TrainedClock&) = default;
+};
+
+/// What the units draw above idle power, in watts: by arithmetic at the peak of the data sheet and the highest clock, by
+/// moving bytes at its bandwidth, and by a kernel that runs, whatever it does.
+struct DynamicPower {
+    double flop_w = 0;
+    double byte_w = 0;
+    double busy_w = 0;
+    friend bool operator==(const DynamicPower&, const DynamicPower&) = default;
+};
+
+/// Of a device whose operations were measured at several clocks: its models know the clock (over_clocks.h).
+struct OverClocks {
+    std::vector<TrainedClock> trained;  ///< two or more; by memory clock, then by core clock, ascending
+    DynamicPower dynamic;               ///< all zero where no power was measured
+    friend bool operator==(const OverClocks&, const OverClocks&) = default;
+};
+
 /// Everything known of one device under one setting.
 struct DeviceModel {
     Device device;
@@ -170,6 +198,8 @@ struct DeviceModel {
     std::optional<Unseen> unseen;  ///< present: all its forecasts are extrapolations from other devices
     /// Fitted to networks measured at several clocks; absent: by architecture (clock_parameters() in at_point.h).
     std::optional<ClockParameters> clocks;
+    /// Present: operations were measured at several clocks; `clocks` is present too, and `point` has the highest ones.
+    std::optional<OverClocks> over_clocks{};
     /// Present: forecasts are as that CPU issues the calls (hosts.h). Asked for, not learnt: no file holds it.
     std::optional<Issuer> issuer{};
 };

@@ -60,6 +60,17 @@ struct OperationForecast {
     StepPart part = StepPart::forward;
 };
 
+/// A network at clocks that its operations were measured at, with no power limit.
+struct ForecastAtClock {
+    double sm_clock_mhz = 0;
+    double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+    Estimate<Seconds> time;
+    Estimate<Seconds> device_time;
+    Estimate<Seconds> host_time;
+    Estimate<Watts> power;   ///< unknown() where nobody can tell
+    Estimate<Joules> energy;
+};
+
 struct NetworkForecast {
     std::string model;
     std::string device;
@@ -100,6 +111,9 @@ struct NetworkForecast {
     std::vector<std::string> unknown_operations;
     bool lower_bound = false;
     std::string predictor;
+    /// Of a model over clocks: the same network at each of its clocks, whose curve at_point() follows. Ascending by
+    /// memory clock, then by core clock.
+    std::vector<ForecastAtClock> at_clocks;
     std::vector<OperationForecast> operations;  ///< unique operations, dearest first
 };
 

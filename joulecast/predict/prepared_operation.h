@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "joulecast/physics/clock_place.h"
 #include "joulecast/predict/model.h"
 
 namespace joulecast {
@@ -11,7 +12,8 @@ struct PreparedOperation {
     Operation operation;
     std::string signature;
     Dimensions dimensions;
-    Roofline roofline;  ///< on the device asked for
+    Roofline roofline;  ///< on the device asked for, at `clocks`
+    ClockPlace clocks = {};  ///< of models trained at several clocks; of others all 1, whatever clock they hold at
 
     Family family() const { return dimensions.family; }
 };
@@ -19,7 +21,12 @@ struct PreparedOperation {
 PreparedOperation prepare(const Operation& operation, const Device& device, Math math);
 /// On the device of the model, as its setting multiplies.
 PreparedOperation prepare(const Operation& operation, const DeviceModel& device);
-/// The same operation on another device.
+PreparedOperation prepare(const Operation& operation, const DeviceModel& device, const ClockPlace& clocks);
+/// The same operation on the same device at other clocks.
+PreparedOperation at_clocks(PreparedOperation operation, const ClockPlace& clocks);
+/// The roofline at the highest clocks.
+Roofline roofline_at_highest(const PreparedOperation& operation);
+/// The same operation on another device, at its highest clocks.
 PreparedOperation on(PreparedOperation operation, const Device& device, Math math);
 
 /// What a memory plan holds for a single call anyway: its outputs, and in training the gradients of its inputs.

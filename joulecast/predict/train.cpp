@@ -14,6 +14,8 @@
 #include "joulecast/physics/memory.h"
 #include "joulecast/predict/calibrate_networks.h"
 #include "joulecast/predict/fit_models.h"
+#include "joulecast/predict/fit_over_clocks.h"
+#include "joulecast/predict/over_clocks.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {
@@ -43,6 +45,22 @@ Setting setting_of(const OperatingPoint& point) {
 constexpr double times_of_floor_when_busy = 3;
 /// Where no idle power is known: calls that only launch draw a little more than an idle device.
 constexpr double share_of_least_power = 0.95;
+
+/// Over clocks a busy device is one at its highest: rows at this share of it and above.
+constexpr double near_highest = 0.85;
+
+double known_or(double value, double otherwise) {
+    return value > 0 ? value : otherwise;
+}
+
+void set_clocks(TrainingRow& row, const Measurement& m) {
+    row.sm_clock_mhz = known_or(m.real.sm_clock_mhz, m.asked.sm_clock_mhz);
+    row.memory_clock_mhz = known_or(m.real.memory_clock_mhz, m.asked.memory_clock_mhz);
+    row.asked_sm_clock_mhz = m.asked.sm_clock_mhz;
+    row.asked_memory_clock_mhz = m.asked.memory_clock_mhz;
+    row.asked_power_limit_w = m.asked.power_limit_w;
+    if (m.issue) row.issue_s = m.issue->issue_s;
+}
 
 struct HeldOutRows {
     CandidateScores scores;
@@ -128,6 +146,7 @@ PowerFacts power_facts(const DeviceModel& device, std::span<const TrainingRow* c
     PowerFacts facts;
     std::vector<double> all, idle, busy;
     for (const TrainingRow* row : rows) {
+        if (device.over_clocks && row->operation.clocks.x < near_highest * place_of(device, device.point).x) continue;
         if (row->idle_power_w > 0) idle.push_back(row->idle_power_w);
         if (!(row->power_w > 0)) continue;
         all.push_back(row->power_w);
@@ -136,9 +155,14 @@ PowerFacts power_facts(const DeviceModel& device, std::span<const TrainingRow* c
     }
     if (all.empty()) return facts;
     const double least = quantile(all, 0.01);
-    facts.idle_w = idle.empty() ? device.device.idle_w : median(idle);
-    if (!(facts.idle_w > 0)) facts.idle_w = share_of_least_power * least;
-    facts.idle_w = std::min(facts.idle_w, least);
+    if (device.over_clocks) {
+        const ClockPlace highest = place_of(device, device.point);
+        facts.idle_w = static_w(*device.clocks, highest.x, highest.y);
+    } else {
+        facts.idle_w = idle.empty() ? device.device.idle_w : median(idle);
+        if (!(facts.idle_w > 0)) facts.idle_w = share_of_least_power * least;
+        facts.idle_w = std::min(facts.idle_w, least);
+    }
     facts.busy_w = busy.empty() ? quantile(all, 0.9) : median(busy);
     facts.cap_w = limit_or_tdp_w(device.point.power_limit_w, device.device);
     return facts;
@@ -213,10 +237,12 @@ std::vector<TrainingRow> training_rows_at(std::span<const OperationRow> rows, co
     for (const OperationRow& row : rows) {
         const Measurement& m = row.measurement;
         if (!is_taken(m)) continue;
-        TrainingRow ready{prepare(m.operation, device, setting.math), operation_group(m.operation), measured_seconds(m),
+        TrainingRow ready{prepare(m.operation, device, setting.math), operation_group(m.operation), 0,
                           m.peak_memory_bytes};
+        ready.time_s = seconds_in_network(m, ready.operation.dimensions, device.last_level_cache_bytes);
         if (m.energy && !(m.energy->suspect && has_trusted)) ready.power_w = measured_watts(m);
         if (m.energy) ready.idle_power_w = m.energy->idle_power_w;
+        set_clocks(ready, m);
         usable.push_back(std::move(ready));
     }
     return usable;
@@ -242,10 +268,14 @@ Predictor empty_predictor() {
     return predictor;
 }
 
-DeviceModel train_device(const Device& device, const OperatingPoint& setting, std::span<const TrainingRow> rows,
-                         std::span<const TrainingNetwork> networks, const TrainSettings& settings) {
-    if (rows.empty()) throw Error("cannot train for " + device.id + ": no measured operations");
-    const DeviceModel frame = frame_of(device, setting);
+DeviceModel train_device(const Device& device, const OperatingPoint& setting,
+                         std::span<const TrainingRow> measured_rows, std::span<const TrainingNetwork> measured_networks,
+                         const TrainSettings& settings) {
+    if (measured_rows.empty()) throw Error("cannot train for " + device.id + ": no measured operations");
+    const DeviceModel frame = frame_over_clocks(frame_of(device, setting), measured_rows, measured_networks);
+    const std::vector<TrainingRow> placed = at_own_clocks(frame, measured_rows);
+    const std::span<const TrainingRow> rows = placed;
+    const std::vector<TrainingNetwork> networks = at_learnt_clocks(frame, measured_networks);
     const HeldOutRows held_out = hold_out(frame, rows, settings);
     std::vector<const TrainingRow*> all;
     for (const TrainingRow& row : rows) all.push_back(&row);

@@ -32,6 +32,15 @@ struct TrainingRow {
     double peak_memory_bytes = std::numeric_limits<double>::quiet_NaN();
     double power_w = std::numeric_limits<double>::quiet_NaN();
     double idle_power_w = std::numeric_limits<double>::quiet_NaN();
+    /// Clocks that it ran at, as read, else as asked for. NaN: nobody knows.
+    double sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+    double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+    /// What was asked for; NaN: the device's own.
+    double asked_sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+    double asked_memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+    double asked_power_limit_w = std::numeric_limits<double>::quiet_NaN();
+    /// What the host takes to issue the call without waiting; NaN: not measured, or no device of its own.
+    double issue_s = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// A measured network with its graph at the measured symbols, precision and mode.
