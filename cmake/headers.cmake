@@ -171,6 +171,7 @@ set(joulecast_headers
     joulecast/physics/caching_allocator.h
     joulecast/physics/checkpointing.h
     joulecast/physics/clock_curve.h
+    joulecast/physics/clock_place.h
     joulecast/physics/clock_residual.h
     joulecast/physics/convolution_scratch.h
     joulecast/physics/curve_errors.h
@@ -205,6 +206,7 @@ set(joulecast_headers
     joulecast/predict/device_power.h
     joulecast/predict/fit_hosts.h
     joulecast/predict/fit_models.h
+    joulecast/predict/fit_over_clocks.h
     joulecast/predict/forecast_cache.h
     joulecast/predict/forecast_calls.h
     joulecast/predict/forecast_log.h
@@ -232,6 +234,7 @@ set(joulecast_headers
     joulecast/predict/network_difference.h
     joulecast/predict/optimizer_update.h
     joulecast/predict/outliers.h
+    joulecast/predict/over_clocks.h
     joulecast/predict/physical_samples.h
     joulecast/predict/pooled.h
     joulecast/predict/pooled_samples.h

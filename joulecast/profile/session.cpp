@@ -160,7 +160,9 @@ Measurement Session::measure_pace() {
 }
 
 Measurement Session::measure_light() {
-    return time_once(light_operation(), point_, reference_cost_s);
+    PlannedOperation planned = reference();
+    planned.operation = light_operation();
+    return time_once(planned, reference_settings(how_));
 }
 
 Measurement Session::repeat(const PlannedOperation& planned) {
