@@ -17,6 +17,7 @@
 #include "cli/verb.h"
 #include "cli/what_next.h"
 #include "joulecast/error.h"
+#include "joulecast/graph/family.h"
 #include "joulecast/predict/fit_models.h"
 #include "joulecast/predict/fit_over_clocks.h"
 #include "joulecast/predict/jcp.h"
@@ -117,6 +118,42 @@ nlohmann::ordered_json to_json(const Predictor& predictor, const std::string& pa
                                           {"sigma_family", pooled.prior.of_family}});
     }
     return answer;
+}
+
+/// A correction beyond these tells of something that was not measured rather than of how networks run.
+constexpr double least_factor = 0.8;
+constexpr double most_factor = 1.25;
+
+/// Share of the networks' different calls that no row stands for.
+double unmeasured_share(const MeasuredRows& rows) {
+    std::set<std::string> measured;
+    for (const TrainingRow& row : rows.operations) measured.insert(row.group);
+    std::int64_t calls = 0, missing = 0;
+    for (const TrainingNetwork& network : rows.networks) {
+        for (const CountedOperation& counted : count_operations(network.graph)) {
+            if (costs_nothing(family(counted.operation))) continue;
+            calls += counted.count;
+            if (!measured.contains(operation_group(counted.operation))) missing += counted.count;
+        }
+    }
+    return calls > 0 ? static_cast<double>(missing) / static_cast<double>(calls) : 0;
+}
+
+/// A large correction is a finding, with its likely cause.
+void tell_corrections(const DeviceModel& device, const MeasuredRows& rows) {
+    for (const NetworkCorrection& correction : device.corrections) {
+        if (correction.factor >= least_factor && correction.factor <= most_factor) continue;
+        const double missing = unmeasured_share(rows);
+        std::cerr << "joulecast: networks on " << device.device.id << " (" << correction.key << ") take "
+                  << show(correction.factor, Show::number) << " times what their operations add up to; forecasts are "
+                  << "scaled by that. ";
+        if (missing > 0.05)
+            std::cerr << "Cause: " << show(missing, Show::percent)
+                      << " of their calls were never measured. Measure them: joulecast profile, with a larger --budget\n";
+        else
+            std::cerr << "All calls were measured, so the machine was at another pace, or networks run otherwise than "
+                         "their operations. Measure again while nothing else runs\n";
+    }
 }
 
 /// "core clocks 510 to 1410 MHz; "
@@ -272,6 +309,7 @@ Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> all, bool po
                 train_device(rows.device, rows.setting, rows.operations, rows.networks, settings));
             if (const std::string left = rows_left_out(device, rows.operations); !left.empty())
                 std::cerr << "joulecast: " << left << '\n';
+            tell_corrections(device, rows);
             if (!device.over_clocks) device.clocks = measured_clocks(dataset, rows.device);
             append_power_samples(device, rows, samples);
         }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -5,6 +6,7 @@
 #include <utility>
 
 #include "cli/baseline_output.h"
+#include "cli/choose_predictor.h"
 #include "cli/measured_rows.h"
 #include "cli/own_options.h"
 #include "cli/settings.h"
@@ -14,6 +16,7 @@
 #include "joulecast/error.h"
 #include "joulecast/evaluate/device_choice.h"
 #include "joulecast/evaluate/leave_device_out.h"
+#include "joulecast/predict/fit_over_clocks.h"
 #include "joulecast/predict/jcp.h"
 
 namespace joulecast::cli {
@@ -117,6 +120,66 @@ void leave_devices_out(const Options& options, std::vector<MeasuredRows> measure
     v.device_regrets = device_regrets(v.networks, sheets);
 }
 
+/// Those asked for, or all, that the file has a model of.
+std::vector<std::string> devices_of_its_own(const Options& options, const Dataset& dataset, const Predictor& predictor) {
+    std::vector<std::string> own;
+    if (options.devices.empty()) {
+        for (const Device& device : dataset.devices()) {
+            const bool is_measured = !dataset.networks(device.id).empty() || !dataset.operations(device.id).empty();
+            if (is_measured && !settings_of(predictor, device.id).empty()) own.push_back(device.id);
+        }
+        return own;
+    }
+    for (const std::string& id : options.devices) {
+        const bool is_pooled = std::ranges::any_of(dataset.devices(), [&](const Device& device) {
+            return device.id == id && settings_of(predictor, id).empty() &&
+                   std::ranges::find(predictor.pooled, device.kind, &PooledModel::kind) != predictor.pooled.end();
+        });
+        if (!is_pooled) own.push_back(id);
+    }
+    return own;
+}
+
+/// A GPU that the file has no model of is scored as `predict` forecasts it: by its model over other devices.
+void score_unseen(const Options& options, const Dataset& dataset, const Predictor& predictor, Validated& v) {
+    for (const Device& device : dataset.devices()) {
+        const bool is_asked = options.devices.empty() || std::ranges::find(options.devices, device.id) != options.devices.end();
+        const bool has_model = !settings_of(predictor, device.id).empty();
+        const bool is_kind = std::ranges::find(predictor.pooled, device.kind, &PooledModel::kind) != predictor.pooled.end();
+        if (!is_asked || has_model || !is_kind || dataset.operations(device.id).empty()) continue;
+        const ChosenPredictor chosen = choose_predictor(device.id, options.predictor);
+        tell(device.id + " has no model of its own in " + options.predictor + ": scored by the one over other devices");
+        for (const MeasuredRows& rows : measured_rows(dataset, {device.id})) {
+            const DeviceModel* model = chosen.model_with(rows.setting.math, rows.setting.host);
+            if (!model) continue;
+            const auto features = columns(chosen.predictor);
+            append(v.rows, score_predictor(*model, features, rows.operations));
+            append(v.networks, score_networks(*model, features, rows.networks, rows.measured).networks);
+        }
+    }
+}
+
+/// By the trainer that `train` uses, on devices whose operations were measured at several clocks; returns these.
+std::vector<std::string> leave_clocks_out(const Options& options, const Dataset& dataset, Validated& v) {
+    std::vector<std::string> done;
+    const bool has_operations = std::ranges::any_of(
+        dataset.devices(), [&](const Device& device) { return !dataset.operations(device.id).empty(); });
+    if (!has_operations) return done;
+    ValidationSettings settings;
+    settings.progress = [](std::size_t at, std::size_t all) {
+        std::cerr << "left out " << at << " of " << all << " clocks\n";
+    };
+    for (const MeasuredRows& rows : measured_rows(dataset, options.devices)) {
+        if (!differ_in_clocks(rows.device, rows.operations)) continue;
+        auto validation = joulecast::leave_clocks_out(rows.device, rows.setting, rows.operations, rows.networks,
+                                                      rows.measured, settings);
+        append(v.rows, std::move(validation.operations));
+        append(v.networks, std::move(validation.networks));
+        done.push_back(rows.device.id);
+    }
+    return done;
+}
+
 /// The thesis' forest has the clock as a column and always stands in the table; the other methods know no clock.
 void check_baselines_over_clocks(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
@@ -139,8 +202,18 @@ int run(const Options& options) {
     if (options.probes > 0 && options.split != "device")
         throw UsageError("--probes is for devices that are left out: --split device");
     if (options.predictor.empty() && options.split == "clock") {
-        v.clocks = clock_validation(dataset, options.devices, options.folds);
-        v.rows = out_of_fold_rows(v.clocks.networks);
+        const std::vector<std::string> done = leave_clocks_out(options, dataset, v);
+        std::vector<std::string> others;
+        for (const Device& device : dataset.devices()) {
+            const bool is_asked = options.devices.empty() || std::ranges::find(options.devices, device.id) != options.devices.end();
+            const bool is_done = std::ranges::find(done, device.id) != done.end();
+            if (is_asked && !is_done && !dataset.networks(device.id).empty()) others.push_back(device.id);
+        }
+        if (done.empty()) others = options.devices;
+        if (done.empty() || !others.empty()) {
+            v.clocks = clock_validation(dataset, others, options.folds);
+            append(v.rows, out_of_fold_rows(v.clocks.networks));
+        }
     } else if (options.predictor.empty() && options.split == "device") {
         leave_devices_out(options, measured_rows(dataset, options.devices), v);
     } else if (options.predictor.empty()) {
@@ -150,9 +223,14 @@ int run(const Options& options) {
         std::optional<Dataset> paced_by;
         if (!options.pace_of.empty()) paced_by.emplace(options.pace_of, Dataset::Access::read_only);
         const auto known_settings = [&](const std::string& device) { return settings_of(predictor, device); };
-        for (const MeasuredRows& rows :
-             measured_rows(dataset, options.devices, known_settings, paced_by ? &*paced_by : nullptr))
-            score(predictor, rows, v);
+        score_unseen(options, dataset, predictor, v);
+        const std::vector<std::string> own = devices_of_its_own(options, dataset, predictor);
+        // Where all were scored, what is left has nothing to be scored by.
+        if (!own.empty() || v.rows.empty()) {
+            for (const MeasuredRows& rows : measured_rows(dataset, own.empty() ? options.devices : own, known_settings,
+                                                          paced_by ? &*paced_by : nullptr))
+                score(predictor, rows, v);
+        }
     }
     if (!options.predictions.empty()) write_predictions(options.predictions, v.rows);
     if (options.output.format == "json") {

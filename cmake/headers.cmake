@@ -227,6 +227,7 @@ set(joulecast_headers
     joulecast/predict/jcp_model.h
     joulecast/predict/jcp_parts.h
     joulecast/predict/jcp_pooled.h
+    joulecast/predict/law_of_any.h
     joulecast/predict/mapped_file.h
     joulecast/predict/measured_networks.h
     joulecast/predict/measured_operations.h

@@ -318,6 +318,44 @@ NetworkValidation validate_networks(const Device& device, const OperatingPoint& 
     return validation;
 }
 
+NetworkValidation leave_clocks_out(const Device& device, const OperatingPoint& setting,
+                                   std::span<const TrainingRow> rows, std::span<const TrainingNetwork> networks,
+                                   const MeasuredOperations& measured, const ValidationSettings& settings) {
+    constexpr double same_clock = 0.015;
+    NetworkValidation validation;
+    const DeviceModel frame = frame_over_clocks(frame_of(device, setting), rows, networks);
+    if (!frame.over_clocks) return validation;
+    const auto columns = all_columns();
+    std::size_t fold = 0;
+    for (const TrainedClock& clock : frame.over_clocks->trained) {
+        const auto is_here = [&](double sm_mhz, double memory_mhz) {
+            const double off = std::abs(std::log(sm_mhz / clock.sm_clock_mhz));
+            const double memory_off = std::abs(std::log(memory_mhz / clock.memory_clock_mhz));
+            return off < same_clock && !(memory_off >= same_clock);
+        };
+        Parts parts;
+        for (const TrainingRow& row : rows) {
+            if (is_here(row.sm_clock_mhz, row.memory_clock_mhz)) {
+                parts.test.push_back(&row);
+            } else {
+                parts.training.push_back(row);
+            }
+        }
+        std::vector<TrainingNetwork> others, here;
+        for (const TrainingNetwork& network : networks) {
+            const OperatingPoint at = clocks_of(network.measurement);
+            (is_here(at.sm_clock_mhz, at.memory_clock_mhz) ? here : others).push_back(network);
+        }
+        if (parts.training.empty()) continue;
+        const auto trained = validate_part(frame_of(device, setting), std::move(parts), others, fold++, settings,
+                                           validation.operations);
+        for (const TrainingNetwork& network : here)
+            validation.networks.push_back(compare(trained.model, columns, network, measured));
+        if (settings.progress) settings.progress(fold, frame.over_clocks->trained.size());
+    }
+    return validation;
+}
+
 NetworkValidation score_networks(const DeviceModel& device, std::span<const Feature* const> columns,
                                  std::span<const TrainingNetwork> networks, const MeasuredOperations& measured) {
     NetworkValidation validation;

@@ -97,6 +97,12 @@ NetworkValidation validate_networks(const Device& device, const OperatingPoint& 
                                     std::span<const TrainingRow> rows, std::span<const TrainingNetwork> networks,
                                     const MeasuredOperations& measured, const ValidationSettings& settings);
 
+/// Each clock in turn that operations were measured at: operations and networks at it are forecast by what was measured
+/// at the others. Nothing for rows at one clock.
+NetworkValidation leave_clocks_out(const Device& device, const OperatingPoint& setting,
+                                   std::span<const TrainingRow> rows, std::span<const TrainingNetwork> networks,
+                                   const MeasuredOperations& measured, const ValidationSettings& settings);
+
 /// The rows that a predictor can be scored with: over clocks those whose clock is known, else those that were measured
 /// at its clock. `left_out` is how many others there are.
 std::vector<TrainingRow> rows_at_clocks_of(const DeviceModel& device, std::span<const TrainingRow> rows);

@@ -11,6 +11,7 @@
 #include "joulecast/learn/conformal.h"
 #include "joulecast/learn/parallel.h"
 #include "joulecast/predict/forecast_log.h"
+#include "joulecast/predict/law_of_any.h"
 #include "joulecast/predict/over_clocks.h"
 #include "joulecast/units/statistics.h"
 
@@ -36,7 +37,8 @@ std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows, std::
     std::map<std::string, std::vector<double>> issuing;
     for (const TrainingRow* row : rows) {
         const LawSample sample{row->operation.roofline, row->time_s};
-        for (const std::string& key : {law_key(row->operation.operation), family_law_key(row->operation.operation)}) {
+        const std::string of_family = family_law_key(row->operation.operation);
+        for (const std::string& key : {law_key(row->operation.operation), of_family, law_key_of_any(of_family)}) {
             samples[key].push_back(sample);
             if (row->issue_s > 0) issuing[key].push_back(row->issue_s);
         }

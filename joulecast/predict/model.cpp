@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "joulecast/error.h"
+#include "joulecast/predict/law_of_any.h"
 #include "joulecast/predict/predictor.h"
 
 namespace joulecast {
@@ -96,7 +97,11 @@ const TrainedLaw* find_trained_law(const DeviceModel& device, const Operation& o
     if (own) return own;
     const std::string_view behind_target = std::string_view(key).substr(operation.target.size());
     const TrainedLaw* siblings = law_named(device, sibling_target(operation.target).append(behind_target));
-    return siblings ? siblings : law_named(device, family_law_key(operation));
+    if (siblings) return siblings;
+    const std::string of_family = family_law_key(operation);
+    const TrainedLaw* family = law_named(device, of_family);
+    // Of a family without rows the device is known by what else was measured on it.
+    return family ? family : law_named(device, law_key_of_any(of_family));
 }
 
 const Law* find_law(const DeviceModel& device, const Operation& operation) {

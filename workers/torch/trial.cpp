@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <type_traits>
 
 #include <ATen/ATen.h>
 
@@ -70,6 +71,8 @@ class Running {
         if (!apart_) return {&issued_, nullptr};
         return {apart_.get(), [this] { return replay(); }};
     }
+    /// A network takes what its host makes of it: a replayed graph would be another host's.
+    Phase as_issued() { return {apart_ ? apart_.get() : &issued_, nullptr}; }
     /// For host `graph`. Throws Unsupported where it cannot be captured.
     Phase captured() {
         const Replay replayed = replay();
@@ -104,14 +107,19 @@ template <class AnyMeasurement>
 void measure(TorchDevice& device, const Subject& subject, const MeasureSettings& settings,
              AnyMeasurement& measurement) {
     const bool as_graph = measurement.asked.host == Host::graph;
+    constexpr bool is_network = std::is_same_v<AnyMeasurement, NetworkMeasurement>;
+    const auto phase = [as_graph](Running& running) {
+        if (as_graph) return running.captured();
+        return is_network ? running.as_issued() : running.eager();
+    };
     Running whole(device, subject.whole, subject.hot);
     std::optional<Running> forward;
     Calls calls;
-    calls.whole = as_graph ? whole.captured() : whole.eager();
+    calls.whole = phase(whole);
     calls.hot = subject.hot;
     if (subject.forward != nullptr) {
         forward.emplace(device, *subject.forward, false);
-        calls.forward = as_graph ? forward->captured() : forward->eager();
+        calls.forward = phase(*forward);
     }
     calls.peak_memory_bytes = [&] {
         subject.before_memory();
