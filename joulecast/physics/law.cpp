@@ -58,8 +58,36 @@ double misfit(std::span<const Logged> samples, const Law& law) {
     return sum / static_cast<double>(samples.size()) + pull_to_data_sheet * (flop_log * flop_log + byte_log * byte_log);
 }
 
-Law from_logs(std::span<const double> logs) {
-    return {std::exp(logs[0]), std::exp(logs[1]), std::exp(logs[2])};
+Law from_logs(std::span<const double> logs, std::size_t tiling) {
+    return {std::exp(logs[0]), std::exp(logs[1]), std::exp(logs[2]), tiling};
+}
+
+/// Tiles must bring law and times nearer by this share, or they are chance.
+constexpr double better_by_tiles = 0.15;
+
+struct FittedLaw {
+    Law law;
+    double misfit = 0;
+};
+
+FittedLaw fit_with(std::span<const Logged> samples, double floor_s, std::size_t tiling) {
+    const auto value = [&](std::span<const double> logs) { return misfit(samples, from_logs(logs, tiling)); };
+    // Twice: the second simplex is fresh, so it leaves a valley in which the first one collapsed.
+    auto best = nelder_mead(value, {std::log(floor_s), std::log(1.5), std::log(1.5)}, 0.7, 300);
+    best = nelder_mead(value, best, 0.3, 200);
+    return {from_logs(best, tiling), value(best)};
+}
+
+double tenth_of_times(std::span<const LawSample> samples) {
+    if (samples.empty()) throw Error("cannot fit a law to no measurements");
+    std::vector<double> times;
+    for (const LawSample& sample : samples) {
+        if (!(sample.time_s > 0)) throw Error("cannot fit a law: a measured time is not positive");
+        times.push_back(sample.time_s);
+    }
+    const auto tenth = static_cast<std::ptrdiff_t>(times.size() / 10);
+    std::nth_element(times.begin(), times.begin() + tenth, times.end());
+    return times[static_cast<std::size_t>(tenth)];
 }
 
 bool is_true(const Operation& operation, std::string_view argument) {
@@ -75,7 +103,9 @@ std::string mode_and_type(const Operation& operation) {
 }  // namespace
 
 double work_seconds(const Law& law, const Roofline& roofline) {
-    return std::max(law.flop_factor * roofline.flop_s, law.byte_factor * roofline.byte_s);
+    const double arithmetic = law.flop_factor * roofline.flop_s;
+    const double tiled = law.tiling > 0 ? arithmetic * roofline.tiled.at(law.tiling - 1) : arithmetic;
+    return std::max(tiled, law.byte_factor * roofline.byte_s);
 }
 
 double overlapped(double a, double b) {
@@ -99,21 +129,20 @@ double work_share(const Law& law, const Roofline& roofline) {
 }
 
 Law fit_law(std::span<const LawSample> samples) {
-    if (samples.empty()) throw Error("cannot fit a law to no measurements");
-    std::vector<double> times;
-    for (const LawSample& sample : samples) {
-        if (!(sample.time_s > 0)) throw Error("cannot fit a law: a measured time is not positive");
-        times.push_back(sample.time_s);
-    }
-    const auto tenth = static_cast<std::ptrdiff_t>(times.size() / 10);
-    std::nth_element(times.begin(), times.begin() + tenth, times.end());
-    const double floor_s = times[static_cast<std::size_t>(tenth)];
+    const double floor_s = tenth_of_times(samples);
+    return fit_with(logged(samples), floor_s, 0).law;
+}
+
+Law fit_tiled_law(std::span<const LawSample> samples) {
+    const double floor_s = tenth_of_times(samples);
     const auto fitted = logged(samples);
-    const auto value = [&](std::span<const double> logs) { return misfit(fitted, from_logs(logs)); };
-    // Twice: the second simplex is fresh, so it leaves a valley in which the first one collapsed.
-    auto best = nelder_mead(value, {std::log(floor_s), std::log(1.5), std::log(1.5)}, 0.7, 300);
-    best = nelder_mead(value, best, 0.3, 200);
-    return from_logs(best);
+    FittedLaw best = fit_with(fitted, floor_s, 0);
+    const double enough = (1 - better_by_tiles) * best.misfit;
+    for (std::size_t tiling = 1; tiling <= tilings.size(); ++tiling) {
+        const FittedLaw trial = fit_with(fitted, floor_s, tiling);
+        if (trial.misfit < std::min(enough, best.misfit)) best = trial;
+    }
+    return best.law;
 }
 
 bool is_depthwise(const Operation& operation) {

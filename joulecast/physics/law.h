@@ -16,6 +16,7 @@ struct Law {
     double floor_s = 0;      ///< h: what a call costs however small it is
     double flop_factor = 1;  ///< ef: times the data sheet's arithmetic time
     double byte_factor = 1;  ///< eb: times the data sheet's memory time
+    std::size_t tiling = 0;  ///< of `tilings`, from 1: arithmetic in whole tiles and waves of them; 0: as if endless fine
 
     friend bool operator==(const Law&, const Law&) = default;
 };
@@ -42,6 +43,8 @@ inline constexpr std::size_t most_law_samples = 4096;
 /// Nelder-Mead on mean |log(law / time)| + 0.003 (log^2 ef + log^2 eb), starting from h = the 10 % quantile of the
 /// times. Throws Error for no samples or a time that is not positive.
 Law fit_law(std::span<const LawSample> samples);
+/// The same with arithmetic in those tiles that bring law and times nearest, where that is nearer by 15 % at least.
+Law fit_tiled_law(std::span<const LawSample> samples);
 
 /// Operations under one name share a law: the target, depth-wise convolution and training-mode batch norm apart,
 /// mode and computing type. "aten::conv2d/depthwise|inference|f32".

@@ -1,6 +1,7 @@
 #include "joulecast/physics/roofline.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "joulecast/error.h"
@@ -23,11 +24,22 @@ Roofline roofline(const Counts& counts, Dtype dtype, const Device& device, Math 
     }
     const double flop = static_cast<double>(counts.flop) + static_cast<double>(counts.other_flop);
     const double bytes = static_cast<double>(counts.bytes_read) + static_cast<double>(counts.bytes_written);
-    return {flop / peak, bytes / streamed_bytes_per_s(device)};
+    Roofline roofline;
+    roofline.flop_s = flop / peak;
+    roofline.byte_s = bytes / streamed_bytes_per_s(device);
+    return roofline;
 }
 
 Roofline roofline(const Operation& operation, const Device& device, Math math) {
     return roofline(total_counts(operation), compute_dtype(operation), device, math);
+}
+
+double tile_factor(const Tiling& tiling, double batch, double m, double n, int units) {
+    if (!(batch > 0 && m > 0 && n > 0) || units <= 0) return 1;
+    const double edge = tiling.edge;
+    const double rows = std::ceil(m / edge), columns = std::ceil(n / edge);
+    const double waves = batch * rows * columns / (static_cast<double>(units) * tiling.at_once);
+    return rows * columns * edge * edge / (m * n) * (std::ceil(waves) / waves);
 }
 
 double seconds(const Roofline& roofline) {

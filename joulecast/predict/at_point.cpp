@@ -181,6 +181,87 @@ void move(OperationForecast& operation, const ClockParameters& parameters, Place
     operation.cost.dynamic_energy = moved_to(operation.cost.dynamic_energy, above * seconds, sigma);
 }
 
+bool has_calls_at_clocks(const NetworkForecast& forecast) {
+    const std::size_t calls = forecast.operations.size();
+    return calls > 0 && !forecast.at_clocks.empty() &&
+           std::ranges::all_of(forecast.at_clocks, [calls](const ForecastAtClock& one) { return one.calls.size() == calls; });
+}
+
+template <class Unit>
+Estimate<Unit> between(const Estimate<Unit>& a, const Estimate<Unit>& b, double share) {
+    const auto mixed = [share](Unit low, Unit high) {
+        if (share == 0 || !(low.value() > 0 && high.value() > 0)) return low;
+        return Unit(std::exp((1 - share) * std::log(low.value()) + share * std::log(high.value())));
+    };
+    return {mixed(a.value, b.value), mixed(a.low, b.low), mixed(a.high, b.high)};
+}
+
+/// The trained clocks on either side of a place, and how far between them it lies.
+struct Neighbours {
+    const ForecastAtClock* below = nullptr;
+    const ForecastAtClock* above = nullptr;
+    Place at;  ///< `to`, or the end of the trained clocks that is nearest to it
+    double share = 0;
+};
+
+Neighbours neighbours(const NetworkForecast& forecast, const ClockParameters& parameters, Place to) {
+    const auto place = [&](const ForecastAtClock& one) {
+        const ClockPlace at = joulecast::place_of(parameters, one.sm_clock_mhz, one.memory_clock_mhz);
+        return Place{at.x, at.y};
+    };
+    const double y = place(*std::ranges::min_element(forecast.at_clocks, {}, [&](const ForecastAtClock& one) {
+                         return std::abs(std::log(place(one).y / to.y));
+                     })).y;
+    Neighbours found;
+    for (const ForecastAtClock& one : forecast.at_clocks) {
+        const Place at = place(one);
+        if (at.y != y) continue;
+        if (at.x <= to.x * (1 + same_clock) && (!found.below || at.x > place(*found.below).x)) found.below = &one;
+        if (at.x >= to.x * (1 - same_clock) && (!found.above || at.x < place(*found.above).x)) found.above = &one;
+    }
+    if (!found.below) found.below = found.above;
+    if (!found.above) found.above = found.below;
+    const double low = place(*found.below).x, high = place(*found.above).x;
+    found.at = {std::clamp(to.x, std::min(low, high), std::max(low, high)), y};
+    if (high > low) found.share = std::log(found.at.x / low) / std::log(high / low);
+    return found;
+}
+
+/// Every call as forecast at the trained clocks on either side; beyond them, from the nearest by the curve.
+void move_between(NetworkForecast& moved, const ClockParameters& parameters, Place to) {
+    const Neighbours sides = neighbours(moved, parameters, to);
+    const bool is_there = sides.share == 0 || sides.below == sides.above;
+    for (std::size_t i = 0; i < moved.operations.size(); ++i) {
+        OperationForecast& operation = moved.operations[i];
+        const CallAtClock& below = sides.below->calls[i];
+        const CallAtClock& above = sides.above->calls[i];
+        operation.cost.device_time = between(below.time, above.time, sides.share);
+        operation.power = between(below.power, above.power, sides.share);
+        operation.cost.dynamic_energy = between(below.dynamic_energy, above.dynamic_energy, sides.share);
+        operation.evidence = is_there ? below.evidence : carried(below.evidence, parameters);
+        const double seconds = operation.cost.device_time.value.value();
+        if (!std::isnan(operation.kernel_s)) operation.kernel_s = seconds;
+        if (operation.power.known()) {
+            const double factor = seconds;
+            operation.energy = {Joules(operation.power.value.value() * factor),
+                                Joules(operation.power.low.value() * factor),
+                                Joules(operation.power.high.value() * factor)};
+        }
+        if (std::abs(sides.at.x / to.x - 1) > same_clock || std::abs(sides.at.y / to.y - 1) > same_clock)
+            move(operation, parameters, sides.at, to);
+    }
+}
+
+void share_evidence(NetworkForecast& forecast) {
+    double total = 0;
+    for (const OperationForecast& operation : forecast.operations) {
+        const double time = operation.cost.device_time.value.value() * static_cast<double>(operation.count);
+        forecast.evidence_share[operation.evidence] += time;
+        total += time;
+    }
+    for (auto& [evidence, share] : forecast.evidence_share) share = total > 0 ? share / total : 0;
+}
+
 /// How much longer the optimizer's calls take; where they are not listed, how much longer everything takes.
 double update_stretch(const NetworkForecast& before, const NetworkForecast& after) {
     const auto seconds = [](const NetworkForecast& forecast) {
@@ -406,9 +487,14 @@ NetworkForecast at_point(const NetworkForecast& forecast, const ForecastCurve& c
     const double sigma = clock_distance(to.x, to.y, known) * parameters.spread.energy;
     moved.cost.dynamic_energy = moved_to(forecast.cost.dynamic_energy, point.dynamic_energy_j, sigma);
     moved.evidence_share.clear();
-    for (const auto& [evidence, share] : forecast.evidence_share)
-        moved.evidence_share[carried(evidence, parameters)] += share;
-    for (OperationForecast& operation : moved.operations) move(operation, parameters, {known.x, known.y}, to);
+    if (has_calls_at_clocks(moved)) {
+        move_between(moved, parameters, to);
+        share_evidence(moved);
+    } else {
+        for (const auto& [evidence, share] : forecast.evidence_share)
+            moved.evidence_share[carried(evidence, parameters)] += share;
+        for (OperationForecast& operation : moved.operations) move(operation, parameters, {known.x, known.y}, to);
+    }
     if (forecast.update_time.known()) {
         const double longest = moved.time.value.value();
         const double update = forecast.update_time.value.value() * update_stretch(forecast, moved);

@@ -32,7 +32,7 @@ std::size_t least_rows_of_law_of(const DeviceModel& frame) {
     return frame.over_clocks ? least_rows_of_law * frame.over_clocks->trained.size() : least_rows_of_law;
 }
 
-std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows, std::size_t least_rows) {
+std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows, std::size_t least_rows, bool tiled) {
     std::map<std::string, std::vector<LawSample>> samples;
     std::map<std::string, std::vector<double>> issuing;
     for (const TrainingRow* row : rows) {
@@ -48,7 +48,7 @@ std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows, std::
         // A family's law is the last resort before the bare roofline: any measurement is better than none.
         const bool of_family = is_family_law_key(key);
         if (of_key.size() < least_rows && !of_family) continue;
-        laws.push_back({key, fit_law(of_key), static_cast<std::int64_t>(of_key.size())});
+        laws.push_back({key, tiled ? fit_tiled_law(of_key) : fit_law(of_key), static_cast<std::int64_t>(of_key.size())});
         if (const auto found = issuing.find(key); found != issuing.end()) laws.back().issue_s = median(found->second);
     }
     return laws;
@@ -58,7 +58,7 @@ std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows, std::
 double smallest_floor(const std::vector<TrainedLaw>& laws) {
     double smallest = std::numeric_limits<double>::infinity();
     for (const TrainedLaw& law : laws)
-        smallest = std::min(smallest, law.issue_s > 0 ? law.issue_s : law.law.floor_s);
+        smallest = std::min(smallest, law.issue_s.value_or(law.law.floor_s));
     return std::isfinite(smallest) ? smallest : 0;
 }
 
@@ -283,7 +283,7 @@ DeviceModel fit_chosen_models(const DeviceModel& frame, std::span<const Training
 
 DeviceModel fit_laws_alone(const DeviceModel& frame, std::span<const TrainingRow* const> rows) {
     DeviceModel device = frame;
-    device.laws = fit_laws(rows, least_rows_of_law_of(frame));
+    device.laws = fit_laws(rows, least_rows_of_law_of(frame), frame.over_clocks.has_value());
     device.call_overhead_s = smallest_floor(device.laws);
     return device;
 }

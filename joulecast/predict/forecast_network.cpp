@@ -6,7 +6,9 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
+#include <type_traits>
 #include <utility>
 
 #include "joulecast/error.h"
@@ -255,10 +257,32 @@ std::vector<ForecastAtClock> forecasts_at_clocks(const Graph& graph, const Asked
     if (!known.device().over_clocks) return all;
     for (const TrainedClock& clock : known.device().over_clocks->trained) {
         const NetworkForecast there = compose_network(graph, asked, known.at(clock)).forecast;
-        all.push_back({clock.sm_clock_mhz, clock.memory_clock_mhz, there.time, there.cost.device_time,
-                       there.cost.host_time, there.power, there.energy});
+        ForecastAtClock& one = all.emplace_back(clock.sm_clock_mhz, clock.memory_clock_mhz, there.time,
+                                                there.cost.device_time, there.cost.host_time, there.power,
+                                                there.energy);
+        for (const OperationForecast& call : there.operations)
+            one.calls.push_back({call.cost.device_time, call.power, call.cost.dynamic_energy, call.evidence});
     }
     return all;
+}
+
+/// Dearest first, at every clock alike.
+void sort_by_cost(NetworkForecast& forecast) {
+    std::vector<std::size_t> order(forecast.operations.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto cost = [&](std::size_t i) {
+        const OperationForecast& one = forecast.operations[i];
+        return one.cost.device_time.value.value() * static_cast<double>(one.count);
+    };
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return cost(a) > cost(b); });
+    const auto sorted = [&order](auto& values) {
+        std::remove_reference_t<decltype(values)> all;
+        all.reserve(values.size());
+        for (const std::size_t i : order) all.push_back(std::move(values[i]));
+        values = std::move(all);
+    };
+    sorted(forecast.operations);
+    for (ForecastAtClock& there : forecast.at_clocks) sorted(there.calls);
 }
 
 /// A forecast over clocks holds at the highest ones, as far as the device's own limit lets it run there.
@@ -303,12 +327,8 @@ NetworkForecast forecast_network(const Graph& graph, const std::string& precisio
 NetworkForecast forecast_network(const Graph& graph, const std::string& precision, ForecastCache& known,
                                  std::optional<Host> host, const TrainingSetup& training) {
     NetworkForecast forecast = compose_network(graph, {precision, host, training}, known).forecast;
-    const auto dearest = [](const OperationForecast& a, const OperationForecast& b) {
-        return a.cost.device_time.value.value() * static_cast<double>(a.count) >
-               b.cost.device_time.value.value() * static_cast<double>(b.count);
-    };
-    std::stable_sort(forecast.operations.begin(), forecast.operations.end(), dearest);
     forecast.at_clocks = forecasts_at_clocks(graph, {precision, host, training}, known);
+    sort_by_cost(forecast);
     return within_own_limit(std::move(forecast), known.device());
 }
 

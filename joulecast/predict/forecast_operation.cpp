@@ -260,7 +260,7 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
     if (device.device.kind == Device::Kind::gpu) {
         // Where issuing was measured apart, the time is all of it the device's.
         const TrainedLaw* law = device.unseen ? nullptr : find_trained_law(device, operation.operation);
-        if (law && law->issue_s > 0 && !costs_nothing(operation.family()))
+        if (law && law->issue_s && !costs_nothing(operation.family()))
             forecast.kernel_s = forecast.cost.device_time.value.value();
         const double floor = issue_seconds(device, operation, forecast.cost.device_time.value.value());
         forecast.cost.host_time = {Seconds(floor), Seconds(floor), Seconds(floor)};
@@ -291,7 +291,7 @@ double issue_seconds(const DeviceModel& device, const PreparedOperation& operati
     // Where launches were measured, they may have been those of a CUDA graph; the host issues eagerly.
     if (device.unseen) return device.call_overhead_s;
     const TrainedLaw* law = find_trained_law(device, operation.operation);
-    if (law && law->issue_s > 0) return law->issue_s;
+    if (law && law->issue_s) return *law->issue_s;
     return std::min(call_s, law ? law->law.floor_s : device.call_overhead_s);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -71,17 +72,25 @@ void take_laws(ByteReader& in, DeviceModel& device) {
     if (!std::is_sorted(device.laws.begin(), device.laws.end(), by_key)) in.fail("its laws are not sorted");
 }
 
-/// What the host takes for calls of each law; a file without the section knows none.
-void put_issuing(ByteWriter& out, const DeviceModel& device) {
+/// What version 4 adds to each law: what the host takes for its calls, and the tiles of its products. A file without the
+/// section knows neither.
+void put_more_of_laws(ByteWriter& out, const DeviceModel& device) {
     out.number(static_cast<std::uint32_t>(device.laws.size()));
-    for (const TrainedLaw& law : device.laws) out.real(law.issue_s);
+    for (const TrainedLaw& law : device.laws) {
+        out.real(law.issue_s.value_or(std::numeric_limits<double>::quiet_NaN()));
+        out.number(static_cast<std::uint8_t>(law.law.tiling));
+    }
 }
 
-void take_issuing(ByteReader& in, DeviceModel& device) {
-    if (in.count(8) != device.laws.size()) in.fail("its times of issuing are not those of its laws");
+void take_more_of_laws(ByteReader& in, DeviceModel& device) {
+    if (in.count(9) != device.laws.size()) in.fail("it tells more of other laws than it has");
     for (TrainedLaw& law : device.laws) {
-        law.issue_s = in.real();  // NaN: not measured
-        if (law.issue_s <= 0 || std::isinf(law.issue_s)) in.fail("a time of issuing is not positive");
+        const double issue_s = in.real();  // NaN: not measured
+        if (issue_s <= 0 || std::isinf(issue_s)) in.fail("a time of issuing is not positive");
+        if (issue_s > 0) law.issue_s = issue_s;
+        const auto tiling = in.number<std::uint8_t>();
+        if (tiling > tilings.size()) in.fail("a law has tiles that nobody knows");
+        law.law.tiling = tiling;
     }
 }
 
@@ -216,8 +225,8 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, Ex
         take_sheet(in, current(predictor, in).device);
     } else if (tag == "LAWS") {
         take_laws(in, current(predictor, in));
-    } else if (tag == "ISSU") {
-        take_issuing(in, current(predictor, in));
+    } else if (tag == "LAWX") {
+        take_more_of_laws(in, current(predictor, in));
     } else if (tag == "MODL") {
         if (!fits(model.model, predictor)) in.fail("a model comes before the feature list");
         current(predictor, in).models.push_back(std::move(model.model));
@@ -293,9 +302,9 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
             out.section("ENGI", [&](ByteWriter& w) { w.text(device.point.engine); });
         out.section("SHEE", [&](ByteWriter& w) { put_sheet(w, device.device); });
         out.section("LAWS", [&](ByteWriter& w) { put_laws(w, device); });
-        const auto is_issued = [](const TrainedLaw& law) { return law.issue_s > 0; };
-        if (std::ranges::any_of(device.laws, is_issued))
-            out.section("ISSU", [&](ByteWriter& w) { put_issuing(w, device); });
+        const auto has_more = [](const TrainedLaw& law) { return law.issue_s || law.law.tiling > 0; };
+        if (std::ranges::any_of(device.laws, has_more))
+            out.section("LAWX", [&](ByteWriter& w) { put_more_of_laws(w, device); });
         for (const FamilyModel& model : device.models) {
             out.section("MODL", [&](ByteWriter& w) { put(w, model); });
         }

@@ -85,9 +85,9 @@ struct TrainedLaw {
     std::string key;  ///< law_key or family_law_key
     Law law;
     std::int64_t rows = 0;
-    /// What the host takes to issue such a call without waiting: median of the rows. NaN: not measured apart, and the
+    /// What the host takes to issue such a call without waiting: median of the rows. Absent: not measured apart, and the
     /// law's floor stands in.
-    double issue_s = std::numeric_limits<double>::quiet_NaN();
+    std::optional<double> issue_s = std::nullopt;
     friend bool operator==(const TrainedLaw&, const TrainedLaw&) = default;
 };
 

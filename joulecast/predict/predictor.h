@@ -60,6 +60,14 @@ struct OperationForecast {
     StepPart part = StepPart::forward;
 };
 
+/// A call of it there, in the order of NetworkForecast::operations.
+struct CallAtClock {
+    Estimate<Seconds> time;
+    Estimate<Watts> power;
+    Estimate<Joules> dynamic_energy;
+    Evidence evidence = Evidence::unknown;
+};
+
 /// A network at clocks that its operations were measured at, with no power limit.
 struct ForecastAtClock {
     double sm_clock_mhz = 0;
@@ -67,8 +75,9 @@ struct ForecastAtClock {
     Estimate<Seconds> time;
     Estimate<Seconds> device_time;
     Estimate<Seconds> host_time;
-    Estimate<Watts> power;   ///< unknown() where nobody can tell
+    Estimate<Watts> power;  ///< unknown() where nobody can tell
     Estimate<Joules> energy;
+    std::vector<CallAtClock> calls;
 };
 
 struct NetworkForecast {
