@@ -53,6 +53,26 @@ Plot summed_plot(const std::string& title, const SummedMetric& metric,
     return plot;
 }
 
+/// What sums hold beyond the networks' own steps.
+void add_input_gradients(Chapter& chapter, const std::vector<const SummedNetwork*>& networks,
+                         const std::string& where) {
+    std::size_t held = 0;
+    double least = 1, most = 0;
+    for (const SummedNetwork* network : networks) {
+        if (!(network->input_gradient_s > 0)) continue;
+        ++held;
+        const double share = network->input_gradient_s / network->summed_time_s.value;
+        least = std::min(least, share);
+        most = std::max(most, share);
+    }
+    if (held == 0) return;
+    add_note(chapter, "The first layer of " + std::to_string(held) + " networks of " + where +
+                          " was measured only with the gradient of its input, which a network's step does not compute: "
+                          "by its arithmetic " +
+                          show(least, Show::percent) + " to " + show(most, Show::percent) +
+                          " of the sums of time in tables I and II.");
+}
+
 /// Tables I and II of one setting and mode: the smaller half of the networks, and the larger.
 void add_sums(Chapter& chapter, const ReportedSetting& setting, Mode mode, const std::string& precision) {
     std::vector<const SummedNetwork*> networks;
@@ -69,6 +89,7 @@ void add_sums(Chapter& chapter, const ReportedSetting& setting, Mode mode, const
         add_note(chapter, std::to_string(without) + " networks of " + where +
                               " are not in tables I and II: fewer than half of their calls were measured.");
     if (networks.empty()) return;
+    add_input_gradients(chapter, networks, where);
     std::ranges::sort(networks, {}, [](const SummedNetwork* n) { return n->time_s.value; });
     const std::size_t half = (networks.size() + 1) / 2;
     const std::vector<const SummedNetwork*> smaller(networks.begin(),
