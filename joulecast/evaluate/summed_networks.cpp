@@ -19,6 +19,7 @@ double half_width_95(const Estimate<Unit>& estimate) {
 struct Found {
     const MeasuredOperation* measured = nullptr;
     double input_gradient_share = 0;  ///< of its time, for a gradient that the call does not compute
+    bool batch_statistics = false;    ///< it computes those of its batch, the call does not
 };
 
 const MeasuredOperation* find(const Operation& operation, const MeasuredOperations& measured) {
@@ -38,8 +39,18 @@ double training_flop(const Operation& operation) {
     return static_cast<double>(d.forward.flop + d.forward.other_flop + d.backward.flop + d.backward.other_flop);
 }
 
+/// Batch norm in training state, for one that is not.
+const MeasuredOperation* find_batch_statistics(Operation call, const MeasuredOperations& measured) {
+    if (mode(call) == Mode::training || call.target != "aten::batch_norm") return nullptr;
+    for (Argument& argument : call.arguments) {
+        if (argument.name == "training") argument.value = true;
+    }
+    return find(call, measured);
+}
+
 Found find_for(const Operation& call, const MeasuredOperations& measured) {
-    if (const auto* itself = find_either(call, measured)) return {itself, 0};
+    if (const auto* itself = find_either(call, measured)) return {itself};
+    if (const auto* in_training_state = find_batch_statistics(call, measured)) return {in_training_state, 0, true};
     Operation with_gradient = call;
     const auto inputs = tensors(with_gradient);
     const bool is_first_layer = mode(call) == Mode::training && !inputs.empty() && !inputs.front()->requires_grad &&
@@ -85,6 +96,7 @@ SummedNetwork summed(const TrainingNetwork& network, const MeasuredOperations& m
         const MeasuredOperation& one = *found.measured;
         const double seconds = one.time.value.value();
         sum.input_gradient_s += count * seconds * found.input_gradient_share;
+        if (found.batch_statistics) sum.batch_statistics_s += count * seconds;
         const double watts = one.power.value.value();
         const double time_error = half_width_95(one.time);
         time_s += count * seconds;

@@ -91,6 +91,21 @@ TEST(SummedNetworks, ARowWithTheGradientOfItsInputStandsForNoInference) {
     EXPECT_EQ(sums[0].measured_calls, 0);
 }
 
+TEST(SummedNetworks, BatchNormMeasuredInTrainingStateStandsInAndSaysHowMuchThatIs) {
+    const std::string norm =
+        "aten::batch_norm(input=f32[8,4,2,2], weight=f32[4], bias=f32[4], running_mean=f32[4], "
+        "running_var=f32[4], training=";
+    const std::string rest = ", momentum=0.1, eps=1e-05, cudnn_enabled=true)";
+    const auto network = calls({{(norm + "false" + rest).c_str(), 2}, {"aten::relu(self=f32[8])", 1}});
+    MeasuredOperations operations = {{norm + "true" + rest, measured(3, 0, 50)},
+                                     {"aten::relu(self=f32[8])", measured(1, 0, 50)}};
+    const auto sums = summed_networks(std::vector{network}, operations);
+    EXPECT_DOUBLE_EQ(sums[0].summed_time_s.value, 7);
+    EXPECT_DOUBLE_EQ(sums[0].batch_statistics_s, 6);
+    operations[norm + "false" + rest] = measured(2, 0, 50);
+    EXPECT_DOUBLE_EQ(summed_networks(std::vector{network}, operations)[0].summed_time_s.value, 5);
+}
+
 TEST(SummedNetworks, CountersOfBatchesAndDropoutThatDropsNothingAreCallsOnlyWhereTheyWereMeasured) {
     const auto network = calls({{"aten::relu(self=f32[8]~)", 1},
                                 {"aten::add_.Tensor(self=i64[], other=1)", 53},
