@@ -4,21 +4,25 @@
 #include <set>
 #include <utility>
 
+#include "cli/asked_operation.h"
 #include "cli/clock_points.h"
 #include "cli/device_forecasts.h"
 #include "cli/forecast_text.h"
 #include "cli/loaded_device.h"
 #include "cli/memory_output.h"
+#include "cli/operation_output.h"
 #include "cli/predict_stdin.h"
 #include "cli/setting_options.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
+#include "joulecast/error.h"
 
 namespace joulecast::cli {
 namespace {
 
 struct Options {
     std::vector<std::string> models;
+    std::vector<std::string> operations;
     std::vector<std::string> devices;
     std::string predictor;
     std::string database;
@@ -55,10 +59,10 @@ AskedDevice load(const DeviceAtClock& named, const Options& options) {
     return {std::make_unique<SharedForecasts>(std::move(loaded)), std::move(points)};
 }
 
-std::vector<Forecast> forecasts_on(const AskedDevice& asked, Graph graph, const ForecastSetting& setting,
-                                   bool operations) {
+/// At every point that is asked for.
+std::vector<Forecast> at_points(const AskedDevice& asked, Forecast one, const ForecastSetting& setting,
+                                bool operations) {
     const LoadedDevice& device = asked.forecasts->device();
-    Forecast one = with_source(asked.forecasts->forecast(std::move(graph), setting), device);
     if (!asked.points.empty()) {
         const ForecastOverClocks clocked(std::move(one), asked.forecasts->kept_device(),
                                          device.model_for(setting.precision, setting.host));
@@ -68,6 +72,46 @@ std::vector<Forecast> forecasts_on(const AskedDevice& asked, Graph graph, const 
     }
     std::vector<Forecast> all;
     all.push_back(std::move(one));
+    return all;
+}
+
+std::vector<Forecast> forecasts_on(const AskedDevice& asked, Graph graph, const ForecastSetting& setting,
+                                   bool operations) {
+    Forecast one = with_source(asked.forecasts->forecast(std::move(graph), setting), asked.forecasts->device());
+    return at_points(asked, std::move(one), setting, operations);
+}
+
+/// Of one call, in the types of its signature. Throws Error where nothing is known of it.
+std::vector<Forecast> forecasts_of_call(const AskedDevice& asked, const Operation& operation,
+                                        const ForecastSetting& setting) {
+    const LoadedDevice& device = asked.forecasts->device();
+    Forecast one = with_source(device.forecast(graph_of(operation), setting), device);
+    if (one.network.unknown_nodes > 0) throw Error(no_record_text(operation));
+    return at_points(asked, std::move(one), setting, true);
+}
+
+/// By device, operation, precision, host and point, in this order.
+std::vector<Forecast> forecast_operations(const Options& options) {
+    std::vector<Operation> operations;
+    Options in_their_types = options;
+    std::vector<std::string>& precisions = in_their_types.settings.precisions;
+    precisions.clear();
+    for (const std::string& text : options.operations) {
+        operations.push_back(asked_operation(text));
+        std::ranges::copy(precisions_of(operations.back(), options.settings), std::back_inserter(precisions));
+    }
+    std::vector<Forecast> all;
+    for (const std::string& named : options.devices) {
+        const AskedDevice asked = load(device_at_clock(named), in_their_types);
+        for (const Operation& operation : operations) {
+            SettingOptions own = options.settings;
+            own.precisions = precisions_of(operation, options.settings);
+            for (ForecastSetting setting : own.settings(mode(operation))) {
+                setting.training = {};
+                std::ranges::move(forecasts_of_call(asked, operation, setting), std::back_inserter(all));
+            }
+        }
+    }
     return all;
 }
 
@@ -120,10 +164,22 @@ void exclude_what_requests_have(CLI::Option& from_stdin, CLI::App& command) {
     }
 }
 
+int run_operations(const Options& options) {
+    if (!options.models.empty()) throw UsageError("a MODEL or --operation, not both: ask for them one after the other");
+    const std::vector<Forecast> forecasts = forecast_operations(options);
+    const std::string& format = options.output.format;
+    options.output.write(format == "json"  ? operations_to_json(forecasts)
+                         : format == "csv" ? operations_to_csv(forecasts)
+                                           : operations_to_text(forecasts));
+    return done;
+}
+
 int run(const Options& options) {
     if (options.from_stdin) return answer_requests(requests_of(options));
-    if (options.models.empty()) throw UsageError("predict needs a MODEL, or --stdin");
+    if (options.models.empty() && options.operations.empty())
+        throw UsageError("predict needs a MODEL, an --operation, or --stdin");
     if (options.devices.empty()) throw UsageError("predict needs --device");
+    if (!options.operations.empty()) return run_operations(options);
     const std::vector<Forecast> forecasts = forecast_all(options);
     if (options.output.format == "json") {
         options.output.write(forecasts_to_json(forecasts));
@@ -151,6 +207,10 @@ int run(const Options& options) {
 Run declare_predict(CLI::App& command) {
     const auto options = std::make_shared<Options>();
     command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json files, or names of the zoo");
+    command
+        .add_option("--operation", options->operations,
+                    "a single call, as extract prints it: 'aten::relu(self=f32[32,64,56,56])'")
+        ->allow_extra_args(false);
     command.add_option("--device", options->devices,
                        "device ids, ID@SM_MHZ or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine");
     command.add_option("--predictor", options->predictor,

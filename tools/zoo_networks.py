@@ -229,6 +229,33 @@ class Whisper(transformers.WhisperForConditionalGeneration):
         return super().forward(input_features=input_features, decoder_input_ids=decoder_input_ids, use_cache=False).logits
 
 
+# Last of the classes: the files name source lines, so what moves these makes all files anew.
+class SponnerDarknet19(torch.nn.Module):
+    """Sponner, Waschneck and Kumar (Electronics 11, 2316, 2022), table 4: the 22 layers of their test network, after Darknet-19.
+
+    Padding follows from the table's sizes. It contradicts itself in one place: conv2d_39 has F:256, but an output of 512 channels, which
+    conv2d_40 takes; 512 is built here. No batch norm and no activation before the last softmax stand there, so none is; convolutions
+    have a bias, as Keras' have, from which the network was taken.
+    """
+    # Channels, kernel and padding of each convolution; "pool" halves the image.
+    LAYERS = [(32, 3, 0), "pool", (64, 3, 1), "pool", (128, 3, 1), (64, 1, 0), (128, 3, 1), "pool", (256, 3, 1), (128, 1, 0),
+              (256, 3, 1), "pool", (512, 3, 0), (256, 1, 0), (512, 3, 0), (512, 1, 0), (512, 3, 0), "pool", (1000, 1, 0)]
+
+    def __init__(self):
+        super().__init__()
+        layers, channels = [], 3
+        for layer in self.LAYERS:
+            if layer == "pool":
+                layers.append(torch.nn.MaxPool2d(2, 2))
+            else:
+                layers.append(torch.nn.Conv2d(channels, layer[0], layer[1], padding=layer[2]))
+                channels = layer[0]
+        self.layers = torch.nn.Sequential(*layers)
+
+    def forward(self, image):
+        return torch.nn.functional.adaptive_avg_pool2d(self.layers(image), 1).flatten(1).softmax(1)
+
+
 def bert(layers, hidden, heads):
     return transformers.BertConfig(
         vocab_size=30522, hidden_size=hidden, num_hidden_layers=layers, num_attention_heads=heads, intermediate_size=4 * hidden,
@@ -272,6 +299,7 @@ def networks():
         base, _, size = name.partition("@")
         known[name] = torchvision_network(base, int(size or SIZES.get(base, 224)))
     known["darknet19"] = Network(Darknet19, (image(224),), 20842376, "tools/zoo_networks.py")
+    known["darknet19@sponner"] = Network(SponnerDarknet19, (image(224),), 6425704, "tools/zoo_networks.py")
     known["unet"] = Network(UNet, (image(256),), 31037698, "tools/zoo_networks.py")
     known["bert-base"] = transformer(BertEncoder, bert(12, 768, 12), (TOKENS,), 109482240, {"sequence": 512})
     known["bert-large"] = transformer(BertEncoder, bert(24, 1024, 16), (TOKENS,), 335141888, {"sequence": 512})

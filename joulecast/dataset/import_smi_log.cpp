@@ -123,6 +123,7 @@ Import import_smi_log(Dataset& dataset, std::istream& input, const std::string& 
     if (device == nullptr) throw Error(PublishedRows::no_sheet(run.device) + ".");
     std::istringstream text(read_unpacked(input, name));
     const SmiLog log = read_smi_log(text, name);
+    if (!log.has_header) rows.note(std::string("no line names columns, so they are taken to be ") + smi_log_columns);
     rows.drop("line that is cut off or no sample", static_cast<std::int64_t>(log.skipped_lines));
     const std::vector<SmiSample> samples = of_one_gpu(log, name, run, rows);
     const std::span<const SmiSample> window = loaded(samples, rows);

@@ -43,13 +43,20 @@ std::vector<Call> calls_of(const Graph& graph, const Device& device, Math math) 
     return calls;
 }
 
+/// As training rows have it: as read, else as asked for, else that of the model.
+double clock_of(const NetworkMeasurement& network, const OperatingPoint& point) {
+    if (network.real.sm_clock_mhz > 0) return network.real.sm_clock_mhz;
+    return network.asked.sm_clock_mhz > 0 ? network.asked.sm_clock_mhz : point.sm_clock_mhz;
+}
+
 /// Sums over what has a forecast; NaN where nothing has.
 BaselineNetwork summed(const FittedBaselines& published, std::size_t which, const std::vector<Call>& calls,
-                       BaselineNetwork result, const Device& device, const OperatingPoint& point) {
+                       BaselineNetwork result, const Subject& subject_of_all) {
     double time = 0, energy = 0;
     bool any_energy = false;
     for (const Call& call : calls) {
-        const Subject subject{&call.operation, &device, point.sm_clock_mhz, point.math};
+        Subject subject = subject_of_all;
+        subject.operation = &call.operation;
         const auto times = static_cast<double>(call.count);
         result.calls += call.count;
         const double one = published.forecast(which, BaselineMetric::time, subject);
@@ -75,9 +82,10 @@ void append_networks(const FittedBaselines& published, const TrainingNetwork& ne
                      const OperatingPoint& point, std::vector<BaselineNetwork>& out) {
     if (published.baselines().empty()) return;
     const auto calls = calls_of(network.graph, device, point.math);
+    const Subject subject{nullptr, &device, clock_of(network.measurement, point), point.math};
     for (std::size_t which = 0; which < published.baselines().size(); ++which) {
         const auto start = blank(published.baselines()[which]->name, network, device);
-        out.push_back(summed(published, which, calls, start, device, point));
+        out.push_back(summed(published, which, calls, start, subject));
     }
 }
 

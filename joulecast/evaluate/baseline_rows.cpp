@@ -25,8 +25,10 @@ double measured(const TrainingRow& row, BaselineMetric metric) {
     return std::numeric_limits<double>::quiet_NaN();
 }
 
+/// The row's own clock where it is known: rows of one model may have been measured at many.
 Subject subject_of(const RowOnDevice& on) {
-    return {&on.row->operation, on.device, on.point->sm_clock_mhz, on.point->math};
+    const double clock_mhz = on.row->sm_clock_mhz > 0 ? on.row->sm_clock_mhz : on.point->sm_clock_mhz;
+    return {&on.row->operation, on.device, clock_mhz, on.point->math};
 }
 
 std::unique_ptr<FittedBaseline> fit(const Baseline& baseline, std::span<const RowOnDevice> training,

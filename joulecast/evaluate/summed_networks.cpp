@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "joulecast/features/dimensions.h"
+#include "joulecast/physics/law.h"
 #include "joulecast/units/normal.h"
 
 namespace joulecast {
@@ -11,6 +13,68 @@ namespace {
 template <class Unit>
 double half_width_95(const Estimate<Unit>& estimate) {
     return (estimate.high.value() - estimate.low.value()) / 2 * normal_95 / normal_90;
+}
+
+/// What was measured of a call, or of what stands for it.
+struct Found {
+    const MeasuredOperation* measured = nullptr;
+    double input_gradient_share = 0;  ///< of its time, for a gradient that the call does not compute
+    bool batch_statistics = false;    ///< it computes those of its batch, the call does not
+};
+
+const MeasuredOperation* find(const Operation& operation, const MeasuredOperations& measured) {
+    const auto found = measured.find(signature(operation));
+    return found == measured.end() ? nullptr : &found->second;
+}
+
+/// The call itself or its sibling: the same arithmetic, in place or not.
+const MeasuredOperation* find_either(Operation operation, const MeasuredOperations& measured) {
+    if (const auto* itself = find(operation, measured)) return itself;
+    operation.target = sibling_target(operation.target);
+    return find(operation, measured);
+}
+
+double training_flop(const Operation& operation) {
+    const Dimensions d = dimensions(operation);
+    return static_cast<double>(d.forward.flop + d.forward.other_flop + d.backward.flop + d.backward.other_flop);
+}
+
+/// Batch norm in training state, for one that is not.
+const MeasuredOperation* find_batch_statistics(Operation call, const MeasuredOperations& measured) {
+    if (mode(call) == Mode::training || call.target != "aten::batch_norm") return nullptr;
+    for (Argument& argument : call.arguments) {
+        if (argument.name == "training") argument.value = true;
+    }
+    return find(call, measured);
+}
+
+Found find_for(const Operation& call, const MeasuredOperations& measured) {
+    if (const auto* itself = find_either(call, measured)) return {itself};
+    if (const auto* in_training_state = find_batch_statistics(call, measured)) return {in_training_state, 0, true};
+    Operation with_gradient = call;
+    const auto inputs = tensors(with_gradient);
+    const bool is_first_layer = mode(call) == Mode::training && !inputs.empty() && !inputs.front()->requires_grad &&
+                                is_floating(inputs.front()->dtype);
+    if (!is_first_layer) return {};
+    inputs.front()->requires_grad = true;
+    const auto* stand_in = find_either(with_gradient, measured);
+    if (!stand_in) return {};
+    const double flop = training_flop(with_gradient);
+    return {stand_in, flop > 0 ? 1 - training_flop(call) / flop : 0};
+}
+
+/// The batches that batch norm has seen: a layer measured as a whole counts them in its own time.
+bool is_batch_counter(const Operation& operation) {
+    const auto all = tensors(operation);
+    return is_in_place(operation) && all.size() == 1 && all.front()->sizes.empty() && !is_floating(all.front()->dtype);
+}
+
+/// torch returns the input itself.
+bool drops_nothing(const Operation& operation) {
+    if (operation.target != "aten::dropout" && operation.target != "aten::dropout_") return false;
+    const Value* p = find_argument(operation, "p");
+    const Value* train = find_argument(operation, "train");
+    return (p && *p == Value(0.0)) || (train && *train == Value(false));
 }
 
 SummedNetwork summed(const TrainingNetwork& network, const MeasuredOperations& measured) {
@@ -23,13 +87,16 @@ SummedNetwork summed(const TrainingNetwork& network, const MeasuredOperations& m
     for (const CountedOperation& counted : count_operations(network.graph)) {
         const Family kind = family(counted.operation);
         if (kind == Family::view || kind == Family::symbolic) continue;
+        const Found found = find_for(counted.operation, measured);
+        if (!found.measured && (is_batch_counter(counted.operation) || drops_nothing(counted.operation))) continue;
         sum.calls += counted.count;
-        const auto found = measured.find(signature(counted.operation));
-        if (found == measured.end()) continue;
+        if (!found.measured) continue;
         sum.measured_calls += counted.count;
         const auto count = static_cast<double>(counted.count);
-        const MeasuredOperation& one = found->second;
+        const MeasuredOperation& one = *found.measured;
         const double seconds = one.time.value.value();
+        sum.input_gradient_s += count * seconds * found.input_gradient_share;
+        if (found.batch_statistics) sum.batch_statistics_s += count * seconds;
         const double watts = one.power.value.value();
         const double time_error = half_width_95(one.time);
         time_s += count * seconds;

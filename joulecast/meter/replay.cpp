@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "joulecast/meter/smi_log.h"
+
 namespace joulecast {
 
 namespace {
@@ -44,8 +46,16 @@ class TraceReader {
     TraceReader(std::istream& text, std::string name) : text_(text), name_(std::move(name)) {}
 
     Trace read() {
-        read_header();
-        for (std::string line; next(line);) add(row_of(line));
+        std::string line;
+        if (!next(line)) fail("the file is empty");
+        SmiLines smi;
+        const auto first = smi.take(line);
+        if (smi.has_columns()) {
+            read_smi_log(smi, first);
+        } else {
+            read_header(line);
+            while (next(line)) add(row_of(line));
+        }
         if (trace_.power_w.empty() && trace_.energy_j.empty()) fail("it has no row with a value");
         return std::move(trace_);
     }
@@ -53,7 +63,7 @@ class TraceReader {
   private:
     [[noreturn]] void fail(const std::string& what) const {
         throw FormatError("cannot replay " + name_ + ": line " + std::to_string(number_) + ": " + what +
-                          ". It must be CSV with the columns time_s and power_w or energy_j");
+                          ". It must be CSV with the columns time_s and power_w or energy_j, or a log of nvidia-smi");
     }
 
     bool next(std::string& line) {
@@ -64,9 +74,22 @@ class TraceReader {
         return true;
     }
 
-    void read_header() {
+    /// The rest of a log of nvidia-smi, whose last line counts only with its end.
+    void read_smi_log(SmiLines& smi, std::optional<SmiSample> sample) {
+        std::optional<int> gpu;
         std::string line;
-        if (!next(line)) fail("the file is empty");
+        while (!text_.eof()) {
+            if (sample) {
+                if (gpu && sample->gpu != gpu) fail("the log has lines of several GPUs");
+                gpu = sample->gpu;
+                add({sample->time_s, sample->power_w, unknown});
+            }
+            if (!next(line)) return;
+            sample = smi.take(line);
+        }
+    }
+
+    void read_header(const std::string& line) {
         columns_ = fields_of(line);
         const auto has = [&](const char* name) {
             return std::find(columns_.begin(), columns_.end(), name) != columns_.end();

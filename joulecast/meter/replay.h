@@ -12,7 +12,8 @@
 namespace joulecast {
 
 /// A recorded trace: CSV with a header naming time_s and power_w or energy_j (or both; other columns are passed over,
-/// so that a power log can be replayed). Times rise, energy never falls; lines without a value are left out.
+/// so that a power log can be replayed), or a log of nvidia-smi (smi_log.h) of one GPU. Times rise, energy never falls;
+/// lines without a value are left out.
 struct Trace {
     std::vector<double> power_time_s;  ///< the first row of the file is at 0
     std::vector<double> power_w;

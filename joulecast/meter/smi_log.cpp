@@ -97,6 +97,7 @@ bool SmiLines::take_header(const std::vector<std::string_view>& fields) {
                                        [](std::string_view field) { return column_name(field) == "timestamp"; });
     if (!is_header || power.empty()) return false;
     columns_.clear();
+    assumed_ = false;
     for (const std::string_view field : fields) {
         const std::string_view name = column_name(field);
         Column column = Column::other;
@@ -107,6 +108,26 @@ bool SmiLines::take_header(const std::vector<std::string_view>& fields) {
         if (name == "memory.total") column = Column::memory_total;
         if (name == "index") column = Column::index;
         columns_.push_back(column);
+    }
+    return true;
+}
+
+bool SmiLines::assume_columns(const std::vector<std::string_view>& fields) {
+    columns_ = {Column::timestamp, Column::utilization, Column::power, Column::memory_used, Column::memory_total};
+    assumed_ = true;
+    SmiSample sample;
+    // Numbers alone do not tell which column is which: what could not be makes it another order.
+    const bool is_possible = fields.size() == columns_.size() && take_fields(fields, sample) &&
+                             !(sample.utilization < 0 || sample.utilization > 1) && !(sample.power_w < 0) &&
+                             !(sample.memory_used_bytes > sample.memory_total_bytes);
+    if (!is_possible) columns_.clear();
+    return is_possible;
+}
+
+bool SmiLines::take_fields(const std::vector<std::string_view>& fields, SmiSample& sample) const {
+    if (fields.size() != columns_.size()) return false;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (!take_field(columns_[i], fields[i], sample)) return false;
     }
     return true;
 }
@@ -155,10 +176,8 @@ std::optional<SmiSample> SmiLines::take(std::string_view line) {
     const auto fields = fields_of(line);
     if (take_header(fields)) return std::nullopt;
     SmiSample sample;
-    bool understood = has_header() && fields.size() == columns_.size() && line.size() <= most_line_bytes;
-    for (std::size_t i = 0; understood && i < fields.size(); ++i) {
-        understood = take_field(columns_[i], fields[i], sample);
-    }
+    const bool understood =
+        line.size() <= most_line_bytes && (has_columns() || assume_columns(fields)) && take_fields(fields, sample);
     if (understood) return sample;
     skip(line);
     return std::nullopt;
@@ -175,10 +194,11 @@ SmiLog read_smi_log(std::istream& text, const std::string& name) {
     }
     log.skipped_lines = lines.skipped();
     log.first_skipped = lines.first_skipped();
-    if (!lines.has_header()) {
+    log.has_header = lines.has_header();
+    if (!lines.has_columns()) {
         throw FormatError("cannot read " + name +
-                          " as a log of nvidia-smi: no line names the columns timestamp and "
-                          "power.draw. Write it with --format=csv, without noheader");
+                          " as a log of nvidia-smi: no line names the columns timestamp and power.draw, and none is " +
+                          smi_log_columns + ". Write it with --format=csv, without noheader");
     }
     if (log.samples.empty()) {
         throw FormatError("the log " + name + " holds no sample" +

@@ -53,6 +53,36 @@ Plot summed_plot(const std::string& title, const SummedMetric& metric,
     return plot;
 }
 
+/// "6.1 % to 9.8 %": of the sums of time of those networks that have such a part at all; how many do.
+struct SharesOfSums {
+    std::size_t networks = 0;
+    std::string range;
+};
+
+SharesOfSums shares_of(const std::vector<const SummedNetwork*>& networks, double SummedNetwork::* part) {
+    std::vector<double> shares;
+    for (const SummedNetwork* network : networks) {
+        if (network->*part > 0) shares.push_back(network->*part / network->summed_time_s.value);
+    }
+    if (shares.empty()) return {};
+    const auto [least, most] = std::ranges::minmax(shares);
+    return {shares.size(), show(least, Show::percent) + " to " + show(most, Show::percent)};
+}
+
+/// What sums hold beyond the networks' own work.
+void add_stand_ins(Chapter& chapter, const std::vector<const SummedNetwork*>& networks, const std::string& where) {
+    if (const auto shares = shares_of(networks, &SummedNetwork::input_gradient_s); shares.networks > 0)
+        add_note(chapter, "The first layer of " + std::to_string(shares.networks) + " networks of " + where +
+                              " was measured only with the gradient of its input, which a network's step does not "
+                              "compute: by its arithmetic " +
+                              shares.range + " of the sums of time in tables I and II.");
+    if (const auto shares = shares_of(networks, &SummedNetwork::batch_statistics_s); shares.networks > 0)
+        add_note(chapter, "Batch norm of " + std::to_string(shares.networks) + " networks of " + where +
+                              " was measured only in training state, where it computes its batch's statistics, which "
+                              "takes longer: such calls are " +
+                              shares.range + " of the sums of time in tables I and II.");
+}
+
 /// Tables I and II of one setting and mode: the smaller half of the networks, and the larger.
 void add_sums(Chapter& chapter, const ReportedSetting& setting, Mode mode, const std::string& precision) {
     std::vector<const SummedNetwork*> networks;
@@ -69,6 +99,7 @@ void add_sums(Chapter& chapter, const ReportedSetting& setting, Mode mode, const
         add_note(chapter, std::to_string(without) + " networks of " + where +
                               " are not in tables I and II: fewer than half of their calls were measured.");
     if (networks.empty()) return;
+    add_stand_ins(chapter, networks, where);
     std::ranges::sort(networks, {}, [](const SummedNetwork* n) { return n->time_s.value; });
     const std::size_t half = (networks.size() + 1) / 2;
     const std::vector<const SummedNetwork*> smaller(networks.begin(),

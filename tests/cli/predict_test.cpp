@@ -256,5 +256,65 @@ TEST(Predict, WritesCsvPerNetworkAndPerOperation) {
     EXPECT_THAT(operations.out, HasSubstr("model,mode,precision,op,signature,count,time_s"));
 }
 
+const std::string relu = "'aten::relu(self=f32[2,64,56,56])'";
+
+TEST(PredictOperation, ACallHasTheTimeThatItHasInANetwork) {
+    const std::string at = " --device cpu-synthetic --format json" + predictor;
+    const auto network = nlohmann::json::parse(run_joulecast("predict resnet18 --set batch=2" + at).out);
+    const auto& calls = network["predictions"][0]["operations"];
+    const auto ran = run_joulecast("predict --operation '" + calls[0]["signature"].get<std::string>() +
+                                   "' --operation '" + calls[1]["signature"].get<std::string>() + "'" + at);
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const auto answer = nlohmann::json::parse(ran.out);
+    EXPECT_EQ(answer["schema"], "joulecast.prediction/1");
+    ASSERT_EQ(answer["predictions"].size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+        for (const char* key : {"op", "signature", "time_s", "energy_j", "power_w", "evidence", "power_evidence"})
+            EXPECT_EQ(answer["predictions"][i][key], calls[i][key]) << key;
+        EXPECT_EQ(answer["predictions"][i]["mode"], "inference");
+    }
+}
+
+TEST(PredictOperation, TheModeIsThatOfTheGradientMarks) {
+    const std::string at = " --device cpu-synthetic --format csv" + predictor;
+    const auto ran = run_joulecast("predict --operation 'aten::relu(self=f32[2,64,56,56]~)'" + at);
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr(",training,fp32,"));
+    const auto refused = run_joulecast("predict --mode training --operation " + relu + at);
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, HasSubstr("no tensor of aten::relu(self=f32[2,64,56,56]) requires a gradient"));
+}
+
+TEST(PredictOperation, AtAClockAndInATableWithItsEvidence) {
+    const auto ran = run_joulecast("predict --device a100@900 --operation " + relu);
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    for (const char* part : {"900 MHz", "physical power model", "aten::relu(self=f32[2,64,56,56])"})
+        EXPECT_THAT(ran.out, HasSubstr(part));
+}
+
+TEST(PredictOperation, SaysWhatASignatureLacks) {
+    const auto refusal = [](const std::string& operation) {
+        const auto ran = run_joulecast("predict --device cpu-synthetic --operation '" + operation + "'" + predictor);
+        EXPECT_NE(ran.status, 0) << operation;
+        EXPECT_EQ(ran.out, "");
+        return ran.err;
+    };
+    EXPECT_THAT(refusal("aten::conv2d(input=f32[2,3,8,8])"), HasSubstr("it lacks weight, which aten::conv2d needs"));
+    EXPECT_THAT(refusal("aten::relu(x=f32[2])"), HasSubstr("no parameter x. aten::relu takes self"));
+    EXPECT_THAT(refusal("aten::relu(self=f32[2"), HasSubstr("at character 21"));
+    EXPECT_THAT(refusal("conv2d(input=f32[2,3,8,8])"), HasSubstr("Is one of these meant: aten::conv2d"));
+    EXPECT_THAT(refusal("aten::conv2d(input=f32[2,3,8,8], weight=f32[4,9,3,3])"), HasSubstr("do not fit"));
+}
+
+TEST(PredictOperation, TypesOfTheSignatureAreItsPrecision) {
+    const std::string at = " --device a100 --format csv";
+    const auto half = run_joulecast("predict --operation 'aten::relu(self=bf16[2,64,56,56])'" + at);
+    ASSERT_EQ(half.status, 0) << half.err;
+    EXPECT_THAT(half.out, HasSubstr(",inference,bf16,"));
+    const auto refused = run_joulecast("predict --precision bf16 --operation " + relu + at);
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, HasSubstr("tells the types of its tensors"));
+}
+
 }  // namespace
 }  // namespace joulecast::testing

@@ -77,6 +77,22 @@ TEST(StudyStartup, TakesARecordedTraceApart) {
     EXPECT_THAT(read_file(folder.file("points.csv")), StartsWith("time_s,power_w,run,run_time_s\n0,10,0,\n"));
 }
 
+TEST(StudyStartup, TakesALogOfNvidiaSmiWithoutAHeaderApart) {
+    const TemporaryFolder folder;
+    std::string log;
+    for (int i = 0; i < 40; ++i) {  // 1 s at 30 W and 1 s at 100 W in turn
+        const bool runs = i % 20 >= 10;
+        log += "2024/02/29 12:34:0" + std::to_string(i / 10) + "." + std::to_string(i % 10) +
+               (runs ? ", 98 %, 100.0 W" : ", 0 %, 30.0 W") + ", 512 MiB, 24576 MiB\n";
+    }
+    write_file(folder.file("log.csv"), log);
+    const auto ran = run_joulecast("study startup --format json --power-log " + folder.file("log.csv"));
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const auto json = nlohmann::json::parse(ran.out);
+    EXPECT_NEAR(json.at("steady_w"), 100, 0.1);
+    EXPECT_EQ(json.at("runs").size(), 2U);
+}
+
 TEST(StudyStartup, TracesRestsAndRunsOfAWorker) {
     const TemporaryFolder folder;
     write_file(folder.file("flat.csv"), "time_s,power_w\n0,30\n100,30\n");

@@ -43,6 +43,14 @@ class ImportSmiLog : public testing::ImportFolder {
     LoggedRun run;
 };
 
+TEST_F(ImportSmiLog, WithoutAHeaderTheColumnsAreTheThesisAndItSaysSo) {
+    const Import counts =
+        import(line("10.500", "50", "100") + line("11.000", "90", "120") + line("11.500", "99", "110"));
+    ASSERT_EQ(stored().networks().size(), 1u);
+    EXPECT_DOUBLE_EQ(stored().networks()[0].measurement.energy->power_w, 110);  // the mean
+    EXPECT_THAT(counts.notes, ElementsAre(HasSubstr("no line names columns")));
+}
+
 TEST_F(ImportSmiLog, TheRunLastsFromTheFirstLineWithLoadToTheLast) {
     const Import counts = import(header + line("10.000", "0", "30") + line("10.500", "50", "100") +
                                  line("11.000", "0", "120") + line("11.500", "99", "110") + line("12.000", "0", "60"));

@@ -30,7 +30,8 @@ void dump(const Device& device, const OperatingPoint& setting, const std::vector
     std::set<std::string> names;
     for (const TrainingRow& row : training) names.insert(layer_name(row.operation.operation));
     for (const TrainingRow& row : training) {
-        const Subject subject{&row.operation, &device, setting.sm_clock_mhz, setting.math};
+        const double clock_mhz = row.sm_clock_mhz > 0 ? row.sm_clock_mhz : setting.sm_clock_mhz;
+        const Subject subject{&row.operation, &device, clock_mhz, setting.math};
         nlohmann::json line{{"device", device.id}, {"group", row.group}, {"time_s", row.time_s}};
         if (std::isfinite(row.power_w)) line["power_w"] = row.power_w;
         line["math"] = name(setting.math);

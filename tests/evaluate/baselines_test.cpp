@@ -405,6 +405,40 @@ TEST(FittedBaselines, ComposeEnergyAsThePaperDoes) {
     EXPECT_TRUE(std::isnan(of.at({"gianniti", "energy_j"})));
 }
 
+// All rows had the clock of the model's setting, so those measured at several were told apart by nothing.
+TEST(FittedBaselines, SeeTheClockOfEachRowAndOfEachNetwork) {
+    const OperatingPoint point;  // asked for no clock
+    std::list<TrainingRow> training;
+    std::vector<RowOnDevice> rows;
+    for (std::int64_t n = 1; n <= 20; ++n) {
+        for (const double clock_mhz : {600.0, 1200.0}) {
+            TrainingRow& one = training.emplace_back();
+            one.operation = prepare(parse_operation(relu(100 * n)), first_device(), Math::ieee);
+            one.group = one.operation.signature;
+            one.time_s = 1 / clock_mhz;
+            one.sm_clock_mhz = clock_mhz;
+            rows.push_back({&one, &first_device(), &point});
+        }
+    }
+    const std::vector<const Baseline*> chosen{find_baseline("thesis_forest")};
+    const FittedBaselines published(chosen, rows, 1, 1);
+    for (const RowOnDevice& row : rows) {
+        std::vector<OutOfFoldRow> out;
+        published.append_forecasts(row, 0, out);
+        EXPECT_NEAR(out.front().predicted * row.row->sm_clock_mhz, 1, 1e-6);
+    }
+    TrainingNetwork one_call;
+    one_call.graph.has_edges = false;
+    one_call.graph.nodes.emplace_back().operation = parse_operation(relu(100));
+    one_call.measurement.asked.sm_clock_mhz = 1500;
+    std::vector<BaselineNetwork> out;
+    for (const double clock_mhz : {600.0, 1200.0}) {
+        one_call.measurement.real.sm_clock_mhz = clock_mhz;  // not what was asked for
+        append_networks(published, one_call, first_device(), point, out);
+        EXPECT_NEAR(out.back().predicted_time_s * clock_mhz, 1, 1e-6);
+    }
+}
+
 TEST(BaselineGaps, NameMethodMetricAndReason) {
     std::vector<OutOfFoldRow> rows(3);
     for (OutOfFoldRow& row : rows) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <tuple>
 
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/graph/record.h"
@@ -225,6 +226,44 @@ TEST(WholeZoo, HasTwoFormsOfEveryNetworkWithAnOracle) {
     EXPECT_THAT(zoo_names(source + "/zoo"), testing::UnorderedElementsAreArray(networks));
     for (const std::string& network : networks)
         EXPECT_TRUE(std::filesystem::exists(source + "/zoo/" + network + ".train.pt2")) << network;
+}
+
+// Table 4 of Sponner et al.: layer, input and output. Where it contradicts itself (conv2d_39) its sizes hold.
+TEST(WholeZoo, Darknet19OfSponnerHasTheLayersOfTheirTable) {
+    const std::string conv = "aten::conv2d", pool = "aten::max_pool2d";
+    const std::vector<std::tuple<std::string, Sizes, Sizes>> layers = {
+        {conv, {16, 3, 224, 224}, {16, 32, 222, 222}},
+        {pool, {16, 32, 222, 222}, {16, 32, 111, 111}},
+        {conv, {16, 32, 111, 111}, {16, 64, 111, 111}},
+        {pool, {16, 64, 111, 111}, {16, 64, 55, 55}},
+        {conv, {16, 64, 55, 55}, {16, 128, 55, 55}},
+        {conv, {16, 128, 55, 55}, {16, 64, 55, 55}},
+        {conv, {16, 64, 55, 55}, {16, 128, 55, 55}},
+        {pool, {16, 128, 55, 55}, {16, 128, 27, 27}},
+        {conv, {16, 128, 27, 27}, {16, 256, 27, 27}},
+        {conv, {16, 256, 27, 27}, {16, 128, 27, 27}},
+        {conv, {16, 128, 27, 27}, {16, 256, 27, 27}},
+        {pool, {16, 256, 27, 27}, {16, 256, 13, 13}},
+        {conv, {16, 256, 13, 13}, {16, 512, 11, 11}},
+        {conv, {16, 512, 11, 11}, {16, 256, 11, 11}},
+        {conv, {16, 256, 11, 11}, {16, 512, 9, 9}},
+        {conv, {16, 512, 9, 9}, {16, 512, 9, 9}},
+        {conv, {16, 512, 9, 9}, {16, 512, 7, 7}},
+        {pool, {16, 512, 7, 7}, {16, 512, 3, 3}},
+        {conv, {16, 512, 3, 3}, {16, 1000, 3, 3}},
+        {"aten::adaptive_avg_pool2d", {16, 1000, 3, 3}, {16, 1000, 1, 1}},
+        {"aten::flatten.using_ints", {16, 1000, 1, 1}, {16, 1000}},
+        {"aten::softmax.int", {16, 1000}, {16, 1000}},
+    };
+    const Graph graph = open({"darknet19@sponner"}, {{"batch", 16}});
+    ASSERT_EQ(graph.nodes.size(), layers.size());
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        const auto& [target, input, output] = layers[i];
+        const Operation& operation = graph.nodes[i].operation;
+        EXPECT_EQ(operation.target, target) << i;
+        EXPECT_EQ(tensors(operation).front()->sizes, input) << i;
+        EXPECT_EQ(find_record(target)->outputs(operation).front().sizes, output) << i;
+    }
 }
 
 TEST(WholeZoo, GoogLeNetTrainsWithItsAuxiliaryHeads) {

@@ -77,6 +77,23 @@ TEST(Replay, PlaysAPowerLog) {
     EXPECT_DOUBLE_EQ(player.at(2.0).energy_j, 250.0);
 }
 
+TEST(Replay, PlaysALogOfNvidiaSmiWithAHeaderAndWithout) {
+    const std::string lines =
+        "2024/02/29 12:34:56.000, 97 %, 30.5 W, 512 MiB, 24576 MiB\n"
+        "2024/02/29 12:34:57.500, 97 %, 164.25 W, 512 MiB, 24576 MiB\n"
+        "2024/02/29 12:34:58.500, 97 %, 164.25 W, 512 MiB, 245";  // cut off
+    const std::string header =
+        "timestamp, utilization.gpu [%], power.draw [W], memory.used [MiB], memory.total [MiB]\n";
+    for (const std::string& text : {header + lines, lines}) {
+        const Trace trace = trace_of(text);
+        EXPECT_THAT(trace.power_w, ::testing::ElementsAre(30.5, 164.25));
+        EXPECT_THAT(trace.power_time_s, ::testing::ElementsAre(0, ::testing::DoubleNear(1.5, 1e-6)));
+    }
+    EXPECT_THROW(trace_of("index, timestamp, power.draw [W]\n0, 2024/02/29 12:34:56, 30 W\n"
+                          "1, 2024/02/29 12:34:56, 40 W\n"),
+                 FormatError);
+}
+
 TEST(Replay, NamesTheLineThatIsWrong) {
     const auto message = [](const std::string& text) -> std::string {
         try {

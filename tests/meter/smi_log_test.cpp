@@ -26,6 +26,7 @@ TEST(SmiLog, ReadsTheThesisFormat) {
                             "2024/02/29 12:34:56.789, 97 %, 164.25 W, 2048 MiB, 24576 MiB\n"
                             "2024/02/29 12:34:56.799, 98 %, 165.50 W, 2049 MiB, 24576 MiB\n");
     ASSERT_EQ(log.samples.size(), 2u);
+    EXPECT_TRUE(log.has_header);
     const SmiSample& first = log.samples[0];
     EXPECT_NEAR(first.time_s, 1709210096.789, 1e-6);  // date -u -d '2024-02-29 12:34:56.789' +%s.%3N
     EXPECT_EQ(first.power_w, 164.25);
@@ -35,6 +36,26 @@ TEST(SmiLog, ReadsTheThesisFormat) {
     EXPECT_FALSE(first.gpu.has_value());
     EXPECT_NEAR(log.samples[1].time_s - first.time_s, 0.010, 1e-6);
     EXPECT_EQ(log.skipped_lines, 0u);
+}
+
+// The thesis writes its logs with noheader, which were refused as no log.
+TEST(SmiLog, ReadsTheThesisColumnsWithoutAHeaderWithUnitsOrNone) {
+    for (const char* text : {"2024/02/29 12:34:56.789, 97 %, 164.25 W, 2048 MiB, 24576 MiB\n",
+                             "2024/02/29 12:34:56.789, 97, 164.25, 2048, 24576\n"}) {
+        const auto log = log_of(text);
+        ASSERT_EQ(log.samples.size(), 1u) << text;
+        EXPECT_FALSE(log.has_header);
+        EXPECT_EQ(log.samples[0].power_w, 164.25);
+        EXPECT_DOUBLE_EQ(log.samples[0].utilization, 0.97);
+        EXPECT_EQ(log.samples[0].memory_used_bytes, 2147483648.0);
+        EXPECT_EQ(log.samples[0].memory_total_bytes, 24.0 * 1073741824.0);
+    }
+}
+
+TEST(SmiLog, AHalfLineBeforeTheFirstWholeOneDecidesNoColumns) {
+    const auto log = log_of("4 W, 2048 MiB, 24576 MiB\n2024/02/29 12:34:56.789, 97 %, 164.25 W, 2048 MiB, 24576 MiB\n");
+    EXPECT_EQ(log.samples.size(), 1u);
+    EXPECT_EQ(log.skipped_lines, 1u);
 }
 
 TEST(SmiLog, ColumnsGoByNameInAnyOrderWithoutUnitsAndWithCarriageReturns) {
@@ -107,6 +128,11 @@ TEST(SmiLog, WhatIsNoLogIsRefusedWithAReason) {
         return "";
     };
     EXPECT_THAT(message("2024/02/29 12:34:56.789, 97 %, 164.25 W\n"), HasSubstr("without noheader"));
+    // Another order than the thesis': units tell, and where there are none a memory of which more is used than there
+    // is.
+    EXPECT_THAT(message("2024/02/29 12:34:56.789, 164.25 W, 97 %, 5 MiB, 9 MiB\n"), HasSubstr("without noheader"));
+    EXPECT_THAT(message("2024/02/29 12:34:56.789, 164.25, 97, 5, 9\n"), HasSubstr("without noheader"));
+    EXPECT_THAT(message("2024/02/29 12:34:56.789, 97, 164.25, 24576, 2048\n"), HasSubstr("without noheader"));
     EXPECT_THAT(message(std::string(header) + "No devices were found\n"), HasSubstr("it says: No devices were found"));
 }
 

@@ -127,9 +127,18 @@ TEST(ThesisChapter, TablesHaveTheSmallerAndTheLargerHalfOfTheNetworks) {
         network.summed_time_s = network.summed_energy_j = {1.1 * time_s, 0.2};
         network.calls = network.measured_calls = 10;
     }
-    setting.sums[0].measured_calls = 4;  // net3: less than half
+    setting.sums[0].measured_calls = 4;       // net3: less than half
+    setting.sums[1].input_gradient_s = 0.11;  // of 1.1 s
+    setting.sums[1].batch_statistics_s = 0.22;
+    setting.sums[2].batch_statistics_s = 0.66;  // of 2.2 s
     const Chapter chapter = thesis_chapter(dataset);
     EXPECT_THAT(all_text(chapter), HasSubstr("1 networks of gpu, inference, fp32 are not in tables I and II"));
+    EXPECT_THAT(all_text(chapter), HasSubstr("The first layer of 1 networks of gpu, inference, fp32 was measured only "
+                                             "with the gradient of its input"));
+    EXPECT_THAT(all_text(chapter), HasSubstr("10.0 % to 10.0 % of the sums of time"));
+    EXPECT_THAT(all_text(chapter), HasSubstr("Batch norm of 2 networks of gpu, inference, fp32 was measured only in "
+                                             "training state"));
+    EXPECT_THAT(all_text(chapter), HasSubstr("such calls are 20.0 % to 30.0 % of the sums"));
     EXPECT_THAT(figure_titles(chapter), Contains("Table I: time of the smaller networks, gpu, inference, fp32"));
     EXPECT_THAT(figure_titles(chapter), Contains("Table II: energy of the larger networks, gpu, inference, fp32"));
 }
