@@ -212,7 +212,9 @@ class Sweep {
         if (reference_missing_) return;
         const Measurement answer = believable(session_.measure_pace());
         looked_at_pace_s_ = settings_.now_s();
-        if (is_timed(answer.outcome) && !settings_.interrupted()) store_reference(answer, false);
+        if (!is_timed(answer.outcome) || settings_.interrupted()) return;
+        store_reference(answer, false);
+        ++result_.references;
     }
 
     /// Once in each session, so that its rows tell what the device was let run at.
