@@ -257,6 +257,7 @@ set(joulecast_headers
     joulecast/profile/found_clocks.h
     joulecast/profile/first_pass.h
     joulecast/profile/larger_batch.h
+    joulecast/profile/other_machine.h
     joulecast/profile/patience.h
     joulecast/profile/plan.h
     joulecast/profile/probe.h

@@ -9,6 +9,7 @@
 #include "joulecast/error.h"
 #include "joulecast/profile/first_pass.h"
 #include "joulecast/profile/found_clocks.h"
+#include "joulecast/profile/other_machine.h"
 #include "joulecast/profile/patience.h"
 #include "joulecast/profile/reference_watch.h"
 #include "joulecast/units/time_stamp.h"
@@ -60,7 +61,13 @@ void Session::renew() {
     if (worker.engine != settings_.point.engine)
         throw Error("the worker runs engine " + worker.engine + " now, not " + settings_.point.engine +
                     " as before. Its results would be stored under the wrong engine.");
-    dataset_.insert(with_known_figures(worker.device));
+    const Device device = with_known_figures(worker.device);
+    for (const Device& stored : dataset_.devices())
+        if (const std::string changed = stored.id == device.id ? changed_figures(stored, device) : ""; !changed.empty())
+            progress_.note(device.id + " is not as it is stored: " + changed +
+                           ". What is stored and what comes now will be learned as of one device. Where they are two, "
+                           "measure this one into another database.");
+    dataset_.insert(device);
     provenance_ = worker.provenance;
     provenance_.started = utc_time_stamp(utc_now_s());
     provenance_.session = new_session(provenance_.started);

@@ -14,6 +14,7 @@
 #include "joulecast/profile/first_pass.h"
 #include "joulecast/profile/found_clocks.h"
 #include "joulecast/profile/larger_batch.h"
+#include "joulecast/profile/other_machine.h"
 #include "joulecast/profile/reference_watch.h"
 #include "joulecast/profile/session.h"
 #include "joulecast/units/time_stamp.h"
@@ -211,7 +212,9 @@ class Sweep {
         if (reference_missing_) return;
         const Measurement answer = believable(session_.measure_pace());
         looked_at_pace_s_ = settings_.now_s();
-        if (is_timed(answer.outcome) && !settings_.interrupted()) store_reference(answer, false);
+        if (!is_timed(answer.outcome) || settings_.interrupted()) return;
+        store_reference(answer, false);
+        ++result_.references;
     }
 
     /// Once in each session, so that its rows tell what the device was let run at.
@@ -245,6 +248,7 @@ class Sweep {
         }
         const auto verdict = watch_.add(answer.time.mean_s, answer.time.half_width_s, settings_.now_s());
         looked_at_pace_s_ = settings_.now_s();
+        if (result_.references == 0) compare_with_earlier_sessions(reference_row(answer));
         store_reference(answer, verdict != ReferenceWatch::Verdict::good);
         ++result_.references;
         if (verdict != ReferenceWatch::Verdict::good) {
@@ -254,6 +258,16 @@ class Sweep {
                 if (one.operation != nullptr) good_.push_back(one);
         }
         since_good_.clear();
+    }
+
+    void compare_with_earlier_sessions(const ReferenceRow& now) {
+        const std::string& device = settings_.point.device;
+        const double ratio = reference_ratio(dataset_.references(device), dataset_.operations(device), now);
+        if (std::isnan(ratio) || (ratio < other_machine_ratio && ratio > 1 / other_machine_ratio)) return;
+        progress_.note("the reference operation takes " + percent(ratio - 1) + " time than in earlier sessions on " +
+                       device +
+                       ". Where that is another machine of the same name, measure it into another database: rows of "
+                       "both will be learned as of one.");
     }
 
     static Measurement believable(const Measurement& answer) { return checked(answer, answer.operation, answer.asked); }
