@@ -148,8 +148,9 @@ void tell_corrections(const DeviceModel& device, const MeasuredRows& rows) {
                   << show(correction.factor, Show::number) << " times what their operations add up to; forecasts are "
                   << "scaled by that. ";
         if (missing > 0.05)
-            std::cerr << "Cause: " << show(missing, Show::percent)
-                      << " of their calls were never measured. Measure them: joulecast profile, with a larger --budget\n";
+            std::cerr
+                << "Cause: " << show(missing, Show::percent)
+                << " of their calls were never measured. Measure them: joulecast profile, with a larger --budget\n";
         else
             std::cerr << "All calls were measured, so the machine was at another pace, or networks run otherwise than "
                          "their operations. Measure again while nothing else runs\n";

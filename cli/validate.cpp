@@ -121,7 +121,8 @@ void leave_devices_out(const Options& options, std::vector<MeasuredRows> measure
 }
 
 /// Those asked for, or all, that the file has a model of.
-std::vector<std::string> devices_of_its_own(const Options& options, const Dataset& dataset, const Predictor& predictor) {
+std::vector<std::string> devices_of_its_own(const Options& options, const Dataset& dataset,
+                                            const Predictor& predictor) {
     std::vector<std::string> own;
     if (options.devices.empty()) {
         for (const Device& device : dataset.devices()) {
@@ -143,9 +144,11 @@ std::vector<std::string> devices_of_its_own(const Options& options, const Datase
 /// A GPU that the file has no model of is scored as `predict` forecasts it: by its model over other devices.
 void score_unseen(const Options& options, const Dataset& dataset, const Predictor& predictor, Validated& v) {
     for (const Device& device : dataset.devices()) {
-        const bool is_asked = options.devices.empty() || std::ranges::find(options.devices, device.id) != options.devices.end();
+        const bool is_asked =
+            options.devices.empty() || std::ranges::find(options.devices, device.id) != options.devices.end();
         const bool has_model = !settings_of(predictor, device.id).empty();
-        const bool is_kind = std::ranges::find(predictor.pooled, device.kind, &PooledModel::kind) != predictor.pooled.end();
+        const bool is_kind =
+            std::ranges::find(predictor.pooled, device.kind, &PooledModel::kind) != predictor.pooled.end();
         if (!is_asked || has_model || !is_kind || dataset.operations(device.id).empty()) continue;
         const ChosenPredictor chosen = choose_predictor(device.id, options.predictor);
         tell(device.id + " has no model of its own in " + options.predictor + ": scored by the one over other devices");
@@ -205,7 +208,8 @@ int run(const Options& options) {
         const std::vector<std::string> done = leave_clocks_out(options, dataset, v);
         std::vector<std::string> others;
         for (const Device& device : dataset.devices()) {
-            const bool is_asked = options.devices.empty() || std::ranges::find(options.devices, device.id) != options.devices.end();
+            const bool is_asked =
+                options.devices.empty() || std::ranges::find(options.devices, device.id) != options.devices.end();
             const bool is_done = std::ranges::find(done, device.id) != done.end();
             if (is_asked && !is_done && !dataset.networks(device.id).empty()) others.push_back(device.id);
         }

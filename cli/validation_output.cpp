@@ -105,8 +105,7 @@ const std::vector<Column<NetworkAccuracy>>& network_columns() {
         {"measured_power_w", "power", Show::number, [](const N& n) { return known(n.measured_power_w); }},
         {"predicted_power_w", "forecast", Show::number,
          [](const N& n) { return known(n.predicted_power.value.value()); }},
-        {"predicted_power_low_w", "low", Show::number,
-         [](const N& n) { return known(n.predicted_power.low.value()); }},
+        {"predicted_power_low_w", "low", Show::number, [](const N& n) { return known(n.predicted_power.low.value()); }},
         {"predicted_power_high_w", "high", Show::number,
          [](const N& n) { return known(n.predicted_power.high.value()); }},
         {"power_error", "error", Show::percent,
@@ -298,12 +297,27 @@ std::string accuracies_text(const Validated& v) {
 }
 
 std::string networks_text(const Validated& v) {
-    auto columns =
-        only(network_columns(),
-             {"network", "device", "symbols", "clock_mhz", "memory_clock_mhz", "power_limit_w", "mode", "precision",
-              "host", "measured_time_s", "predicted_time_s", "error", "summed_time_s", "summed_error", "power_error",
-              "measured_energy_j", "predicted_energy_j", "energy_error", "measured_peak_bytes", "predicted_peak_bytes",
-              "inside_interval"});
+    auto columns = only(network_columns(), {"network",
+                                            "device",
+                                            "symbols",
+                                            "clock_mhz",
+                                            "memory_clock_mhz",
+                                            "power_limit_w",
+                                            "mode",
+                                            "precision",
+                                            "host",
+                                            "measured_time_s",
+                                            "predicted_time_s",
+                                            "error",
+                                            "summed_time_s",
+                                            "summed_error",
+                                            "power_error",
+                                            "measured_energy_j",
+                                            "predicted_energy_j",
+                                            "energy_error",
+                                            "measured_peak_bytes",
+                                            "predicted_peak_bytes",
+                                            "inside_interval"});
     const auto drop_unless = [&](const char* key, double NetworkAccuracy::* of) {
         const bool is_known = std::ranges::any_of(v.networks, [of](const NetworkAccuracy& n) { return n.*of > 0; });
         if (!is_known) std::erase_if(columns, [key](const auto& column) { return column.key == key; });

@@ -228,9 +228,10 @@ OperatingPoint point_of(const DeviceModel& device, const NetworkForecast& at_hig
     if (point.sm_clock_mhz > 0 || point.power_limit_w > 0 || !device.over_clocks) return point;
     // Nobody asked for a clock; what the card ran at though nothing held it, another program had set.
     const double own = at_highest.point.sm_clock_mhz;
-    const bool is_held = network.conditions.limited_by == LimitedBy::power_cap ||
-                         network.conditions.limited_by == LimitedBy::thermal;
-    if (!is_held && network.real.sm_clock_mhz < (1 - set_by_another) * own) point.sm_clock_mhz = network.real.sm_clock_mhz;
+    const bool is_held =
+        network.conditions.limited_by == LimitedBy::power_cap || network.conditions.limited_by == LimitedBy::thermal;
+    if (!is_held && network.real.sm_clock_mhz < (1 - set_by_another) * own)
+        point.sm_clock_mhz = network.real.sm_clock_mhz;
     return point;
 }
 
@@ -347,8 +348,8 @@ NetworkValidation leave_clocks_out(const Device& device, const OperatingPoint& s
             (is_here(at.sm_clock_mhz, at.memory_clock_mhz) ? here : others).push_back(network);
         }
         if (parts.training.empty()) continue;
-        const auto trained = validate_part(frame_of(device, setting), std::move(parts), others, fold++, settings,
-                                           validation.operations);
+        const auto trained =
+            validate_part(frame_of(device, setting), std::move(parts), others, fold++, settings, validation.operations);
         for (const TrainingNetwork& network : here)
             validation.networks.push_back(compare(trained.model, columns, network, measured));
         if (settings.progress) settings.progress(fold, frame.over_clocks->trained.size());

@@ -108,7 +108,8 @@ NetworkValidation leave_clocks_out(const Device& device, const OperatingPoint& s
 std::vector<TrainingRow> rows_at_clocks_of(const DeviceModel& device, std::span<const TrainingRow> rows);
 
 /// The point that a network is forecast for: as asked, or as another program had set it.
-OperatingPoint point_of(const DeviceModel& device, const NetworkForecast& at_highest, const NetworkMeasurement& network);
+OperatingPoint point_of(const DeviceModel& device, const NetworkForecast& at_highest,
+                        const NetworkMeasurement& network);
 
 /// Every network forecast by a predictor as it is, at the clocks and limits that it was measured at.
 NetworkValidation score_networks(const DeviceModel& device, std::span<const Feature* const> columns,

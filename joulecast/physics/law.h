@@ -16,7 +16,8 @@ struct Law {
     double floor_s = 0;      ///< h: what a call costs however small it is
     double flop_factor = 1;  ///< ef: times the data sheet's arithmetic time
     double byte_factor = 1;  ///< eb: times the data sheet's memory time
-    std::size_t tiling = 0;  ///< of `tilings`, from 1: arithmetic in whole tiles and waves of them; 0: as if endless fine
+    std::size_t tiling =
+        0;  ///< of `tilings`, from 1: arithmetic in whole tiles and waves of them; 0: as if endless fine
 
     friend bool operator==(const Law&, const Law&) = default;
 };

@@ -184,7 +184,8 @@ void move(OperationForecast& operation, const ClockParameters& parameters, Place
 bool has_calls_at_clocks(const NetworkForecast& forecast) {
     const std::size_t calls = forecast.operations.size();
     return calls > 0 && !forecast.at_clocks.empty() &&
-           std::ranges::all_of(forecast.at_clocks, [calls](const ForecastAtClock& one) { return one.calls.size() == calls; });
+           std::ranges::all_of(forecast.at_clocks,
+                               [calls](const ForecastAtClock& one) { return one.calls.size() == calls; });
 }
 
 template <class Unit>

@@ -172,8 +172,8 @@ HostSample host_sample(const DeviceModel& device, std::span<const NetworkSample>
     return found;
 }
 
-/// One error for each model: that which 90 % of its own are below. The clocks of a model err alike, so many of them tell
-/// no more of another model than one does.
+/// One error for each model: that which 90 % of its own are below. The clocks of a model err alike, so many of them
+/// tell no more of another model than one does.
 std::vector<NetworkError> of_models(std::span<const NetworkError> errors, std::span<const std::string> models) {
     std::map<std::string, std::vector<NetworkError>> by_model;
     for (std::size_t i = 0; i < errors.size(); ++i) by_model[models[i]].push_back(errors[i]);

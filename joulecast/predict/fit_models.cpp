@@ -48,7 +48,8 @@ std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows, std::
         // A family's law is the last resort before the bare roofline: any measurement is better than none.
         const bool of_family = is_family_law_key(key);
         if (of_key.size() < least_rows && !of_family) continue;
-        laws.push_back({key, tiled ? fit_tiled_law(of_key) : fit_law(of_key), static_cast<std::int64_t>(of_key.size())});
+        laws.push_back(
+            {key, tiled ? fit_tiled_law(of_key) : fit_law(of_key), static_cast<std::int64_t>(of_key.size())});
         if (const auto found = issuing.find(key); found != issuing.end()) laws.back().issue_s = median(found->second);
     }
     return laws;
@@ -57,8 +58,7 @@ std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows, std::
 /// Of what the host takes for a call: the floor where nobody measured it apart.
 double smallest_floor(const std::vector<TrainedLaw>& laws) {
     double smallest = std::numeric_limits<double>::infinity();
-    for (const TrainedLaw& law : laws)
-        smallest = std::min(smallest, law.issue_s.value_or(law.law.floor_s));
+    for (const TrainedLaw& law : laws) smallest = std::min(smallest, law.issue_s.value_or(law.law.floor_s));
     return std::isfinite(smallest) ? smallest : 0;
 }
 

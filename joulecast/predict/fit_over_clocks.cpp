@@ -75,7 +75,8 @@ bool operations_are_apart(std::span<const TrainingRow> rows) {
     std::map<std::string, std::pair<double, double>> range;  // by signature
     for (const TrainingRow& row : rows) {
         if (!has_clock(row)) continue;
-        auto& [low, high] = range.try_emplace(row.operation.signature, row.sm_clock_mhz, row.sm_clock_mhz).first->second;
+        auto& [low, high] =
+            range.try_emplace(row.operation.signature, row.sm_clock_mhz, row.sm_clock_mhz).first->second;
         low = std::min(low, row.sm_clock_mhz);
         high = std::max(high, row.sm_clock_mhz);
     }
@@ -240,7 +241,9 @@ ClockParameters fitted_clocks(const Device& device, std::span<const TrainingRow>
 /// The rows of the highest setting that was asked for; what was not asked for counts as the highest.
 std::vector<TrainingRow> of_highest_setting(std::span<const TrainingRow> rows) {
     const auto rank = [](const TrainingRow& row) {
-        const auto or_highest = [](double value) { return value > 0 ? value : std::numeric_limits<double>::infinity(); };
+        const auto or_highest = [](double value) {
+            return value > 0 ? value : std::numeric_limits<double>::infinity();
+        };
         return std::tuple(or_highest(row.asked_memory_clock_mhz), or_highest(row.asked_power_limit_w),
                           or_highest(row.asked_sm_clock_mhz));
     };
@@ -250,11 +253,20 @@ std::vector<TrainingRow> of_highest_setting(std::span<const TrainingRow> rows) {
     return kept;
 }
 
+/// Rows whose clock is known, or the others, whichever are more: nobody knows whether they ran at the same one.
+std::vector<TrainingRow> alike_in_clocks(std::span<const TrainingRow> rows) {
+    const auto known = static_cast<std::size_t>(std::ranges::count_if(rows, has_clock));
+    const bool wanted = 2 * known >= rows.size();
+    std::vector<TrainingRow> kept;
+    std::ranges::copy_if(rows, std::back_inserter(kept),
+                         [wanted](const TrainingRow& row) { return has_clock(row) == wanted; });
+    return kept;
+}
+
 bool has_unread_settings(std::span<const TrainingRow> rows) {
     const bool is_unread = std::ranges::none_of(rows, has_clock);
-    return is_unread && std::ranges::any_of(rows, [&](const TrainingRow& row) {
-               return asked_of(row) != asked_of(rows.front());
-           });
+    return is_unread &&
+           std::ranges::any_of(rows, [&](const TrainingRow& row) { return asked_of(row) != asked_of(rows.front()); });
 }
 
 }  // namespace
@@ -344,8 +356,11 @@ PreparedOperation at_own_clocks(const DeviceModel& device, const TrainingRow& ro
 }
 
 std::vector<TrainingRow> at_own_clocks(const DeviceModel& frame, std::span<const TrainingRow> rows) {
-    if (!frame.over_clocks)
-        return has_unread_settings(rows) ? of_highest_setting(rows) : std::vector<TrainingRow>(rows.begin(), rows.end());
+    if (!frame.over_clocks) {
+        if (has_unread_settings(rows)) return of_highest_setting(rows);
+        return frame.device.kind == Device::Kind::gpu ? alike_in_clocks(rows)
+                                                      : std::vector<TrainingRow>(rows.begin(), rows.end());
+    }
     std::vector<TrainingRow> placed;
     for (const TrainingRow& row : rows) {
         if (!has_clock(row)) continue;
@@ -358,10 +373,14 @@ std::vector<TrainingRow> at_own_clocks(const DeviceModel& frame, std::span<const
 std::string rows_left_out(const DeviceModel& frame, std::span<const TrainingRow> rows) {
     const std::size_t left = rows.size() - at_own_clocks(frame, rows).size();
     if (left == 0) return "";
-    const std::string count = std::to_string(left) + " of " + std::to_string(rows.size()) + " operations of " +
-                              frame.device.id;
-    return frame.over_clocks ? count + " have no clock beside others that do, and are left out"
-                             : count + " were measured at lower clocks or limits that nobody read, and are left out";
+    const std::string count =
+        std::to_string(left) + " of " + std::to_string(rows.size()) + " operations of " + frame.device.id;
+    if (!frame.over_clocks && has_unread_settings(rows))
+        return count + " were measured at lower clocks or limits that nobody read, and are left out";
+    const auto known = static_cast<std::size_t>(std::ranges::count_if(rows, has_clock));
+    return known >= left && !frame.over_clocks && 2 * known < rows.size()
+               ? count + " have a clock beside others that do not, and are left out: measure all of them in one way"
+               : count + " have no clock beside others that do, and are left out";
 }
 
 OperatingPoint clocks_of(const NetworkMeasurement& network) {
@@ -387,7 +406,9 @@ std::vector<TrainingNetwork> at_learnt_clocks(const DeviceModel& frame, std::spa
     }
     // What was not asked for is what the device does by itself: its highest.
     const auto rank = [](const NetworkMeasurement& m) {
-        const auto or_highest = [](double value) { return value > 0 ? value : std::numeric_limits<double>::infinity(); };
+        const auto or_highest = [](double value) {
+            return value > 0 ? value : std::numeric_limits<double>::infinity();
+        };
         return std::tuple(or_highest(m.asked.memory_clock_mhz), or_highest(m.asked.power_limit_w),
                           or_highest(m.asked.sm_clock_mhz));
     };

@@ -257,9 +257,9 @@ std::vector<ForecastAtClock> forecasts_at_clocks(const Graph& graph, const Asked
     if (!known.device().over_clocks) return all;
     for (const TrainedClock& clock : known.device().over_clocks->trained) {
         const NetworkForecast there = compose_network(graph, asked, known.at(clock)).forecast;
-        ForecastAtClock& one = all.emplace_back(clock.sm_clock_mhz, clock.memory_clock_mhz, there.time,
-                                                there.cost.device_time, there.cost.host_time, there.power,
-                                                there.energy);
+        ForecastAtClock& one =
+            all.emplace_back(clock.sm_clock_mhz, clock.memory_clock_mhz, there.time, there.cost.device_time,
+                             there.cost.host_time, there.power, there.energy);
         for (const OperationForecast& call : there.operations)
             one.calls.push_back({call.cost.device_time, call.power, call.cost.dynamic_energy, call.evidence});
     }

@@ -179,10 +179,12 @@ class MeasuredOverClocks {
     void correct(OperationForecast& forecast) {
         const auto [below, above] = neighbours();
         const double whole = std::log(above.clocks.x / below.clocks.x);
-        const double share = whole > 0 ? std::clamp(std::log(operation_.clocks.x / below.clocks.x) / whole, 0.0, 1.0) : 0;
+        const double share =
+            whole > 0 ? std::clamp(std::log(operation_.clocks.x / below.clocks.x) / whole, 0.0, 1.0) : 0;
         const double nearest =
             std::min(clock_ratio(below.clocks, operation_.clocks), clock_ratio(above.clocks, operation_.clocks));
-        const bool is_between = whole > 0 && operation_.clocks.x >= below.clocks.x && operation_.clocks.x <= above.clocks.x;
+        const bool is_between =
+            whole > 0 && operation_.clocks.x >= below.clocks.x && operation_.clocks.x <= above.clocks.x;
         const double own = log_half_width(below.measured->time);
         const double half = std::hypot(own, moved_half_width * nearest * (is_between ? 0.5 : 1));
         const auto mixed = [share](double a, double b) { return (1 - share) * a + share * b; };

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <fstream>
+#include <limits>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -72,8 +72,8 @@ void take_laws(ByteReader& in, DeviceModel& device) {
     if (!std::is_sorted(device.laws.begin(), device.laws.end(), by_key)) in.fail("its laws are not sorted");
 }
 
-/// What version 4 adds to each law: what the host takes for its calls, and the tiles of its products. A file without the
-/// section knows neither.
+/// What version 4 adds to each law: what the host takes for its calls, and the tiles of its products. A file without
+/// the section knows neither.
 void put_more_of_laws(ByteWriter& out, const DeviceModel& device) {
     out.number(static_cast<std::uint32_t>(device.laws.size()));
     for (const TrainedLaw& law : device.laws) {
@@ -316,8 +316,7 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
         out.section("CLCK", [&](ByteWriter& w) { put_clocks(w, *device.clocks); });
         if (!device.clocks->residuals.empty())
             out.section("CRES", [&](ByteWriter& w) { put_residuals(w, device.clocks->residuals); });
-        if (device.over_clocks)
-            out.section("OVCL", [&](ByteWriter& w) { put_over_clocks(w, *device.over_clocks); });
+        if (device.over_clocks) out.section("OVCL", [&](ByteWriter& w) { put_over_clocks(w, *device.over_clocks); });
     }
     for (const PooledModel& pooled : predictor.pooled) {
         out.section("POOL", [&](ByteWriter& w) { put_pooled(w, pooled); });
@@ -342,9 +341,8 @@ Predictor from_jcp(std::span<const std::byte> bytes, const std::string& name) {
     for (std::size_t i = 0; i < sections.size(); ++i)
         take_section(predictor, sections[i].tag, read[i].rest, std::move(read[i].model));
     for (const DeviceModel& device : predictor.devices) {
-        const bool is_above_idle = std::ranges::any_of(device.models, [](const FamilyModel& model) {
-            return model.parts.front().base == Base::dynamic_watt;
-        });
+        const bool is_above_idle = std::ranges::any_of(
+            device.models, [](const FamilyModel& model) { return model.parts.front().base == Base::dynamic_watt; });
         if (is_above_idle && !device.over_clocks)
             ByteReader({}, "predictor " + name).fail("a power model lacks the clocks that it was trained at");
     }

@@ -89,7 +89,8 @@ OverClocks take_over_clocks(ByteReader& in) {
         if (!(clock.sm_clock_mhz > 0) || !std::isfinite(clock.sm_clock_mhz) || clock.memory_clock_mhz <= 0)
             in.fail("it has a trained clock that cannot be");
         const bool is_same_memory = before && !(before->memory_clock_mhz < clock.memory_clock_mhz);
-        if (is_same_memory && clock.sm_clock_mhz <= before->sm_clock_mhz) in.fail("its trained clocks are out of order");
+        if (is_same_memory && clock.sm_clock_mhz <= before->sm_clock_mhz)
+            in.fail("its trained clocks are out of order");
         before = &clock;
     }
     for (double* watts : {&over.dynamic.flop_w, &over.dynamic.byte_w, &over.dynamic.busy_w}) {

@@ -50,7 +50,8 @@ MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const Opera
         same;
     for (const NetworkRow& row : rows) {
         const NetworkMeasurement& m = row.measurement;
-        if (is_usable(m, setting)) same[{m.model, m.symbols, m.mode, m.precision, m.real.host, point_key(m)}].push_back(&m);
+        if (is_usable(m, setting))
+            same[{m.model, m.symbols, m.mode, m.precision, m.real.host, point_key(m)}].push_back(&m);
     }
     MeasuredNetworks found;
     for (const auto& [key, repeats] : same) {

@@ -16,8 +16,8 @@ namespace joulecast {
 double measured_seconds(const Measurement& measurement);
 /// The same of a call within a network: what the call before has just written is still in the cache as far as it fits,
 /// weights are not. Between the time of one set of tensors and that of sets that leave the cache, by the share of the
-/// bytes that are weights or do not fit. In training, where gradients come long after what they need, on a CPU, where no
-/// issuing stands beside the time, and without a hot time or a size of the cache it is measured_seconds().
+/// bytes that are weights or do not fit. In training, where gradients come long after what they need, on a CPU, where
+/// no issuing stands beside the time, and without a hot time or a size of the cache it is measured_seconds().
 double seconds_in_network(const Measurement& measurement, const Dimensions& dimensions, double cache_bytes);
 /// Whether a row can be learned from: ok or unstable, with a positive time.
 bool is_usable(const Measurement& measurement);

@@ -33,7 +33,8 @@ std::optional<Metric> parse_metric(std::string_view text);
 
 /// What the logarithm that a model returns is taken relative to.
 /// kernel: the roofline and the latency of a kernel, for models over several devices.
-/// dynamic_watt: what the units draw above idle power at the clocks (over_clocks.h); the model forecasts power above idle.
+/// dynamic_watt: what the units draw above idle power at the clocks (over_clocks.h); the model forecasts power above
+/// idle.
 enum class Base { law, roofline, output_bytes, watt, planned_bytes, kernel, dynamic_watt };
 
 struct TrainedRange {
@@ -85,8 +86,8 @@ struct TrainedLaw {
     std::string key;  ///< law_key or family_law_key
     Law law;
     std::int64_t rows = 0;
-    /// What the host takes to issue such a call without waiting: median of the rows. Absent: not measured apart, and the
-    /// law's floor stands in.
+    /// What the host takes to issue such a call without waiting: median of the rows. Absent: not measured apart, and
+    /// the law's floor stands in.
     std::optional<double> issue_s = std::nullopt;
     friend bool operator==(const TrainedLaw&, const TrainedLaw&) = default;
 };
@@ -165,8 +166,8 @@ struct TrainedClock {
     friend bool operator==(const TrainedClock&, const TrainedClock&) = default;
 };
 
-/// What the units draw above idle power, in watts: by arithmetic at the peak of the data sheet and the highest clock, by
-/// moving bytes at its bandwidth, and by a kernel that runs, whatever it does.
+/// What the units draw above idle power, in watts: by arithmetic at the peak of the data sheet and the highest clock,
+/// by moving bytes at its bandwidth, and by a kernel that runs, whatever it does.
 struct DynamicPower {
     double flop_w = 0;
     double byte_w = 0;

@@ -7,11 +7,11 @@
 namespace joulecast {
 
 // Models of devices whose operations were measured at several clocks. Law, features and power of an operation hold at
-// its clocks: arithmetic takes 1/x of its time at the highest core clock, bytes bytes_slowdown() times as long, and what
-// forests learn beside that sees both clocks.
+// its clocks: arithmetic takes 1/x of its time at the highest core clock, bytes bytes_slowdown() times as long, and
+// what forests learn beside that sees both clocks.
 
-/// Where the clocks of a point lie among those of the device; a clock that it does not tell counts as the highest. All 1
-/// for a model of one clock.
+/// Where the clocks of a point lie among those of the device; a clock that it does not tell counts as the highest. All
+/// 1 for a model of one clock.
 ClockPlace place_of(const DeviceModel& device, const OperatingPoint& point);
 ClockPlace place_of(const ClockParameters& parameters, double sm_clock_mhz, double memory_clock_mhz);
 

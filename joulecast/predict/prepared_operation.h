@@ -12,7 +12,7 @@ struct PreparedOperation {
     Operation operation;
     std::string signature;
     Dimensions dimensions;
-    Roofline roofline;  ///< on the device asked for, at `clocks`
+    Roofline roofline;       ///< on the device asked for, at `clocks`
     ClockPlace clocks = {};  ///< of models trained at several clocks; of others all 1, whatever clock they hold at
 
     Family family() const { return dimensions.family; }
