@@ -2,7 +2,7 @@
 # Writes docs/results.md: every table there is what the command above it printed. About twenty minutes. Published tables
 # are read from $JOULECAST_DATA (docs/data.md).
 # usage: tools/make_results.sh [JOULECAST [SECTION...]]   (default: build/release/bin/joulecast, all of them)
-# SECTION is cpu, a30, gpus, clocks, studies or decisions; the others stay on the page as they are, with their dates.
+# SECTION is cpu, a30, gpus, clocks, pretended, studies or decisions; the others stay on the page as they are, with their dates.
 set -euo pipefail
 data=${JOULECAST_DATA:?set it to the folder of published tables, docs/data.md}
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -213,12 +213,64 @@ decisions() {
     python3 bench/decision_speed.py "$joulecast" >>"$result"
 }
 
-sections=(cpu a30 gpus clocks studies decisions)
+# summary COMMAND... : of what a validation prints, the table over all networks alone.
+summary() {
+    {
+        printf '\n    joulecast %s\n\n```text\n' "${*//$work\//}"
+        "$joulecast" "$@" 2>>"$work/messages" | awk '/^mode  /{inside = 1} inside && /^$/{exit} inside'
+        printf '```\n'
+    } >>"$result"
+}
+
+# pretended_card CARD CLOCKS OTHER_CLOCKS MODE
+pretended_card() {
+    local card=$1 clocks=$2 others=$3 mode=$4 name=$1-$4
+    local worker=${joulecast%/*}/joulecast-pretend
+    local seen=(resnet18 mobilenet_v2 vgg11 densenet121 vit_b_32)
+    local unseen=(resnet50 efficientnet_b0 vit_b_16 mobilenet_v3_large resnet34)
+    "$joulecast" profile "${unseen[@]}" --networks --no-operations --db "$work/$name-truth.db" --device "$card" \
+        --worker "$worker --truth" --clocks "$others" --mode "$mode" --set batch=1,8 >/dev/null 2>>"$work/messages"
+    local with
+    for with in '' --networks; do
+        local db=$name${with:+-networks}
+        # shellcheck disable=SC2086 # empty or one word
+        "$joulecast" profile "${seen[@]}" $with --db "$work/$db.db" --device "$card" --worker "$worker --seed 1" \
+            --clocks "$clocks" --mode "$mode" --set batch=1,8 >/dev/null 2>>"$work/messages"
+        "$joulecast" train --db "$work/$db.db" -o "$work/$db.jcp" >/dev/null 2>>"$work/messages"
+        printf '\n%s, %s, operations%s at %s MHz; other networks at %s MHz:\n' "$card" "$mode" \
+            "${with:+ and networks}" "$clocks" "$others" >>"$result"
+        summary validate --predictor "$work/$db.jcp" --db "$work/$name-truth.db"
+    done
+}
+
+pretended() {
+    begin "${titles[pretended]}"
+    cat >>"$result" <<'TEXT'
+Not real hardware: three pretended cards whose laws docs/pretend.md states, and which differ from those of joulecast's own
+physics. Trained on operations of resnet18, mobilenet_v2, vgg11, densenet121 and vit_b_32 at four clocks; forecast are resnet50,
+efficientnet_b0, vit_b_16, mobilenet_v3_large and resnet34 at eight clocks, batch 1 and 8, against the cards' laws without noise. The
+model was changed with these cards in sight.
+
+    joulecast profile resnet18 mobilenet_v2 vgg11 densenet121 vit_b_32 --set batch=1,8 --clocks ... --device pretend-a \
+        --worker "joulecast-pretend --seed 1" --db pretend-a-inference.db
+    joulecast train --db pretend-a-inference.db -o pretend-a-inference.jcp
+    joulecast profile resnet50 ... --networks --no-operations --worker "joulecast-pretend --truth" --db pretend-a-inference-truth.db
+TEXT
+    local mode
+    for mode in inference training; do
+        pretended_card pretend-a 600,900,1200,1500 650,750,850,1000,1100,1250,1350,1450 "$mode"
+        pretended_card pretend-b 570,870,1170,1530 630,690,750,990,1050,1290,1350,1470 "$mode"
+        pretended_card pretend-c 540,960,1380,1800 600,720,840,1080,1200,1500,1620,1740 "$mode"
+    done
+}
+
+sections=(cpu a30 gpus clocks pretended studies decisions)
 declare -A titles=(
     [cpu]='A CPU: two cores of an AMD EPYC, float32'
     [a30]='An NVIDIA A30: the layers of the thesis'
     [gpus]='GPUs left out: forecasts from data sheets'
     [clocks]='Clocks: from one clock to the others'
+    [pretended]='Clocks: one model, pretended cards'
     [studies]='Studies'
     [decisions]='Speed of decisions'
 )
