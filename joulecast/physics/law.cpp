@@ -63,7 +63,7 @@ Law from_logs(std::span<const double> logs, std::size_t tiling) {
 }
 
 /// Tiles must bring law and times nearer by this share, or they are chance.
-constexpr double better_by_tiles = 0.15;
+constexpr double better_by_tiles = 0.07;
 
 struct FittedLaw {
     Law law;

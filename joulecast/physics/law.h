@@ -44,7 +44,7 @@ inline constexpr std::size_t most_law_samples = 4096;
 /// Nelder-Mead on mean |log(law / time)| + 0.003 (log^2 ef + log^2 eb), starting from h = the 10 % quantile of the
 /// times. Throws Error for no samples or a time that is not positive.
 Law fit_law(std::span<const LawSample> samples);
-/// The same with arithmetic in those tiles that bring law and times nearest, where that is nearer by 15 % at least.
+/// The same with arithmetic in those tiles that bring law and times nearest, where that is nearer by 7 % at least.
 Law fit_tiled_law(std::span<const LawSample> samples);
 
 /// Operations under one name share a law: the target, depth-wise convolution and training-mode batch norm apart,

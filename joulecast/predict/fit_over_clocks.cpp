@@ -35,6 +35,7 @@ constexpr std::size_t most_workloads = 120;
 /// Shorter calls, in times of the shortest, are launches that no clock tells apart.
 constexpr double times_of_shortest = 5;
 constexpr std::size_t least_rows_of_power = 20;
+constexpr int fits = 4;
 
 bool has_clock(const TrainingRow& row) {
     return row.sm_clock_mhz > 0;
@@ -233,7 +234,8 @@ ClockParameters fitted_clocks(const Device& device, std::span<const TrainingRow>
     std::vector<SweptWorkload> workloads = swept_operations(rows, parameters);
     append_networks(networks, parameters, workloads);
     if (workloads.empty()) return parameters;
-    parameters = fit_clock_parameters(parameters, workloads);
+    // Each fit is pulled to where it begins, as few workloads need it. So many may walk on from there.
+    for (int step = 0; step < fits; ++step) parameters = fit_clock_parameters(parameters, workloads);
     parameters.spread = spread_of(parameters, with_fitted_kernels(parameters, workloads), parameters.spread);
     return parameters;
 }

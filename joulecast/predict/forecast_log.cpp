@@ -105,7 +105,8 @@ std::optional<double> log_base(Base base, const DeviceModel& device, const Prepa
     }
     if (base == Base::law) return std::log(seconds(*law, operation.roofline));
     // An operation without work (an empty tensor) still costs its call.
-    return std::log(std::max(seconds(operation.roofline), 1e-9));
+    const Law whole_tiles{0, 1, 1, law->tiling};
+    return std::log(std::max(work_seconds(whole_tiles, operation.roofline), 1e-9));
 }
 
 FeatureContext feature_context(const DeviceModel& device, const FamilyModel& model, const PreparedOperation& operation,

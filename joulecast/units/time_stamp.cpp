@@ -1,6 +1,7 @@
 #include "joulecast/units/time_stamp.h"
 
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -11,6 +12,16 @@ namespace joulecast {
 namespace {
 
 constexpr double year_10000_s = 253'402'300'800.0;
+
+/// Takes a number and the sign behind it from the front of a text.
+template <class Number>
+bool take(std::string_view& text, Number& value, char behind) {
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, value);
+    if (read.ec != std::errc() || read.ptr == end || *read.ptr != behind) return false;
+    text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()) + 1);
+    return true;
+}
 
 }  // namespace
 
@@ -36,15 +47,13 @@ std::string utc_second_stamp(double since_1970_s) {
 }
 
 double seconds_since_1970(std::string_view stamp) {
-    const std::string text(stamp);
+    // "2026-11-23T05:40:06.123Z"
     int year = 0;
     unsigned month = 0, day = 0, hours = 0, minutes = 0;
     double seconds = 0;
-    int read = 0;
-    if (std::sscanf(text.c_str(), "%4d-%2u-%2uT%2u:%2u:%lfZ%n", &year, &month, &day, &hours, &minutes, &seconds,
-                    &read) != 6 ||
-        static_cast<std::size_t>(read) != text.size())
-        return std::numeric_limits<double>::quiet_NaN();
+    const bool is_stamp = take(stamp, year, '-') && take(stamp, month, '-') && take(stamp, day, 'T') &&
+                          take(stamp, hours, ':') && take(stamp, minutes, ':') && take(stamp, seconds, 'Z');
+    if (!is_stamp || !stamp.empty()) return std::numeric_limits<double>::quiet_NaN();
     const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)};
     const bool fits = date.ok() && hours < 24 && minutes < 60 && seconds >= 0 && seconds < 61;
     if (!fits) return std::numeric_limits<double>::quiet_NaN();
