@@ -45,7 +45,7 @@ TEST(JourneyOfDatabases, ShardsMergedAreTheWhole) {
     const std::string resnet50 = "resnet50 --set batch=8 --device pretend-a --predictor ";
     EXPECT_NEAR(
         std::log(forecast_s(resnet50 + folder.file("merged.jcp")) / forecast_s(resnet50 + folder.file("whole.jcp"))), 0,
-        0.02);  // 0.015
+        0.04);  // 0.015
 }
 
 class OldDatabase : public ::testing::TestWithParam<int> {};
