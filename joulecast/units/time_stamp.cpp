@@ -16,10 +16,10 @@ constexpr double year_10000_s = 253'402'300'800.0;
 /// Takes a number and the sign behind it from the front of a text.
 template <class Number>
 bool take(std::string_view& text, Number& value, char behind) {
-    const char* const end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, value);
-    if (read.ec != std::errc() || read.ptr == end || *read.ptr != behind) return false;
-    text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()) + 1);
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    const auto length = static_cast<std::size_t>(read.ptr - text.data());
+    if (read.ec != std::errc() || length == text.size() || text[length] != behind) return false;
+    text.remove_prefix(length + 1);
     return true;
 }
 
