@@ -243,10 +243,9 @@ void move_between(NetworkForecast& moved, const ClockParameters& parameters, Pla
         const double seconds = operation.cost.device_time.value.value();
         if (!std::isnan(operation.kernel_s)) operation.kernel_s = seconds;
         if (operation.power.known()) {
-            const double factor = seconds;
-            operation.energy = {Joules(operation.power.value.value() * factor),
-                                Joules(operation.power.low.value() * factor),
-                                Joules(operation.power.high.value() * factor)};
+            operation.energy = {Joules(operation.power.value.value() * seconds),
+                                Joules(operation.power.low.value() * seconds),
+                                Joules(operation.power.high.value() * seconds)};
         }
         if (std::abs(sides.at.x / to.x - 1) > same_clock || std::abs(sides.at.y / to.y - 1) > same_clock)
             move(operation, parameters, sides.at, to);

@@ -190,8 +190,8 @@ std::vector<SweptWorkload> swept_operations(std::span<const TrainingRow> rows, c
     for (const auto& [signature, of_one] : by_signature) {
         if (of_one.size() < 2 || of_one.front()->time_s < times_of_shortest * shortest) continue;
         const bool metered = std::ranges::all_of(of_one, [](const TrainingRow* row) { return row->power_w > 0; });
-        const double energy = metered ? of_one.front()->power_w : 0;
-        ranked.emplace_back(energy, workload_of(of_one, parameters));
+        const double watts = metered ? of_one.front()->power_w : 0;
+        ranked.emplace_back(watts, workload_of(of_one, parameters));
     }
     std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     if (ranked.size() > most_workloads) {
@@ -240,14 +240,16 @@ ClockParameters fitted_clocks(const Device& device, std::span<const TrainingRow>
     return parameters;
 }
 
-/// The rows of the highest setting that was asked for; what was not asked for counts as the highest.
+/// Orders settings by what was asked for; what was not is what the device does by itself: its highest.
+Asked rank_of(double memory_clock_mhz, double power_limit_w, double sm_clock_mhz) {
+    const auto or_highest = [](double value) { return value > 0 ? value : std::numeric_limits<double>::infinity(); };
+    return {or_highest(memory_clock_mhz), or_highest(power_limit_w), or_highest(sm_clock_mhz)};
+}
+
+/// The rows of the highest setting that was asked for.
 std::vector<TrainingRow> of_highest_setting(std::span<const TrainingRow> rows) {
     const auto rank = [](const TrainingRow& row) {
-        const auto or_highest = [](double value) {
-            return value > 0 ? value : std::numeric_limits<double>::infinity();
-        };
-        return std::tuple(or_highest(row.asked_memory_clock_mhz), or_highest(row.asked_power_limit_w),
-                          or_highest(row.asked_sm_clock_mhz));
+        return rank_of(row.asked_memory_clock_mhz, row.asked_power_limit_w, row.asked_sm_clock_mhz);
     };
     const auto highest = rank(*std::ranges::max_element(rows, {}, rank));
     std::vector<TrainingRow> kept;
@@ -397,28 +399,20 @@ ClockPlace place_of(const DeviceModel& device, const NetworkMeasurement& network
 }
 
 std::vector<TrainingNetwork> at_learnt_clocks(const DeviceModel& frame, std::span<const TrainingNetwork> networks) {
-    const auto clock = [](const NetworkMeasurement& m) {
-        return m.real.sm_clock_mhz > 0 ? m.real.sm_clock_mhz : m.asked.sm_clock_mhz;
-    };
     std::vector<TrainingNetwork> kept;
     if (frame.over_clocks) {
         std::ranges::copy_if(networks, std::back_inserter(kept),
-                             [&](const TrainingNetwork& n) { return clock(n.measurement) > 0; });
+                             [](const TrainingNetwork& n) { return clocks_of(n.measurement).sm_clock_mhz > 0; });
         return kept;
     }
-    // What was not asked for is what the device does by itself: its highest.
     const auto rank = [](const NetworkMeasurement& m) {
-        const auto or_highest = [](double value) {
-            return value > 0 ? value : std::numeric_limits<double>::infinity();
-        };
-        return std::tuple(or_highest(m.asked.memory_clock_mhz), or_highest(m.asked.power_limit_w),
-                          or_highest(m.asked.sm_clock_mhz));
+        return rank_of(m.asked.memory_clock_mhz, m.asked.power_limit_w, m.asked.sm_clock_mhz);
     };
     using Key = std::tuple<std::string, std::map<std::string, std::int64_t>, Mode, std::string, Host>;
     const auto key = [](const NetworkMeasurement& m) {
         return Key{m.model, m.symbols, m.mode, m.precision, m.real.host};
     };
-    std::map<Key, std::tuple<double, double, double>> highest;
+    std::map<Key, Asked> highest;
     for (const TrainingNetwork& n : networks) {
         const auto own = rank(n.measurement);
         auto& best = highest.try_emplace(key(n.measurement), own).first->second;
