@@ -152,8 +152,9 @@ void tell_corrections(const DeviceModel& device, const MeasuredRows& rows) {
                 << "Cause: " << show(missing, Show::percent)
                 << " of their calls were never measured. Measure them: joulecast profile, with a larger --budget\n";
         else
-            std::cerr << "All calls were measured, so the machine was at another pace, or networks run otherwise than "
-                         "their operations. Measure again while nothing else runs\n";
+            std::cerr
+                << "Nearly all calls were measured, so the machine was at another pace, or networks run otherwise than "
+                   "their operations. Measure again while nothing else runs\n";
     }
 }
 

@@ -120,6 +120,16 @@ void leave_devices_out(const Options& options, std::vector<MeasuredRows> measure
     v.device_regrets = device_regrets(v.networks, sheets);
 }
 
+bool is_asked(const Options& options, const std::string& id) {
+    return options.devices.empty() || std::ranges::find(options.devices, id) != options.devices.end();
+}
+
+/// The file has no model of the device, but one over other devices of its kind.
+bool is_unseen(const Predictor& predictor, const Device& device) {
+    const bool is_kind = std::ranges::find(predictor.pooled, device.kind, &PooledModel::kind) != predictor.pooled.end();
+    return is_kind && settings_of(predictor, device.id).empty();
+}
+
 /// Those asked for, or all, that the file has a model of.
 std::vector<std::string> devices_of_its_own(const Options& options, const Dataset& dataset,
                                             const Predictor& predictor) {
@@ -132,11 +142,9 @@ std::vector<std::string> devices_of_its_own(const Options& options, const Datase
         return own;
     }
     for (const std::string& id : options.devices) {
-        const bool is_pooled = std::ranges::any_of(dataset.devices(), [&](const Device& device) {
-            return device.id == id && settings_of(predictor, id).empty() &&
-                   std::ranges::find(predictor.pooled, device.kind, &PooledModel::kind) != predictor.pooled.end();
-        });
-        if (!is_pooled) own.push_back(id);
+        const bool is_left = std::ranges::any_of(
+            dataset.devices(), [&](const Device& device) { return device.id == id && is_unseen(predictor, device); });
+        if (!is_left) own.push_back(id);
     }
     return own;
 }
@@ -144,12 +152,8 @@ std::vector<std::string> devices_of_its_own(const Options& options, const Datase
 /// A GPU that the file has no model of is scored as `predict` forecasts it: by its model over other devices.
 void score_unseen(const Options& options, const Dataset& dataset, const Predictor& predictor, Validated& v) {
     for (const Device& device : dataset.devices()) {
-        const bool is_asked =
-            options.devices.empty() || std::ranges::find(options.devices, device.id) != options.devices.end();
-        const bool has_model = !settings_of(predictor, device.id).empty();
-        const bool is_kind =
-            std::ranges::find(predictor.pooled, device.kind, &PooledModel::kind) != predictor.pooled.end();
-        if (!is_asked || has_model || !is_kind || dataset.operations(device.id).empty()) continue;
+        if (!is_asked(options, device.id) || !is_unseen(predictor, device)) continue;
+        if (dataset.operations(device.id).empty()) continue;
         const ChosenPredictor chosen = choose_predictor(device.id, options.predictor);
         tell(device.id + " has no model of its own in " + options.predictor + ": scored by the one over other devices");
         for (const MeasuredRows& rows : measured_rows(dataset, {device.id})) {
@@ -208,10 +212,9 @@ int run(const Options& options) {
         const std::vector<std::string> done = leave_clocks_out(options, dataset, v);
         std::vector<std::string> others;
         for (const Device& device : dataset.devices()) {
-            const bool is_asked =
-                options.devices.empty() || std::ranges::find(options.devices, device.id) != options.devices.end();
             const bool is_done = std::ranges::find(done, device.id) != done.end();
-            if (is_asked && !is_done && !dataset.networks(device.id).empty()) others.push_back(device.id);
+            if (is_asked(options, device.id) && !is_done && !dataset.networks(device.id).empty())
+                others.push_back(device.id);
         }
         if (done.empty()) others = options.devices;
         if (done.empty() || !others.empty()) {
