@@ -23,6 +23,32 @@ Estimate<Unit> middle(std::vector<double> values, double half_width) {
 
 /// Clocks within this share of each other are one.
 constexpr double same_clock = 0.005;
+/// Beyond the hot time the line bends: what is computed takes as long whatever the cache has.
+constexpr double least_of_hot = 2.0 / 3;
+
+/// The share that is still in the cache when so many bytes were touched since.
+double found_in_cache(double bytes_since, double cache_bytes) {
+    const double times = bytes_since / cache_bytes;
+    return 1 / (1 + times * times);
+}
+
+/// Read bytes that the cache still has: inputs, which the call before has just written; of the backward pass the
+/// gradient of the output likewise. Weights and what was kept for the backward pass were touched long ago.
+double found_in_network(const Dimensions& dimensions, double cache_bytes) {
+    const auto read = static_cast<double>(dimensions.forward.bytes_read);
+    const double weights = std::isnan(dimensions.weight_bytes) ? 0 : std::min(dimensions.weight_bytes, read);
+    const double inputs = read - weights;
+    const double found = inputs * found_in_cache(inputs, cache_bytes);
+    const double gradients =
+        std::min(dimensions.output_bytes, static_cast<double>(dimensions.backward.bytes_read));
+    return gradients > 0 ? found + gradients * found_in_cache(gradients, cache_bytes) : found;
+}
+
+/// Of all tensors of a call; the backward pass has a gradient for each.
+double distinct_bytes(const Dimensions& dimensions) {
+    const auto forward = static_cast<double>(dimensions.forward.bytes_read + dimensions.forward.bytes_written);
+    return dimensions.backward.bytes_read > 0 ? 2 * forward : forward;
+}
 
 double clock_of(double real, double asked) {
     return real > 0 ? real : asked;
@@ -78,18 +104,23 @@ double measured_seconds(const Measurement& measurement) {
     return measurement.time.median_s;
 }
 
-double seconds_in_network(const Measurement& measurement, const Dimensions& dimensions, double cache_bytes) {
+InNetwork in_network(const Measurement& measurement, const Dimensions& dimensions, double cache_bytes) {
     const double cold = measured_seconds(measurement);
     const bool is_told = measurement.issue && measurement.hot && measurement.hot->median_s > 0 && cache_bytes > 0;
-    if (!is_told || mode(measurement.operation) == Mode::training) return cold;
-    const Counts& counts = dimensions.forward;
-    const auto bytes = static_cast<double>(counts.bytes_read + counts.bytes_written);
-    const double weights = std::isnan(dimensions.weight_bytes) ? 0 : std::min(dimensions.weight_bytes, bytes);
-    const double passing = bytes - weights;
-    if (!(bytes > 0)) return cold;
-    const double kept = passing > 0 ? std::min(1.0, cache_bytes / passing) * passing : 0;
+    const Counts counts = dimensions.forward + dimensions.backward;
+    const auto read = static_cast<double>(counts.bytes_read);
+    if (!is_told || !(read > 0)) return {cold, 0};
+    const auto bytes = read + static_cast<double>(counts.bytes_written);
+    const double missed = 1 - found_in_network(dimensions, cache_bytes) / read;
+    // The same set again and again: what is read was touched a whole step of the call ago.
+    const double found_when_hot = found_in_cache(distinct_bytes(dimensions), cache_bytes);
     const double hot = std::min(cold, measurement.hot->median_s);
-    return hot + (cold - hot) * (1 - kept / bytes);
+    const double seconds = hot + (cold - hot) * (missed - (1 - found_when_hot)) / found_when_hot;
+    return {std::max(seconds, least_of_hot * hot), (1 - missed) * read / bytes};
+}
+
+double seconds_in_network(const Measurement& measurement, const Dimensions& dimensions, double cache_bytes) {
+    return in_network(measurement, dimensions, cache_bytes).seconds;
 }
 
 bool is_usable(const Measurement& measurement) {

@@ -14,10 +14,19 @@ namespace joulecast {
 
 /// Seconds per call of a measurement, as forecasts count it.
 double measured_seconds(const Measurement& measurement);
-/// The same of a call within a network: what the call before has just written is still in the cache as far as it fits,
-/// weights are not. Between the time of one set of tensors and that of sets that leave the cache, by the share of the
-/// bytes that are weights or do not fit. In training, where gradients come long after what they need, on a CPU, where
-/// no issuing stands beside the time, and without a hot time or a size of the cache it is measured_seconds().
+/// What a call takes within a network, where it was measured with sets of tensors that left the cache before each call.
+struct InNetwork {
+    double seconds = 0;
+    double kept_share = 0;  ///< of the bytes moved: those that the cache still has, where the measured calls had none
+};
+
+/// What the call before has just written is still in the cache as far as it fits, weights are not. A share
+/// 1 / (1 + (bytes / cache)^2) of what was touched so many bytes ago is found there: caches end gradually, as they are
+/// hashed and not quite least-recently-used. Seconds lie on the line through the cold and the hot time over what is
+/// missed. In training the gradient of the output was just written, too; what was kept for the backward pass is gone.
+/// On a CPU, where no issuing stands beside the time, and without a hot time or a size of the cache it is
+/// measured_seconds().
+InNetwork in_network(const Measurement& measurement, const Dimensions& dimensions, double cache_bytes);
 double seconds_in_network(const Measurement& measurement, const Dimensions& dimensions, double cache_bytes);
 /// Whether a row can be learned from: ok or unstable, with a positive time.
 bool is_usable(const Measurement& measurement);

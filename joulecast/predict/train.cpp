@@ -239,7 +239,12 @@ std::vector<TrainingRow> training_rows_at(std::span<const OperationRow> rows, co
         if (!is_taken(m)) continue;
         TrainingRow ready{prepare(m.operation, device, setting.math), operation_group(m.operation), 0,
                           m.peak_memory_bytes};
-        ready.time_s = seconds_in_network(m, ready.operation.dimensions, device.last_level_cache_bytes);
+        const InNetwork within = in_network(m, ready.operation.dimensions, device.last_level_cache_bytes);
+        ready.time_s = within.seconds;
+        if (within.kept_share > 0) {
+            ready.metered_s = measured_seconds(m);
+            ready.kept_share = within.kept_share;
+        }
         if (m.energy && !(m.energy->suspect && has_trusted)) ready.power_w = measured_watts(m);
         if (m.energy) ready.idle_power_w = m.energy->idle_power_w;
         set_clocks(ready, m);

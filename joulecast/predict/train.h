@@ -28,9 +28,13 @@ struct TrainSettings {
 struct TrainingRow {
     PreparedOperation operation;
     std::string group;  ///< operation_group(): rows that must not be split between training and test
-    double time_s = 0;
+    double time_s = 0;  ///< of a call within a network: in_network()
     double peak_memory_bytes = std::numeric_limits<double>::quiet_NaN();
     double power_w = std::numeric_limits<double>::quiet_NaN();
+    /// Seconds of the calls whose power was measured where they are others than time_s, and the share of their bytes
+    /// that a call within a network finds in the cache. NaN: `power_w` is that of a call within a network.
+    double metered_s = std::numeric_limits<double>::quiet_NaN();
+    double kept_share = 0;
     double idle_power_w = std::numeric_limits<double>::quiet_NaN();
     /// Clocks that it ran at, as read, else as asked for. NaN: nobody knows.
     double sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();
