@@ -1,9 +1,11 @@
 #include "joulecast/physics/law.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "joulecast/error.h"
@@ -14,6 +16,20 @@ namespace joulecast {
 namespace {
 
 constexpr double pull_to_data_sheet = 0.003;
+/// Tiles must bring law and times nearer by this share, or they are chance.
+constexpr double better_by_tiles = 0.07;
+/// Of one kernel for all sizes, and of a library's choice among several; share and depth of the latter are fitted.
+constexpr std::array<Tiles, 6> shapes{{{128, 128, 1, 1, 0, false},
+                                       {128, 128, 2, 1, 0, false},
+                                       {64, 64, 1, 1, 0, false},
+                                       {64, 64, 2, 1, 0, false},
+                                       {128, 32, 1, 1, 0, true},
+                                       {128, 32, 2, 1, 0, true}}};
+/// Where the fit of the latter begins: tiles of half the edge reach 0.8 of the rate.
+constexpr double usual_log_share = 0.22;
+constexpr double largest_log_share = 1;
+constexpr double usual_half_depth = 32;
+constexpr double deepest_half = 2048;
 
 /// Host and device overlap by this power; written out, since std::pow takes most of the time of fitting a law.
 double eighth_power(double x) {
@@ -31,6 +47,18 @@ struct Logged {
     double log_s = 0;
 };
 
+/// The cuts of a sample's products in tiles of one shape: what the shape settles before share and depth are known.
+struct Cut {
+    double factor = 1;
+    double depth = 0;
+    double halvings = 0;  ///< of the widest edge
+};
+using Cuts = std::vector<std::vector<Cut>>;  // by product
+
+double work_seconds(const Law& law, double tile_factor, const Roofline& roofline) {
+    return std::max(law.flop_factor * roofline.flop_s * tile_factor, law.byte_factor * roofline.byte_s);
+}
+
 /// Every sample, or one out of each of `most_law_samples` equal parts: not the one at the same place of each, since
 /// tables repeat themselves.
 std::vector<Logged> logged(std::span<const LawSample> samples) {
@@ -47,35 +75,86 @@ std::vector<Logged> logged(std::span<const LawSample> samples) {
     return chosen;
 }
 
-/// Mean |log(law / time)|, and a pull to the data sheet's own times.
-double misfit(std::span<const Logged> samples, const Law& law) {
-    const double floor = eighth_power(law.floor_s);
+Cuts cuts_of(const Products& products, const Tiles& shape) {
+    Cuts all(products.count);
+    for (std::size_t i = 0; i < products.count; ++i) {
+        double halvings = 0;
+        for (int edge = shape.widest; edge >= std::max(1, shape.narrowest); edge /= 2, ++halvings) {
+            for (const bool splits : {false, true}) {
+                if (splits && !shape.splits) continue;
+                const TileCut cut = tile_cut(products.sizes[i], products.units, edge, shape.at_once, splits);
+                all[i].push_back({cut.factor, cut.depth, halvings});
+            }
+        }
+    }
+    return all;
+}
+
+/// What tile_factor() gives for tiles of this share and depth.
+double factor_of(const Cuts& cuts, double log_share, double half_depth) {
+    if (cuts.empty()) return 1;
     double sum = 0;
-    for (const Logged& sample : samples)
-        sum += std::abs(std::log(floor + eighth_power(work_seconds(law, sample.roofline))) / 8 - sample.log_s);
+    for (const auto& of_product : cuts) {
+        double least = std::numeric_limits<double>::infinity();
+        for (const Cut& cut : of_product)
+            least = std::min(least, cut.factor * (1 + half_depth / cut.depth) * std::exp(-cut.halvings * log_share));
+        sum += least;
+    }
+    return sum / static_cast<double>(cuts.size());
+}
+
+/// Mean |log(law / time)|, and a pull to the data sheet's own times and to the usual floor.
+double misfit(std::span<const Logged> samples, std::span<const Cuts> cuts, const Law& law, double usual_floor_s) {
+    const double floor = eighth_power(law.floor_s);
+    const double log_share = std::log(law.tiles.share);
+    double sum = 0;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        const double factor = cuts.empty() ? 1 : factor_of(cuts[i], log_share, law.tiles.half_depth);
+        const double work = work_seconds(law, factor, samples[i].roofline);
+        sum += std::abs(std::log(floor + eighth_power(work)) / 8 - samples[i].log_s);
+    }
     const double flop_log = std::log(law.flop_factor);
     const double byte_log = std::log(law.byte_factor);
-    return sum / static_cast<double>(samples.size()) + pull_to_data_sheet * (flop_log * flop_log + byte_log * byte_log);
+    const double floor_log = usual_floor_s > 0 ? std::log(law.floor_s / usual_floor_s) : 0;
+    return sum / static_cast<double>(samples.size()) +
+           pull_to_data_sheet * (flop_log * flop_log + byte_log * byte_log + floor_log * floor_log);
 }
 
-Law from_logs(std::span<const double> logs, std::size_t tiling) {
-    return {std::exp(logs[0]), std::exp(logs[1]), std::exp(logs[2]), tiling};
+/// Logarithms of floor and factors; where tiles may be chosen, those of -log(share) and of the half depth.
+Law from_logs(std::span<const double> logs, Tiles tiles) {
+    if (logs.size() > 3) {
+        tiles.share = std::exp(-std::min(std::exp(logs[3]), largest_log_share));
+        tiles.half_depth = std::min(std::exp(logs[4]), deepest_half);
+    }
+    return {std::exp(logs[0]), std::exp(logs[1]), std::exp(logs[2]), tiles};
 }
-
-/// Tiles must bring law and times nearer by this share, or they are chance.
-constexpr double better_by_tiles = 0.07;
 
 struct FittedLaw {
     Law law;
     double misfit = 0;
 };
 
-FittedLaw fit_with(std::span<const Logged> samples, double floor_s, std::size_t tiling) {
-    const auto value = [&](std::span<const double> logs) { return misfit(samples, from_logs(logs, tiling)); };
+/// Where the fit of a floor begins, and where it is pulled to; 0: nowhere.
+struct Floors {
+    double first_s = 0;
+    double usual_s = 0;
+};
+
+FittedLaw fit_with(std::span<const Logged> samples, const Floors& floors, const Tiles& shape) {
+    std::vector<Cuts> cuts;
+    if (shape.widest > 0) {
+        for (const Logged& sample : samples) cuts.push_back(cuts_of(sample.roofline.products, shape));
+    }
+    const auto value = [&](std::span<const double> logs) {
+        return misfit(samples, cuts, from_logs(logs, shape), floors.usual_s);
+    };
+    std::vector<double> start{std::log(floors.first_s), std::log(1.5), std::log(1.5)};
+    if (shape.splits) start.insert(start.end(), {std::log(usual_log_share), std::log(usual_half_depth)});
+    const int evaluations = start.size() > 3 ? 500 : 300;
     // Twice: the second simplex is fresh, so it leaves a valley in which the first one collapsed.
-    auto best = nelder_mead(value, {std::log(floor_s), std::log(1.5), std::log(1.5)}, 0.7, 300);
-    best = nelder_mead(value, best, 0.3, 200);
-    return {from_logs(best, tiling), value(best)};
+    auto best = nelder_mead(value, start, 0.7, evaluations);
+    best = nelder_mead(value, best, 0.3, evaluations * 2 / 3);
+    return {from_logs(best, shape), value(best)};
 }
 
 double tenth_of_times(std::span<const LawSample> samples) {
@@ -103,9 +182,7 @@ std::string mode_and_type(const Operation& operation) {
 }  // namespace
 
 double work_seconds(const Law& law, const Roofline& roofline) {
-    const double arithmetic = law.flop_factor * roofline.flop_s;
-    const double tiled = law.tiling > 0 ? arithmetic * roofline.tiled.at(law.tiling - 1) : arithmetic;
-    return std::max(tiled, law.byte_factor * roofline.byte_s);
+    return work_seconds(law, tile_factor(law.tiles, roofline.products), roofline);
 }
 
 double overlapped(double a, double b) {
@@ -129,17 +206,18 @@ double work_share(const Law& law, const Roofline& roofline) {
 }
 
 Law fit_law(std::span<const LawSample> samples) {
-    const double floor_s = tenth_of_times(samples);
-    return fit_with(logged(samples), floor_s, 0).law;
+    return fit_with(logged(samples), {tenth_of_times(samples), 0}, {}).law;
 }
 
-Law fit_tiled_law(std::span<const LawSample> samples) {
-    const double floor_s = tenth_of_times(samples);
+Law fit_tiled_law(std::span<const LawSample> samples, double usual_floor_s) {
+    const Floors floors{tenth_of_times(samples), usual_floor_s};
     const auto fitted = logged(samples);
-    FittedLaw best = fit_with(fitted, floor_s, 0);
+    FittedLaw best = fit_with(fitted, floors, {});
+    if (std::ranges::all_of(fitted, [](const Logged& one) { return one.roofline.products.count == 0; }))
+        return best.law;
     const double enough = (1 - better_by_tiles) * best.misfit;
-    for (std::size_t tiling = 1; tiling <= tilings.size(); ++tiling) {
-        const FittedLaw trial = fit_with(fitted, floor_s, tiling);
+    for (const Tiles& shape : shapes) {
+        const FittedLaw trial = fit_with(fitted, floors, shape);
         if (trial.misfit < std::min(enough, best.misfit)) best = trial;
     }
     return best.law;

@@ -7,6 +7,7 @@
 
 #include "joulecast/graph/operation.h"
 #include "joulecast/physics/roofline.h"
+#include "joulecast/physics/tiles.h"
 
 namespace joulecast {
 
@@ -16,8 +17,7 @@ struct Law {
     double floor_s = 0;      ///< h: what a call costs however small it is
     double flop_factor = 1;  ///< ef: times the data sheet's arithmetic time
     double byte_factor = 1;  ///< eb: times the data sheet's memory time
-    std::size_t tiling =
-        0;  ///< of `tilings`, from 1: arithmetic in whole tiles and waves of them; 0: as if endless fine
+    Tiles tiles = {};        ///< arithmetic of products is in whole tiles and whole waves of them
 
     friend bool operator==(const Law&, const Law&) = default;
 };
@@ -45,7 +45,9 @@ inline constexpr std::size_t most_law_samples = 4096;
 /// times. Throws Error for no samples or a time that is not positive.
 Law fit_law(std::span<const LawSample> samples);
 /// The same with arithmetic in those tiles that bring law and times nearest, where that is nearer by 7 % at least.
-Law fit_tiled_law(std::span<const LawSample> samples);
+/// `usual_floor_s`: of other calls on the device; where all samples are long it is what small ones will take. 0: not
+/// known.
+Law fit_tiled_law(std::span<const LawSample> samples, double usual_floor_s = 0);
 
 /// Operations under one name share a law: the target, depth-wise convolution and training-mode batch norm apart,
 /// mode and computing type. "aten::conv2d/depthwise|inference|f32".

@@ -34,14 +34,6 @@ Roofline roofline(const Operation& operation, const Device& device, Math math) {
     return roofline(total_counts(operation), compute_dtype(operation), device, math);
 }
 
-double tile_factor(const Tiling& tiling, double batch, double m, double n, int units) {
-    if (!(batch > 0 && m > 0 && n > 0) || units <= 0) return 1;
-    const double edge = tiling.edge;
-    const double rows = std::ceil(m / edge), columns = std::ceil(n / edge);
-    const double waves = batch * rows * columns / (static_cast<double>(units) * tiling.at_once);
-    return rows * columns * edge * edge / (m * n) * (std::ceil(waves) / waves);
-}
-
 double seconds(const Roofline& roofline) {
     return std::max(roofline.flop_s, roofline.byte_s);
 }

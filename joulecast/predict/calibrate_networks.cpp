@@ -26,8 +26,8 @@ namespace {
 /// 0.90 was meant, so twice that.
 constexpr double default_sigma = 0.12;
 /// The same of a GPU whose operations were measured apart from their host at several clocks.
-constexpr double default_sigma_over_clocks = 0.085;
-constexpr double default_power_sigma_over_clocks = 0.05;
+constexpr double default_sigma_over_clocks = 0.06;
+constexpr double default_power_sigma_over_clocks = 0.04;
 /// It counts as so many measured models: five of them alone held 40 to 80 % of other networks (docs/pretend.md's
 /// cards).
 constexpr double models_of_default = 5;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -32,6 +33,15 @@ std::size_t least_rows_of_law_of(const DeviceModel& frame) {
     return frame.over_clocks ? least_rows_of_law * frame.over_clocks->trained.size() : least_rows_of_law;
 }
 
+/// Floor of the law of everything; where there are several modes and types, of the quickest.
+double smallest_floor_of_any(const std::map<std::string, std::vector<LawSample>>& samples) {
+    double smallest = std::numeric_limits<double>::infinity();
+    for (const auto& [key, of_key] : samples) {
+        if (key == law_key_of_any(key)) smallest = std::min(smallest, fit_law(of_key).floor_s);
+    }
+    return std::isfinite(smallest) ? smallest : 0;
+}
+
 std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows, std::size_t least_rows, bool tiled) {
     std::map<std::string, std::vector<LawSample>> samples;
     std::map<std::string, std::vector<double>> issuing;
@@ -43,13 +53,14 @@ std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows, std::
             if (row->issue_s > 0) issuing[key].push_back(row->issue_s);
         }
     }
+    const double usual_floor_s = tiled ? smallest_floor_of_any(samples) : 0;
     std::vector<TrainedLaw> laws;
     for (const auto& [key, of_key] : samples) {
         // A family's law is the last resort before the bare roofline: any measurement is better than none.
         const bool of_family = is_family_law_key(key);
         if (of_key.size() < least_rows && !of_family) continue;
-        laws.push_back(
-            {key, tiled ? fit_tiled_law(of_key) : fit_law(of_key), static_cast<std::int64_t>(of_key.size())});
+        laws.push_back({key, tiled ? fit_tiled_law(of_key, usual_floor_s) : fit_law(of_key),
+                        static_cast<std::int64_t>(of_key.size())});
         if (const auto found = issuing.find(key); found != issuing.end()) laws.back().issue_s = median(found->second);
     }
     return laws;

@@ -2,6 +2,7 @@
 #include "joulecast/predict/fit_over_clocks.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -36,6 +37,9 @@ constexpr std::size_t most_workloads = 120;
 constexpr double times_of_shortest = 5;
 constexpr std::size_t least_rows_of_power = 20;
 constexpr int fits = 4;
+constexpr std::array<double DynamicPower::*, 5> dynamic_parts{&DynamicPower::flop_w, &DynamicPower::byte_w,
+                                                              &DynamicPower::busy_w, &DynamicPower::active_w,
+                                                              &DynamicPower::on_w};
 
 bool has_clock(const TrainingRow& row) {
     return row.sm_clock_mhz > 0;
@@ -273,6 +277,27 @@ bool has_unread_settings(std::span<const TrainingRow> rows) {
            std::ranges::any_of(rows, [&](const TrainingRow& row) { return asked_of(row) != asked_of(rows.front()); });
 }
 
+/// Power above idle of a call that finds part of its bytes in the cache, from that of one that found none: as the
+/// watts of arithmetic, of running and of bytes say.
+void put_power_into_network(TrainingRow& row, const DeviceModel& frame) {
+    const DynamicPower& power = frame.over_clocks->dynamic;
+    if (power == DynamicPower{} || !(row.metered_s > 0) || !(row.power_w > 0)) return;
+    const ClockPlace& at = row.operation.clocks;
+    const Roofline highest = roofline_at_highest(row.operation);
+    const double voltage = relative_voltage(*frame.clocks, at.x);
+    const auto watts = [&](double seconds, double moved_share) {
+        return voltage * voltage * (power.flop_w * highest.flop_s / seconds + at.x * (power.busy_w + power.active_w + power.on_w)) +
+               power.byte_w * highest.byte_s * moved_share / seconds;
+    };
+    const double idle = static_w(*frame.clocks, at.x, at.y);
+    const double metered = watts(row.metered_s, 1);
+    // What is done sooner has moved no more bytes in a second than what was metered.
+    const double moved = std::min(1 - row.kept_share, row.time_s / row.metered_s);
+    if (row.power_w > idle && metered > 0)
+        row.power_w = idle + (row.power_w - idle) * watts(row.time_s, moved) / metered;
+    row.metered_s = std::numeric_limits<double>::quiet_NaN();
+}
+
 }  // namespace
 
 bool differ_in_clocks(const Device& device, std::span<const TrainingRow> rows) {
@@ -320,17 +345,23 @@ DynamicPower fit_dynamic_power(const DeviceModel& device, std::span<const Traini
         const Law* law = find_law(device, row.operation.operation);
         if (!law || !(row.power_w > 0)) continue;
         const double idle = static_w(*device.clocks, row.operation.clocks.x, row.operation.clocks.y);
+        const double slower = row.metered_s > 0 ? row.metered_s / row.time_s : 1;
         const auto share = [&](const DynamicPower& one) {
             unit.over_clocks->dynamic = one;
-            return dynamic_watts(unit, row.operation, *law, seconds(*law, row.operation.roofline)) / row.power_w;
+            return dynamic_watts(unit, row.operation, *law, slower * seconds(*law, row.operation.roofline)) / row.power_w;
         };
-        for (const DynamicPower& one : {DynamicPower{1, 0, 0}, DynamicPower{0, 1, 0}, DynamicPower{0, 0, 1}})
+        for (double DynamicPower::* const part : dynamic_parts) {
+            DynamicPower one;
+            one.*part = 1;
             shares.push_back(share(one));
+        }
         targets.push_back(std::max(row.power_w - idle, 0.0) / row.power_w);
     }
     if (targets.size() < least_rows_of_power) return {};
     const auto watts = non_negative_least_squares(shares, targets);
-    return {watts[0], watts[1], watts[2]};
+    DynamicPower power;
+    for (std::size_t i = 0; i < dynamic_parts.size(); ++i) power.*dynamic_parts[i] = watts[i];
+    return power;
 }
 
 DeviceModel frame_over_clocks(DeviceModel frame, std::span<const TrainingRow> rows,
@@ -370,6 +401,7 @@ std::vector<TrainingRow> at_own_clocks(const DeviceModel& frame, std::span<const
         if (!has_clock(row)) continue;
         placed.push_back(row);
         placed.back().operation = at_own_clocks(frame, row);
+        put_power_into_network(placed.back(), frame);
     }
     return placed;
 }

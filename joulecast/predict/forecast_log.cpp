@@ -105,7 +105,7 @@ std::optional<double> log_base(Base base, const DeviceModel& device, const Prepa
     }
     if (base == Base::law) return std::log(seconds(*law, operation.roofline));
     // An operation without work (an empty tensor) still costs its call.
-    const Law whole_tiles{0, 1, 1, law->tiling};
+    const Law whole_tiles{0, 1, 1, law->tiles};
     return std::log(std::max(work_seconds(whole_tiles, operation.roofline), 1e-9));
 }
 

@@ -1,9 +1,11 @@
 #include "joulecast/predict/jcp.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -72,25 +74,48 @@ void take_laws(ByteReader& in, DeviceModel& device) {
     if (!std::is_sorted(device.laws.begin(), device.laws.end(), by_key)) in.fail("its laws are not sorted");
 }
 
+/// The one byte that version 4 had for tiles: 0 none, else edge and tiles at once on a unit.
+std::optional<Tiles> tiles_of_version_4(std::uint8_t code) {
+    constexpr std::array<Tiles, 5> tiles{
+        {{}, {128, 128, 1, 1, 0, false}, {128, 128, 2, 1, 0, false}, {64, 64, 1, 1, 0, false}, {64, 64, 2, 1, 0, false}}};
+    return code < tiles.size() ? std::optional(tiles[code]) : std::nullopt;
+}
+
+void put(ByteWriter& out, const Tiles& tiles) {
+    for (const int value : {tiles.widest, tiles.narrowest, tiles.at_once, tiles.splits ? 1 : 0})
+        out.number(static_cast<std::uint16_t>(value));
+    for (const double value : {tiles.share, tiles.half_depth}) out.real(value);
+}
+
+Tiles take_tiles(ByteReader& in) {
+    Tiles tiles;
+    for (int* value : {&tiles.widest, &tiles.narrowest, &tiles.at_once}) *value = in.number<std::uint16_t>();
+    tiles.splits = in.number<std::uint16_t>() != 0;
+    for (double* value : {&tiles.share, &tiles.half_depth}) *value = take_finite(in);
+    if (tiles.widest < tiles.narrowest || tiles.at_once < 1 || !(tiles.share > 0) || tiles.half_depth < 0)
+        in.fail("a law has tiles that cannot be");
+    return tiles;
+}
+
 /// What version 4 adds to each law: what the host takes for its calls, and the tiles of its products. A file without
 /// the section knows neither.
 void put_more_of_laws(ByteWriter& out, const DeviceModel& device) {
     out.number(static_cast<std::uint32_t>(device.laws.size()));
     for (const TrainedLaw& law : device.laws) {
         out.real(law.issue_s.value_or(std::numeric_limits<double>::quiet_NaN()));
-        out.number(static_cast<std::uint8_t>(law.law.tiling));
+        put(out, law.law.tiles);
     }
 }
 
-void take_more_of_laws(ByteReader& in, DeviceModel& device) {
-    if (in.count(9) != device.laws.size()) in.fail("it tells more of other laws than it has");
+void take_more_of_laws(ByteReader& in, DeviceModel& device, std::uint32_t version) {
+    if (in.count(version == 4 ? 9 : 32) != device.laws.size()) in.fail("it tells more of other laws than it has");
     for (TrainedLaw& law : device.laws) {
         const double issue_s = in.real();  // NaN: not measured
         if (issue_s <= 0 || std::isinf(issue_s)) in.fail("a time of issuing is not positive");
         if (issue_s > 0) law.issue_s = issue_s;
-        const auto tiling = in.number<std::uint8_t>();
-        if (tiling > tilings.size()) in.fail("a law has tiles that nobody knows");
-        law.law.tiling = tiling;
+        const auto tiles = version == 4 ? tiles_of_version_4(in.number<std::uint8_t>()) : take_tiles(in);
+        if (!tiles) in.fail("a law has tiles that nobody knows");
+        law.law.tiles = *tiles;
     }
 }
 
@@ -206,7 +231,8 @@ bool fits(const FamilyModel& model, const Predictor& predictor) {
 }
 
 /// `model` is that of a section that holds one, read before.
-void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, Expert&& model) {
+void take_section(Predictor& predictor, const JcpSection& section, ByteReader& in, Expert&& model) {
+    const std::string_view tag = section.tag;
     if (tag == "ORIG") {
         predictor.origin = take_origin(in);
     } else if (tag == "FEAT") {
@@ -226,7 +252,7 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, Ex
     } else if (tag == "LAWS") {
         take_laws(in, current(predictor, in));
     } else if (tag == "LAWX") {
-        take_more_of_laws(in, current(predictor, in));
+        take_more_of_laws(in, current(predictor, in), section.version);
     } else if (tag == "MODL") {
         if (!fits(model.model, predictor)) in.fail("a model comes before the feature list");
         current(predictor, in).models.push_back(std::move(model.model));
@@ -247,7 +273,7 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, Ex
     } else if (tag == "OVCL") {
         DeviceModel& device = current(predictor, in);
         if (!device.clocks) in.fail("its trained clocks come before what they belong to");
-        device.over_clocks = take_over_clocks(in);
+        device.over_clocks = take_over_clocks(in, section.version);
     } else if (tag == "POOL") {
         predictor.pooled.push_back(take_pooled(in));
     } else if (tag == "PMOD") {
@@ -302,7 +328,7 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
             out.section("ENGI", [&](ByteWriter& w) { w.text(device.point.engine); });
         out.section("SHEE", [&](ByteWriter& w) { put_sheet(w, device.device); });
         out.section("LAWS", [&](ByteWriter& w) { put_laws(w, device); });
-        const auto has_more = [](const TrainedLaw& law) { return law.issue_s || law.law.tiling > 0; };
+        const auto has_more = [](const TrainedLaw& law) { return law.issue_s || law.law.tiles != Tiles{}; };
         if (std::ranges::any_of(device.laws, has_more))
             out.section("LAWX", [&](ByteWriter& w) { put_more_of_laws(w, device); });
         for (const FamilyModel& model : device.models) {
@@ -339,7 +365,7 @@ Predictor from_jcp(std::span<const std::byte> bytes, const std::string& name) {
     in_parallel(sections.size(), 0, [&](std::size_t i) { read[i] = read_model(sections[i], columns, name); });
     Predictor predictor;
     for (std::size_t i = 0; i < sections.size(); ++i)
-        take_section(predictor, sections[i].tag, read[i].rest, std::move(read[i].model));
+        take_section(predictor, sections[i], read[i].rest, std::move(read[i].model));
     for (const DeviceModel& device : predictor.devices) {
         const bool is_above_idle = std::ranges::any_of(
             device.models, [](const FamilyModel& model) { return model.parts.front().base == Base::dynamic_watt; });

@@ -74,10 +74,11 @@ void put_over_clocks(ByteWriter& out, const OverClocks& over) {
         out.real(clock.memory_clock_mhz);
         out.signed_number(clock.rows);
     }
-    for (const double watts : {over.dynamic.flop_w, over.dynamic.byte_w, over.dynamic.busy_w}) out.real(watts);
+    const DynamicPower& power = over.dynamic;
+    for (const double watts : {power.flop_w, power.byte_w, power.busy_w, power.active_w, power.on_w}) out.real(watts);
 }
 
-OverClocks take_over_clocks(ByteReader& in) {
+OverClocks take_over_clocks(ByteReader& in, std::uint32_t version) {
     OverClocks over;
     over.trained.resize(in.count(24));
     if (over.trained.size() < 2) in.fail("it is over clocks, but has fewer than two");
@@ -93,7 +94,10 @@ OverClocks take_over_clocks(ByteReader& in) {
             in.fail("its trained clocks are out of order");
         before = &clock;
     }
-    for (double* watts : {&over.dynamic.flop_w, &over.dynamic.byte_w, &over.dynamic.busy_w}) {
+    DynamicPower& power = over.dynamic;
+    std::vector<double*> numbers{&power.flop_w, &power.byte_w, &power.busy_w};
+    if (version >= 5) numbers.insert(numbers.end(), {&power.active_w, &power.on_w});
+    for (double* watts : numbers) {
         *watts = in.real();
         if (!(*watts >= 0) || !std::isfinite(*watts)) in.fail("its power over the clocks has a number that cannot be");
     }

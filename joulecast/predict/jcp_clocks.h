@@ -22,6 +22,6 @@ std::vector<ClockResidual> take_residuals(ByteReader& in);
 /// The clocks that operations were measured at, and what the units draw, behind the parameters; since version 4.
 void put_over_clocks(ByteWriter& out, const OverClocks& over);
 /// Throws FormatError for fewer than two clocks, clocks out of order and powers that cannot be.
-OverClocks take_over_clocks(ByteReader& in);
+OverClocks take_over_clocks(ByteReader& in, std::uint32_t version);
 
 }  // namespace joulecast

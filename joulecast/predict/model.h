@@ -166,12 +166,13 @@ struct TrainedClock {
     friend bool operator==(const TrainedClock&, const TrainedClock&) = default;
 };
 
-/// What the units draw above idle power, in watts: by arithmetic at the peak of the data sheet and the highest clock,
-/// by moving bytes at its bandwidth, and by a kernel that runs, whatever it does.
+/// What the device draws above idle power, in watts at its highest clock: what dynamic_watts() multiplies.
 struct DynamicPower {
-    double flop_w = 0;
-    double byte_w = 0;
-    double busy_w = 0;
+    double flop_w = 0;    ///< arithmetic at the peak of the data sheet
+    double byte_w = 0;    ///< bytes moved at its bandwidth
+    double busy_w = 0;    ///< a kernel that works, on however many units
+    double active_w = 0;  ///< all units at work
+    double on_w = 0;      ///< calls that follow each other, whatever they do
     friend bool operator==(const DynamicPower&, const DynamicPower&) = default;
 };
 

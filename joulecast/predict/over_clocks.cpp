@@ -27,8 +27,10 @@ double dynamic_watts(const DeviceModel& device, const PreparedOperation& operati
     const ClockPlace& at = operation.clocks;
     const Roofline highest = roofline_at_highest(operation);
     const double voltage = relative_voltage(*device.clocks, at.x);
-    const double core =
-        power.flop_w * highest.flop_s / seconds + power.busy_w * at.x * work_share(law, operation.roofline);
+    const double working = work_share(law, operation.roofline);
+    const double active = active_share(law.tiles, operation.roofline.products);
+    const double units = working * (power.busy_w + power.active_w * active) + power.on_w;
+    const double core = power.flop_w * highest.flop_s / seconds + at.x * units;
     return voltage * voltage * core + power.byte_w * highest.byte_s / seconds;
 }
 

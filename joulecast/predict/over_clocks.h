@@ -15,12 +15,12 @@ namespace joulecast {
 ClockPlace place_of(const DeviceModel& device, const OperatingPoint& point);
 ClockPlace place_of(const ClockParameters& parameters, double sm_clock_mhz, double memory_clock_mhz);
 
-/// Watts above idle power by the units' shares of the call's time, at the operation's clocks:
+/// Watts above idle power by the shares of the call's time, at the operation's clocks:
 ///
-///     v^2 (flop_w F + busy_w x B) + byte_w M,    F = flop_s / t, M = byte_s / t, B = work_share()
+///     v^2 (flop_w F + x (busy_w B + active_w B A + on_w)) + byte_w M
 ///
-/// flop_s and byte_s at the highest clocks, t the seconds of a call, v relative_voltage(). The voltage of the memory
-/// does not follow the core's.
+/// F = flop_s / t and M = byte_s / t with both at the highest clocks, t the seconds of a call, B = work_share(), A =
+/// active_share(), v relative_voltage(). The voltage of the memory does not follow the core's.
 double dynamic_watts(const DeviceModel& device, const PreparedOperation& operation, const Law& law, double seconds);
 
 /// Facts of the device's power at those clocks and without its limit: idle power by clock, no cap. For a model of one

@@ -1,5 +1,6 @@
 #include "joulecast/predict/prepared_operation.h"
 
+#include "joulecast/features/products.h"
 #include "joulecast/predict/over_clocks.h"
 
 namespace joulecast {
@@ -18,12 +19,12 @@ PreparedOperation prepare(const Operation& operation, const DeviceModel& device,
 
 Roofline roofline_at_highest(const PreparedOperation& operation) {
     const ClockPlace& at = operation.clocks;
-    return {operation.roofline.flop_s * at.x, operation.roofline.byte_s / at.bytes_slowdown, operation.roofline.tiled};
+    return {operation.roofline.flop_s * at.x, operation.roofline.byte_s / at.bytes_slowdown, operation.roofline.products};
 }
 
 PreparedOperation at_clocks(PreparedOperation operation, const ClockPlace& clocks) {
     const Roofline highest = roofline_at_highest(operation);
-    operation.roofline = {highest.flop_s / clocks.x, highest.byte_s * clocks.bytes_slowdown, highest.tiled};
+    operation.roofline = {highest.flop_s / clocks.x, highest.byte_s * clocks.bytes_slowdown, highest.products};
     operation.clocks = clocks;
     return operation;
 }
@@ -31,12 +32,8 @@ PreparedOperation at_clocks(PreparedOperation operation, const ClockPlace& clock
 PreparedOperation on(PreparedOperation operation, const Device& device, Math math) {
     const Counts counts = operation.dimensions.forward + operation.dimensions.backward;
     operation.roofline = roofline(counts, compute_dtype(operation.operation), device, math);
-    const Dimensions& size = operation.dimensions;
-    if (device.kind == Device::Kind::gpu && size.gemm_m > 0) {
-        for (std::size_t i = 0; i < tilings.size(); ++i)
-            operation.roofline.tiled[i] =
-                static_cast<float>(tile_factor(tilings[i], size.gemm_b, size.gemm_m, size.gemm_n, device.units));
-    }
+    if (device.kind == Device::Kind::gpu)
+        operation.roofline.products = products(operation.operation, operation.dimensions, device.units);
     operation.clocks = {};
     return operation;
 }

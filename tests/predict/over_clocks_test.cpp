@@ -163,7 +163,7 @@ TEST(OverClocks, ComeBackFromAFile) {
     Predictor predictor = empty_predictor();
     predictor.devices.push_back(trained_over_clocks());
     predictor.devices[0].laws[0].issue_s = 3e-6;
-    predictor.devices[0].laws[0].law.tiling = 2;
+    predictor.devices[0].laws[0].law.tiles = {128, 32, 2, 0.8, 24, true};
     const Predictor back = from_jcp(to_jcp(predictor), "over.jcp");
     // Clocks that nobody told are NaN, which equals nothing: the files are compared.
     EXPECT_EQ(to_jcp(back), to_jcp(predictor));

@@ -1,0 +1,55 @@
+#include "joulecast/features/products.h"
+
+#include "joulecast/graph/operands.h"
+#include "joulecast/physics/law.h"
+
+namespace joulecast {
+namespace {
+
+/// Narrower results are computed as sums of vectors.
+constexpr double least_columns = 8;
+
+bool needs_gradient(const Operation& operation, const char* argument) {
+    const Value* value = find_argument(operation, argument);
+    const auto* tensor = value ? std::get_if<TensorType>(value) : nullptr;
+    return tensor && tensor->requires_grad;
+}
+
+bool any_needs_gradient(const Operation& operation, std::size_t index) {
+    const auto all = tensors(operation);
+    return index < all.size() && all[index]->requires_grad;
+}
+
+/// Of queries and keys, and of what comes out and values. Their gradients have the same sizes in another order.
+void add_attention(Products& products, const Dimensions& size) {
+    products.add({size.gemm_b, size.gemm_m, size.gemm_n, size.gemm_k});
+    products.add({size.gemm_b, size.gemm_m, size.gemm_k, size.gemm_n});
+}
+
+}  // namespace
+
+Products products(const Operation& operation, const Dimensions& size, int units) {
+    Products all;
+    all.units = units;
+    if (!(size.gemm_n >= least_columns) || is_depthwise(operation)) return all;
+    if (size.family == Family::attention) {
+        add_attention(all, size);
+        return all;
+    }
+    all.add({size.gemm_b, size.gemm_m, size.gemm_n, size.gemm_k});
+    if (!(size.backward.flop > 0)) return all;
+    const bool is_convolution = size.family == Family::convolution;
+    const bool has_weight = find_argument(operation, "weight") != nullptr;
+    if (has_weight ? needs_gradient(operation, "input") : any_needs_gradient(operation, 0)) {
+        if (is_convolution)
+            all.add({size.gemm_b, size.n * size.h * size.w, size.c / size.groups,
+                     size.gemm_n * size.kernel_h * size.kernel_w});
+        else
+            all.add({size.gemm_b, size.gemm_m, size.gemm_k, size.gemm_n});
+    }
+    if (has_weight ? needs_gradient(operation, "weight") : any_needs_gradient(operation, 1))
+        all.add({size.gemm_b, size.gemm_n, size.gemm_k, size.gemm_m});
+    return all;
+}
+
+}  // namespace joulecast
