@@ -51,7 +51,9 @@ set(joulecast_headers
     joulecast/evaluate/cross_validate.h
     joulecast/evaluate/dataset_size.h
     joulecast/evaluate/device_choice.h
+    joulecast/evaluate/feature_augmentation.h
     joulecast/evaluate/feature_importance.h
+    joulecast/evaluate/layer_scores.h
     joulecast/evaluate/learner_comparison.h
     joulecast/evaluate/leave_clocks_out.h
     joulecast/evaluate/leave_device_out.h

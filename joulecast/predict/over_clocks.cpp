@@ -34,7 +34,6 @@ double dynamic_watts(const DeviceModel& device, const PreparedOperation& operati
 
 PowerFacts power_facts_at(const DeviceModel& device, const ClockPlace& clocks) {
     PowerFacts facts = power_facts_of(device);
-    if (device.published) return facts;  // its method knows no idle power
     if (!device.over_clocks || !device.clocks || !device.power.known()) return facts;
     const ClockPlace highest = place_of(device, device.point);
     const auto work = [&](const ClockPlace& at) {
