@@ -60,7 +60,11 @@ Operation asked_operation(const std::string& text) {
     return operation;
 }
 
-std::string no_record_text(const Operation& operation) {
+std::string no_forecast_text(const Operation& operation, const std::string& method) {
+    if (method != "joulecast" && find_record(operation.target))
+        return "the method " + method + " of this predictor has no forecast for " + operation.target +
+               ": no measured layer of its training was of its kind. Measure such layers (joulecast profile) and train "
+               "again.";
     constexpr std::size_t most_names = 6;
     const std::string_view asked = base_name(operation.target);
     std::vector<std::string> near;

@@ -14,7 +14,7 @@ namespace joulecast::cli {
 Operation asked_operation(const std::string& signature);
 
 /// That joulecast knows nothing of it, and which targets are meant perhaps.
-std::string no_record_text(const Operation& operation);
+std::string no_forecast_text(const Operation& operation, const std::string& method);
 
 /// A bag of one call of it, in the mode that its gradient marks tell.
 Graph graph_of(const Operation& operation);

@@ -12,6 +12,7 @@
 #include "joulecast/error.h"
 #include "joulecast/predict/jcp.h"
 #include "joulecast/predict/pooled.h"
+#include "joulecast/predict/published/method.h"
 
 namespace joulecast::cli {
 namespace {
@@ -42,8 +43,19 @@ struct Candidate {
     }
 };
 
+/// What a published method does otherwise than joulecast; empty for joulecast's own.
+std::string method_note(const DeviceModel& model) {
+    if (!model.published) return "";
+    return "forecasts of the method " + description(model.published->method) +
+           ": a network is the sum of its operations, from whichever host they are issued; its memory is joulecast's";
+}
+
 ChosenPredictor open(const Candidate& candidate, std::size_t device, std::string note = "") {
-    return {read_jcp(candidate.path), device, candidate.path, std::move(note)};
+    ChosenPredictor chosen{read_jcp(candidate.path), device, candidate.path, std::move(note)};
+    if (device >= chosen.predictor.devices.size()) return chosen;  // a model over devices is to follow
+    const std::string method = method_note(chosen.predictor.devices[device]);
+    if (!method.empty()) chosen.note += (chosen.note.empty() ? "" : "; ") + method;
+    return chosen;
 }
 
 /// From its data sheet, by a model over other devices of its kind; absent where no candidate has one.

@@ -60,7 +60,7 @@ Forecast with_source(NetworkForecast network, const LoadedDevice& device) {
 ForecastOverClocks::ForecastOverClocks(Forecast forecast, std::shared_ptr<const LoadedDevice> device,
                                        const DeviceModel& model)
     : forecast_(std::move(forecast)), device_(std::move(device)), model_(model) {
-    if (missing_for_clocks(model.device).empty()) curve_.emplace(forecast_.network, model);
+    if (why_no_clocks(model).empty()) curve_.emplace(forecast_.network, model);
     auto operations = std::exchange(forecast_.network.operations, {});
     summary_ = forecast_;
     forecast_.network.operations = std::move(operations);
@@ -70,6 +70,7 @@ Forecast ForecastOverClocks::at(const OperatingPoint& asked, bool operations) co
     const Forecast& from = operations ? forecast_ : summary_;
     Forecast there;
     if (!curve_) clock_parameters(model_);  // throws, and says why there is none
+    check_limit(model_, asked);
     there.network = at_point(from.network, curve_.value(), asked);
     there.device_name = from.device_name;
     there.origin = from.origin;

@@ -39,6 +39,7 @@ void add_run(Survey& survey, const NetworkForecast& network, const DeviceModel& 
     std::ranges::move(at.candidates, std::back_inserter(survey.candidates));
     add_refusals(survey, model.device.id, at.refused);
     survey.unknown.insert(network.unknown_operations.begin(), network.unknown_operations.end());
+    survey.method = network.method;
 }
 
 /// All runs of one device.
@@ -76,6 +77,7 @@ void merge(Survey& all, Survey one) {
     all.taken += one.taken;
     all.devices.merge(one.devices);
     all.unknown.merge(one.unknown);
+    all.method = one.method;
     for (const std::string& predictor : one.predictors) {
         if (std::ranges::find(all.predictors, predictor) == all.predictors.end()) all.predictors.push_back(predictor);
     }

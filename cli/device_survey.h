@@ -47,7 +47,8 @@ struct Survey {
     std::size_t asked = 0;                     ///< points beside the defaults
     std::size_t taken = 0;                     ///< of these, those that the devices have
     std::map<std::string, Device> devices;
-    std::set<std::string> unknown;  ///< operations without a record
+    std::set<std::string> unknown;     ///< operations without a record, or a forecast by the method
+    std::string method = "joulecast";  ///< that forecast, or a published one
     std::vector<std::string> notes;
     std::vector<std::string> predictors;
 };

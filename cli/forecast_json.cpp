@@ -85,6 +85,7 @@ void add_costs(JsonObject& to, const NetworkForecast& n) {
 void add_evidence(JsonObject& to, const Forecast& forecast) {
     const NetworkForecast& n = forecast.network;
     to.add("predictor", n.predictor);
+    to.add("predictor_method", n.method);
     to.add("predictor_note", forecast.note);
     add_shares(to, n);
     to.add("unknown_nodes", n.unknown_nodes);

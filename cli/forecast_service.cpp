@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/clock_points.h"
+#include "cli/forecast_words.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
@@ -160,8 +161,9 @@ void ForecastService::check(const NetworkForecast& network) {
     if (source_.strict && !network.overflow.empty()) throw Error(network.overflow);
     if (network.unknown_nodes == 0) return;
     if (source_.strict)
-        throw Error(std::to_string(network.unknown_nodes) + " calls have no record (" +
-                    joined(network.unknown_operations) + "), and only what is known was asked for");
+        throw Error(std::to_string(network.unknown_nodes) + " " +
+                    unknown_words(network.unknown_operations, network.method) +
+                    " its time is a lower bound, and only what is known was asked for");
     parts_were_unknown_ = true;
 }
 

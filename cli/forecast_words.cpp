@@ -1,5 +1,6 @@
 #include "cli/forecast_words.h"
 
+#include "cli/settings.h"
 #include "joulecast/report/table.h"
 
 namespace joulecast::cli {
@@ -9,6 +10,13 @@ std::string power_evidence_words(const NetworkForecast& network) {
     if (physical == network.power_evidence_share.end() || physical->second < 0.005) return "";
     const std::string text(name(PowerEvidence::physical));
     return physical->second < 0.995 ? text + " " + show(physical->second, Show::percent) : text;
+}
+
+std::string unknown_words(const std::vector<std::string>& operations, const std::string& method) {
+    if (method == "joulecast")
+        return "calls have no record (" + joined(operations) + "): costed by the bytes of their inputs, so";
+    return "calls have no forecast by the method " + method + " (" + joined(operations) +
+           "): costed by the data sheet alone, so";
 }
 
 }  // namespace joulecast::cli

@@ -22,6 +22,7 @@
 #include "joulecast/graph/record.h"
 #include "joulecast/measure/errors.h"
 #include "joulecast/predict/jcp.h"
+#include "joulecast/predict/published/method.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast::cli {
@@ -123,6 +124,7 @@ Description describe_database(const std::string& file) {
 
 struct DevicePart {
     const DeviceModel* model = nullptr;
+    std::int64_t models = 0;
     std::vector<std::string> learners;
     std::int64_t trees = 0;
 };
@@ -140,6 +142,7 @@ Description describe_predictor(const std::string& file) {
     Description description{"predictor",
                             {{"written_by", origin.program},
                              {"created", origin.created},
+                             {"predictor_method", std::string(method_name(predictor))},
                              {"licence", origin.licence},
                              {"rows", origin.rows},
                              {"measured_from", origin.measured_from},
@@ -150,13 +153,14 @@ Description describe_predictor(const std::string& file) {
                              {"machines", joined(origin.machines)},
                              {"features", static_cast<std::int64_t>(predictor.features.size())}},
                             {}};
+    if (const std::string paper(method_paper(predictor)); !paper.empty())
+        description.facts.emplace_back("method_paper", paper);
     static const std::vector<Column<DevicePart>> columns = {
         {"device", "device", Show::text, [](const DevicePart& p) { return p.model->device.id; }},
         {"threads", "threads", Show::count, [](const DevicePart& p) { return std::int64_t{p.model->point.threads}; }},
         {"laws", "laws", Show::count,
          [](const DevicePart& p) { return static_cast<std::int64_t>(p.model->laws.size()); }},
-        {"models", "models", Show::count,
-         [](const DevicePart& p) { return static_cast<std::int64_t>(p.model->models.size()); }},
+        {"models", "models", Show::count, [](const DevicePart& p) { return p.models; }},
         {"learners", "learners", Show::text, [](const DevicePart& p) { return joined(p.learners); }},
         {"trees", "trees", Show::count, [](const DevicePart& p) { return p.trees; }},
         {"networks", "networks", Show::count, [](const DevicePart& p) { return p.model->networks; }},
@@ -164,12 +168,19 @@ Description describe_predictor(const std::string& file) {
     };
     std::vector<DevicePart> parts;
     for (const DeviceModel& model : predictor.devices) {
-        parts.push_back({&model, {}, 0});
+        parts.push_back({&model, static_cast<std::int64_t>(model.models.size()), {}, 0});
         std::set<std::string_view> learners;
         for (const FamilyModel& family : model.models) {
             learners.insert(name(family.learner));
             for (const ModelPart& part : family.parts)
                 parts.back().trees += static_cast<std::int64_t>(tree_count(part.model));
+        }
+        if (model.published) {
+            parts.back().models = static_cast<std::int64_t>(model.published->regressions.size());
+            for (const PublishedRegression& one : model.published->regressions) {
+                learners.insert(name(one.learner));
+                parts.back().trees += static_cast<std::int64_t>(tree_count(one.model));
+            }
         }
         parts.back().learners.assign(learners.begin(), learners.end());
     }

@@ -8,6 +8,7 @@
 #include "cli/clock_points.h"
 #include "cli/device_forecasts.h"
 #include "cli/forecast_text.h"
+#include "cli/forecast_words.h"
 #include "cli/loaded_device.h"
 #include "cli/memory_output.h"
 #include "cli/operation_output.h"
@@ -86,7 +87,7 @@ std::vector<Forecast> forecasts_of_call(const AskedDevice& asked, const Operatio
                                         const ForecastSetting& setting) {
     const LoadedDevice& device = asked.forecasts->device();
     Forecast one = with_source(device.forecast(graph_of(operation), setting), device);
-    if (one.network.unknown_nodes > 0) throw Error(no_record_text(operation));
+    if (one.network.unknown_nodes > 0) throw Error(no_forecast_text(operation, one.network.method));
     return at_points(asked, std::move(one), setting, true);
 }
 
@@ -193,9 +194,9 @@ int run(const Options& options) {
     for (const Forecast& forecast : forecasts) {
         if (forecast.network.unknown_nodes == 0) continue;
         unknown = true;
-        tell(forecast.network.model + ": " + std::to_string(forecast.network.unknown_nodes) +
-             " calls have no record (" + joined(forecast.network.unknown_operations) +
-             "): costed by the bytes of their inputs, so its time is a lower bound");
+        tell(forecast.network.model + ": " + std::to_string(forecast.network.unknown_nodes) + " " +
+             unknown_words(forecast.network.unknown_operations, forecast.network.method) +
+             " its time is a lower bound");
     }
     if (!fits && options.strict) return failed;
     if (!unknown) return done;

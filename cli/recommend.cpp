@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/device_survey.h"
+#include "cli/forecast_words.h"
 #include "cli/loaded_device.h"
 #include "cli/recommendation_text.h"
 #include "cli/setting_options.h"
@@ -203,6 +204,7 @@ Answered answer(const Phase& phase, const std::vector<SurveyedDevice>& devices, 
     answered.predictors = std::move(survey.predictors);
     answered.devices = std::move(survey.devices);
     answered.unknown_operations.assign(survey.unknown.begin(), survey.unknown.end());
+    answered.method = survey.method;
     answered.recommendation = recommend(std::move(survey.candidates), question_of(options, phase));
     return answered;
 }
@@ -228,8 +230,7 @@ int run(const Options& options) {
     int status = done;
     for (const Answered& one : phases) {
         if (!one.unknown_operations.empty()) {
-            tell(one.model + ": calls have no record (" + joined(one.unknown_operations) +
-                 "): costed by the bytes of their inputs, so its times are lower bounds");
+            tell(one.model + ": " + unknown_words(one.unknown_operations, one.method) + " its times are lower bounds");
             status = std::max(status, static_cast<int>(options.strict ? failed : parts_unknown));
         }
     }

@@ -146,6 +146,7 @@ Json to_json(const Answered& answered) {
                 {"best", places(r, best_of_each_run(r))},
                 {"pareto_front", places(r, r.front)},
                 {"predictors", answered.predictors},
+                {"predictor_method", answered.method},
                 {"notes", answered.notes},
                 {"left_out", answered.left_out},
                 {"unknown_operations", answered.unknown_operations}};

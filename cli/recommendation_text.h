@@ -20,6 +20,7 @@ struct Answered {
     std::vector<std::string> notes;         ///< on predictors
     std::vector<std::string> predictors;
     std::vector<std::string> unknown_operations;
+    std::string method = "joulecast";  ///< by which those are unknown, or the published one
 };
 
 /// The answer in one sentence, or why there is none.

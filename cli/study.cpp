@@ -24,6 +24,8 @@ constexpr Study studies[] = {
     {"dataset-size", &study_dataset_size},
     {"features", &study_features},
     {"learners", &study_learners},
+    {"layers", &study_layers},
+    {"augmentation", &study_augmentation},
     {"latency", &study_latency},
     {"what-next", &study_what_next},
 };
@@ -65,11 +67,22 @@ void declare_measuring(CLI::App& command, StudyOptions& options, OwnOptions& own
 
 void declare_database(CLI::App& command, StudyOptions& options, OwnOptions& own) {
     own.add(command.add_option("--db", options.database, "database of measurements"),
-            {"dataset-size", "features", "learners", "latency", "what-next"});
+            {"dataset-size", "features", "learners", "layers", "augmentation", "latency", "what-next"});
     own.add(
         command.add_option("--folds", options.folds, "parts that operations are split into (dataset-size: 3, else 5)")
             ->check(CLI::Range(2, 100)),
-        {"dataset-size", "features", "learners"});
+        {"dataset-size", "features", "learners", "layers", "augmentation"});
+    own.add(command.add_option("--by", options.by, "dataset-size: all families together, or each of them too")
+                ->check(CLI::IsMember({"all", "family"}))
+                ->capture_default_str(),
+            {"dataset-size"});
+    own.add(command.add_option("--split", options.split, "layers: hold out whole operations, or random rows (leaks)")
+                ->check(CLI::IsMember({"operation", "random"}))
+                ->capture_default_str(),
+            {"layers"});
+    own.add(command.add_option("--baselines", options.baselines, "layers: published methods beside joulecast's")
+                ->delimiter(','),
+            {"layers"});
     own.add(command.add_option("--seeds", options.seeds, "how often all is repeated (dataset-size: 1, what-next: 3)")
                 ->check(CLI::Range(1, 1000)),
             {"dataset-size", "what-next"});
@@ -79,7 +92,7 @@ void declare_database(CLI::App& command, StudyOptions& options, OwnOptions& own)
             {"dataset-size"});
     own.add(command.add_option("--learner", options.learners, "learners: those to compare; else the one to train")
                 ->check(CLI::IsMember(learner_words())),
-            {"dataset-size", "features", "learners", "what-next"});
+            {"dataset-size", "features", "learners", "layers", "augmentation", "what-next"});
     own.add(command.add_option("--repeats", options.repeats, "features: shufflings (3); latency: timings (20)")
                 ->check(CLI::Range(1, 10000)),
             {"features", "latency"});

@@ -36,6 +36,9 @@ struct StudyOptions {
     std::optional<std::size_t> folds, seeds, repeats;
     std::size_t steps = 15;
     std::vector<std::string> learners;
+    std::string by = "all";              ///< dataset-size: all families together, or each too
+    std::string split = "operation";     ///< layers: what is held out
+    std::vector<std::string> baselines;  ///< layers
     std::string csv;
     std::string picture;
     Output output;
@@ -66,6 +69,8 @@ int study_startup(const StudyOptions& options);
 int study_dataset_size(const StudyOptions& options);
 int study_features(const StudyOptions& options);
 int study_learners(const StudyOptions& options);
+int study_layers(const StudyOptions& options);
+int study_augmentation(const StudyOptions& options);
 int study_latency(const StudyOptions& options);
 int study_what_next(const StudyOptions& options);
 
@@ -89,6 +94,11 @@ int write_study(const StudyOptions& options, const StudyResult& result);
 
 /// What the database holds of the device asked for, or of all. Throws UsageError without a database.
 std::vector<MeasuredRows> studied_rows(const StudyOptions& options);
+
+/// Of each row, whether a measured network of the database calls an operation of its group.
+std::vector<bool> of_networks(const MeasuredRows& rows);
+/// Why rows of networks and others cannot be told apart or compared; empty where they can.
+std::string no_variants_reason(const MeasuredRows& rows, const std::vector<bool>& of_networks);
 
 /// Writes "WHAT 3 of 15" to standard error.
 std::function<void(std::size_t, std::size_t)> study_progress(const std::string& what);

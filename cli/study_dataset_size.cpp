@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -19,6 +20,7 @@ const std::vector<Column<Line>>& columns() {
         {"device", "device", Show::text, [](const Line& l) { return l.accuracy.device; }},
         {"math", "math", Show::text, [](const Line& l) { return l.accuracy.math; }},
         {"metric", "metric", Show::text, [](const Line& l) { return l.accuracy.metric; }},
+        {"family", "family", Show::text, [](const Line& l) { return l.accuracy.family; }},
         {"model", "model", Show::text, [](const Line& l) { return l.accuracy.model; }},
         {"step", "step", Show::count, [](const Line& l) { return static_cast<std::int64_t>(l.step); }},
         {"share", "share", Show::percent, [](const Line& l) { return l.share; }},
@@ -36,9 +38,10 @@ const std::vector<Column<Line>>& columns() {
     return list;
 }
 
-/// Error over training rows of one metric: a line for the MAPE of each model and one for its median.
-Plot plot_of(const std::string& metric, const std::vector<Line>& lines, const std::string& subtitle) {
-    Plot plot{"Error against size of the training set: " + metric,
+/// Error over training rows of one metric and family: a line for the MAPE of each model and one for its median.
+Plot plot_of(const std::string& metric, const std::string& family, const std::vector<Line>& lines,
+             const std::string& subtitle) {
+    Plot plot{"Error against size of the training set: " + (family == "all" ? "" : family + ", ") + metric,
               subtitle,
               {"rows trained on"},
               {"error", "", true},
@@ -46,7 +49,7 @@ Plot plot_of(const std::string& metric, const std::vector<Line>& lines, const st
               {}};
     std::map<std::string, std::pair<PlotSeries, PlotSeries>> models;
     for (const Line& line : lines) {
-        if (line.accuracy.metric != metric) continue;
+        if (line.accuracy.metric != metric || line.accuracy.family != family) continue;
         auto& [mape, median] = models[line.accuracy.model];
         mape.name = line.accuracy.model + ", MAPE";
         median.name = line.accuracy.model + ", median";
@@ -66,6 +69,7 @@ Plot plot_of(const std::string& metric, const std::vector<Line>& lines, const st
 int study_dataset_size(const StudyOptions& options) {
     DatasetSizeSettings settings;
     settings.steps = options.steps;
+    settings.by_family = options.by == "family";
     settings.folds = options.folds.value_or(settings.folds);
     settings.seeds = options.seeds.value_or(settings.seeds);
     settings.baselines = {find_baseline("thesis_forest")};
@@ -76,16 +80,20 @@ int study_dataset_size(const StudyOptions& options) {
     StudyResult result;
     for (const MeasuredRows& rows : studied_rows(options)) {
         const auto lines = joulecast::study_dataset_size(rows.device, rows.setting, rows.operations, settings);
-        for (const Metric metric : {Metric::time, Metric::power}) {
-            Plot plot = plot_of(std::string(name(metric)), lines, describe(rows));
-            if (!plot.series.empty()) result.plots.push_back(std::move(plot));
+        std::set<std::string> families;
+        for (const Line& line : lines) families.insert(line.accuracy.family);
+        for (const std::string& family : families) {
+            for (const Metric metric : {Metric::time, Metric::power}) {
+                Plot plot = plot_of(std::string(name(metric)), family, lines, describe(rows));
+                if (!plot.series.empty()) result.plots.push_back(std::move(plot));
+            }
         }
         all.insert(all.end(), lines.begin(), lines.end());
     }
     std::stable_sort(all.begin(), all.end(), [](const Line& a, const Line& b) {
         const auto key = [](const Line& l) {
             return std::tuple(l.accuracy.device, l.accuracy.math, l.accuracy.metric != name(Metric::time),
-                              l.accuracy.model);
+                              l.accuracy.family != "all", l.accuracy.family, l.accuracy.model);
         };
         return key(a) < key(b);
     });

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,26 +59,6 @@ const std::vector<Column<Effect>>& effect_columns() {
         {"interval_coverage", "in 90 %", Show::percent, [](const E& e) { return known(e.of.accuracy.interval.share); }},
     };
     return list;
-}
-
-/// Of each row, whether a measured network of the database calls an operation of its group.
-std::vector<bool> of_networks(const MeasuredRows& rows) {
-    std::set<std::string> groups;
-    for (const TrainingNetwork& network : rows.networks) groups.merge(operation_groups(network.graph));
-    std::vector<bool> of;
-    for (const TrainingRow& row : rows.operations) of.push_back(groups.contains(row.group));
-    return of;
-}
-
-/// Why there is no comparison; empty where there is one.
-std::string no_effect_reason(const MeasuredRows& rows, const std::vector<bool>& of) {
-    const auto besides = std::ranges::count(of, false);
-    const std::string where = describe(rows) + ": ";
-    if (rows.networks.empty())
-        return where + "no measured network, so what was measured besides networks' operations cannot be told apart\n";
-    if (besides == 0) return where + "a measured network calls every operation: there are no augmentation rows\n";
-    if (besides == std::ssize(of)) return where + "no measured network calls any of the operations\n";
-    return "";
 }
 
 /// The ten that matter most over all families, each as the mean increase over all rows.
@@ -141,7 +120,7 @@ int study_features(const StudyOptions& options) {
         }
         std::ranges::move(ranked(rows, lines), std::back_inserter(importances));
         const auto of = of_networks(rows);
-        const std::string reason = no_effect_reason(rows, of);
+        const std::string reason = no_variants_reason(rows, of);
         result.notes += reason;
         if (!reason.empty()) continue;
         for (const AugmentationEffect& effect :

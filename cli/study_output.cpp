@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/picture.h"
 #include "cli/study.h"
@@ -36,6 +39,24 @@ std::vector<MeasuredRows> studied_rows(const StudyOptions& options) {
     if (options.database.empty()) throw UsageError("name the database that the study is of: --db FILE");
     const Dataset dataset(options.database, Dataset::Access::read_only);
     return measured_rows(dataset, options.devices);
+}
+
+std::vector<bool> of_networks(const MeasuredRows& rows) {
+    std::set<std::string> groups;
+    for (const TrainingNetwork& network : rows.networks) groups.merge(operation_groups(network.graph));
+    std::vector<bool> of;
+    for (const TrainingRow& row : rows.operations) of.push_back(groups.contains(row.group));
+    return of;
+}
+
+std::string no_variants_reason(const MeasuredRows& rows, const std::vector<bool>& of) {
+    const auto besides = std::ranges::count(of, false);
+    const std::string where = describe(rows) + ": ";
+    if (rows.networks.empty())
+        return where + "no measured network, so what was measured besides networks' operations cannot be told apart\n";
+    if (besides == 0) return where + "a measured network calls every operation: there are no augmentation rows\n";
+    if (besides == std::ssize(of)) return where + "no measured network calls any of the operations\n";
+    return "";
 }
 
 std::function<void(std::size_t, std::size_t)> study_progress(const std::string& what) {

@@ -5,6 +5,7 @@
 
 #include "cli/clock_points.h"
 #include "cli/forecast_trace.h"
+#include "cli/forecast_words.h"
 #include "cli/loaded_device.h"
 #include "cli/setting_options.h"
 #include "cli/settings.h"
@@ -85,8 +86,8 @@ int run_trace(const TraceOptions& options) {
     output.write(to_chrome_json(trace_of(traced)));
     const NetworkForecast& forecast = traced.timeline.forecast;
     if (forecast.unknown_nodes == 0) return done;
-    tell(forecast.model + ": " + std::to_string(forecast.unknown_nodes) + " calls have no record (" +
-         joined(forecast.unknown_operations) + "): costed by the bytes of their inputs, so its time is a lower bound");
+    tell(forecast.model + ": " + std::to_string(forecast.unknown_nodes) + " " +
+         unknown_words(forecast.unknown_operations, forecast.method) + " its time is a lower bound");
     return parts_unknown;
 }
 

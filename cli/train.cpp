@@ -14,6 +14,8 @@
 #include "cli/host_text.h"
 #include "cli/measured_rows.h"
 #include "cli/settings.h"
+#include "cli/train_method.h"
+#include "cli/trained_models.h"
 #include "cli/verb.h"
 #include "cli/what_next.h"
 #include "joulecast/error.h"
@@ -24,45 +26,12 @@
 #include "joulecast/predict/outliers.h"
 #include "joulecast/predict/physical_samples.h"
 #include "joulecast/predict/pooled.h"
+#include "joulecast/predict/published/method.h"
 #include "joulecast/profile/request.h"
 #include "joulecast/units/time_stamp.h"
 
 namespace joulecast::cli {
 namespace {
-
-/// One learned model, as a line of the table.
-struct TrainedModel {
-    std::string device;
-    std::string math;
-    const FamilyModel* model = nullptr;
-};
-
-const std::vector<Column<TrainedModel>>& columns() {
-    static const std::vector<Column<TrainedModel>> list = {
-        {"device", "device", Show::text, [](const TrainedModel& t) { return t.device; }},
-        {"math", "math", Show::text, [](const TrainedModel& t) { return t.math; }},
-        {"family", "family", Show::text, [](const TrainedModel& t) { return std::string(name(t.model->family)); }},
-        {"metric", "metric", Show::text, [](const TrainedModel& t) { return std::string(name(t.model->metric)); }},
-        {"rows", "rows", Show::count, [](const TrainedModel& t) { return t.model->rows; }},
-        {"targets", "kinds", Show::count,
-         [](const TrainedModel& t) { return static_cast<std::int64_t>(t.model->targets.size()); }},
-        {"learner", "learner", Show::text, [](const TrainedModel& t) { return std::string(name(t.model->learner)); }},
-    };
-    return list;
-}
-
-std::vector<TrainedModel> models(const Predictor& predictor) {
-    std::vector<TrainedModel> all;
-    for (const DeviceModel& device : predictor.devices) {
-        for (const FamilyModel& model : device.models)
-            all.push_back({device.device.id, std::string(name(device.point.math)), &model});
-    }
-    for (const PooledModel& pooled : predictor.pooled) {
-        for (const Expert& expert : pooled.experts)
-            all.push_back({expert.device + ", for others", std::string(name(pooled.point.math)), &expert.model});
-    }
-    return all;
-}
 
 nlohmann::ordered_json to_json(const PhysicalPower& power) {
     return {{"devices", power.devices}, {"rows", power.rows},     {"still", power.still},
@@ -72,7 +41,8 @@ nlohmann::ordered_json to_json(const PhysicalPower& power) {
 
 nlohmann::ordered_json to_json(const Predictor& predictor, const std::string& path, std::uintmax_t bytes) {
     nlohmann::ordered_json answer{{"schema", "joulecast.training/1"}, {"predictor", path}, {"bytes", bytes}};
-    answer["models"] = nlohmann::ordered_json::parse(joulecast::to_json(fill(columns(), models(predictor))));
+    answer["models"] = nlohmann::ordered_json::parse(joulecast::to_json(trained_models(predictor)));
+    answer["predictor_method"] = method_name(predictor);
     if (!predictor.devices.empty()) answer["physical_power"] = to_json(predictor.devices.front().physical_power);
     answer["devices"] = nlohmann::ordered_json::array();
     for (const DeviceModel& device : predictor.devices) {
@@ -167,16 +137,24 @@ std::string clocks_text(const DeviceModel& device) {
            show(high.sm_clock_mhz, Show::number) + " MHz; ";
 }
 
+std::string no_networks_text(const DeviceModel& device) {
+    return device.published ? "no measured networks, so nothing tells how far sums of operations are off"
+                            : "no measured networks, so their times get no correction";
+}
+
 std::string to_text(const Predictor& predictor, const std::string& path, std::uintmax_t bytes) {
     std::string text = path + ": " + show(static_cast<double>(bytes), Show::bytes) + ", from " +
                        std::to_string(predictor.origin.rows) + " rows\n\n" +
-                       joulecast::to_text(fill(columns(), models(predictor)));
+                       joulecast::to_text(trained_models(predictor));
+    if (method_name(predictor) != "joulecast")
+        text += "\nmethod " + description(predictor.devices.front().published->method) +
+                ": a network is the sum of its operations, without corrections\n";
     for (const DeviceModel& device : predictor.devices) {
         text += "\n" + device.device.id + " (" + std::string(name(device.point.math)) + ", " +
                 std::to_string(device.point.threads) + " threads): ";
         text += clocks_text(device);
-        text += device.networks == 0 ? "no measured networks, so their times get no correction"
-                                     : std::to_string(device.networks) + " measured networks";
+        text +=
+            device.networks == 0 ? no_networks_text(device) : std::to_string(device.networks) + " measured networks";
         for (const NetworkCorrection& correction : device.corrections) {
             text += "; " + correction.key + " x " + show(correction.factor, Show::number);
         }
@@ -204,6 +182,7 @@ struct Options {
     std::string database;
     std::string predictor;
     std::vector<std::string> devices;
+    std::string method = "joulecast";
     std::string learner = "auto";
     bool pooled_only = false;
     std::string outliers = "keep";
@@ -259,6 +238,17 @@ const MeasuredRows& planned_rows(const std::vector<MeasuredRows>& all) {
 /// "p.jcp" -> "p.plan"
 std::string plan_beside(const std::string& predictor) {
     return predictor.substr(0, predictor.size() - std::string(".jcp").size()) + ".plan";
+}
+
+/// A published method has its own learners and knows no other devices.
+void check_method(const Options& options) {
+    if (options.method == "joulecast") return;
+    const auto refuse = [&](const std::string& option) {
+        throw UsageError("--method " + options.method + " has no " + option + ". Leave it out");
+    };
+    if (options.learner != "auto") refuse("--learner: the method has its own");
+    if (options.pooled_only) refuse("--pooled-only: it has no model over devices");
+    if (!options.what_next.empty()) refuse("--what-next, which plans for joulecast's own models");
 }
 
 WhatNextWish wish(const Options& options) {
@@ -344,7 +334,7 @@ std::string answer(const Trained& result, const Options& options, const WhatNext
         return json.dump(2) + '\n';
     }
     if (options.output.format == "csv")
-        return result.next ? to_csv(*result.next) : joulecast::to_csv(fill(columns(), models(result.predictor)));
+        return result.next ? to_csv(*result.next) : joulecast::to_csv(trained_models(result.predictor));
     std::string text = to_text(result.predictor, options.predictor, result.bytes);
     if (!result.dropped.empty())
         text += "\nleft out as outliers:\n\n" + joulecast::to_text(fill(dropped_columns(), result.dropped));
@@ -354,6 +344,7 @@ std::string answer(const Trained& result, const Options& options, const WhatNext
 
 int run(const Options& options) {
     if (!options.predictor.ends_with(".jcp")) throw UsageError("name the predictor with .jcp: -o NAME.jcp");
+    check_method(options);
     const WhatNextWish wanted = wish(options);
     const Dataset dataset(options.database, Dataset::Access::read_only);
     TrainSettings settings;
@@ -365,7 +356,11 @@ int run(const Options& options) {
     }
     std::optional<MeasuredRows> planned;  // the training keeps no rows
     if (!options.what_next.empty()) planned = planned_rows(all);
-    result.predictor = trained(dataset, std::move(all), options.pooled_only, settings);
+    if (const auto method = parse_published_method(options.method)) {
+        result.predictor = train_method(*method, all, settings);
+    } else {
+        result.predictor = trained(dataset, std::move(all), options.pooled_only, settings);
+    }
     write_jcp(result.predictor, options.predictor);
     result.bytes = std::filesystem::file_size(options.predictor);
     if (planned) {
@@ -383,6 +378,9 @@ Run declare_train(CLI::App& command) {
     command.add_option("--db", options->database, "database of measurements")->required();
     command.add_option("-o,--predictor", options->predictor, "file to write, NAME.jcp")->required();
     command.add_option("--device", options->devices, "device ids; without, every device of the database");
+    command.add_option("--method", options->method, "whose predictor: joulecast's own, or that of a paper")
+        ->check(CLI::IsMember({"joulecast", "thesis", "sponner"}))
+        ->capture_default_str();
     command.add_option("--learner", options->learner, "auto compares by grouped cross-validation, per family")
         ->check(CLI::IsMember(learner_words()))
         ->capture_default_str();

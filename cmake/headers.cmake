@@ -40,18 +40,20 @@ set(joulecast_headers
     joulecast/evaluate/agreement.h
     joulecast/evaluate/baseline_networks.h
     joulecast/evaluate/baseline_rows.h
-    joulecast/evaluate/baselines/attributes.h
     joulecast/evaluate/baselines/baseline.h
     joulecast/evaluate/baselines/fits.h
     joulecast/evaluate/baselines/lattuada.h
     joulecast/evaluate/baselines/layer_regression.h
+    joulecast/evaluate/baselines/published_baseline.h
     joulecast/evaluate/baselines/sparse_polynomial.h
     joulecast/evaluate/clock_choice.h
     joulecast/evaluate/composition.h
     joulecast/evaluate/cross_validate.h
     joulecast/evaluate/dataset_size.h
     joulecast/evaluate/device_choice.h
+    joulecast/evaluate/feature_augmentation.h
     joulecast/evaluate/feature_importance.h
+    joulecast/evaluate/layer_scores.h
     joulecast/evaluate/learner_comparison.h
     joulecast/evaluate/leave_clocks_out.h
     joulecast/evaluate/leave_device_out.h
@@ -241,6 +243,13 @@ set(joulecast_headers
     joulecast/predict/pooled_samples.h
     joulecast/predict/predictor.h
     joulecast/predict/prepared_operation.h
+    joulecast/predict/published/attributes.h
+    joulecast/predict/published/fit_method.h
+    joulecast/predict/published/jcp_published.h
+    joulecast/predict/published/layer_rows.h
+    joulecast/predict/published/method.h
+    joulecast/predict/published/subject.h
+    joulecast/predict/published/train_published.h
     joulecast/predict/residual_prior.h
     joulecast/predict/residual_process.h
     joulecast/predict/step_part.h

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "joulecast/predict/published/train_published.h"
+
 namespace joulecast {
 namespace {
 
@@ -25,10 +27,8 @@ double measured(const TrainingRow& row, BaselineMetric metric) {
     return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// The row's own clock where it is known: rows of one model may have been measured at many.
 Subject subject_of(const RowOnDevice& on) {
-    const double clock_mhz = on.row->sm_clock_mhz > 0 ? on.row->sm_clock_mhz : on.point->sm_clock_mhz;
-    return {&on.row->operation, on.device, clock_mhz, on.point->math};
+    return joulecast::subject_of(*on.row, *on.device, *on.point);
 }
 
 std::unique_ptr<FittedBaseline> fit(const Baseline& baseline, std::span<const RowOnDevice> training,

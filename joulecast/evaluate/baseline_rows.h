@@ -8,6 +8,7 @@
 
 #include "joulecast/evaluate/accuracy.h"
 #include "joulecast/evaluate/baselines/baseline.h"
+#include "joulecast/predict/train.h"
 
 namespace joulecast {
 

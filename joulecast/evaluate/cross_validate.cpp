@@ -15,6 +15,7 @@
 #include "joulecast/predict/fit_over_clocks.h"
 #include "joulecast/predict/forecast_network.h"
 #include "joulecast/predict/outliers.h"
+#include "joulecast/predict/published/method.h"
 
 namespace joulecast {
 namespace {
@@ -58,11 +59,39 @@ void fill(OutOfFoldRow& row, Metric metric, double measured, const Estimate<Unit
     row.high = forecast.high.value();
 }
 
+/// The row as it is forecast. A published method of one clock sees the clock that was read, as it did in training.
+PreparedOperation at_clock_of(const DeviceModel& device, const TrainingRow& row) {
+    PreparedOperation operation = at_own_clocks(device, row);
+    const double ratio = row.sm_clock_mhz / device.point.sm_clock_mhz;
+    if (device.published && !device.over_clocks && ratio > 0) operation.clocks.x = ratio;
+    return operation;
+}
+
+/// What tables call the forecasts of a predictor: those of a published method as its baseline.
+std::string model_name(const DeviceModel& device) {
+    return device.published ? std::string(baseline_name(device.published->method)) : "joulecast";
+}
+
+/// The metrics of a row that a published method cannot tell.
+void append_unknown(const OutOfFoldRow& empty, const TrainingRow& row, std::vector<OutOfFoldRow>& out) {
+    const auto append = [&](std::string_view metric, double measured) {
+        if (!(measured > 0)) return;
+        OutOfFoldRow& unknown = out.emplace_back(empty);
+        unknown.metric = metric;
+        unknown.measured = measured;
+        unknown.predicted = std::numeric_limits<double>::quiet_NaN();
+    };
+    append(name(Metric::time), row.time_s);
+    append(name(Metric::power), row.power_w);
+    append(energy_metric, row.power_w * row.time_s);
+}
+
 /// Forecasts of one row: its time, and its power, energy and memory where those were measured and learned.
 void forecast_row(const DeviceModel& device, std::span<const Feature* const> columns, const TrainingRow& row,
                   const std::string& model, std::size_t fold, std::vector<OutOfFoldRow>& out) {
-    const auto forecast = forecast_operation(device, columns, at_own_clocks(device, row), {});
+    const auto forecast = forecast_operation(device, columns, at_clock_of(device, row), {});
     const OutOfFoldRow empty = blank(row, device, model, fold);
+    if (forecast.evidence == Evidence::unknown && device.published) return append_unknown(empty, row, out);
     fill(out.emplace_back(empty), Metric::time, row.time_s, forecast.cost.device_time);
     if (row.power_w > 0 && forecast.power.known()) {
         fill(out.emplace_back(empty), Metric::power, row.power_w, forecast.power);
@@ -157,9 +186,10 @@ NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* cons
     const NetworkMeasurement& m = network.measurement;
     const auto at_highest = forecast_network(network.graph, m.precision, device, columns, {}, m.real.host,
                                              measured_training(network.graph, m));
-    const OperatingPoint point = point_of(device, at_highest, m);
+    OperatingPoint point = point_of(device, at_highest, m);
+    if (device.published) point.power_limit_w = std::numeric_limits<double>::quiet_NaN();  // it knows none
     const bool is_elsewhere = point.sm_clock_mhz > 0 || point.memory_clock_mhz > 0 || point.power_limit_w > 0;
-    const bool has_clocks = missing_for_clocks(device.device).empty();
+    const bool has_clocks = why_no_clocks(device).empty();
     const auto forecast = is_elsewhere && has_clocks ? at_point(at_highest, device, point) : at_highest;
     NetworkAccuracy result;
     result.network = m.model;
@@ -266,7 +296,7 @@ std::vector<OutOfFoldRow> score_predictor(const DeviceModel& device, std::span<c
                                           std::span<const TrainingRow> rows) {
     std::vector<OutOfFoldRow> out;
     for (const TrainingRow& row : rows_at_clocks_of(device, rows))
-        forecast_row(device, columns, row, "joulecast", 0, out);
+        forecast_row(device, columns, row, model_name(device), 0, out);
     return out;
 }
 

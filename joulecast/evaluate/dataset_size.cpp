@@ -15,6 +15,7 @@ namespace {
 /// What was trained at one step, over all folds and seeds.
 struct Step {
     std::vector<double> rows, groups;
+    std::map<std::string, std::pair<double, double>> of_family;  ///< sums of the same
     std::vector<OutOfFoldRow> forecasts;
     std::size_t parts = 0;  ///< folds and seeds done: numbers the "fold" of the forecasts
 };
@@ -68,18 +69,43 @@ void add_forecasts(const DeviceModel& trained, const Parts& parts, const Dataset
 double mape_std(const Step& step, const Accuracy& of) {
     std::map<std::size_t, std::vector<OutOfFoldRow>> by_part;
     for (const OutOfFoldRow& row : step.forecasts) {
-        if (row.model == of.model && row.metric == of.metric) by_part[row.fold].push_back(row);
+        const bool is_of_family = of.family == "all" || of.family == row.family;
+        if (row.model == of.model && row.metric == of.metric && is_of_family) by_part[row.fold].push_back(row);
     }
     std::vector<double> mapes;
     for (const auto& [part, rows] : by_part) mapes.push_back(accuracies(rows).front().mape);
     return standard_deviation(mapes);
 }
 
-/// The lines of all families and modes together.
-void add_lines(const Step& step, std::size_t number, std::size_t steps, std::vector<DatasetSize>& lines) {
-    for (const Accuracy& accuracy : overall_accuracies(step.forecasts)) {
-        lines.push_back({number, static_cast<double>(number) / static_cast<double>(steps), mean(step.rows),
-                         mean(step.groups), accuracy, mape_std(step, accuracy)});
+/// Of all modes together: all families, and where asked for each.
+std::vector<Accuracy> reported(const Step& step, bool by_family) {
+    if (!by_family) return overall_accuracies(step.forecasts);
+    std::vector<OutOfFoldRow> forecasts = step.forecasts;
+    for (OutOfFoldRow& row : forecasts) row.mode = "all";
+    return accuracies(forecasts);
+}
+
+void add_lines(const Step& step, std::size_t number, const DatasetSizeSettings& settings,
+               std::vector<DatasetSize>& lines) {
+    for (const Accuracy& accuracy : reported(step, settings.by_family)) {
+        double rows = mean(step.rows), groups = mean(step.groups);
+        if (accuracy.family != "all") {
+            const auto found = step.of_family.find(accuracy.family);
+            const auto parts = static_cast<double>(step.parts);
+            rows = found == step.of_family.end() ? 0 : found->second.first / parts;
+            groups = found == step.of_family.end() ? 0 : found->second.second / parts;
+        }
+        lines.push_back({number, static_cast<double>(number) / static_cast<double>(settings.steps), rows, groups,
+                         accuracy, mape_std(step, accuracy)});
+    }
+}
+
+void count_training(const Parts& parts, Step& step) {
+    std::set<std::string> groups;
+    for (const TrainingRow& row : parts.training) {
+        auto& [of_rows, of_groups] = step.of_family[std::string(name(row.operation.family()))];
+        of_rows += 1;
+        if (groups.insert(row.group).second) of_groups += 1;
     }
 }
 
@@ -106,13 +132,14 @@ std::vector<DatasetSize> study_dataset_size(const Device& device, const Operatin
                 const auto trained = train_device(device, setting, parts.training, {}, settings.training);
                 steps[step].rows.push_back(static_cast<double>(parts.training.size()));
                 steps[step].groups.push_back(static_cast<double>(in_training.size()));
+                count_training(parts, steps[step]);
                 add_forecasts(trained, parts, settings, steps[step]);
                 if (settings.progress) settings.progress(++done, settings.seeds * settings.folds * settings.steps);
             }
         }
     }
     std::vector<DatasetSize> lines;
-    for (std::size_t step = 0; step < settings.steps; ++step) add_lines(steps[step], step + 1, settings.steps, lines);
+    for (std::size_t step = 0; step < settings.steps; ++step) add_lines(steps[step], step + 1, settings, lines);
     return lines;
 }
 

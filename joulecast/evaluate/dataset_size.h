@@ -13,6 +13,7 @@ struct DatasetSizeSettings {
     std::size_t steps = 15;  ///< growing training sets
     std::size_t folds = 3;   ///< grouped; each in turn is what all training sets are tested on
     std::size_t seeds = 1;   ///< how often all of it is repeated with other folds and another order
+    bool by_family = false;  ///< lines of each family, too
     std::vector<const Baseline*> baselines;
     TrainSettings training;
     Progress progress;
@@ -22,10 +23,11 @@ struct DatasetSizeSettings {
 struct DatasetSize {
     std::size_t step = 0;        ///< from 1 to steps
     double share = 0;            ///< of the groups in training
-    double training_rows = 0;    ///< mean over folds and seeds
+    double training_rows = 0;    ///< mean over folds and seeds, of that family
     double training_groups = 0;  ///< likewise
-    Accuracy accuracy;           ///< of all families and modes together, over the test rows of all folds and seeds
-    double mape_std = 0;         ///< standard deviation of the MAPE over folds and seeds; NaN of a single one
+    /// Of all modes together, over the test rows of all folds and seeds; of all families, and where asked for of each.
+    Accuracy accuracy;
+    double mape_std = 0;  ///< standard deviation of the MAPE over folds and seeds; NaN of a single one
 };
 
 /// Sponner et al. 2022, section 7.3: the training set is dealt into 15 equal parts at random, and the models are

@@ -13,6 +13,7 @@
 #include "joulecast/predict/compose.h"
 #include "joulecast/predict/device_power.h"
 #include "joulecast/predict/over_clocks.h"
+#include "joulecast/predict/published/method.h"
 #include "joulecast/units/normal.h"
 
 namespace joulecast {
@@ -143,6 +144,7 @@ std::string whole(double value) {
 }
 
 double device_limit_w(const DeviceModel& device) {
+    if (device.published) return std::numeric_limits<double>::quiet_NaN();  // it knows no limit
     if (device.point.power_limit_w > 0) return device.point.power_limit_w;
     const double cap = power_facts_of(device).cap_w;
     return cap > 0 ? cap : device.device.tdp_w;
@@ -278,8 +280,25 @@ double update_stretch(const NetworkForecast& before, const NetworkForecast& afte
 
 }  // namespace
 
+std::string why_no_clocks(const DeviceModel& device) {
+    if (!device.published || device.over_clocks) return missing_for_clocks(device.device);
+    const std::string method = description(device.published->method);
+    if (device.published->method == PublishedMethod::thesis)
+        return "this predictor of the method " + method + " was trained at one clock";
+    return "the method " + method + " knows no clocks";
+}
+
+void check_limit(const DeviceModel& device, const OperatingPoint& asked) {
+    if (!device.published || !(asked.power_limit_w > 0)) return;
+    throw UsageError("the method " + description(device.published->method) +
+                     " knows no power limits. Leave power limits out.");
+}
+
 ClockParameters clock_parameters(const DeviceModel& device) {
     if (device.clocks) return *device.clocks;
+    if (const std::string why = why_no_clocks(device); device.published && !why.empty())
+        throw UsageError("nothing is known of " + device.device.id + " at other clocks: " + why +
+                         ". Leave clocks and power limits out.");
     const std::string missing = missing_for_clocks(device.device);
     if (!missing.empty())
         throw UsageError("nothing is known of " + device.device.id + " at other clocks: " +

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "joulecast/physics/clock_curve.h"
@@ -8,6 +9,13 @@
 #include "joulecast/predict/predictor.h"
 
 namespace joulecast {
+
+/// Why nothing can be told of the device at other clocks; empty where something can: its data sheet tells clocks
+/// (missing_for_clocks()), and a published method was trained at several of them.
+std::string why_no_clocks(const DeviceModel& device);
+
+/// Throws UsageError for a power limit where a published method forecasts, which knows none.
+void check_limit(const DeviceModel& device, const OperatingPoint& asked);
 
 /// How the device's time and power follow its clocks: fitted where networks were measured at several clocks, else by
 /// architecture and data sheet, with the idle power of the model. Throws UsageError for a device without clocks (a CPU,

@@ -32,7 +32,8 @@ double relative_clock(const DeviceModel& device) {
 }
 
 bool has_physical_power(const DeviceModel& device) {
-    return !device.power.known() && device.device.kind == Device::Kind::gpu && missing_for_power(device.device).empty();
+    return !device.published && !device.power.known() && device.device.kind == Device::Kind::gpu &&
+           missing_for_power(device.device).empty();
 }
 
 PowerFacts power_facts_of(const DeviceModel& device) {

@@ -20,6 +20,7 @@
 #include "joulecast/predict/forecast_calls.h"
 #include "joulecast/predict/hosts.h"
 #include "joulecast/predict/over_clocks.h"
+#include "joulecast/predict/published/method.h"
 
 namespace joulecast {
 namespace {
@@ -95,7 +96,7 @@ void set_host(NetworkForecast& forecast, Host host, const DeviceModel& device) {
         forecast.point.host_cpu = device.issuer->cpu;
         forecast.host_evidence = Evidence::analytic;
     }
-    if (host == device.point.host) return;
+    if (host == device.point.host || device.published) return;  // published methods know no host
     forecast.host_networks = host_extra(device, host, forecast.mode).networks;
     const bool is_fitted = forecast.host_networks > 0 && !device.issuer;
     forecast.host_evidence = is_fitted ? Evidence::interpolated : Evidence::analytic;
@@ -220,6 +221,7 @@ ComposedNetwork compose_network(const Graph& graph, const Asked& asked, Forecast
     NetworkForecast& forecast = composed.forecast;
     forecast.model = graph.name;
     forecast.device = device.device.id;
+    if (device.published) forecast.method = name(device.published->method);
     forecast.point = device.point;
     if (device.over_clocks) set_clocks(forecast.point, *device.clocks, known.clocks());
     forecast.mode = graph.mode;

@@ -11,6 +11,7 @@
 #include "joulecast/predict/forecast_log.h"
 #include "joulecast/predict/forecast_unseen.h"
 #include "joulecast/predict/over_clocks.h"
+#include "joulecast/predict/published/method.h"
 
 namespace joulecast {
 namespace {
@@ -31,6 +32,13 @@ Estimate<Seconds> within_factor(double value, double factor) {
 
 Estimate<Bytes> forecast_memory(const DeviceModel& device, std::span<const Feature* const> columns,
                                 const PreparedOperation& operation) {
+    if (device.published) {
+        const Subject subject = subject_of(device, operation);
+        const auto told = joulecast::forecast(*device.published, Metric::peak_memory, subject);
+        if (!told) return {};
+        const double factor = std::exp(told->half_width);
+        return {Bytes(told->value), Bytes(told->value / factor), Bytes(told->value * factor)};
+    }
     const auto log = forecast_log(device, columns, operation, Metric::peak_memory);
     if (!log) return {};
     const auto at = [&](double shift) {
@@ -47,8 +55,25 @@ Estimate<Seconds> analytic_time(const DeviceModel& device, const PreparedOperati
     return within_factor(std::max(work, device.call_overhead_s), analytic_factor);
 }
 
+/// By the published method alone. It knows no views; what else it cannot tell is unknown, and takes at least what the
+/// data sheet says.
+void forecast_published_time(const DeviceModel& device, const PreparedOperation& operation,
+                             OperationForecast& forecast) {
+    if (costs_nothing(operation.family())) {
+        forecast.cost.device_time = {Seconds(0), Seconds(0), Seconds(0)};
+        forecast.evidence = Evidence::analytic;
+    } else if (const auto told = joulecast::forecast(*device.published, Metric::time, subject_of(device, operation))) {
+        forecast.cost.device_time = within_factor(told->value, std::exp(told->half_width));
+        forecast.evidence = told->inside ? Evidence::interpolated : Evidence::extrapolated;
+    } else {
+        forecast.cost.device_time = within_factor(seconds(operation.roofline), analytic_factor);
+        forecast.evidence = Evidence::unknown;
+    }
+}
+
 void forecast_time(const DeviceModel& device, std::span<const Feature* const> columns,
                    const PreparedOperation& operation, ForwardKernels& kernels, OperationForecast& forecast) {
+    if (device.published) return forecast_published_time(device, operation, forecast);
     auto& time = forecast.cost.device_time;
     const auto log = device.unseen ? forecast_unseen(device, columns, operation, kernels)
                                    : forecast_log(device, columns, operation, Metric::time);
@@ -67,6 +92,19 @@ void forecast_time(const DeviceModel& device, std::span<const Feature* const> co
         time = analytic_time(device, operation);
         forecast.evidence = Evidence::analytic;
     }
+}
+
+/// log(watts) of the call, by the method of the device or by its family's model.
+std::optional<LogForecast> forecast_log_watts(const DeviceModel& device, std::span<const Feature* const> columns,
+                                              const PreparedOperation& operation) {
+    if (!device.published) return forecast_log(device, columns, operation, Metric::power);
+    const auto told = joulecast::forecast(*device.published, Metric::power, subject_of(device, operation));
+    if (!told) return std::nullopt;
+    LogForecast log;
+    log.log_value = std::log(told->value);
+    log.half_width = told->half_width;
+    log.inside = told->inside;
+    return log;
 }
 
 struct PowerForecast {
@@ -90,7 +128,7 @@ PowerForecast forecast_power(const DeviceModel& device, std::span<const Feature*
     };
     if (costs_nothing(operation.family()) || !(time > 0))
         return {{Watts(power.idle_w), Watts(power.idle_w), within(power.busy_w)}, PowerEvidence::shared};
-    if (const auto log = forecast_log(device, columns, operation, Metric::power)) {
+    if (const auto log = forecast_log_watts(device, columns, operation)) {
         const double watts = std::exp(log->log_value);
         const double factor = std::exp(log->half_width);
         return {{within(watts), within(watts / factor), within(watts * factor)}, PowerEvidence::learned};

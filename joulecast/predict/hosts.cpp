@@ -10,6 +10,7 @@
 #include "joulecast/graph/record.h"
 #include "joulecast/physics/law.h"
 #include "joulecast/predict/device_power.h"
+#include "joulecast/predict/published/method.h"
 
 namespace joulecast {
 namespace {
@@ -118,6 +119,8 @@ NetworkParts with_extra(NetworkParts parts, double seconds_per_call, const Devic
 
 void issue_from(DeviceModel& device, const Device& cpu) {
     if (!is_gpu(device)) throw Error(device.device.id + " is a CPU, which issues its own calls: no other one does.");
+    if (device.published)
+        throw Error("the method " + description(device.published->method) + " knows no CPU that issues the calls.");
     if (cpu.kind != Device::Kind::cpu) throw Error(cpu.id + " is no CPU, and issues no calls.");
     const std::optional<Device> measured_from = sheet_within(device.point.host_cpu);
     device.issuer = Issuer{cpu.id, issue_pace(cpu, measured_from ? &*measured_from : nullptr)};
@@ -127,6 +130,7 @@ NetworkParts issued_from(Host host, Mode mode, const DeviceModel& device, Networ
     if (device.issuer) parts.pace = device.issuer->pace;
     if (host == device.point.host) return parts;
     const HostExtra extra = host_extra(device, host, mode);
+    if (device.published) return parts;  // it knows no host
     if (host == Host::graph) return captured(mode, parts);
     parts.sigma_added = extra.sigma;
     return with_extra(parts, extra.seconds_per_call, device);

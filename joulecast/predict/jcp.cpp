@@ -22,6 +22,7 @@
 #include "joulecast/predict/jcp_parts.h"
 #include "joulecast/predict/jcp_pooled.h"
 #include "joulecast/predict/mapped_file.h"
+#include "joulecast/predict/published/jcp_published.h"
 
 namespace joulecast {
 namespace {
@@ -274,6 +275,8 @@ void take_section(Predictor& predictor, const JcpSection& section, ByteReader& i
         DeviceModel& device = current(predictor, in);
         if (!device.clocks) in.fail("its trained clocks come before what they belong to");
         device.over_clocks = take_over_clocks(in, section.version);
+    } else if (tag == "PUBL") {
+        current(predictor, in).published = take_published(in);
     } else if (tag == "POOL") {
         predictor.pooled.push_back(take_pooled(in));
     } else if (tag == "PMOD") {
@@ -338,6 +341,7 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
         out.section("HOST", [&](ByteWriter& w) { put_hosts(w, device); });
         out.section("POWR", [&](ByteWriter& w) { put_power(w, device); });
         out.section("PHYS", [&](ByteWriter& w) { put(w, device.physical_power); });
+        if (device.published) out.section("PUBL", [&](ByteWriter& w) { put_published(w, *device.published); });
         if (!device.clocks) continue;
         out.section("CLCK", [&](ByteWriter& w) { put_clocks(w, *device.clocks); });
         if (!device.clocks->residuals.empty())

@@ -114,6 +114,26 @@ struct HostExtra {
     friend bool operator==(const HostExtra&, const HostExtra&) = default;
 };
 
+/// Whose way of forecasting the operations of a device follow in the place of joulecast's own (published/method.h).
+enum class PublishedMethod { thesis, sponner };
+
+/// One regression of a published method, of the metric's own value.
+struct PublishedRegression {
+    std::string key;  ///< what shares it: regression_key()
+    Metric metric = Metric::time;
+    Learner learner = Learner::random_forest;
+    std::vector<std::string> layers;   ///< thesis: names that have a column, sorted; of others empty
+    std::vector<TrainedRange> ranges;  ///< per column
+    double half_width = 0;             ///< of 90 % intervals, in log: 90 % of held-out rows are nearer
+    std::int64_t rows = 0;
+    Model model;
+};
+
+struct PublishedModel {
+    PublishedMethod method = PublishedMethod::thesis;
+    std::vector<PublishedRegression> regressions;  ///< sorted by key, then by metric
+};
+
 /// Another CPU that issues the calls than the one that they were measured from.
 struct Issuer {
     std::string cpu;  ///< Device::id
@@ -202,6 +222,9 @@ struct DeviceModel {
     std::optional<ClockParameters> clocks;
     /// Present: operations were measured at several clocks; `clocks` is present too, and `point` has the highest ones.
     std::optional<OverClocks> over_clocks{};
+    /// Present: operations are forecast by this alone, and a network is their sum. Without laws, models, corrections
+    /// and idle power.
+    std::optional<PublishedModel> published{};
     /// Present: forecasts are as that CPU issues the calls (hosts.h). Asked for, not learnt: no file holds it.
     std::optional<Issuer> issuer{};
 };

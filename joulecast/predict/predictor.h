@@ -120,6 +120,7 @@ struct NetworkForecast {
     std::vector<std::string> unknown_operations;
     bool lower_bound = false;
     std::string predictor;
+    std::string method = "joulecast";  ///< or the published one that forecasts: "thesis", "sponner"
     /// Of a model over clocks: the same network at each of its clocks, whose curve at_point() follows. Ascending by
     /// memory clock, then by core clock.
     std::vector<ForecastAtClock> at_clocks;

@@ -55,7 +55,7 @@ Candidate as_it_comes(const NetworkForecast& forecast, Candidate common) {
 Surveyed survey(const NetworkForecast& forecast, const DeviceModel& device, std::span<const OperatingPoint> points) {
     Surveyed all;
     Candidate common = common_of(forecast, device);
-    if (const std::string missing = missing_for_clocks(device.device); !missing.empty()) {
+    if (const std::string missing = why_no_clocks(device); !missing.empty()) {
         all.candidates.push_back(as_it_comes(forecast, common));
         if (points.size() > 1) all.refused.push_back(device.device.id + " cannot be set: " + missing);
         return all;
@@ -74,6 +74,7 @@ Surveyed survey(const NetworkForecast& forecast, const DeviceModel& device, std:
         asked.memory_clock_mhz = points[i].memory_clock_mhz;
         asked.power_limit_w = points[i].power_limit_w;
         try {
+            check_limit(device, points[i]);
             const PointForecast at = curve.at(asked);
             Candidate& c = all.candidates.emplace_back(common);
             c.asked = asked;

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "joulecast/evaluate/baselines/attributes.h"
+#include "joulecast/predict/published/attributes.h"
 #include "tests/predict/synthetic.h"
 
 namespace joulecast {

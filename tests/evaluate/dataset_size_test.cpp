@@ -55,6 +55,26 @@ TEST(DatasetSize, GrowsInEqualStepsToAllGroupsAndTestsOnTheSameRows) {
     EXPECT_NEAR(of_model["joulecast"].back().training_rows, static_cast<double>(all.size()) / 2, 1);
 }
 
+TEST(DatasetSize, ByFamilyHasALineOfEachThatAddsUpToAll) {
+    auto settings = quick();
+    settings.by_family = true;
+    settings.baselines.clear();
+    double all = 0, sum = 0;
+    std::int64_t tested = 0, of_families = 0;
+    std::set<std::string> families;
+    for (const DatasetSize& line : study(rows(), settings)) {
+        if (line.step != 4) continue;
+        const bool is_all = line.accuracy.family == "all";
+        (is_all ? all : sum) += line.training_rows;
+        (is_all ? tested : of_families) += line.accuracy.rows;
+        families.insert(line.accuracy.family);
+    }
+    EXPECT_TRUE(families.contains("convolution"));
+    EXPECT_GT(families.size(), 3U);
+    EXPECT_EQ(of_families, tested);
+    EXPECT_NEAR(sum, all, 1e-9);
+}
+
 TEST(DatasetSize, MoreRowsForecastBetter) {
     const auto lines = study(rows(), quick());
     EXPECT_EQ(lines.front().accuracy.model, "joulecast");

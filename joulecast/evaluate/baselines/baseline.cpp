@@ -12,18 +12,22 @@ using Energy = Baseline::Energy;
 
 constexpr std::string_view per_device =
     "fitted per device (and layer type): nothing for a device or type without three measured operations";
+constexpr std::string_view of_the_thesis =
+    "fitted per device, mode and type: nothing where none was measured, for a layer whose name no training row has, "
+    "and where a regression ends at zero or below";
+constexpr std::string_view of_best =
+    "fitted per device (and layer type): nothing for a device or type without three measured operations, and where a "
+    "regression ends at zero or below";
 constexpr std::string_view no_type = "nothing for a layer type of which too few operations were measured";
 
 constexpr Baseline list[] = {
     {"roofline", "Williams et al. 2009", "", false, Energy::none, fit_roofline},
     {"paleo", "Qi et al. 2017", "", false, Energy::none, fit_paleo},
-    {"thesis_forest", "Nicolai 2025", "fitted per device, mode and type: nothing where none was measured", true,
-     Energy::time_times_power, fit_thesis_forest},
-    {"thesis_xgboost", "Nicolai 2025", "fitted per device, mode and type: nothing where none was measured", true,
-     Energy::time_times_power, fit_thesis_xgboost},
+    {"thesis_forest", "Nicolai 2025", of_the_thesis, true, Energy::time_times_power, fit_thesis_forest},
+    {"thesis_xgboost", "Nicolai 2025", of_the_thesis, true, Energy::time_times_power, fit_thesis_xgboost},
     {"sponner_ert", "Sponner et al. 2022", per_device, true, Energy::time_times_power, fit_sponner_ert},
     {"sponner_knn", "Sponner et al. 2022", per_device, true, Energy::time_times_power, fit_sponner_knn},
-    {"sponner_best", "Sponner et al. 2022", per_device, true, Energy::time_times_power, fit_sponner_best},
+    {"sponner_best", "Sponner et al. 2022", of_best, true, Energy::time_times_power, fit_sponner_best},
     {"template_matching", "Nadeem and Fahringer 2009", per_device, true, Energy::time_times_power,
      fit_template_matching},
     {"gianniti", "Gianniti et al. 2018", per_device, false, Energy::none, fit_gianniti},

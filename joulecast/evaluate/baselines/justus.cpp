@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "joulecast/evaluate/baselines/attributes.h"
 #include "joulecast/evaluate/baselines/layer_regression.h"
+#include "joulecast/predict/published/attributes.h"
 
 namespace joulecast {
 namespace {

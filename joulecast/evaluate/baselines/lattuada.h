@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "joulecast/evaluate/baselines/layer_regression.h"
+#include "joulecast/graph/graph.h"
 
 namespace joulecast {
 

@@ -7,18 +7,9 @@
 
 #include "joulecast/evaluate/baselines/fits.h"
 #include "joulecast/learn/model.h"
+#include "joulecast/predict/published/layer_rows.h"
 
 namespace joulecast {
-
-/// What one regression is fitted to.
-struct LayerRows {
-    Samples samples;
-    std::vector<double> targets;
-    std::vector<std::size_t> groups;  ///< numbers, equal for rows of one group
-
-    /// What the samples hold of a row.
-    std::vector<float> features(std::size_t row) const;
-};
 
 /// A fitted regression: features to the metric's value.
 using Regression = std::function<double(std::span<const float>)>;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "joulecast/evaluate/baselines/attributes.h"
 #include "joulecast/evaluate/baselines/fits.h"
+#include "joulecast/predict/published/attributes.h"
 
 namespace joulecast {
 namespace {

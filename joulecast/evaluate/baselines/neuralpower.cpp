@@ -2,8 +2,8 @@
 #include <cmath>
 #include <vector>
 
-#include "joulecast/evaluate/baselines/attributes.h"
 #include "joulecast/evaluate/baselines/sparse_polynomial.h"
+#include "joulecast/predict/published/attributes.h"
 
 namespace joulecast {
 namespace {

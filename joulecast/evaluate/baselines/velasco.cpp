@@ -1,5 +1,5 @@
-#include "joulecast/evaluate/baselines/attributes.h"
 #include "joulecast/evaluate/baselines/layer_regression.h"
+#include "joulecast/predict/published/attributes.h"
 
 namespace joulecast {
 namespace {

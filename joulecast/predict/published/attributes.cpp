@@ -1,8 +1,9 @@
-#include "joulecast/evaluate/baselines/attributes.h"
+#include "joulecast/predict/published/attributes.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "joulecast/physics/law.h"
 #include "joulecast/physics/memory.h"
@@ -184,6 +185,12 @@ std::vector<float> sponner_row(const Subject& subject) {
         row.push_back(plain(value));
     }
     return row;
+}
+
+std::string layer_kind(const Operation& operation) {
+    const std::string layer = layer_name(operation);
+    if (is_depthwise(operation)) return layer + "/depthwise";
+    return dimensions(operation).dilation > 1 ? layer + "/dilated" : layer;
 }
 
 std::string layer_type(const Subject& subject) {

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "joulecast/evaluate/baselines/baseline.h"
+#include "joulecast/predict/published/subject.h"
 
 namespace joulecast {
 
@@ -33,6 +34,11 @@ std::vector<float> layer_hyper_parameters(const Subject& subject);
 /// The same with their four further features (section 7.2): sizes of the input, weight and output, and the number of
 /// operations.
 std::vector<float> sponner_row(const Subject& subject);
+
+inline constexpr std::size_t sponner_columns = 25;
+
+/// A layer type as tables of the papers name it: "linear", "conv2d", "conv2d/depthwise", "conv2d/dilated".
+std::string layer_kind(const Operation& operation);
 
 /// Target, depth-wise convolution and batch norm's state apart, mode and computing type: what papers call a layer type.
 std::string layer_type(const Subject& subject);

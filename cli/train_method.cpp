@@ -1,0 +1,35 @@
+#include "cli/train_method.h"
+
+#include <algorithm>
+#include <iostream>
+#include <iterator>
+
+#include "cli/verb.h"
+#include "joulecast/predict/published/method.h"
+#include "joulecast/predict/published/train_published.h"
+#include "joulecast/units/time_stamp.h"
+
+namespace joulecast::cli {
+
+Predictor train_method(PublishedMethod method, const std::vector<MeasuredRows>& all, const TrainSettings& settings) {
+    Predictor predictor = empty_predictor();
+    std::vector<OperationRow> sources;
+    for (const MeasuredRows& rows : all) {
+        std::cerr << "training the method " << description(method) << " for " << rows.device.id << " ("
+                  << name(rows.setting.math) << "): " << rows.operations.size() << " operations, "
+                  << rows.networks.size() << " networks\n";
+        predictor.devices.push_back(
+            train_published(method, rows.device, rows.setting, rows.operations, rows.networks, settings));
+        std::ranges::copy(rows.rows, std::back_inserter(sources));
+    }
+    predictor.origin = origin_of(sources, "joulecast " JOULECAST_VERSION, utc_second_stamp(utc_now_s()));
+    predictor.origin.seed = settings.seed;
+    return predictor;
+}
+
+std::string layer_of(const PublishedRegression& regression, const DeviceModel& device) {
+    const std::string prefix = device.device.id + "|";
+    return regression.key.starts_with(prefix) ? regression.key.substr(prefix.size()) : regression.key;
+}
+
+}  // namespace joulecast::cli
