@@ -204,11 +204,13 @@ set(joulecast_headers
     joulecast/predict/clock_sweeps.h
     joulecast/predict/compose.h
     joulecast/predict/device_power.h
+    joulecast/predict/evidence_shares.h
     joulecast/predict/fit_hosts.h
     joulecast/predict/fit_models.h
     joulecast/predict/fit_over_clocks.h
     joulecast/predict/forecast_cache.h
     joulecast/predict/forecast_calls.h
+    joulecast/predict/forecast_curve.h
     joulecast/predict/forecast_log.h
     joulecast/predict/forecast_memory.h
     joulecast/predict/forecast_network.h
@@ -228,6 +230,7 @@ set(joulecast_headers
     joulecast/predict/jcp_parts.h
     joulecast/predict/jcp_pooled.h
     joulecast/predict/law_of_any.h
+    joulecast/predict/log_interval.h
     joulecast/predict/mapped_file.h
     joulecast/predict/measured_networks.h
     joulecast/predict/measured_operations.h
