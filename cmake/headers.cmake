@@ -246,6 +246,7 @@ set(joulecast_headers
     joulecast/predict/prepared_operation.h
     joulecast/predict/residual_prior.h
     joulecast/predict/residual_process.h
+    joulecast/predict/rows_over_clocks.h
     joulecast/predict/step_part.h
     joulecast/predict/timeline_at_point.h
     joulecast/predict/train.h
