@@ -199,6 +199,7 @@ set(joulecast_headers
     joulecast/predict/by_model.h
     joulecast/predict/bytes.h
     joulecast/predict/calibrate_networks.h
+    joulecast/predict/calibrate_ratios.h
     joulecast/predict/choose_model.h
     joulecast/predict/clock_balance.h
     joulecast/predict/clock_sweeps.h
@@ -219,6 +220,7 @@ set(joulecast_headers
     joulecast/predict/forecaster.h
     joulecast/predict/forest_bytes.h
     joulecast/predict/forward_kernels.h
+    joulecast/predict/held_out_operations.h
     joulecast/predict/hosts.h
     joulecast/predict/issue_order.h
     joulecast/predict/jcp.h
@@ -236,6 +238,7 @@ set(joulecast_headers
     joulecast/predict/measured_operations.h
     joulecast/predict/model.h
     joulecast/predict/network_difference.h
+    joulecast/predict/network_ratios.h
     joulecast/predict/optimizer_update.h
     joulecast/predict/outliers.h
     joulecast/predict/over_clocks.h
@@ -244,6 +247,8 @@ set(joulecast_headers
     joulecast/predict/pooled_samples.h
     joulecast/predict/predictor.h
     joulecast/predict/prepared_operation.h
+    joulecast/predict/ratio_spread.h
+    joulecast/predict/relative_cost.h
     joulecast/predict/residual_prior.h
     joulecast/predict/residual_process.h
     joulecast/predict/rows_over_clocks.h

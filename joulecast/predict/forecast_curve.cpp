@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -24,6 +25,10 @@ constexpr double share_of_limit = 0.995;
 /// Kernels whose balances lie within this many octaves count as one: their sums differ from the curve by less than
 /// 1e-3.
 constexpr double balance_octaves = 0.25;
+/// Between two trained clocks the curve may bend otherwise than the physical one does, most where the voltage has its
+/// knee: standard deviation of the logarithm in the middle of a gap, for a gap of a ratio of e. Chosen in sight of the
+/// pretended cards (docs/pretend.md), where power was up to 4 % off in the middle of a gap of 1.33.
+constexpr double bend = 0.05;
 
 ClockPlace place_in(const OperatingPoint& point, const ClockParameters& parameters) {
     return place_of(parameters, point.sm_clock_mhz, point.memory_clock_mhz);
@@ -120,6 +125,21 @@ PointForecast known_point(const NetworkForecast& forecast) {
             forecast.energy, forecast.power, forecast.idle_energy_j, forecast.dynamic_energy_j, forecast.limited_by};
 }
 
+/// How far a clock lies from the ends of the gap between the anchors on either side: 0 at an anchor and beyond them,
+/// in the middle the whole gap, as the logarithm of its clocks' ratio.
+template <class Anchors>
+double within_gap(const Anchors& anchors, double x) {
+    double below = 0, above = std::numeric_limits<double>::infinity();
+    for (const auto& anchor : anchors) {
+        if (anchor.x <= x) below = std::max(below, anchor.x);
+        if (anchor.x >= x) above = std::min(above, anchor.x);
+    }
+    if (!(below > 0) || !std::isfinite(above) || !(above > below)) return 0;
+    const double gap = std::log(above / below);
+    const double share = std::log(x / below) / gap;
+    return 4 * share * (1 - share) * gap;
+}
+
 }  // namespace
 
 ClockParameters clock_parameters(const DeviceModel& device) {
@@ -149,6 +169,7 @@ ForecastCurve::ForecastCurve(const NetworkForecast& forecast, const DeviceModel&
       curve_(forecast_curve(forecast, device)) {
     asked_x_ = place_in(forecast.point, curve_.parameters()).x;
     anchor(forecast);
+    if (device.over_clocks) ratio_ = device.over_clocks->ratio;
     if (anchors_.empty()) return;
     asked_x_ = forecast.asked.sm_clock_mhz > 0 ? forecast.asked.sm_clock_mhz / curve_.parameters().highest_mhz
                                                : std::ranges::max_element(anchors_, {}, &Anchor::x)->x;
@@ -252,23 +273,33 @@ void ForecastCurve::check(const OperatingPoint& asked) const {
                          whole(std::floor(most_over_tdp * tdp_w_)) + " W, not to " + whole(asked.power_limit_w) + " W");
 }
 
+double ForecastCurve::asked_x(const OperatingPoint& asked) const {
+    if (std::isnan(asked.sm_clock_mhz)) return asked_x_;
+    return std::min(1.0, asked.sm_clock_mhz / curve_.parameters().highest_mhz);
+}
+
+ForecastCurve::Reached ForecastCurve::reached(const OperatingPoint& asked) const {
+    const double wanted = asked_x(asked);
+    Reached there;
+    there.y =
+        std::isnan(asked.memory_clock_mhz) ? curve_.known().y : asked.memory_clock_mhz / curve_.parameters().memory_mhz;
+    there.limit_w = std::isnan(asked.power_limit_w) ? limit_w_ : asked.power_limit_w;
+    there.x = within_limit(wanted, share_of_limit * there.limit_w, there.y);
+    const double watts = power_w(there.x, there.y);
+    if (watts > there.limit_w) there.stretch = watts / there.limit_w;
+    there.is_limited = there.x < wanted - 1e-9 || there.stretch > 1;
+    return there;
+}
+
 PointForecast ForecastCurve::at(const OperatingPoint& asked) const {
     check(asked);
     const ClockParameters& parameters = curve_.parameters();
     PointForecast point = known_;
-    point.asked.sm_clock_mhz = std::isnan(asked.sm_clock_mhz) ? known_.asked.sm_clock_mhz : asked.sm_clock_mhz;
-    point.asked.memory_clock_mhz =
-        std::isnan(asked.memory_clock_mhz) ? known_.asked.memory_clock_mhz : asked.memory_clock_mhz;
-    point.asked.power_limit_w = std::isnan(asked.power_limit_w) ? known_.asked.power_limit_w : asked.power_limit_w;
-    const ClockedPoint& known = curve_.known();
-    const double wanted =
-        std::isnan(asked.sm_clock_mhz) ? asked_x_ : std::min(1.0, asked.sm_clock_mhz / parameters.highest_mhz);
-    const double y = std::isnan(asked.memory_clock_mhz) ? known.y : asked.memory_clock_mhz / parameters.memory_mhz;
-    const double limit = std::isnan(asked.power_limit_w) ? limit_w_ : asked.power_limit_w;
-    const double x = within_limit(wanted, share_of_limit * limit, y);
-    const double watts = power_w(x, y);
-    // At its lowest clock and still above the limit, the device stops and goes.
-    const double stretch = watts > limit ? watts / limit : 1;
+    const auto or_known = [](double value, double known) { return std::isnan(value) ? known : value; };
+    point.asked.sm_clock_mhz = or_known(asked.sm_clock_mhz, known_.asked.sm_clock_mhz);
+    point.asked.memory_clock_mhz = or_known(asked.memory_clock_mhz, known_.asked.memory_clock_mhz);
+    point.asked.power_limit_w = or_known(asked.power_limit_w, known_.asked.power_limit_w);
+    const auto [x, y, limit, stretch, is_limited] = reached(asked);
     const Anchor anchor = at_anchors(x, y);
     const double sigma = distance(x, y) * parameters.spread.time;
     const double device =
@@ -284,7 +315,7 @@ PointForecast ForecastCurve::at(const OperatingPoint& asked) const {
         point.time = within<Seconds>(seconds, anchor.time_half_width, sigma);
         point.device_time = within<Seconds>(device, anchor.time_half_width, sigma);
     }
-    point.limited_by = x < wanted - 1e-9 || stretch > 1          ? Bound::power_cap
+    point.limited_by = is_limited                                ? Bound::power_cap
                        : known_.host_time.value.value() > device ? Bound::host
                                                                  : Bound::device;
     if (known_.energy.known()) set_energy(point, x, y, stretch);
@@ -306,6 +337,44 @@ void ForecastCurve::set_energy(PointForecast& point, double x, double y, double 
     }
     point.idle_energy_j = std::min(watts, static_w(curve_.parameters(), x, y)) * seconds;
     point.dynamic_energy_j = watts * seconds - point.idle_energy_j;
+}
+
+double ForecastCurve::distance(const PointForecast& a, const PointForecast& b) const {
+    const ClockPlace from = place_in(a.real, curve_.parameters());
+    const ClockPlace to = place_in(b.real, curve_.parameters());
+    const double real = clock_distance(to.x, to.y, {from.x, from.y});
+    if (a.limited_by != Bound::power_cap && b.limited_by != Bound::power_cap) return real;
+    return std::max(real, clock_distance(asked_x(b.asked), to.y, {asked_x(a.asked), from.y}));
+}
+
+RelativeCost ForecastCurve::relative(const PointForecast& at, const PointForecast& to) const {
+    const ClockSpread& spread = curve_.parameters().spread;
+    const double apart = distance(at, to);
+    // Beyond the trained clocks the curve alone tells.
+    const auto beyond = [&](const PointForecast& point) {
+        const ClockPlace place = place_in(point.real, curve_.parameters());
+        return distance(place.x, place.y);
+    };
+    const double outside = ratio_ ? beyond(at) + beyond(to) : apart;
+    const double between = std::hypot(within_gap(anchors_, place_in(at.real, curve_.parameters()).x),
+                                      within_gap(anchors_, place_in(to.real, curve_.parameters()).x));
+    const auto half_width = [&](double learned, double of_curve) {
+        return normal_90 * std::hypot(learned, between * bend, outside * of_curve);
+    };
+    const auto ratio = [](const auto& value, const auto& over, double half) -> Estimate<Ratio> {
+        if (!value.known() || !over.known()) return {};
+        const double both = std::hypot(log_half_width(value), log_half_width(over));
+        return within_log<Ratio>(value.value / over.value, std::min(half, both));
+    };
+    const RatioSpread learned = ratio_.value_or(RatioSpread{0, 0, 0});
+    const double of_power = ratio_share_of_power(apart);
+    return {ratio(at.time, to.time, half_width(learned.time * ratio_share_of_time(apart), spread.time)),
+            ratio(at.energy, to.energy, half_width(learned.energy * of_power, spread.energy)),
+            ratio(at.power, to.power, half_width(learned.power * of_power, spread.power))};
+}
+
+RelativeCost ForecastCurve::relative_to_default(const PointForecast& at) const {
+    return relative(at, this->at({}));
 }
 
 }  // namespace joulecast

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "joulecast/physics/clock_curve.h"
 #include "joulecast/predict/model.h"
 #include "joulecast/predict/predictor.h"
+#include "joulecast/predict/relative_cost.h"
 
 namespace joulecast {
 
@@ -40,6 +42,14 @@ class ForecastCurve {
     /// Throws UsageError, telling the range, for a clock or limit that the device does not have.
     PointForecast at(const OperatingPoint& asked) const;
 
+    /// One point of at() over another one. Over clocks its intervals are those that held-out ratios ask for
+    /// (ratio_spread.h), of a model of one clock those of the curve between the two (docs/clocks-model.md); and never
+    /// wider than if both points erred on their own. Where a power limit holds one of them, the clocks that were asked
+    /// for count too: nobody knows to the last MHz what the limit leaves.
+    RelativeCost relative(const PointForecast& at, const PointForecast& to) const;
+    /// Over the point that the device takes by itself: without a clock or a limit asked for.
+    RelativeCost relative_to_default(const PointForecast& at) const;
+
     const WorkloadCurve& curve() const { return curve_; }
 
   private:
@@ -55,17 +65,31 @@ class ForecastCurve {
         double energy_half_width = 0;
     };
 
+    /// Where the device runs: at the clocks asked for, as far as the limit allows.
+    struct Reached {
+        double x = 1;
+        double y = 1;
+        double limit_w = 0;
+        double stretch = 1;  ///< at its lowest clock and still above the limit, the device stops and goes
+        bool is_limited = false;
+    };
+
     void check(const OperatingPoint& asked) const;
+    Reached reached(const OperatingPoint& asked) const;
+    double asked_x(const OperatingPoint& asked) const;
     void set_energy(PointForecast& point, double x, double y, double stretch) const;
     void anchor(const NetworkForecast& forecast);
     /// Between the anchors on either side; all zero without any.
     Anchor at_anchors(double x, double y) const;
     /// How far from what is known; within the anchors nothing is.
     double distance(double x, double y) const;
+    /// Between two points: of the clocks that run and, where a limit holds one, of those asked for.
+    double distance(const PointForecast& a, const PointForecast& b) const;
     double power_w(double x, double y) const;
     double within_limit(double asked, double limit_w, double y) const;
 
-    std::vector<Anchor> anchors_;  ///< of a model over clocks, by memory clock, then core clock
+    std::optional<RatioSpread> ratio_;  ///< of a model over clocks
+    std::vector<Anchor> anchors_;       ///< of a model over clocks, by memory clock, then core clock
     PointForecast known_;
     double limit_w_;  ///< of the device where none is asked for; NaN: not known
     double asked_x_;  ///< of the forecast: what its power limit may have kept it from
