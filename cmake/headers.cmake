@@ -55,6 +55,7 @@ set(joulecast_headers
     joulecast/evaluate/learner_comparison.h
     joulecast/evaluate/leave_clocks_out.h
     joulecast/evaluate/leave_device_out.h
+    joulecast/evaluate/network_curves.h
     joulecast/evaluate/network_levels.h
     joulecast/evaluate/slow_operations.h
     joulecast/evaluate/summed_networks.h
