@@ -294,6 +294,7 @@ set(joulecast_headers
     joulecast/report/shares.h
     joulecast/report/sparkline.h
     joulecast/report/table.h
+    joulecast/report/thesis_clocks.h
     joulecast/report/treemap.h
     joulecast/units/digits.h
     joulecast/units/normal.h
