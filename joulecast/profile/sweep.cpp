@@ -496,7 +496,8 @@ double overhead_s(const PlanSettings& settings) {
     for (const ClockSetting& clocks : settings.clocks) {
         sum += static_cast<double>(first_repeats + 1 + static_cast<std::int64_t>(most_drawn)) * reference_cost_s;
         if (is_gpu) sum += soak_s;
-        if (!std::isnan(clocks.sm_clock_mhz) || !std::isnan(clocks.power_limit_w)) sum += switch_s;
+        if (!std::isnan(clocks.sm_clock_mhz) || !std::isnan(clocks.memory_clock_mhz) ||
+            !std::isnan(clocks.power_limit_w)) sum += switch_s;
     }
     const auto budget_s = settings.budget_s ? settings.budget_s : settings.whole_budget_s;
     const double along_s = 2 * reference_cost_s / reference_interval_s + pace_cost_s / pace_interval_s;
