@@ -276,6 +276,7 @@ set(joulecast_headers
     joulecast/profile/request.h
     joulecast/profile/session.h
     joulecast/profile/sweep.h
+    joulecast/profile/sweep_run.h
     joulecast/recommend/apply.h
     joulecast/recommend/candidate.h
     joulecast/recommend/chance.h
