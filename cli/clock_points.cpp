@@ -45,13 +45,22 @@ std::vector<OperatingPoint> points_asked(const OperatingPoint& at, const ClockWi
     if (clocks.empty()) clocks.push_back(at.sm_clock_mhz);  // NaN: the device's own
     const std::vector<double> limits =
         wish.power_limits_w.empty() ? std::vector<double>{at.power_limit_w} : wish.power_limits_w;
+    if (!std::isnan(at.memory_clock_mhz) && !wish.memory_clocks_mhz.empty())
+        throw UsageError(
+            "a memory clock behind the @ of --device and --memory-clocks are two answers to one question. "
+            "Give one");
+    const std::vector<double> memory_clocks =
+        wish.memory_clocks_mhz.empty() ? std::vector<double>{at.memory_clock_mhz} : wish.memory_clocks_mhz;
     std::vector<OperatingPoint> points;
-    for (const double clock : clocks) {
-        for (const double limit : limits) {
-            OperatingPoint point = at;
-            point.sm_clock_mhz = clock;
-            point.power_limit_w = limit;
-            points.push_back(point);
+    for (const double memory : memory_clocks) {
+        for (const double clock : clocks) {
+            for (const double limit : limits) {
+                OperatingPoint point = at;
+                point.memory_clock_mhz = memory;
+                point.sm_clock_mhz = clock;
+                point.power_limit_w = limit;
+                points.push_back(point);
+            }
         }
     }
     return points;

@@ -113,6 +113,10 @@ std::string clock_notes_text(const std::vector<Forecast>& forecasts) {
         const bool is_asked = f.network.asked.sm_clock_mhz > 0 || f.network.asked.power_limit_w > 0 ||
                               f.network.asked.memory_clock_mhz > 0;
         if (!is_asked || !said.insert(f.network.device).second) continue;
+        if (f.relative_to_default && f.relative_to_default->point.sm_clock_mhz > 0)
+            text += "default of " + f.network.device + ": the clock that it runs at by itself, " +
+                    mhz(f.relative_to_default->point.sm_clock_mhz) +
+                    " MHz here; in brackets the 90 % interval of the ratio\n";
         text += "clocks of " + f.network.device + ": " +
                 (f.clock_workloads > 0 ? "how time and power follow them was fitted to " +
                                              std::to_string(f.clock_workloads) + " workloads measured at several"

@@ -60,7 +60,10 @@ Forecast with_source(NetworkForecast network, const LoadedDevice& device) {
 ForecastOverClocks::ForecastOverClocks(Forecast forecast, std::shared_ptr<const LoadedDevice> device,
                                        const DeviceModel& model)
     : forecast_(std::move(forecast)), device_(std::move(device)), model_(model) {
-    if (why_no_clocks(model).empty()) curve_.emplace(forecast_.network, model);
+    if (why_no_clocks(model).empty()) {
+        curve_.emplace(forecast_.network, model);
+        default_ = curve_->at({});
+    }
     auto operations = std::exchange(forecast_.network.operations, {});
     summary_ = forecast_;
     forecast_.network.operations = std::move(operations);
@@ -76,6 +79,7 @@ Forecast ForecastOverClocks::at(const OperatingPoint& asked, bool operations) co
     there.origin = from.origin;
     there.note = from.note;
     there.clock_workloads = curve_->curve().parameters().workloads;
+    there.relative_to_default = {default_.real, curve_->relative(curve_->at(asked), default_)};
     return there;
 }
 

@@ -79,6 +79,7 @@ class ForecastOverClocks {
     std::shared_ptr<const LoadedDevice> device_;  ///< whose the model is
     const DeviceModel& model_;
     std::optional<ForecastCurve> curve_;  ///< absent for a device without clocks
+    PointForecast default_;               ///< of the curve: what the device takes by itself
 };
 
 }  // namespace joulecast::cli

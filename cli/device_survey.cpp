@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "cli/own_clocks.h"
 #include "joulecast/error.h"
 #include "joulecast/learn/parallel.h"
 #include "joulecast/physics/clock_curve.h"
@@ -48,7 +49,13 @@ Survey survey_device(const SurveyedDevice& on, const SurveyWish& wish, const std
     const Device& device = on.loaded.device();
     survey.devices.emplace(device.id, device);
     survey.predictors.push_back(on.loaded.predictor_name());
-    const auto points = grid_points(clock_table_mhz(device), wish.grid);
+    // Clocks that were named are taken to the nearest that there is, measured or not.
+    const bool offers_all = wish.grid.all_clocks;
+    const auto clocks = offers_all ? choosable_clocks_mhz(on.loaded) : clock_table_mhz(device);
+    if (offers_all && clocks != clock_table_mhz(device))
+        survey.notes.push_back("clocks of " + device.id + ": the " + std::to_string(clocks.size()) +
+                               " that it is known to have, from the database");
+    const auto points = grid_points(clocks, wish.grid);
     for (const Opened& opened : graphs) {
         for (const std::string& word : wish.precisions) {
             try {

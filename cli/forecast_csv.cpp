@@ -10,6 +10,13 @@
 namespace joulecast::cli {
 namespace {
 
+/// Over the forecast at the device's own clock.
+Column<Forecast> relative_column(const char* key, Estimate<Ratio> RelativeCost::* of, Ratio Estimate<Ratio>::* end) {
+    return {key, "", Show::number, [of, end](const Forecast& f) {
+                return f.relative_to_default ? known((f.relative_to_default->cost.*of.*end).value()) : Cell();
+            }};
+}
+
 const std::vector<Column<Forecast>>& network_columns() {
     static const std::vector<Column<Forecast>> list = {
         {"model", "", Show::text, [](const Forecast& f) { return f.network.model; }},
@@ -58,6 +65,15 @@ const std::vector<Column<Forecast>>& network_columns() {
          [](const Forecast& f) { return known(f.network.point.memory_clock_mhz); }},
         {"asked_power_limit_w", "", Show::number,
          [](const Forecast& f) { return known(f.network.asked.power_limit_w); }},
+        relative_column("relative_time", &RelativeCost::time, &Estimate<Ratio>::value),
+        relative_column("relative_time_low", &RelativeCost::time, &Estimate<Ratio>::low),
+        relative_column("relative_time_high", &RelativeCost::time, &Estimate<Ratio>::high),
+        relative_column("relative_energy", &RelativeCost::energy, &Estimate<Ratio>::value),
+        relative_column("relative_energy_low", &RelativeCost::energy, &Estimate<Ratio>::low),
+        relative_column("relative_energy_high", &RelativeCost::energy, &Estimate<Ratio>::high),
+        relative_column("relative_power", &RelativeCost::power, &Estimate<Ratio>::value),
+        relative_column("relative_power_low", &RelativeCost::power, &Estimate<Ratio>::low),
+        relative_column("relative_power_high", &RelativeCost::power, &Estimate<Ratio>::high),
     };
     return list;
 }

@@ -81,6 +81,21 @@ void add_costs(JsonObject& to, const NetworkForecast& n) {
     to.add("limited_by", name(n.limited_by));
 }
 
+/// Over the forecast at the device's own clock; null where no clock or limit is asked for.
+void add_relative(JsonObject& to, const std::optional<RelativeToDefault>& relative) {
+    if (!relative) {
+        to.add_null("relative_to_default");
+        return;
+    }
+    JsonObject over = to.object("relative_to_default");
+    over.add("clock_mhz", relative->point.sm_clock_mhz);
+    over.add("memory_clock_mhz", relative->point.memory_clock_mhz);
+    over.add("time", relative->cost.time);
+    over.add("energy", relative->cost.energy);
+    over.add("power", relative->cost.power);
+    over.end();
+}
+
 /// What it rests on.
 void add_evidence(JsonObject& to, const Forecast& forecast) {
     const NetworkForecast& n = forecast.network;
@@ -97,6 +112,7 @@ void append_prediction(std::string& text, const Forecast& forecast, Layout layou
     JsonObject prediction(text, layout);
     add_setting(prediction, forecast);
     add_costs(prediction, forecast.network);
+    add_relative(prediction, forecast.relative_to_default);
     add_evidence(prediction, forecast);
     append_memory(prediction.entry("memory"), forecast.network);
     if (with_operations) {

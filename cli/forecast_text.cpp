@@ -1,6 +1,8 @@
 #include "cli/forecast_text.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <set>
 
 #include "cli/clock_text.h"
@@ -69,12 +71,31 @@ const NetworkColumns& table_columns() {
     return list;
 }
 
-/// With the clock behind the host, where one was asked for.
+/// "×0.81 (0.79 – 0.83)"; empty where nothing is known.
+std::string ratio_text(const Estimate<Ratio>& ratio) {
+    if (!ratio.known()) return "–";
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "×%.2f (%.2f – %.2f)", ratio.value.value(), ratio.low.value(),
+                  ratio.high.value());
+    return text.data();
+}
+
+Column<Forecast> relative_column(const char* key, const char* header, Estimate<Ratio> RelativeCost::* of) {
+    return {key, header, Show::text, [of](const Forecast& f) {
+                return f.relative_to_default ? ratio_text(f.relative_to_default->cost.*of) : "–";
+            }};
+}
+
+/// With the clock behind the host, where one was asked for, and what it costs over the device's own clock.
 NetworkColumns text_columns(const std::vector<Forecast>& forecasts) {
     NetworkColumns columns = table_columns();
     if (!has_clocks(forecasts)) return columns;
     const auto after = std::ranges::find(columns, "time_s", &Column<Forecast>::key);
     columns.insert(after, {"clock", "clock", Show::text, [](const Forecast& f) { return clock_text(f.network); }});
+    const auto before = std::ranges::find(columns, "memory", &Column<Forecast>::key);
+    columns.insert(before, {relative_column("relative_time", "time: default = 1", &RelativeCost::time),
+                            relative_column("relative_energy", "energy: default = 1", &RelativeCost::energy),
+                            relative_column("relative_power", "power: default = 1", &RelativeCost::power)});
     return columns;
 }
 

@@ -2,13 +2,21 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "joulecast/predict/model.h"
 #include "joulecast/predict/predictor.h"
+#include "joulecast/predict/relative_cost.h"
 
 namespace joulecast::cli {
+
+/// A forecast over that at the clock that the device runs at by itself.
+struct RelativeToDefault {
+    OperatingPoint point;  ///< what that is: the real clocks, and the device's power limit
+    RelativeCost cost;
+};
 
 /// A forecast with what is printed beside it.
 struct Forecast {
@@ -17,6 +25,7 @@ struct Forecast {
     std::shared_ptr<const Origin> origin;  ///< of the predictor; the same at every point
     std::string note;
     std::int64_t clock_workloads = 0;  ///< measured at several clocks of the device, that other clocks rest on
+    std::optional<RelativeToDefault> relative_to_default;  ///< where clocks or limits are asked for
 };
 
 /// One line per network, then, if asked, where each one's time goes.

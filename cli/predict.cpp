@@ -31,6 +31,7 @@ struct Options {
     std::string host_cpu;
     std::string clocks;
     std::string power_limits;
+    std::string memory_clocks;
     bool per_operation = false;
     bool strict = false;
     bool from_stdin = false;
@@ -50,7 +51,8 @@ AskedDevice load(const DeviceAtClock& named, const Options& options) {
     tell(loaded->note());
     loaded->issue_from(options.host_cpu);
     tell(loaded->issuer_note());
-    auto points = points_asked(named.asked, parse_clock_wish(options.clocks, options.power_limits), loaded->device());
+    auto points = points_asked(
+        named.asked, parse_clock_wish(options.clocks, options.power_limits, options.memory_clocks), loaded->device());
     if (!points.empty()) loaded->calibrate_clocks();
     std::set<const DeviceModel*> used;
     for (const ForecastSetting& setting : options.settings.settings(Mode::inference)) {
@@ -222,6 +224,7 @@ Run declare_predict(CLI::App& command) {
     declare_host_cpu(command, options->host_cpu);
     options->settings.declare_training(command);
     command.add_option("--clocks", options->clocks, "SM clocks in MHz: current, all, 900,1200 or 600:1440:120");
+    command.add_option("--memory-clocks", options->memory_clocks, "memory clocks in MHz: 440,880");
     command.add_option("--power-limits", options->power_limits, "power limits in W: 100,150 or 100:250:25");
     command.add_flag("--per-operation", options->per_operation, "show where the time goes");
     command.add_flag("--strict", options->strict, "fail when parts are unknown or do not fit into memory");

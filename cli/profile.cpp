@@ -65,7 +65,7 @@ struct Options {
     std::optional<std::string> mode, precision, budget, augment;
     std::vector<std::string> set;
     std::optional<std::string> host, method, optimizer, meter;
-    std::optional<std::string> clocks, power_limits;
+    std::optional<std::string> clocks, power_limits, memory_clocks;
     std::string power_log;
     std::string shard = "1/1";
     bool networks = false;
@@ -114,7 +114,8 @@ struct Wish {
     Host host() const { return how.host.value_or(Host::cpp); }
     std::string meter() const { return how.meter.value_or("auto"); }
     ClockWish clocks() const {
-        return parse_clock_wish(how.clocks.value_or("current"), how.power_limits.value_or("current"));
+        return parse_clock_wish(how.clocks.value_or("current"), how.power_limits.value_or("current"),
+                                how.memory_clocks.value_or("current"));
     }
 };
 
@@ -126,6 +127,7 @@ HowToMeasure how_to_measure(HowToMeasure how, const Options& options) {
     if (options.meter) how.meter = options.meter;
     if (options.clocks) how.clocks = options.clocks;
     if (options.power_limits) how.power_limits = options.power_limits;
+    if (options.memory_clocks) how.memory_clocks = options.memory_clocks;
     return how;
 }
 
@@ -293,12 +295,13 @@ protocol::Capabilities assumed(const Options& options, const Wish& wish) {
 
 /// What a plan file sets, the user may not have read.
 void tell_clocks(const Options& options, const Wish& wish, const PlanSettings& settings) {
-    const bool of_plan = (!options.clocks && wish.how.clocks) || (!options.power_limits && wish.how.power_limits);
+    const bool of_plan = (!options.clocks && wish.how.clocks) || (!options.power_limits && wish.how.power_limits) ||
+                         (!options.memory_clocks && wish.how.memory_clocks);
     if (!of_plan || !wish.clocks().changes()) return;
     std::cerr << "the plan sets " << (wish.clocks().power_limits_w.empty() ? "the clock" : "clock and power limit")
               << " of " << settings.device.id << ": " << settings.clocks.size()
-              << " settings, one after another, given back at the end. --clocks current --power-limits current leaves "
-                 "them as they are\n";
+              << " settings, one after another, given back at the end. --clocks current --power-limits current "
+                 "--memory-clocks current leaves them as they are\n";
 }
 
 int dry_run(const Options& options, const Wish& wish) {
@@ -375,6 +378,8 @@ Run declare_profile(CLI::App& command) {
                        "in MHz: current, all, 900,1200 or 600:1440:120 (default: as the plan says, or current)");
     command.add_option("--power-limits", options->power_limits,
                        "in W: current or 150,165 (default: as the plan says, or current)");
+    command.add_option("--memory-clocks", options->memory_clocks,
+                       "in MHz: current or 440,880 (default: as the plan says, or current)");
     command.add_option("--method", options->method, "how to measure (default: joulecast)")
         ->check(CLI::IsMember({"joulecast", "thesis", "sponner"}));
     command.add_option("--meter", options->meter, "what measures energy: none or a meter's name (default: auto)");

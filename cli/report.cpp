@@ -90,7 +90,8 @@ Run declare_report(CLI::App& command) {
     command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json files, or names of the zoo");
     command.add_option("--device", options->devices, "device ids; cpu is this machine");
     command.add_option("--predictor", options->predictor,
-                       "a .jcp file; without, the shipped one that covers the device");
+                       "a .jcp file; without, the shipped one that covers the device. Of a database: draws its "
+                       "networks over the clock");
     command.add_option("--db", options->database, "database of measurements");
     options->settings.declare(command);
     options->settings.declare_hosts(command);
@@ -115,8 +116,10 @@ Run declare_report(CLI::App& command) {
     command.add_option("-o,--output", options->output, "file to write; a report needs one");
     return [options, own = own_options(command)] {
         own.check("a report of " + way_of(*options), way_of(*options));
-        if (!options->predictor.empty() && way_of(*options) != networks)
+        if (!options->predictor.empty() && way_of(*options) == outliers)
             tell("--predictor is not used: measurements are held against models that never saw them");
+        if (!options->predictor.empty() && way_of(*options) == database)
+            tell("--predictor draws networks over the clock; everything else is held against models that never saw it");
         return run_report(*options);
     };
 }

@@ -10,8 +10,10 @@
 #include "cli/settings.h"
 #include "joulecast/error.h"
 #include "joulecast/evaluate/cross_validate.h"
+#include "joulecast/evaluate/network_curves.h"
 #include "joulecast/graph/graph.h"
 #include "joulecast/learn/learner.h"
+#include "joulecast/predict/jcp.h"
 #include "joulecast/report/dataset_chapters.h"
 
 namespace joulecast::cli {
@@ -78,9 +80,10 @@ void leave_networks_out(const ReportOptions& options, const MeasuredRows& rows, 
     }
     const std::string what = rows.device.id + ", networks";
     try {
-        append(dataset.networks, validate_networks(rows.device, rows.setting, rows.operations, rows.networks,
-                                                   rows.measured, validation_settings(options, false, what))
-                                     .networks);
+        NetworkValidation validation = validate_networks(rows.device, rows.setting, rows.operations, rows.networks,
+                                                         rows.measured, validation_settings(options, false, what));
+        append(dataset.networks, std::move(validation.networks));
+        if (options.predictor.empty()) append(dataset.curves, std::move(validation.curves));
     } catch (const Error& error) {
         dataset.left_out_reason += "Networks of " + rows.device.id + " were not left out: " + error.what() + " ";
     }
@@ -98,17 +101,59 @@ ReportedDataset dataset_of(const ReportOptions& options, const Dataset& database
     return reported;
 }
 
+/// Devices asked for, or all, that the predictor covers and the database has networks of.
+std::vector<std::string> devices_of(const ReportOptions& options, const Dataset& database, const Predictor& predictor) {
+    std::vector<std::string> devices;
+    for (const Device& device : database.devices()) {
+        const bool is_asked =
+            options.devices.empty() || std::ranges::find(options.devices, device.id) != options.devices.end();
+        if (is_asked && !settings_of(predictor, device.id).empty() && !database.networks(device.id).empty())
+            devices.push_back(device.id);
+    }
+    if (devices.empty())
+        throw Error(options.predictor + " covers no device whose networks " + options.database +
+                    " has: leave --predictor out, or name the one that was trained for the device");
+    return devices;
+}
+
+/// The predictor's curves of the database's networks, whatever it was trained on.
+void add_curves_of_predictor(const ReportOptions& options, const Dataset& database, ReportedDataset& dataset) {
+    const Predictor predictor = read_jcp(options.predictor);
+    const auto features = columns(predictor);
+    const auto known_settings = [&](const std::string& device) { return settings_of(predictor, device); };
+    for (const MeasuredRows& rows : measured_rows(database, devices_of(options, database, predictor), known_settings)) {
+        const DeviceModel& model = device_model(predictor, rows.device.id, rows.setting);
+        const MeasuredOperations none;
+        ForecastCache known(model, features, none);
+        append(dataset.curves, network_curves(known, rows.networks));
+    }
+}
+
+/// Holds operations and networks of each device out.
+void hold_out(const ReportOptions& options, const Dataset& database, ReportedDataset& dataset) {
+    for (MeasuredRows& rows : measured_rows(database, options.devices)) {
+        if (asks_for(options, "network")) leave_networks_out(options, rows, dataset);
+        if (asks_for(options, "operation"))
+            dataset.settings.push_back(reported(options, std::move(rows), true, {}, dataset));
+    }
+}
+
 }  // namespace
 
 Page report_dataset(const ReportOptions& options) {
     const Dataset database(options.database, Dataset::Access::read_only);
     ReportedDataset dataset = dataset_of(options, database);
     dataset.network_rows = database.networks();
-    for (MeasuredRows& rows : measured_rows(database, options.devices)) {
-        if (asks_for(options, "network")) leave_networks_out(options, rows, dataset);
-        if (asks_for(options, "operation"))
-            dataset.settings.push_back(reported(options, std::move(rows), true, {}, dataset));
-    }
+    dataset.curves_are = options.predictor.empty()
+                             ? "Each network is forecast without its operations and without its own measurements."
+                             : "Forecast by " + std::filesystem::path(options.predictor).filename().string() +
+                                   " as it is: it may have been trained on these networks.";
+    if (!options.predictor.empty()) add_curves_of_predictor(options, database, dataset);
+    const bool has_operations = std::ranges::any_of(
+        database.devices(), [&](const Device& device) { return !database.operations(device.id).empty(); });
+    // Of networks alone there is nothing to train on; a predictor draws them all the same.
+    if (has_operations || options.predictor.empty()) hold_out(options, database, dataset);
+    if (!has_operations) dataset.left_out_reason = "Networks were not left out: the database has no operations.";
     if (!asks_for(options, "network")) dataset.left_out_reason = "Networks were not left out: --split asks for none.";
     return dataset_page(dataset);
 }

@@ -16,8 +16,8 @@
 #include "joulecast/error.h"
 #include "joulecast/evaluate/device_choice.h"
 #include "joulecast/evaluate/leave_device_out.h"
-#include "joulecast/predict/fit_over_clocks.h"
 #include "joulecast/predict/jcp.h"
+#include "joulecast/predict/rows_over_clocks.h"
 
 namespace joulecast::cli {
 namespace {
@@ -52,6 +52,7 @@ void score(const Predictor& predictor, const MeasuredRows& rows, Validated& v) {
     auto scored = score_networks(model, features, rows.networks, rows.measured);
     append(v.networks, std::move(scored.networks));
     append(v.compositions, std::move(scored.compositions));
+    append(v.ratios, std::move(scored.ratios));
 }
 
 void cross_validate(const Options& options, const MeasuredRows& rows, Validated& v) {
@@ -91,6 +92,7 @@ void cross_validate(const Options& options, const MeasuredRows& rows, Validated&
     append(v.networks, std::move(validation.networks));
     append(v.baselines, std::move(validation.baselines));
     append(v.compositions, std::move(validation.compositions));
+    append(v.ratios, std::move(validation.ratios));
 }
 
 void leave_devices_out(const Options& options, std::vector<MeasuredRows> measured, Validated& v) {

@@ -15,6 +15,7 @@
 #include "cli/known.h"
 #include "cli/memory_output.h"
 #include "cli/network_sentence.h"
+#include "cli/ratio_output.h"
 #include "cli/validate_clocks.h"
 #include "cli/verb.h"
 #include "joulecast/graph/symbol_values.h"
@@ -331,7 +332,7 @@ std::string networks_text(const Validated& v) {
     if (!v.device_regrets.empty())
         text +=
             "\nWhat choosing a device costs more than the best of those measured:\n\n" + regrets_text(v.device_regrets);
-    return text + compositions_text(v.compositions) + memory_networks_text(v.networks) +
+    return text + ratios_text(v.ratios) + compositions_text(v.compositions) + memory_networks_text(v.networks) +
            baseline_networks_text(v.baselines);
 }
 
@@ -387,6 +388,8 @@ std::string to_json(const Validated& v) {
         }
     }
     answer["network_mape"] = mape;
+    answer["ratio_summary"] = Json::parse(ratio_summary_json(v.ratios));
+    answer["ratios"] = Json::parse(ratios_json(v.ratios));
     answer["composition"] = Json::parse(compositions_json(v.compositions));
     answer["network_baselines"] = Json::parse(baseline_networks_json(v.baselines));
     return answer.dump(2) + '\n';

@@ -19,6 +19,7 @@ struct Validated {
     std::vector<NetworkAccuracy> networks;
     std::vector<BaselineNetwork> baselines;
     std::vector<CompositionSample> compositions;
+    std::vector<NetworkRatio> ratios;         ///< of networks that were measured at two clocks or more
     bool lacks_lattuada = false;              ///< asked for, and the split has no networks
     ClockValidation clocks;                   ///< of split clock
     std::vector<ClockRegret> device_regrets;  ///< of split device

@@ -57,6 +57,7 @@ set(joulecast_headers
     joulecast/evaluate/learner_comparison.h
     joulecast/evaluate/leave_clocks_out.h
     joulecast/evaluate/leave_device_out.h
+    joulecast/evaluate/network_curves.h
     joulecast/evaluate/network_levels.h
     joulecast/evaluate/slow_operations.h
     joulecast/evaluate/summed_networks.h
@@ -201,16 +202,19 @@ set(joulecast_headers
     joulecast/predict/by_model.h
     joulecast/predict/bytes.h
     joulecast/predict/calibrate_networks.h
+    joulecast/predict/calibrate_ratios.h
     joulecast/predict/choose_model.h
     joulecast/predict/clock_balance.h
     joulecast/predict/clock_sweeps.h
     joulecast/predict/compose.h
     joulecast/predict/device_power.h
+    joulecast/predict/evidence_shares.h
     joulecast/predict/fit_hosts.h
     joulecast/predict/fit_models.h
     joulecast/predict/fit_over_clocks.h
     joulecast/predict/forecast_cache.h
     joulecast/predict/forecast_calls.h
+    joulecast/predict/forecast_curve.h
     joulecast/predict/forecast_log.h
     joulecast/predict/forecast_memory.h
     joulecast/predict/forecast_network.h
@@ -219,6 +223,7 @@ set(joulecast_headers
     joulecast/predict/forecaster.h
     joulecast/predict/forest_bytes.h
     joulecast/predict/forward_kernels.h
+    joulecast/predict/held_out_operations.h
     joulecast/predict/hosts.h
     joulecast/predict/issue_order.h
     joulecast/predict/jcp.h
@@ -230,11 +235,13 @@ set(joulecast_headers
     joulecast/predict/jcp_parts.h
     joulecast/predict/jcp_pooled.h
     joulecast/predict/law_of_any.h
+    joulecast/predict/log_interval.h
     joulecast/predict/mapped_file.h
     joulecast/predict/measured_networks.h
     joulecast/predict/measured_operations.h
     joulecast/predict/model.h
     joulecast/predict/network_difference.h
+    joulecast/predict/network_ratios.h
     joulecast/predict/optimizer_update.h
     joulecast/predict/outliers.h
     joulecast/predict/over_clocks.h
@@ -250,8 +257,11 @@ set(joulecast_headers
     joulecast/predict/published/method.h
     joulecast/predict/published/subject.h
     joulecast/predict/published/train_published.h
+    joulecast/predict/ratio_spread.h
+    joulecast/predict/relative_cost.h
     joulecast/predict/residual_prior.h
     joulecast/predict/residual_process.h
+    joulecast/predict/rows_over_clocks.h
     joulecast/predict/step_part.h
     joulecast/predict/timeline_at_point.h
     joulecast/predict/train.h
@@ -275,6 +285,7 @@ set(joulecast_headers
     joulecast/profile/request.h
     joulecast/profile/session.h
     joulecast/profile/sweep.h
+    joulecast/profile/sweep_run.h
     joulecast/recommend/apply.h
     joulecast/recommend/candidate.h
     joulecast/recommend/chance.h
@@ -293,6 +304,7 @@ set(joulecast_headers
     joulecast/report/shares.h
     joulecast/report/sparkline.h
     joulecast/report/table.h
+    joulecast/report/thesis_clocks.h
     joulecast/report/treemap.h
     joulecast/units/digits.h
     joulecast/units/normal.h

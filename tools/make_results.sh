@@ -217,7 +217,8 @@ decisions() {
 summary() {
     {
         printf '\n    joulecast %s\n\n```text\n' "${*//$work\//}"
-        "$joulecast" "$@" 2>>"$work/messages" | awk '/^mode  /{inside = 1} inside && /^$/{exit} inside'
+        "$joulecast" "$@" 2>>"$work/messages" | awk '/^mode  /{inside = 1} inside == 1 && /^$/{inside = 0} /^Ratios over/{print ""; inside = 2}
+                inside == 2 && /^$/ && seen++{exit} inside'
         printf '```\n'
     } >>"$result"
 }

@@ -228,6 +228,15 @@ NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* cons
     return result;
 }
 
+/// Adds ratios and curves over the clocks, by forecasts that know none of these measurements.
+void compare_over_clocks(const DeviceModel& device, std::span<const Feature* const> columns,
+                         std::span<const TrainingNetwork> networks, NetworkValidation& validation) {
+    const MeasuredOperations none;
+    ForecastCache known(device, columns, none);
+    std::ranges::move(network_ratios(known, networks), std::back_inserter(validation.ratios));
+    std::ranges::move(network_curves(known, networks), std::back_inserter(validation.curves));
+}
+
 bool is_at(const TrainingNetwork& network, std::span<const TrainingNetwork> some) {
     return std::ranges::any_of(some, [&](const TrainingNetwork& other) {
         const NetworkMeasurement& a = network.measurement;
@@ -343,6 +352,10 @@ NetworkValidation validate_networks(const Device& device, const OperatingPoint& 
             append_networks(trained.published, network, device, setting, validation.baselines);
             if (lattuada) validation.baselines.push_back(forecast_network(*lattuada, network, device));
         }
+        std::vector<TrainingNetwork> left_out;
+        std::ranges::copy_if(networks, std::back_inserter(left_out),
+                             [&](const TrainingNetwork& n) { return n.measurement.model == model; });
+        compare_over_clocks(trained.model, columns, left_out, validation);
         ++fold;
         if (settings.progress) settings.progress(fold, groups.size());
     }
@@ -396,6 +409,7 @@ NetworkValidation score_networks(const DeviceModel& device, std::span<const Feat
         if (!device.over_clocks && !is_at(network, at_highest)) continue;
         validation.compositions.push_back(composition_sample(device, columns, network, measured));
     }
+    compare_over_clocks(device, columns, networks, validation);
     return validation;
 }
 

@@ -13,6 +13,8 @@
 #include "joulecast/evaluate/accuracy.h"
 #include "joulecast/evaluate/baseline_networks.h"
 #include "joulecast/evaluate/composition.h"
+#include "joulecast/evaluate/network_curves.h"
+#include "joulecast/predict/network_ratios.h"
 #include "joulecast/predict/predictor.h"
 #include "joulecast/predict/train.h"
 
@@ -88,6 +90,8 @@ struct NetworkValidation {
     std::vector<OutOfFoldRow> operations;  ///< of each network while it was out
     std::vector<BaselineNetwork> baselines;
     std::vector<CompositionSample> compositions;  ///< of every network, for compare_compositions()
+    std::vector<NetworkRatio> ratios;             ///< of those measured at two clocks or more
+    std::vector<NetworkCurve> curves;             ///< of the same
 };
 
 /// Each network in turn, at all its batches, modes and precisions: no row in the group of any of its operations is

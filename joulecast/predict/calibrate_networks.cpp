@@ -16,6 +16,7 @@
 #include "joulecast/predict/forecast_calls.h"
 #include "joulecast/predict/forecast_memory.h"
 #include "joulecast/predict/forecast_network.h"
+#include "joulecast/predict/held_out_operations.h"
 #include "joulecast/predict/over_clocks.h"
 #include "joulecast/units/normal.h"
 
@@ -48,29 +49,6 @@ constexpr double weight_of_one = squared(tamed_beyond / 0.15);
 /// A loop of one call issues it slower than a network does, by how much depends on how the loop was written: by half
 /// is nothing unusual.
 constexpr double weight_of_one_for_host = squared(tamed_beyond / 0.7);
-
-MeasuredOperations held_out_operations(std::span<const TrainingRow> rows, std::span<const HeldOutTime> held_out) {
-    MeasuredOperations times;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const HeldOutTime& held = held_out[i];
-        if (std::isnan(held.log_value)) continue;
-        const double half = held.half_width;
-        MeasuredOperation one;
-        one.time = {Seconds(std::exp(held.log_value)), Seconds(std::exp(held.log_value - half)),
-                    Seconds(std::exp(held.log_value + half))};
-        if (!std::isnan(held.log_watts)) {
-            const double watts_half = held.watts_half_width;
-            one.power = {Watts(std::exp(held.log_watts)), Watts(std::exp(held.log_watts - watts_half)),
-                         Watts(std::exp(held.log_watts + watts_half))};
-        }
-        MeasuredOperation& known = times[rows[i].operation.signature];
-        known.time = one.time;
-        if (one.power.known()) known.power = one.power;
-        if (rows[i].sm_clock_mhz > 0)
-            known.at_clocks.push_back({rows[i].sm_clock_mhz, rows[i].memory_clock_mhz, one.time, one.power});
-    }
-    return times;
-}
 
 bool is_measured(const NetworkMeasurement& measurement) {
     return (measurement.outcome == Outcome::ok || measurement.outcome == Outcome::unstable) &&

@@ -7,6 +7,7 @@
 #include "joulecast/graph/family.h"
 #include "joulecast/graph/record.h"
 #include "joulecast/graph/strides.h"
+#include "joulecast/physics/law.h"
 
 namespace joulecast {
 namespace {
@@ -64,6 +65,12 @@ KernelTime with_latency(const KernelTime& balance, double kernel_s, const ClockP
     const double latency = explained > 0 ? std::clamp(kernel_s - explained, 0.0, most_latency_s) : kernel_s;
     const double scale = explained > 0 ? (kernel_s - latency) / explained : 0;
     return {balance.compute * scale, balance.memory * scale, latency * x};
+}
+
+double kernel_seconds(const OperationForecast& operation) {
+    if (!std::isnan(operation.kernel_s)) return operation.kernel_s;
+    const double call = operation.cost.device_time.value.value();
+    return beyond_floor(call, std::min(call, operation.cost.host_time.value.value()));
 }
 
 }  // namespace joulecast

@@ -18,4 +18,8 @@ KernelTime clock_balance(const PreparedOperation& operation, const Device& devic
 KernelTime with_latency(const KernelTime& balance, double kernel_s, const ClockParameters& parameters, double x,
                         double y);
 
+/// What the device works for a call: where that is not known apart, its time beyond what the host takes to issue it.
+/// Seconds.
+double kernel_seconds(const OperationForecast& operation);
+
 }  // namespace joulecast

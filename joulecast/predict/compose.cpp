@@ -5,6 +5,7 @@
 
 #include "joulecast/graph/family.h"
 #include "joulecast/physics/law.h"
+#include "joulecast/predict/log_interval.h"
 #include "joulecast/units/normal.h"
 
 namespace joulecast {
@@ -74,11 +75,7 @@ double spread_90(double sigma) {
 
 template <class Unit>
 double log_sigma(const Estimate<Unit>& estimate) {
-    const double value = estimate.value.value();
-    if (!(value > 0)) return 0;
-    const double up = std::log(estimate.high.value() / value);
-    const double down = estimate.low.value() > 0 ? std::log(value / estimate.low.value()) : up;
-    return std::max(0.0, (up + down) / 2 / normal_90);
+    return log_half_width(estimate) / normal_90;
 }
 template double log_sigma(const Estimate<Seconds>& estimate);
 template double log_sigma(const Estimate<Watts>& estimate);

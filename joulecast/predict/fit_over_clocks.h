@@ -1,23 +1,13 @@
 #pragma once
 
-#include <cstddef>
 #include <span>
-#include <vector>
 
+#include "joulecast/predict/rows_over_clocks.h"
 #include "joulecast/predict/train.h"
 
 namespace joulecast {
 
-// Learning from operations that were measured at several clocks (over_clocks.h).
-
-/// Whether the rows were measured at several clocks: rows that were asked for different clocks or power limits ran at
-/// clocks more than 2 % apart, or a tenth of the operations ran at clocks more than 3 % apart, as another program had
-/// set them. Always false for a CPU.
-bool differ_in_clocks(const Device& device, std::span<const TrainingRow> rows);
-
-/// The clocks of the rows: those within 1.5 % are one, few rows between are left out, at most eight core clocks for
-/// each memory clock.
-std::vector<TrainedClock> trained_clocks(std::span<const TrainingRow> rows);
+// What a model over clocks (over_clocks.h) takes from rows at several clocks before its forests.
 
 /// For rows at several clocks the frame with `over_clocks`, with the highest clocks as its point, and with `clocks`:
 /// idle power as measured beside the rows, voltage and bandwidth over the clock fitted to operations and networks that
@@ -25,24 +15,8 @@ std::vector<TrainedClock> trained_clocks(std::span<const TrainingRow> rows);
 DeviceModel frame_over_clocks(DeviceModel frame, std::span<const TrainingRow> rows,
                               std::span<const TrainingNetwork> networks);
 
-/// Rows that the frame can learn from, each at its own clocks. Over clocks: those whose clock is known. Of rows that
-/// differ in power limits or clocks that nobody read: those of the highest setting alone.
-std::vector<TrainingRow> at_own_clocks(const DeviceModel& frame, std::span<const TrainingRow> rows);
-/// How many rows that leaves out, and why; empty where it leaves out none.
-std::string rows_left_out(const DeviceModel& frame, std::span<const TrainingRow> rows);
-
-/// The networks that calibrate the frame: over clocks all whose clock is known, else of each the runs at the highest.
-std::vector<TrainingNetwork> at_learnt_clocks(const DeviceModel& frame, std::span<const TrainingNetwork> networks);
-
 /// Coefficients of dynamic_watts() by least squares on the relative error of the rows' power. `device` has its laws,
 /// its clocks and over_clocks. All zero with fewer than 20 rows.
 DynamicPower fit_dynamic_power(const DeviceModel& device, std::span<const TrainingRow> rows);
-
-/// A row as forecasts of the model take it: at its own clocks.
-PreparedOperation at_own_clocks(const DeviceModel& device, const TrainingRow& row);
-/// The point of a network with its clocks as read, else as asked for.
-OperatingPoint clocks_of(const NetworkMeasurement& network);
-/// Where a network was measured; the highest clocks where nobody read them.
-ClockPlace place_of(const DeviceModel& device, const NetworkMeasurement& network);
 
 }  // namespace joulecast

@@ -16,6 +16,7 @@
 #include "joulecast/predict/at_point.h"
 #include "joulecast/predict/compose.h"
 #include "joulecast/predict/device_power.h"
+#include "joulecast/predict/evidence_shares.h"
 #include "joulecast/predict/forecast_cache.h"
 #include "joulecast/predict/forecast_calls.h"
 #include "joulecast/predict/hosts.h"
@@ -34,21 +35,6 @@ void note_unknown(NetworkForecast& forecast) {
     }
     forecast.unknown_operations.assign(names.begin(), names.end());
     forecast.lower_bound = forecast.unknown_nodes > 0;
-}
-
-/// `added_s`: what a host adds to the sum of the operations.
-void share_evidence(NetworkForecast& forecast, double added_s) {
-    double total = 0;
-    for (const OperationForecast& operation : forecast.operations) {
-        const double time = operation.cost.device_time.value.value() * static_cast<double>(operation.count);
-        forecast.evidence_share[operation.evidence] += time;
-        total += time;
-    }
-    if (added_s > 0) {
-        forecast.evidence_share[forecast.host_evidence] += added_s;
-        total += added_s;
-    }
-    for (auto& [evidence, share] : forecast.evidence_share) share = total > 0 ? share / total : 0;
 }
 
 void share_power_evidence(NetworkForecast& forecast) {

@@ -10,6 +10,7 @@
 #include "joulecast/predict/device_power.h"
 #include "joulecast/predict/forecast_log.h"
 #include "joulecast/predict/forecast_unseen.h"
+#include "joulecast/predict/log_interval.h"
 #include "joulecast/predict/over_clocks.h"
 #include "joulecast/predict/published/method.h"
 
@@ -141,17 +142,6 @@ PowerForecast forecast_power(const DeviceModel& device, std::span<const Feature*
             PowerEvidence::shared};
 }
 
-/// Half of the 90 % interval in log; 0 for a value of zero.
-template <class Unit>
-double log_half_width(const Estimate<Unit>& estimate) {
-    if (!(estimate.low.value() > 0)) return 0;
-    return std::log(estimate.high.value() / estimate.low.value()) / 2;
-}
-
-Estimate<Joules> within_log(double value, double half_width) {
-    return {Joules(value), Joules(value * std::exp(-half_width)), Joules(value * std::exp(half_width))};
-}
-
 /// Energy is power times time; their errors are taken as independent.
 void set_energy(const DeviceModel& device, const ClockPlace& clocks, OperationForecast& forecast) {
     if (!forecast.power.known()) return;
@@ -159,13 +149,13 @@ void set_energy(const DeviceModel& device, const ClockPlace& clocks, OperationFo
     const double time = forecast.cost.device_time.value.value();
     const double time_half = log_half_width(forecast.cost.device_time);
     const double power_half = log_half_width(forecast.power);
-    forecast.energy = within_log(watts * time, std::hypot(time_half, power_half));
+    forecast.energy = within_log<Joules>(watts * time, std::hypot(time_half, power_half));
     const double known_idle = power_facts_at(device, clocks).idle_w;
     const double idle = std::isnan(known_idle) ? 0 : known_idle;
     const double above = std::max(0.0, watts - idle);
     // A share of the whole power is a larger share of what is above idle; at idle it is all of it.
     const double above_half = above > 0 ? std::min(largest_half_width, power_half * watts / above) : 0;
-    forecast.cost.dynamic_energy = within_log(above * time, std::hypot(time_half, above_half));
+    forecast.cost.dynamic_energy = within_log<Joules>(above * time, std::hypot(time_half, above_half));
 }
 
 /// Clocks this near count as the one that was measured.
@@ -188,8 +178,7 @@ struct Moved {
 
 template <class Unit>
 Estimate<Unit> scaled_forecast(const Estimate<Unit>& forecast, double log_factor, double half_width) {
-    const double value = forecast.value.value() * std::exp(log_factor);
-    return {Unit(value), Unit(value * std::exp(-half_width)), Unit(value * std::exp(half_width))};
+    return within_log<Unit>(forecast.value.value() * std::exp(log_factor), half_width);
 }
 
 class MeasuredOverClocks {

@@ -277,6 +277,10 @@ void take_section(Predictor& predictor, const JcpSection& section, ByteReader& i
         device.over_clocks = take_over_clocks(in, section.version);
     } else if (tag == "PUBL") {
         current(predictor, in).published = take_published(in);
+    } else if (tag == "RATI") {
+        DeviceModel& device = current(predictor, in);
+        if (!device.over_clocks) in.fail("its errors of ratios come before the clocks that they belong to");
+        device.over_clocks->ratio = take_ratios(in);
     } else if (tag == "POOL") {
         predictor.pooled.push_back(take_pooled(in));
     } else if (tag == "PMOD") {
@@ -346,7 +350,9 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
         out.section("CLCK", [&](ByteWriter& w) { put_clocks(w, *device.clocks); });
         if (!device.clocks->residuals.empty())
             out.section("CRES", [&](ByteWriter& w) { put_residuals(w, device.clocks->residuals); });
-        if (device.over_clocks) out.section("OVCL", [&](ByteWriter& w) { put_over_clocks(w, *device.over_clocks); });
+        if (!device.over_clocks) continue;
+        out.section("OVCL", [&](ByteWriter& w) { put_over_clocks(w, *device.over_clocks); });
+        out.section("RATI", [&](ByteWriter& w) { put_ratios(w, device.over_clocks->ratio); });
     }
     for (const PooledModel& pooled : predictor.pooled) {
         out.section("POOL", [&](ByteWriter& w) { put_pooled(w, pooled); });

@@ -104,4 +104,17 @@ OverClocks take_over_clocks(ByteReader& in, std::uint32_t version) {
     return over;
 }
 
+void put_ratios(ByteWriter& out, const RatioSpread& spread) {
+    for (const double sigma : {spread.time, spread.power, spread.energy}) out.real(sigma);
+}
+
+RatioSpread take_ratios(ByteReader& in) {
+    RatioSpread spread;
+    for (double* sigma : {&spread.time, &spread.power, &spread.energy}) {
+        *sigma = in.real();
+        if (!(*sigma > 0) || !std::isfinite(*sigma)) in.fail("its errors of ratios over the clocks cannot be");
+    }
+    return spread;
+}
+
 }  // namespace joulecast

@@ -24,4 +24,9 @@ void put_over_clocks(ByteWriter& out, const OverClocks& over);
 /// Throws FormatError for fewer than two clocks, clocks out of order and powers that cannot be.
 OverClocks take_over_clocks(ByteReader& in, std::uint32_t version);
 
+/// How far ratios of forecasts at two clocks are off, behind the trained clocks; since version 5.
+void put_ratios(ByteWriter& out, const RatioSpread& spread);
+/// Throws FormatError for what is no positive number.
+RatioSpread take_ratios(ByteReader& in);
+
 }  // namespace joulecast

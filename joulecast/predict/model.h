@@ -18,6 +18,7 @@
 #include "joulecast/physics/law.h"
 #include "joulecast/physics/physical_power.h"
 #include "joulecast/physics/sustained_peak.h"
+#include "joulecast/predict/ratio_spread.h"
 #include "joulecast/predict/residual_process.h"
 
 namespace joulecast {
@@ -200,6 +201,7 @@ struct DynamicPower {
 struct OverClocks {
     std::vector<TrainedClock> trained;  ///< two or more; by memory clock, then by core clock, ascending
     DynamicPower dynamic;               ///< all zero where no power was measured
+    RatioSpread ratio{};                ///< of forecasts at two clocks
     friend bool operator==(const OverClocks&, const OverClocks&) = default;
 };
 

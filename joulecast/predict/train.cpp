@@ -13,6 +13,7 @@
 #include "joulecast/learn/parallel.h"
 #include "joulecast/physics/memory.h"
 #include "joulecast/predict/calibrate_networks.h"
+#include "joulecast/predict/calibrate_ratios.h"
 #include "joulecast/predict/fit_models.h"
 #include "joulecast/predict/fit_over_clocks.h"
 #include "joulecast/predict/over_clocks.h"
@@ -286,7 +287,9 @@ DeviceModel train_device(const Device& device, const OperatingPoint& setting,
     for (const TrainingRow& row : rows) all.push_back(&row);
     DeviceModel trained = fit_chosen_models(frame, all, held_out.scores, settings);
     trained.power = power_facts(trained, all);
-    calibrate_networks(trained, rows, times_of_chosen(trained, rows, held_out), networks);
+    const std::vector<HeldOutTime> times = times_of_chosen(trained, rows, held_out);
+    calibrate_networks(trained, rows, times, networks);
+    calibrate_ratios(trained, rows, times, networks);
     return trained;
 }
 

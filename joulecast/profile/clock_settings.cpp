@@ -99,13 +99,16 @@ std::vector<double> limits(const ClockWish& wish, const protocol::Capabilities& 
 
 }  // namespace
 
-ClockWish parse_clock_wish(const std::string& clocks, const std::string& power_limits) {
+ClockWish parse_clock_wish(const std::string& clocks, const std::string& power_limits,
+                           const std::string& memory_clocks) {
     ClockWish wish;
     wish.all = clocks == "all";
     if (!wish.all && !clocks.empty() && clocks != "current")
         wish.sm_clocks_mhz = numbers(clocks, "--clocks", &wish.single_mhz);
     if (!power_limits.empty() && power_limits != "current")
         wish.power_limits_w = numbers(power_limits, "--power-limits");
+    if (!memory_clocks.empty() && memory_clocks != "current")
+        wish.memory_clocks_mhz = numbers(memory_clocks, "--memory-clocks");
     return wish;
 }
 
@@ -115,9 +118,14 @@ std::vector<ClockSetting> clock_settings(const ClockWish& wish, const protocol::
         throw Error("cannot lock clocks on " + worker.device.id + ": " +
                     (worker.clocks_missing_reason.empty() ? "its worker sets none" : worker.clocks_missing_reason) +
                     ". Run as root, or measure at the current clock with --clocks current.");
+    std::vector<double> memory_clocks = wish.memory_clocks_mhz;
+    if (memory_clocks.empty()) memory_clocks.push_back(ClockSetting{}.memory_clock_mhz);
     std::vector<ClockSetting> all;
-    for (const double clock : clocks(wish, worker))
-        for (const double limit : limits(wish, worker)) all.push_back({clock, ClockSetting{}.memory_clock_mhz, limit});
+    for (const double memory : memory_clocks) {
+        for (const double clock : clocks(wish, worker)) {
+            for (const double limit : limits(wish, worker)) all.push_back({clock, memory, limit});
+        }
+    }
     return all;
 }
 

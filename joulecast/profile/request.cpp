@@ -65,6 +65,9 @@ bool apply(HowToMeasure& how, const std::string& key, const std::string& value) 
     } else if (key == "power-limits") {
         (void)parse_clock_wish("", value);
         how.power_limits = value;
+    } else if (key == "memory-clocks") {
+        (void)parse_clock_wish("", "", value);
+        how.memory_clocks = value;
     } else {
         return false;
     }
@@ -112,7 +115,7 @@ void apply(ProfileRequest& request, const std::string& key, const std::string& v
         throw UsageError(
             "unknown setting '" + key +
             "'. There are: models, operation, set, mode, precision, operations, networks, augment, probe, budget, "
-            "host, method, optimizer, meter, clocks, power-limits");
+            "host, method, optimizer, meter, clocks, power-limits, memory-clocks");
     }
 }
 
@@ -201,7 +204,8 @@ HowToMeasure together(const HowToMeasure& one, const HowToMeasure& other) {
             either(one.optimizer, other.optimizer, "optimizer"),
             either(one.meter, other.meter, "meter"),
             either(one.clocks, other.clocks, "clocks"),
-            either(one.power_limits, other.power_limits, "power-limits")};
+            either(one.power_limits, other.power_limits, "power-limits"),
+            either(one.memory_clocks, other.memory_clocks, "memory-clocks")};
 }
 
 ProfileRequest read_plan(std::istream& input, const std::string& name) {

@@ -19,9 +19,9 @@ namespace joulecast {
 struct HowToMeasure {
     std::optional<Host> host;
     std::optional<Method> method;
-    std::optional<Optimizer> optimizer;               ///< of networks in training
-    std::optional<std::string> meter;                 ///< "auto", "none", or a name that check_meter_name takes
-    std::optional<std::string> clocks, power_limits;  ///< texts that parse_clock_wish takes
+    std::optional<Optimizer> optimizer;  ///< of networks in training
+    std::optional<std::string> meter;    ///< "auto", "none", or a name that check_meter_name takes
+    std::optional<std::string> clocks, power_limits, memory_clocks;  ///< texts that parse_clock_wish takes
 };
 
 /// What both say; throws UsageError where they contradict each other, since a sweep has one of each.

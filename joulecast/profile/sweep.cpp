@@ -2,34 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <random>
 #include <type_traits>
 #include <utility>
 
 #include "joulecast/dataset/columns.h"
 #include "joulecast/dataset/repeat_spread.h"
 #include "joulecast/error.h"
-#include "joulecast/profile/checked_answer.h"
-#include "joulecast/profile/first_pass.h"
 #include "joulecast/profile/found_clocks.h"
 #include "joulecast/profile/larger_batch.h"
-#include "joulecast/profile/other_machine.h"
-#include "joulecast/profile/reference_watch.h"
-#include "joulecast/profile/session.h"
-#include "joulecast/units/time_stamp.h"
+#include "joulecast/profile/sweep_run.h"
 
 namespace joulecast {
 namespace {
-
-/// A row that is to be measured once more.
-struct Doubtful {
-    std::int64_t row = 0;
-    const PlannedOperation* operation = nullptr;  ///< one of the two
-    const PlannedNetwork* network = nullptr;
-    std::string why;
-    ReferenceRow first;  ///< of an operation: its time, should it be drawn for a repeat
-};
 
 std::string label(const PlannedOperation& planned) {
     return signature(planned.operation);
@@ -41,451 +25,272 @@ std::string label(const PlannedNetwork& planned) {
            asked.precision;
 }
 
-std::string percent(double share) {
-    return std::to_string(std::lround(100 * std::abs(share))) + " % " + (share < 0 ? "less" : "more");
+}  // namespace
+
+SweepResult SweepRun::run() {
+    const auto total = static_cast<std::int64_t>(plan_.operations.size() + plan_.networks.size());
+    progress_.start(total, plan_.cost_s);
+    started_s_ = settings_.now_s();
+    if (const auto rows = dataset_.rows_without_clock(settings_.point.device); rows > 0)
+        progress_.note(std::to_string(rows) + " stored measurements of " + settings_.point.device +
+                       " do not tell their clock, others do: they count as measured at any clock that is asked for "
+                       "as it is. joulecast info tells whose they are.");
+    networks_left_s_ = plan_.networks_cost_s();
+    rough_ = plan_.rough;
+    for (const OperationRow& row : dataset_.operations(settings_.point.device))
+        if (ran_out_of_memory(row.measurement)) too_large_.push_back(row.measurement.operation);
+    for (const NetworkRow& row : dataset_.networks(settings_.point.device))
+        if (ran_out_of_memory(row.measurement)) too_large_networks_.push_back(row.measurement);
+    for (std::size_t stage = 0; stage < plan_.stages.size(); ++stage) run_stage(stage);
+    progress_.stop();
+    result_.left = total - handled_;
+    result_.interrupted = settings_.interrupted();
+    const RepeatSpread spread(dataset_.references(settings_.point.device));
+    result_.sigma_between = spread.of(settings_.point.device, session_.provenance().session);
+    return result_;
 }
 
-class Sweep {
-  public:
-    Sweep(const Plan& plan, Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings, Progress& progress)
-        : plan_(plan),
-          dataset_(dataset),
-          settings_(settings),
-          progress_(progress),
-          session_(supervisor, dataset, settings, progress) {}
+bool SweepRun::ran_out_of_memory(const auto& measurement) const {
+    return measurement.outcome == Outcome::out_of_memory && measurement.asked.engine == settings_.point.engine;
+}
 
-    SweepResult run() {
-        const auto total = static_cast<std::int64_t>(plan_.operations.size() + plan_.networks.size());
-        progress_.start(total, plan_.cost_s);
-        started_s_ = settings_.now_s();
-        if (const auto rows = dataset_.rows_without_clock(settings_.point.device); rows > 0)
-            progress_.note(std::to_string(rows) + " stored measurements of " + settings_.point.device +
-                           " do not tell their clock, others do: they count as measured at any clock that is asked for "
-                           "as it is. joulecast info tells whose they are.");
-        networks_left_s_ = plan_.networks_cost_s();
-        rough_ = plan_.rough;
-        for (const OperationRow& row : dataset_.operations(settings_.point.device))
-            if (ran_out_of_memory(row.measurement)) too_large_.push_back(row.measurement.operation);
-        for (const NetworkRow& row : dataset_.networks(settings_.point.device))
-            if (ran_out_of_memory(row.measurement)) too_large_networks_.push_back(row.measurement);
-        for (std::size_t stage = 0; stage < plan_.stages.size(); ++stage) run_stage(stage);
-        progress_.stop();
-        result_.left = total - handled_;
-        result_.interrupted = settings_.interrupted();
-        const RepeatSpread spread(dataset_.references(settings_.point.device));
-        result_.sigma_between = spread.of(settings_.point.device, session_.provenance().session);
-        return result_;
+void SweepRun::run_stage(std::size_t stage) {
+    measure_by_plan(stage);
+    const double networks_later_s = plan_.networks_cost_s(stage + 1);
+    if (stage_) {
+        // What came after the last repeat has none behind it yet.
+        if (!settings_.interrupted() && watch_.unchecked_since(measured_s_)) repeat_reference();
+        const std::size_t draws = std::min(most_drawn, good_.size() / 10);
+        for (std::size_t i = 0; i < draws && !ended(networks_later_s); ++i) repeat_drawn();
+        repeat_doubtful(networks_later_s);
     }
+    refine(stage);
+    if (stage_ && settings_.pace_interval_s && !settings_.interrupted()) look_at_pace();
+    stage_.reset();
+    good_.clear();
+}
 
-  private:
-    /// What another engine could not hold tells nothing.
-    bool ran_out_of_memory(const auto& measurement) const {
-        return measurement.outcome == Outcome::out_of_memory && measurement.asked.engine == settings_.point.engine;
+void SweepRun::measure_by_plan(std::size_t stage) {
+    if (plan_.first_pass_s) session_.measure_by(first_pass_settings(settings_.measure, *plan_.first_pass_s));
+    std::vector<const PlannedNetwork*> networks;
+    for (const PlannedNetwork& planned : plan_.networks)
+        if (planned.stage == stage) networks.push_back(&planned);
+    const auto operations =
+        static_cast<std::size_t>(std::ranges::count(plan_.operations, stage, &PlannedOperation::stage));
+    std::vector<const PlannedOperation*> skipped;
+    std::size_t done = 0, networks_done = 0;
+    const auto measure_network = [&] {
+        const PlannedNetwork& planned = *networks[networks_done++];
+        networks_left_s_ -= planned.cost_s;
+        if (!ended(0)) measure(planned);
+    };
+    for (std::size_t i = 0; i < plan_.operations.size(); ++i) {
+        if (plan_.operations[i].stage != stage) continue;
+        // The k-th of n in the middle of the k-th part of the operations.
+        while (settings_.budget_s && networks_done < networks.size() &&
+               (2 * networks_done + 1) * operations <= 2 * done * networks.size())
+            measure_network();
+        if (ended(networks_left_s_) || !affordable(i, networks_left_s_))
+            skipped.push_back(&plan_.operations[i]);
+        else
+            measure(plan_.operations[i]);
+        ++done;
     }
+    while (networks_done < networks.size()) measure_network();
+    // The pace was better than it looked.
+    std::ranges::stable_sort(skipped, [](const auto* a, const auto* b) { return matters_more(*a, *b); });
+    for (const PlannedOperation* planned : skipped)
+        if (!ended(std::max(networks_left_s_, for_later_s(stage)))) measure(*planned);
+}
 
-    void run_stage(std::size_t stage) {
-        measure_by_plan(stage);
-        const double networks_later_s = plan_.networks_cost_s(stage + 1);
-        if (stage_) {
-            // What came after the last repeat has none behind it yet.
-            if (!settings_.interrupted() && watch_.unchecked_since(measured_s_)) repeat_reference();
-            const std::size_t draws = std::min(most_drawn, good_.size() / 10);
-            for (std::size_t i = 0; i < draws && !ended(networks_later_s); ++i) repeat_drawn();
-            repeat_doubtful(networks_later_s);
+double SweepRun::for_later_s(std::size_t stage) const {
+    const double part = static_cast<double>(stage + 1) / static_cast<double>(plan_.stages.size());
+    return settings_.budget_s.value_or(0) * (1 - part);
+}
+
+void SweepRun::refine(std::size_t stage) {
+    std::vector<RoughOperation> list;
+    for (const RoughOperation& rough : rough_)
+        if (rough.planned.stage == stage) list.push_back(rough);
+    if (list.empty() || ended(for_later_s(stage))) return;
+    std::ranges::stable_sort(list, std::ranges::greater(), &RoughOperation::weight_s);
+    progress_.note("measuring longer what errs most in the networks' time" +
+                   (settings_.budget_s ? ", for " + duration_text(*settings_.budget_s - for_later_s(stage) -
+                                                                  (settings_.now_s() - started_s_))
+                                       : std::string()));
+    session_.measure_by(settings_.measure);
+    for (const RoughOperation& rough : list) {
+        get_ready(rough.planned);
+        if (ended(for_later_s(stage))) return;
+        progress_.working_on(label(rough.planned), 0);
+        const Measurement answer = ask(rough.planned);
+        if (settings_.interrupted() && !is_timed(answer.outcome)) return;
+        if (!is_timed(answer.outcome)) continue;  // the short one stays
+        dataset_.replace(rough.row, answer, session_.provenance());
+        ++result_.refined;
+    }
+}
+
+bool SweepRun::ended(double reserved_s) const {
+    if (settings_.interrupted()) return true;
+    return settings_.budget_s && settings_.now_s() - started_s_ + reserved_s >= *settings_.budget_s;
+}
+
+bool SweepRun::affordable(std::size_t index, double reserved_s) const {
+    constexpr std::int64_t enough_to_know = 10;
+    if (!settings_.budget_s || handled_ < enough_to_know) return true;
+    const double elapsed_s = settings_.now_s() - started_s_;
+    const double mean_s = elapsed_s / static_cast<double>(handled_);
+    const double left_s = *settings_.budget_s - reserved_s - elapsed_s;
+    const std::size_t remaining = plan_.operations.size() - index;
+    const auto fitting = static_cast<std::size_t>(std::max(0.0, left_s / mean_s));
+    if (fitting >= remaining) return true;
+    std::size_t larger = 0;
+    for (std::size_t i = index; i < plan_.operations.size(); ++i)
+        if (matters_more(plan_.operations[i], plan_.operations[index])) ++larger;
+    return larger < fitting;
+}
+
+template <class Planned>
+void SweepRun::get_ready(const Planned& planned) {
+    if (stage_ != planned.stage) {
+        OperatingPoint point = planned.point;
+        point.math = settings_.point.math;  // the reference stays the same whatever comes first
+        session_.enter(point);
+        stage_ = planned.stage;
+        watch_ = {};
+        looked_in_.clear();
+    }
+    look_at_clocks(planned);
+    while (watch_.due(settings_.now_s()) && !ended(0)) {
+        repeat_reference();
+        if (!ended(0)) repeat_drawn();
+    }
+    if (settings_.pace_interval_s && settings_.now_s() - looked_at_pace_s_ >= *settings_.pace_interval_s && !ended(0))
+        look_at_pace();
+}
+
+template <class Planned>
+void SweepRun::look_at_clocks(const Planned& planned) {
+    const FoundClocks& planned_at = plan_.stages[planned.stage].found;
+    if (std::isnan(planned_at.sm_clock_mhz) || !std::isnan(planned.point.sm_clock_mhz)) return;
+    if (looked_in_ == session_.provenance().session || settings_.interrupted()) return;
+    looked_in_ = session_.provenance().session;
+    const Measurement answer = believable(session_.measure_light());
+    if (!is_timed(answer.outcome) || settings_.interrupted()) return;
+    store_reference(answer, false);
+    const FoundClocks now = found_clocks(answer);
+    const bool limit_is_ours = !std::isnan(planned.point.power_limit_w);
+    if (!limit_is_ours && !same_found_clock(now.sm_clock_mhz, planned_at.sm_clock_mhz))
+        progress_.note("the device is let run at " + std::to_string(std::lround(now.sm_clock_mhz)) + " MHz now, not " +
+                       std::to_string(std::lround(planned_at.sm_clock_mhz)) +
+                       " as when this was planned: another program sets its clock. What is measured is stored with "
+                       "the clock that is read; the same command measures what is missing at it.");
+}
+
+Measurement SweepRun::ask(const PlannedOperation& planned) {
+    return checked(session_.measure(planned), planned.operation, planned.point);
+}
+
+NetworkMeasurement SweepRun::ask(const PlannedNetwork& planned) {
+    return checked(session_.measure(planned), describe(planned));
+}
+
+template <class Result>
+std::int64_t SweepRun::store(const Result& result) {
+    const std::int64_t row = dataset_.insert(result, session_.provenance());
+    ++handled_;
+    if (result.outcome == Outcome::inferred) {
+        ++result_.inferred;
+    } else {
+        ++(is_timed(result.outcome) ? result_.measured : result_.failed);
+    }
+    progress_.finished(is_timed(result.outcome) ? "" : std::string(name(result.outcome)) + ": " + result.message);
+    return row;
+}
+
+template <class Result>
+void SweepRun::store(const Result& result, Doubtful row) {
+    if (settings_.require_energy && is_timed(result.outcome) && !result.energy)
+        throw Error("energy could not be measured: " + result.energy_missing_reason +
+                    ". Without --require-energy time and memory are measured.");
+    row.row = store(result);
+    if (!is_timed(result.outcome)) return;
+    measured_s_ = settings_.now_s();
+    if (result.conditions.limited_by == LimitedBy::thermal) {
+        row.why = "heat throttled the first time";
+        doubtful_.push_back(row);
+    } else {
+        since_good_.push_back(row);
+        if constexpr (std::is_same_v<Result, Measurement>) {
+            if (plan_.first_pass_s && is_rough(result, plan_.energy_wanted))
+                rough_.push_back({row.row, *row.operation, error_s(result, plan_.energy_wanted)});
         }
-        refine(stage);
-        if (stage_ && settings_.pace_interval_s && !settings_.interrupted()) look_at_pace();
-        stage_.reset();
-        good_.clear();
     }
+}
 
-    /// Networks come after the operations, with a budget between them: both then meet the same machine. What they will
-    /// take is kept for them.
-    void measure_by_plan(std::size_t stage) {
-        if (plan_.first_pass_s) session_.measure_by(first_pass_settings(settings_.measure, *plan_.first_pass_s));
-        std::vector<const PlannedNetwork*> networks;
-        for (const PlannedNetwork& planned : plan_.networks)
-            if (planned.stage == stage) networks.push_back(&planned);
-        const auto operations =
-            static_cast<std::size_t>(std::ranges::count(plan_.operations, stage, &PlannedOperation::stage));
-        std::vector<const PlannedOperation*> skipped;
-        std::size_t done = 0, networks_done = 0;
-        const auto measure_network = [&] {
-            const PlannedNetwork& planned = *networks[networks_done++];
-            networks_left_s_ -= planned.cost_s;
-            if (!ended(0)) measure(planned);
-        };
-        for (std::size_t i = 0; i < plan_.operations.size(); ++i) {
-            if (plan_.operations[i].stage != stage) continue;
-            // The k-th of n in the middle of the k-th part of the operations.
-            while (settings_.budget_s && networks_done < networks.size() &&
-                   (2 * networks_done + 1) * operations <= 2 * done * networks.size())
-                measure_network();
-            if (ended(networks_left_s_) || !affordable(i, networks_left_s_))
-                skipped.push_back(&plan_.operations[i]);
-            else
-                measure(plan_.operations[i]);
-            ++done;
-        }
-        while (networks_done < networks.size()) measure_network();
-        // The pace was better than it looked.
-        std::ranges::stable_sort(skipped, [](const auto* a, const auto* b) { return matters_more(*a, *b); });
-        for (const PlannedOperation* planned : skipped)
-            if (!ended(std::max(networks_left_s_, for_later_s(stage)))) measure(*planned);
-    }
+bool SweepRun::abandoned(Outcome outcome) const {
+    return settings_.interrupted() && outcome == Outcome::crashed;
+}
 
-    /// The part of the budget that belongs to the stages behind it.
-    double for_later_s(std::size_t stage) const {
-        const double part = static_cast<double>(stage + 1) / static_cast<double>(plan_.stages.size());
-        return settings_.budget_s.value_or(0) * (1 - part);
-    }
+bool SweepRun::is_stored(const PlannedOperation& planned) const {
+    return dataset_.contains(
+        key_of(planned.operation, planned.point, settings_.measure.method, plan_.stages[planned.stage].found));
+}
 
-    /// The second pass: what is left of this stage's part of the budget goes to the operations whose error weighs most.
-    void refine(std::size_t stage) {
-        std::vector<RoughOperation> list;
-        for (const RoughOperation& rough : rough_)
-            if (rough.planned.stage == stage) list.push_back(rough);
-        if (list.empty() || ended(for_later_s(stage))) return;
-        std::ranges::stable_sort(list, std::ranges::greater(), &RoughOperation::weight_s);
-        progress_.note("measuring longer what errs most in the networks' time" +
-                       (settings_.budget_s ? ", for " + duration_text(*settings_.budget_s - for_later_s(stage) -
-                                                                      (settings_.now_s() - started_s_))
-                                           : std::string()));
-        session_.measure_by(settings_.measure);
-        for (const RoughOperation& rough : list) {
-            get_ready(rough.planned);
-            if (ended(for_later_s(stage))) return;
-            progress_.working_on(label(rough.planned), 0);
-            const Measurement answer = ask(rough.planned);
-            if (settings_.interrupted() && !is_timed(answer.outcome)) return;
-            if (!is_timed(answer.outcome)) continue;  // the short one stays
-            dataset_.replace(rough.row, answer, session_.provenance());
-            ++result_.refined;
-        }
-    }
+bool SweepRun::is_stored(const PlannedNetwork& planned) const {
+    return dataset_.contains(describe(planned), settings_.measure.method, plan_.stages[planned.stage].found);
+}
 
-    bool ended(double reserved_s) const {
-        if (settings_.interrupted()) return true;
-        return settings_.budget_s && settings_.now_s() - started_s_ + reserved_s >= *settings_.budget_s;
-    }
+void SweepRun::skip() {
+    ++handled_;
+    progress_.finished("");
+}
 
-    /// When operations take longer than planned, those with the smallest shares are left: the order is random, and
-    /// the end of the budget would else hit any of them.
-    bool affordable(std::size_t index, double reserved_s) const {
-        constexpr std::int64_t enough_to_know = 10;
-        if (!settings_.budget_s || handled_ < enough_to_know) return true;
-        const double elapsed_s = settings_.now_s() - started_s_;
-        const double mean_s = elapsed_s / static_cast<double>(handled_);
-        const double left_s = *settings_.budget_s - reserved_s - elapsed_s;
-        const std::size_t remaining = plan_.operations.size() - index;
-        const auto fitting = static_cast<std::size_t>(std::max(0.0, left_s / mean_s));
-        if (fitting >= remaining) return true;
-        std::size_t larger = 0;
-        for (std::size_t i = index; i < plan_.operations.size(); ++i)
-            if (matters_more(plan_.operations[i], plan_.operations[index])) ++larger;
-        return larger < fitting;
-    }
-
-    /// The worker stands at the point of what comes next, and the machine has been looked at lately.
-    template <class Planned>
-    void get_ready(const Planned& planned) {
-        if (stage_ != planned.stage) {
-            OperatingPoint point = planned.point;
-            point.math = settings_.point.math;  // the reference stays the same whatever comes first
-            session_.enter(point);
-            stage_ = planned.stage;
-            watch_ = {};
-            looked_in_.clear();
-        }
-        look_at_clocks(planned);
-        while (watch_.due(settings_.now_s()) && !ended(0)) {
-            repeat_reference();
-            if (!ended(0)) repeat_drawn();
-        }
-        if (settings_.pace_interval_s && settings_.now_s() - looked_at_pace_s_ >= *settings_.pace_interval_s &&
-            !ended(0))
-            look_at_pace();
-    }
-
-    /// How fast the machine is now: stored beside the rows, for joulecast/dataset/pace.h.
-    void look_at_pace() {
-        if (reference_missing_) return;
-        const Measurement answer = believable(session_.measure_pace());
-        looked_at_pace_s_ = settings_.now_s();
-        if (!is_timed(answer.outcome) || settings_.interrupted()) return;
-        store_reference(answer, false);
-        ++result_.references;
-    }
-
-    /// Once in each session, so that its rows tell what the device was let run at.
-    template <class Planned>
-    void look_at_clocks(const Planned& planned) {
-        const FoundClocks& planned_at = plan_.stages[planned.stage].found;
-        if (std::isnan(planned_at.sm_clock_mhz) || !std::isnan(planned.point.sm_clock_mhz)) return;
-        if (looked_in_ == session_.provenance().session || settings_.interrupted()) return;
-        looked_in_ = session_.provenance().session;
-        const Measurement answer = believable(session_.measure_light());
-        if (!is_timed(answer.outcome) || settings_.interrupted()) return;
-        store_reference(answer, false);
-        const FoundClocks now = found_clocks(answer);
-        const bool limit_is_ours = !std::isnan(planned.point.power_limit_w);
-        if (!limit_is_ours && !same_found_clock(now.sm_clock_mhz, planned_at.sm_clock_mhz))
-            progress_.note("the device is let run at " + std::to_string(std::lround(now.sm_clock_mhz)) +
-                           " MHz now, not " + std::to_string(std::lround(planned_at.sm_clock_mhz)) +
-                           " as when this was planned: another program sets its clock. What is measured is stored with "
-                           "the clock that is read; the same command measures what is missing at it.");
-    }
-
-    void repeat_reference() {
-        const Measurement answer = believable(session_.measure_reference());
-        if (answer.outcome == Outcome::crashed || settings_.interrupted()) return watch_.skip(settings_.now_s());
-        if (!is_timed(answer.outcome)) {
-            if (result_.references == 0 && !reference_missing_)
-                progress_.note("the worker cannot measure the reference operation: " + answer.message +
-                               ". How far repeats lie apart stays unknown.");
-            reference_missing_ = true;
-            return watch_.skip(settings_.now_s());
-        }
-        const auto verdict = watch_.add(answer.time.mean_s, answer.time.half_width_s, settings_.now_s());
-        looked_at_pace_s_ = settings_.now_s();
-        if (result_.references == 0) compare_with_earlier_sessions(reference_row(answer));
-        store_reference(answer, verdict != ReferenceWatch::Verdict::good);
-        ++result_.references;
-        if (verdict != ReferenceWatch::Verdict::good) {
-            doubt(verdict);
-        } else {
-            for (const Doubtful& one : since_good_)
-                if (one.operation != nullptr) good_.push_back(one);
-        }
-        since_good_.clear();
-    }
-
-    void compare_with_earlier_sessions(const ReferenceRow& now) {
-        const std::string& device = settings_.point.device;
-        const double ratio = reference_ratio(dataset_.references(device), dataset_.operations(device), now);
-        if (std::isnan(ratio) || (ratio < other_machine_ratio && ratio > 1 / other_machine_ratio)) return;
-        progress_.note("the reference operation takes " + percent(ratio - 1) + " time than in earlier sessions on " +
-                       device +
-                       ". Where that is another machine of the same name, measure it into another database: rows of "
-                       "both will be learned as of one.");
-    }
-
-    static Measurement believable(const Measurement& answer) { return checked(answer, answer.operation, answer.asked); }
-
-    /// One of what was measured well, a second time: a pair tells how far repeats of such operations lie apart.
-    void repeat_drawn() {
-        if (good_.empty() || settings_.measure.method != Method::joulecast) return;
-        std::swap(good_[random_() % good_.size()], good_.back());
-        const Doubtful drawn = good_.back();
-        good_.pop_back();
-        const Measurement answer = believable(session_.repeat(*drawn.operation));
-        if (!is_timed(answer.outcome) || settings_.interrupted()) return;
-        if (drawn.first.provenance.session != session_.provenance().session) return;  // another worker since
-        dataset_.insert_missing({}, {}, {}, {drawn.first, reference_row(answer)});
-    }
-
-    ReferenceRow reference_row(const Measurement& answer) const {
-        ReferenceRow row;
-        row.operation = signature(answer.operation);
-        row.asked = answer.asked;
-        row.real = answer.real;
-        row.asked.device = row.real.device = settings_.point.device;
-        row.asked.engine = row.real.engine = settings_.point.engine;
-        row.started_at = answer.started_at;
-        row.time_mean_s = answer.time.mean_s;
-        row.time_half_width_s = answer.time.half_width_s;
-        row.temperature_c = answer.conditions.temperature_c;
-        row.provenance = session_.provenance();
-        return row;
-    }
-
-    void store_reference(const Measurement& answer, bool drifted) {
-        ReferenceRow row = reference_row(answer);
-        // Told apart by the millisecond; only a worker that computes its answers is quicker.
-        while (row.started_at == last_reference_at_) row.started_at = utc_time_stamp(utc_now_s());
-        last_reference_at_ = row.started_at;
-        row.drifted = drifted;
-        dataset_.insert_missing({}, {}, {}, {row});
-    }
-
-    /// Marks what was measured since the last good repeat.
-    void doubt(ReferenceWatch::Verdict verdict) {
-        const std::string excess = percent(watch_.excess());
-        if (settings_.budget_s && settings_.pace_interval_s) {
-            if (!alarmed_)
-                progress_.note("the machine's pace changes: the reference operation takes " + excess +
-                               " time than at the start. Times are put to one pace when they are read.");
-            alarmed_ = true;
+void SweepRun::measure(const PlannedOperation& planned) {
+    const Operation& operation = planned.operation;
+    progress_.working_on(label(planned), planned.cost_s);
+    if (is_stored(planned)) return skip();
+    for (const Operation& smaller : too_large_)
+        if (is_larger_batch(smaller, operation)) {
+            Measurement inferred;
+            inferred.operation = operation;
+            inferred.asked = inferred.real = planned.point;
+            inferred.outcome = Outcome::inferred;
+            inferred.message = "a smaller batch ran out of memory: " + signature(smaller);
+            store(inferred);
             return;
         }
-        if (!alarmed_)
-            progress_.note("the machine drifts: the reference operation takes " + excess +
-                           " time than at the start. What was measured meanwhile is marked, and measured once more at "
-                           "the end if there is time.");
-        alarmed_ = true;
-        if (verdict == ReferenceWatch::Verdict::settled)
-            progress_.note("the machine stays at the new pace: the reference operation takes " + excess +
-                           " time than at the start.");
-        for (Doubtful& one : since_good_) {
-            one.why = "the reference operation took " + excess + " time than at the start";
-            if (one.operation != nullptr)
-                dataset_.remark_operation(one.row, one.why);
-            else
-                dataset_.remark_network(one.row, one.why);
-            doubtful_.push_back(std::move(one));
+    get_ready(planned);
+    if (settings_.interrupted()) return;
+    const Measurement answer = ask(planned);
+    if (abandoned(answer.outcome)) return;
+    if (answer.outcome == Outcome::out_of_memory) too_large_.push_back(operation);
+    store(answer, {0, &planned, nullptr, "", reference_row(answer)});
+}
+
+void SweepRun::measure(const PlannedNetwork& planned) {
+    const NetworkMeasurement asked = describe(planned);
+    progress_.working_on(label(planned), planned.cost_s);
+    if (is_stored(planned)) return skip();
+    for (const NetworkMeasurement& smaller : too_large_networks_)
+        if (is_larger_batch(smaller, asked)) {
+            NetworkMeasurement inferred = asked;
+            inferred.outcome = Outcome::inferred;
+            inferred.message = "ran out of memory at " + symbols_text(smaller.symbols);
+            store(inferred);
+            return;
         }
-    }
-
-    /// Once more what heat or drift has touched; this time it is kept as it is.
-    void repeat_doubtful(double reserved_s) {
-        std::vector<Doubtful> list = std::exchange(doubtful_, {});
-        since_good_.clear();
-        if (list.empty() || ended(reserved_s)) return;
-        progress_.note("measuring once more: " + std::to_string(list.size()));
-        for (const Doubtful& one : list) {
-            if (ended(reserved_s)) return;
-            const bool done = one.operation != nullptr ? repeat(*one.operation, one) : repeat(*one.network, one);
-            if (done) ++result_.repeated;
-        }
-    }
-
-    template <class Planned>
-    bool repeat(const Planned& planned, const Doubtful& doubtful) {
-        auto answer = ask(planned);
-        if (!is_timed(answer.outcome)) return false;
-        answer.message += (answer.message.empty() ? "" : "; ") + ("measured once more: " + doubtful.why);
-        dataset_.replace(doubtful.row, answer, session_.provenance());
-        return true;
-    }
-
-    Measurement ask(const PlannedOperation& planned) {
-        return checked(session_.measure(planned), planned.operation, planned.point);
-    }
-    NetworkMeasurement ask(const PlannedNetwork& planned) {
-        return checked(session_.measure(planned), describe(planned));
-    }
-
-    template <class Result>
-    std::int64_t store(const Result& result) {
-        const std::int64_t row = dataset_.insert(result, session_.provenance());
-        ++handled_;
-        if (result.outcome == Outcome::inferred) {
-            ++result_.inferred;
-        } else {
-            ++(is_timed(result.outcome) ? result_.measured : result_.failed);
-        }
-        progress_.finished(is_timed(result.outcome) ? "" : std::string(name(result.outcome)) + ": " + result.message);
-        return row;
-    }
-
-    template <class Result>
-    void store(const Result& result, Doubtful row) {
-        if (settings_.require_energy && is_timed(result.outcome) && !result.energy)
-            throw Error("energy could not be measured: " + result.energy_missing_reason +
-                        ". Without --require-energy time and memory are measured.");
-        row.row = store(result);
-        if (!is_timed(result.outcome)) return;
-        measured_s_ = settings_.now_s();
-        if (result.conditions.limited_by == LimitedBy::thermal) {
-            row.why = "heat throttled the first time";
-            doubtful_.push_back(row);
-        } else {
-            since_good_.push_back(row);
-            if constexpr (std::is_same_v<Result, Measurement>) {
-                if (plan_.first_pass_s && is_rough(result, plan_.energy_wanted))
-                    rough_.push_back({row.row, *row.operation, error_s(result, plan_.energy_wanted)});
-            }
-        }
-    }
-
-    /// The user's Ctrl-C reaches the worker too: its death is then no result.
-    bool abandoned(Outcome outcome) const { return settings_.interrupted() && outcome == Outcome::crashed; }
-
-    bool is_stored(const PlannedOperation& planned) const {
-        return dataset_.contains(
-            key_of(planned.operation, planned.point, settings_.measure.method, plan_.stages[planned.stage].found));
-    }
-    bool is_stored(const PlannedNetwork& planned) const {
-        return dataset_.contains(describe(planned), settings_.measure.method, plan_.stages[planned.stage].found);
-    }
-
-    void skip() {
-        ++handled_;
-        progress_.finished("");
-    }
-
-    void measure(const PlannedOperation& planned) {
-        const Operation& operation = planned.operation;
-        progress_.working_on(label(planned), planned.cost_s);
-        if (is_stored(planned)) return skip();
-        for (const Operation& smaller : too_large_)
-            if (is_larger_batch(smaller, operation)) {
-                Measurement inferred;
-                inferred.operation = operation;
-                inferred.asked = inferred.real = planned.point;
-                inferred.outcome = Outcome::inferred;
-                inferred.message = "a smaller batch ran out of memory: " + signature(smaller);
-                store(inferred);
-                return;
-            }
-        get_ready(planned);
-        if (settings_.interrupted()) return;
-        const Measurement answer = ask(planned);
-        if (abandoned(answer.outcome)) return;
-        if (answer.outcome == Outcome::out_of_memory) too_large_.push_back(operation);
-        store(answer, {0, &planned, nullptr, "", reference_row(answer)});
-    }
-
-    void measure(const PlannedNetwork& planned) {
-        const NetworkMeasurement asked = describe(planned);
-        progress_.working_on(label(planned), planned.cost_s);
-        if (is_stored(planned)) return skip();
-        for (const NetworkMeasurement& smaller : too_large_networks_)
-            if (is_larger_batch(smaller, asked)) {
-                NetworkMeasurement inferred = asked;
-                inferred.outcome = Outcome::inferred;
-                inferred.message = "ran out of memory at " + symbols_text(smaller.symbols);
-                store(inferred);
-                return;
-            }
-        get_ready(planned);
-        // A network counts for much: the pace right before it is known.
-        constexpr double fresh_s = 1;
-        if (settings_.pace_interval_s && settings_.now_s() - looked_at_pace_s_ >= fresh_s) look_at_pace();
-        if (settings_.interrupted()) return;
-        const NetworkMeasurement answer = ask(planned);
-        if (abandoned(answer.outcome)) return;
-        if (answer.outcome == Outcome::out_of_memory) too_large_networks_.push_back(answer);
-        store(answer, {0, nullptr, &planned, "", {}});
-    }
-
-    const Plan& plan_;
-    Dataset& dataset_;
-    const SweepSettings& settings_;
-    Progress& progress_;
-    Session session_;
-    ReferenceWatch watch_;
-    std::optional<std::size_t> stage_;  ///< that the worker stands at
-    double started_s_ = 0;
-    double measured_s_ = 0;  ///< when the last measurement ended
-    double looked_at_pace_s_ = -std::numeric_limits<double>::infinity();
-    double networks_left_s_ = 0;  ///< what those still to be measured will take
-    std::vector<RoughOperation> rough_;
-    std::int64_t handled_ = 0;
-    std::string last_reference_at_;
-    std::string looked_in_;  ///< session whose clocks have been looked at
-    bool alarmed_ = false;
-    bool reference_missing_ = false;
-    std::vector<Doubtful> since_good_;  ///< measured since the last good repeat
-    std::vector<Doubtful> doubtful_;
-    std::vector<Doubtful> good_;  ///< operations of this stage that a good repeat of the reference has followed
-    std::mt19937_64 random_{settings_.order_seed};
-    std::vector<Operation> too_large_;
-    std::vector<NetworkMeasurement> too_large_networks_;
-    SweepResult result_;
-};
-
-}  // namespace
+    get_ready(planned);
+    // A network counts for much: the pace right before it is known.
+    constexpr double fresh_s = 1;
+    if (settings_.pace_interval_s && settings_.now_s() - looked_at_pace_s_ >= fresh_s) look_at_pace();
+    if (settings_.interrupted()) return;
+    const NetworkMeasurement answer = ask(planned);
+    if (abandoned(answer.outcome)) return;
+    if (answer.outcome == Outcome::out_of_memory) too_large_networks_.push_back(answer);
+    store(answer, {0, nullptr, &planned, "", {}});
+}
 
 double overhead_s(const PlanSettings& settings) {
     constexpr double switch_s = 2;        // lock, three readings at target, 250 ms
@@ -496,7 +301,9 @@ double overhead_s(const PlanSettings& settings) {
     for (const ClockSetting& clocks : settings.clocks) {
         sum += static_cast<double>(first_repeats + 1 + static_cast<std::int64_t>(most_drawn)) * reference_cost_s;
         if (is_gpu) sum += soak_s;
-        if (!std::isnan(clocks.sm_clock_mhz) || !std::isnan(clocks.power_limit_w)) sum += switch_s;
+        if (!std::isnan(clocks.sm_clock_mhz) || !std::isnan(clocks.memory_clock_mhz) ||
+            !std::isnan(clocks.power_limit_w))
+            sum += switch_s;
     }
     const auto budget_s = settings.budget_s ? settings.budget_s : settings.whole_budget_s;
     const double along_s = 2 * reference_cost_s / reference_interval_s + pace_cost_s / pace_interval_s;
@@ -506,7 +313,7 @@ double overhead_s(const PlanSettings& settings) {
 SweepResult sweep(const Plan& plan, Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings,
                   Progress& progress) {
     try {
-        return Sweep(plan, supervisor, dataset, settings, progress).run();
+        return SweepRun(plan, supervisor, dataset, settings, progress).run();
     } catch (...) {
         progress.stop();
         throw;

@@ -33,6 +33,8 @@ struct ReportedDataset {
     std::vector<OutOfFoldRow> held_out;     ///< operations, each forecast by models that saw none of its shape
     std::vector<NetworkAccuracy> networks;  ///< each forecast without its operations; empty: left_out_reason
     std::string left_out_reason;
+    std::vector<NetworkCurve> curves;  ///< networks over the clock
+    std::string curves_are = {};       ///< by what they are forecast: a sentence
     std::size_t folds = 0;
 };
 

@@ -6,12 +6,12 @@
 
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/dataset_chapters.h"
+#include "joulecast/report/thesis_clocks.h"
 
 namespace joulecast {
 namespace {
 
-constexpr std::size_t shown_examples = 10;       // figures 5.3 and 5.4
-constexpr std::size_t most_clock_networks = 18;  // figures 5.5 to 5.16
+constexpr std::size_t shown_examples = 10;  // figures 5.3 and 5.4
 /// Sums that hold less of a network's calls than this are no sums of it.
 constexpr double least_summed_share = 0.5;
 
@@ -296,101 +296,6 @@ void add_examples(Chapter& chapter, const ReportedDataset& dataset) {
     }
 }
 
-/// What a network took at each clock.
-struct SweptNetwork {
-    std::string label;
-    std::map<double, std::pair<double, double>> cost;  ///< clock in MHz -> seconds, joules
-};
-
-std::vector<SweptNetwork> swept(const ReportedDataset& dataset, const std::string& device, Mode mode) {
-    std::map<std::string, SweptNetwork> networks;
-    for (const NetworkRow& row : dataset.network_rows) {
-        const NetworkMeasurement& m = row.measurement;
-        const bool usable = m.outcome == Outcome::ok || m.outcome == Outcome::unstable;
-        const double clock = std::isfinite(m.asked.sm_clock_mhz) ? m.asked.sm_clock_mhz : m.real.sm_clock_mhz;
-        if (m.real.device != device || m.mode != mode || !usable || !std::isfinite(clock)) continue;
-        SweptNetwork& network = networks[sized_model(m) + ", " + m.precision];
-        network.label = sized_model(m) + ", " + m.precision;
-        network.cost[clock] = {m.time.median_s, measured_joules(m)};
-    }
-    std::vector<SweptNetwork> all;
-    for (auto& [label, network] : networks) {
-        if (network.cost.size() >= 3) all.push_back(std::move(network));
-    }
-    std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return a.cost.size() > b.cost.size(); });
-    return all;
-}
-
-Plot swept_plot(const std::string& title, const PlotAxis& axis, const std::vector<SweptNetwork>& networks,
-                double (*value)(double, double)) {
-    Plot plot{title, "", {"core clock", "MHz"}, axis, {}, {}};
-    for (std::size_t i = 0; i < std::min(networks.size(), most_clock_networks); ++i) {
-        PlotSeries line{networks[i].label, PlotSeries::Style::line, {}, {}};
-        for (const auto& [clock, cost] : networks[i].cost) {
-            line.x.push_back(clock);
-            line.y.push_back(value(cost.first, cost.second));
-        }
-        plot.series.push_back(std::move(line));
-    }
-    plot.height_px = 420 + 14 * static_cast<double>(plot.series.size());
-    return plot;
-}
-
-/// Figures 5.5, 5.7, 5.9, 5.11, 5.13, 5.15 (what was measured) of one device and mode, and 5.17.
-void add_clocks_of(Chapter& chapter, const std::vector<SweptNetwork>& networks, const std::string& device, Mode mode) {
-    const bool training = mode == Mode::training;
-    const std::string where = ", " + std::string(name(mode)) + " on " + device;
-    std::string note;
-    if (networks.size() > most_clock_networks)
-        note = "The " + std::to_string(most_clock_networks) + " of " + std::to_string(networks.size()) +
-               " networks measured at most clocks";
-    chapter.blocks.emplace_back(
-        drawn(swept_plot(std::string("Figure ") + (training ? "5.9" : "5.5") + ": time measured over the clock" + where,
-                         {"time", "s", true}, networks, [](double s, double) { return s; }),
-              note));
-    const bool has_energy = std::ranges::any_of(networks, [](const SweptNetwork& n) {
-        return std::ranges::any_of(n.cost, [](const auto& point) { return std::isfinite(point.second.second); });
-    });
-    if (!has_energy) {
-        add_note(chapter, "No energy over the clock" + where + ": no power was measured.");
-        return;
-    }
-    chapter.blocks.emplace_back(drawn(
-        swept_plot(std::string("Figure ") + (training ? "5.11" : "5.7") + ": energy measured over the clock" + where,
-                   {"energy", "J", true}, networks, [](double, double j) { return j; }),
-        note));
-    chapter.blocks.emplace_back(
-        drawn(swept_plot(std::string("Figure ") + (training ? "5.15" : "5.13") +
-                             ": energy-delay product measured over the clock" + where,
-                         {"energy × time", "J s", true}, networks, [](double s, double j) { return s * j; }),
-              note));
-    chapter.blocks.emplace_back(
-        drawn(swept_plot("Figure 5.17: energy of one network over the clock" + where, {"energy", "J"},
-                         {networks.front()}, [](double, double j) { return j; })));
-}
-
-void add_clocks(Chapter& chapter, const ReportedDataset& dataset) {
-    std::set<std::string> devices;
-    for (const NetworkRow& row : dataset.network_rows) devices.insert(row.measurement.real.device);
-    bool any = false;
-    for (const std::string& device : devices) {
-        for (const Mode mode : {Mode::inference, Mode::training}) {
-            const auto networks = swept(dataset, device, mode);
-            if (networks.empty()) continue;
-            any = true;
-            add_clocks_of(chapter, networks, device, mode);
-        }
-    }
-    if (!any)
-        add_note(chapter,
-                 "Figures 5.5 to 5.17: no network was measured at three clocks or more. Import a sweep (joulecast "
-                 "import sweep), or measure one (joulecast profile --networks --clocks all).");
-    else
-        add_note(chapter,
-                 "Figures 5.6, 5.8, 5.10, 5.12, 5.14 and 5.16, forecasts over the clock: joulecast validate "
-                 "--split clock has their errors, and joulecast report MODEL --device ID draws them.");
-}
-
 }  // namespace
 
 Chapter thesis_chapter(const ReportedDataset& dataset) {
@@ -406,7 +311,7 @@ Chapter thesis_chapter(const ReportedDataset& dataset) {
     add_configurations(chapter, dataset, Mode::training);
     add_scores(chapter, dataset);
     add_examples(chapter, dataset);
-    add_clocks(chapter, dataset);
+    add_clock_figures(chapter, dataset);
     return chapter;
 }
 

@@ -37,6 +37,20 @@ TEST(ClockPoints, AreEveryClockWithEveryLimit) {
     EXPECT_THROW(points_asked(at, parse_clock_wish("1200", ""), device), UsageError);
 }
 
+TEST(ClockPoints, AreAllAtEachMemoryClock) {
+    const Device device = find_device("a100-40g-pcie");
+    const auto points = points_asked({}, parse_clock_wish("900,1200", "", "810,1215"), device);
+    ASSERT_EQ(points.size(), 4U);
+    EXPECT_EQ(points[1].sm_clock_mhz, 1200);
+    EXPECT_EQ(points[1].memory_clock_mhz, 810);
+    EXPECT_EQ(points[2].memory_clock_mhz, 1215);
+    const auto alone = points_asked({}, parse_clock_wish("", "", "810"), device);
+    ASSERT_EQ(alone.size(), 1U);
+    EXPECT_TRUE(std::isnan(alone[0].sm_clock_mhz));
+    EXPECT_THROW(points_asked(device_at_clock("a100@900/1215").asked, parse_clock_wish("", "", "810"), device),
+                 UsageError);
+}
+
 TEST(ClockPoints, RefuseAllClocksOfACpu) {
     Device cpu;
     cpu.id = "cpu-made-up";

@@ -256,6 +256,31 @@ TEST(Predict, WritesCsvPerNetworkAndPerOperation) {
     EXPECT_THAT(operations.out, HasSubstr("model,mode,precision,op,signature,count,time_s"));
 }
 
+TEST(Predict, TellsWhatAClockTakesOverTheDevicesOwn) {
+    const std::string asked = "predict resnet18 --device a100 --set batch=8";
+    const auto ran = run_joulecast(asked + " --clocks 900,1410 --format json");
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const auto answer = nlohmann::json::parse(ran.out)["predictions"];
+    const auto& lower = answer[0]["relative_to_default"];
+    EXPECT_NEAR(lower["clock_mhz"], 1410, 1);
+    EXPECT_GT(lower["time"]["value"], 1);
+    EXPECT_LT(lower["power"]["value"], 1);
+    for (const char* key : {"time", "energy", "power"}) {
+        EXPECT_LT(lower[key]["low"], lower[key]["value"]) << key;
+        EXPECT_LT(lower[key]["value"], lower[key]["high"]) << key;
+        EXPECT_NEAR(answer[1]["relative_to_default"][key]["low"], 1, 1e-6) << key;
+    }
+    const double time = lower["time"]["value"];
+    EXPECT_NEAR(time, answer[0]["time_s"]["value"].get<double>() / answer[1]["time_s"]["value"].get<double>(), 1e-9);
+
+    const auto text = run_joulecast(asked + " --clocks 900");
+    EXPECT_THAT(text.out, HasSubstr("time: default = 1"));
+    EXPECT_THAT(text.out, HasSubstr("the clock that it runs at by itself, 1410 MHz"));
+    EXPECT_THAT(run_joulecast(asked + " --clocks 900 --format csv").out, HasSubstr("relative_time,relative_time_low"));
+    const auto plain = nlohmann::json::parse(run_joulecast(asked + " --format json").out)["predictions"][0];
+    EXPECT_TRUE(plain.at("relative_to_default").is_null());
+}
+
 const std::string relu = "'aten::relu(self=f32[2,64,56,56])'";
 
 TEST(PredictOperation, ACallHasTheTimeThatItHasInANetwork) {

@@ -55,6 +55,34 @@ TEST_F(Journey, BetweenSeveralClocks) {
     EXPECT_GE(score.inside, 0.5) << score;     // 1
 }
 
+/// 90 % intervals of what a network takes at one clock over another: of ratios that no network was measured for.
+TEST_F(Journey, RatiosOverTheClocks) {
+    measure("resnet18 mobilenet_v2 vgg11 densenet121 vit_b_32 --set batch=8 --clocks 600,900,1200,1500", "pretend-a");
+    ask_for_the_truth(
+        "resnet50 efficientnet_b0 resnet34 mobilenet_v3_large --set batch=8 --networks --no-operations "
+        "--clocks 650,850,1000,1250,1450",
+        "pretend-a");
+    trained(database(), predictor());
+    const Ran ran = run_joulecast("validate --predictor " + predictor() + " --db " + truth() + " --format json");
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const auto answer = nlohmann::json::parse(ran.out);
+    ASSERT_EQ(answer.at("ratios").size(), 4 * 4U);  // networks, clocks below the highest
+    double inside = 0;
+    for (const auto& one : answer.at("ratio_summary")) {
+        EXPECT_EQ(one.at("ratios"), 4 * 4);
+        EXPECT_GE(one.at("interval_coverage"), 0.6) << one;  // 0.81 to 1
+        EXPECT_LT(one.at("mape"), 0.045) << one;             // 0.018 to 0.030
+        inside += one.at("interval_coverage").get<double>() / 3;
+    }
+    EXPECT_GE(inside, 0.8);  // 0.92 to 0.94
+    EXPECT_LE(inside, 0.98);
+    // Narrower than the interval of the time itself.
+    const auto& ratio = answer.at("ratios").at(0);
+    const auto& network = answer.at("networks").at(0);
+    EXPECT_LT(ratio.at("predicted_time_high").get<double>() / ratio.at("predicted_time_low").get<double>(),
+              network.at("predicted_high_s").get<double>() / network.at("predicted_low_s").get<double>());
+}
+
 TEST_F(Journey, WithOtherClocksForOtherNetworks) {
     const std::string some = "resnet18 mobilenet_v2 --set batch=8 --networks";
     const std::string others = "vgg11 densenet121 vit_b_32 --set batch=8 --networks";

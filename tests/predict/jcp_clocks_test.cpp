@@ -76,5 +76,22 @@ TEST(JcpClocks, ResidualsComeBackAsTheyWere) {
     EXPECT_THROW(take_residuals(in), FormatError);
 }
 
+RatioSpread there_and_back(const RatioSpread& spread) {
+    ByteWriter out;
+    put_ratios(out, spread);
+    ByteReader in(out.bytes(), "sample");
+    const RatioSpread taken = take_ratios(in);
+    EXPECT_TRUE(in.at_end());
+    return taken;
+}
+
+TEST(JcpClocks, RatiosComeBackAsTheyWere) {
+    const RatioSpread spread{0.01, 0.02, 0.03};
+    EXPECT_EQ(there_and_back(spread), spread);
+    EXPECT_THROW(there_and_back(RatioSpread{0, 0.02, 0.03}), FormatError);
+    EXPECT_THROW(there_and_back(RatioSpread{0.01, std::nan(""), 0.03}), FormatError);
+    EXPECT_THROW(there_and_back(RatioSpread{0.01, 0.02, -0.03}), FormatError);
+}
+
 }  // namespace
 }  // namespace joulecast

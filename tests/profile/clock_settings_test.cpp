@@ -91,6 +91,18 @@ TEST(ClockSettings, CombineClocksAndLimits) {
     EXPECT_THAT(refusal("current", "166", a_worker()), HasSubstr("166 W is outside"));
 }
 
+TEST(ClockSettings, AreAllAtEachMemoryClock) {
+    const auto settings = clock_settings(parse_clock_wish("900,1440", "", "405,1215"), a_worker());
+    ASSERT_EQ(settings.size(), 4u);
+    EXPECT_EQ(settings[1].sm_clock_mhz, 1440);
+    EXPECT_EQ(settings[1].memory_clock_mhz, 405);
+    EXPECT_EQ(settings[2].memory_clock_mhz, 1215);
+    EXPECT_TRUE(std::isnan(clock_settings(parse_clock_wish("900", ""), a_worker())[0].memory_clock_mhz));
+    EXPECT_TRUE(parse_clock_wish("", "", "405").changes());
+    EXPECT_FALSE(parse_clock_wish("", "", "current").changes());
+    EXPECT_THROW(parse_clock_wish("", "", "all"), UsageError);
+}
+
 TEST(ClockSettings, NameTheReasonWhereTheWorkerMayNot) {
     protocol::Capabilities worker = a_worker();
     worker.locks_clocks = false;

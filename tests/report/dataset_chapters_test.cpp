@@ -116,6 +116,38 @@ TEST(ThesisChapter, DrawsTheClocksFromASweep) {
     EXPECT_THAT(all_text(thesis_chapter(dataset)), Not(HasSubstr("Figures 5.5 to 5.17")));
 }
 
+/// Measured at two clocks, forecast at three.
+NetworkCurve curve_of(const std::string& network, Mode mode, double energy_j) {
+    const auto around = [](double value) {
+        return Estimate<Seconds>{Seconds(value), Seconds(0.9 * value), Seconds(1.1 * value)};
+    };
+    const Estimate<Joules> joules{Joules(energy_j), Joules(0.8 * energy_j), Joules(1.2 * energy_j)};
+    NetworkCurve curve;
+    curve.network = network;
+    curve.device = "gpu";
+    curve.mode = mode;
+    curve.precision = "fp32";
+    curve.measured = {{500, 4, energy_j}, {1500, 1, energy_j}};
+    curve.forecast = {{500, around(4), joules}, {1000, around(2), joules}, {1500, around(1), joules}};
+    return curve;
+}
+
+TEST(ThesisChapter, DrawsEachNetworkMeasuredAndForecastInOnePicture) {
+    ReportedDataset dataset = three_operations();
+    dataset.curves = {curve_of("net", Mode::inference, 3), curve_of("unmetered", Mode::training, std::nan(""))};
+    dataset.curves_are = "Each network is left out.";
+    const Chapter chapter = thesis_chapter(dataset);
+    EXPECT_THAT(all_text(chapter), HasSubstr("Each network is left out. The band is the 90 % interval"));
+    const auto titles = figure_titles(chapter);
+    const std::string net = " of net, inference, fp32, host cpp, on gpu";
+    EXPECT_THAT(titles, Contains("Figures 5.5 and 5.6: time" + net));
+    EXPECT_THAT(titles, Contains("Figures 5.7 and 5.8: energy" + net));
+    EXPECT_THAT(titles, Contains("Figures 5.13 and 5.14: energy-delay product" + net));
+    EXPECT_THAT(titles, Contains("Figures 5.9 and 5.10: time of unmetered, training, fp32, host cpp, on gpu"));
+    EXPECT_THAT(titles, Not(Contains(HasSubstr("energy of unmetered"))));
+    EXPECT_THAT(all_text(chapter), Not(HasSubstr("Figures 5.5 to 5.17: no network")));
+}
+
 TEST(ThesisChapter, TablesHaveTheSmallerAndTheLargerHalfOfTheNetworks) {
     ReportedDataset dataset = three_operations();
     ReportedSetting& setting = dataset.settings.emplace_back();

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "joulecast/predict/network_ratios.h"
+
+namespace joulecast::cli {
+
+/// How far ratios of one network at two clocks are off, and how often their 90 % intervals hold what was measured;
+/// empty without any.
+std::string ratios_text(std::span<const NetworkRatio> ratios);
+/// The same as a JSON array, by device and quantity.
+std::string ratio_summary_json(std::span<const NetworkRatio> ratios);
+/// Every one of them.
+std::string ratios_json(std::span<const NetworkRatio> ratios);
+
+}  // namespace joulecast::cli
