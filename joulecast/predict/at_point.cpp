@@ -9,6 +9,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/physics/law.h"
+#include "joulecast/physics/learned_clocks.h"
 #include "joulecast/predict/clock_balance.h"
 #include "joulecast/predict/compose.h"
 #include "joulecast/predict/device_power.h"
@@ -100,7 +101,8 @@ WorkloadCurve curve_from(const NetworkForecast& forecast, const ClockParameters&
         kernel.latency *= scale;
     }
     const double host = forecast.cost.host_time.value.value();
-    return {parameters, std::move(kernels), std::isnan(host) ? 0 : host, known};
+    const WorkloadTraits traits{forecast.model, memory_active_of(kernels)};
+    return {parameters, std::move(kernels), std::isnan(host) ? 0 : host, known, traits};
 }
 
 /// A forecast that the power limit holds is one for the clock that the limit leaves: there its time and power are
@@ -166,7 +168,9 @@ void move(OperationForecast& operation, const ClockParameters& parameters, Place
     if (!(call > 0) || !(kernel > 0)) return;
     const KernelTime parts = with_latency(operation.balance, kernel, parameters, from.x, from.y);
     const double floor = std::max(0.0, operation.cost.host_time.value.value());
-    const WorkloadCurve curve(parameters, {parts}, std::isnan(operation.kernel_s) ? floor : 0,
+    ClockParameters of_call = parameters;
+    of_call.learned = {};  // from whole workloads
+    const WorkloadCurve curve(std::move(of_call), {parts}, std::isnan(operation.kernel_s) ? floor : 0,
                               {from.x, from.y, call, operation.power.value.value()});
     const double distance = clock_distance(to.x, to.y, {from.x, from.y});
     const double seconds = curve.time_s(to.x, to.y);
@@ -331,8 +335,8 @@ ForecastCurve::Anchor ForecastCurve::at_anchors(double x, double y) const {
     if (anchors_.empty()) return {};
     const auto mixed = [](const Anchor& a, const Anchor& b, double share) {
         Anchor both;
-        for (double Anchor::* of : {&Anchor::time, &Anchor::device, &Anchor::power, &Anchor::time_half_width,
-                                    &Anchor::power_half_width, &Anchor::energy_half_width})
+        for (double Anchor::*of : {&Anchor::time, &Anchor::device, &Anchor::power, &Anchor::time_half_width,
+                                   &Anchor::power_half_width, &Anchor::energy_half_width})
             both.*of = (1 - share) * (a.*of) + share * (b.*of);
         return both;
     };
