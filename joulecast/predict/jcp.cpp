@@ -244,6 +244,10 @@ void take_section(Predictor& predictor, std::string_view tag, ByteReader& in, Ex
         DeviceModel& device = current(predictor, in);
         if (!device.clocks) in.fail("residuals over the clocks come before what they belong to");
         device.clocks->residuals = take_residuals(in);
+    } else if (tag == "CLRN") {
+        DeviceModel& device = current(predictor, in);
+        if (!device.clocks) in.fail("trees over the clocks come before what they belong to");
+        device.clocks->learned = SharedLearnedClocks(std::make_shared<const LearnedClocks>(take_learned(in)));
     } else if (tag == "OVCL") {
         DeviceModel& device = current(predictor, in);
         if (!device.clocks) in.fail("its trained clocks come before what they belong to");
@@ -316,6 +320,8 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
         out.section("CLCK", [&](ByteWriter& w) { put_clocks(w, *device.clocks); });
         if (!device.clocks->residuals.empty())
             out.section("CRES", [&](ByteWriter& w) { put_residuals(w, device.clocks->residuals); });
+        if (device.clocks->learned)
+            out.section("CLRN", [&](ByteWriter& w) { put_learned(w, *device.clocks->learned.get()); });
         if (device.over_clocks) out.section("OVCL", [&](ByteWriter& w) { put_over_clocks(w, *device.over_clocks); });
     }
     for (const PooledModel& pooled : predictor.pooled) {

@@ -12,7 +12,7 @@
 namespace joulecast {
 
 /// The version that write_jcp writes; read_jcp reads this and all older ones. docs/predictor-format.md.
-inline constexpr std::uint32_t jcp_version = 4;
+inline constexpr std::uint32_t jcp_version = 5;
 
 std::vector<std::byte> to_jcp(const Predictor& predictor);
 /// Throws FormatError for anything but a sound .jcp file: damaged, cut short, of a newer version. `name` is for the

@@ -57,7 +57,7 @@ TEST_P(EarlierVersion, BeginsWithItsNumber) {
 }
 
 /// Every version before today's has a sample, and today's once it is released.
-INSTANTIATE_TEST_SUITE_P(Kept, EarlierVersion, ::testing::Values(1, 2, 3),
+INSTANTIATE_TEST_SUITE_P(Kept, EarlierVersion, ::testing::Values(1, 2, 3, 4),
                          [](const auto& tested) { return "Version" + std::to_string(tested.param); });
 
 TEST(EarlierVersions, AreAllKept) {
