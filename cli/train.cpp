@@ -16,6 +16,7 @@
 #include "cli/settings.h"
 #include "cli/verb.h"
 #include "cli/what_next.h"
+#include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/predict/fit_models.h"
@@ -296,8 +297,63 @@ void train_over_devices(const std::vector<DeviceRows>& all, const TrainSettings&
     }
 }
 
-Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> all, bool pooled_only,
-                  const TrainSettings& settings) {
+/// A device of which the database has workloads over clocks or power limits, but no operation.
+struct SweptDevice {
+    Device device;
+    OperatingPoint setting;  ///< of its workloads
+    ClockParameters clocks;
+    std::vector<OperationRow> sources;  ///< what its rows say of where they come from
+};
+
+/// Where the rows of networks come from, as origin_of() takes it.
+std::vector<OperationRow> sources_of(std::span<const NetworkRow> networks) {
+    std::vector<OperationRow> sources(networks.size());
+    for (std::size_t i = 0; i < networks.size(); ++i) sources[i].provenance = networks[i].provenance;
+    return sources;
+}
+
+/// Such devices, those asked for alone where some are; what remains in `asked` was measured by operations or not at
+/// all.
+std::vector<SweptDevice> swept_devices(const Dataset& dataset, std::vector<std::string>& asked) {
+    std::vector<SweptDevice> swept;
+    const bool wants_all = asked.empty();
+    for (const Device& stored : dataset.devices()) {
+        const auto place = std::ranges::find(asked, stored.id);
+        if (!wants_all && place == asked.end()) continue;
+        if (!dataset.operations(stored.id).empty()) continue;
+        const Device device = with_known_figures(stored);
+        const auto networks = dataset.networks(stored.id);
+        const auto clocks = networks.empty() ? std::nullopt : measured_clocks(dataset, device);
+        if (!clocks) continue;
+        OperatingPoint setting;
+        setting.math = networks.front().measurement.asked.math;
+        setting.threads = std::max(1, networks.front().measurement.asked.threads);
+        swept.push_back({device, setting, *clocks, sources_of(networks)});
+        if (!wants_all) asked.erase(place);
+    }
+    return swept;
+}
+
+bool has_operations(const Dataset& dataset) {
+    return std::ranges::any_of(dataset.devices(),
+                               [&](const Device& device) { return !dataset.operations(device.id).empty(); });
+}
+
+/// Without operations a device's calls are forecast by its data sheet, and moved to other clocks by what its workloads
+/// tell.
+void add_swept(const std::vector<SweptDevice>& swept, Predictor& predictor, std::vector<OperationRow>& sources) {
+    for (const SweptDevice& one : swept) {
+        std::cerr << "joulecast: " << one.device.id
+                  << " has no measured operations: its calls are forecast by its data "
+                  << "sheet, other clocks by " << one.clocks.workloads << " workloads that were measured at several\n";
+        DeviceModel& device = predictor.devices.emplace_back(frame_of(one.device, one.setting));
+        device.clocks = one.clocks;
+        sources.insert(sources.end(), one.sources.begin(), one.sources.end());
+    }
+}
+
+Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> all, const std::vector<SweptDevice>& swept,
+                  bool pooled_only, const TrainSettings& settings) {
     Predictor predictor = empty_predictor();
     std::vector<OperationRow> sources;
     std::vector<KernelPowerSample> samples;
@@ -318,6 +374,7 @@ Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> all, bool po
         std::move(rows.rows.begin(), rows.rows.end(), std::back_inserter(sources));
         of_devices.push_back({rows.device, rows.setting, std::move(rows.operations)});
     }
+    if (!pooled_only) add_swept(swept, predictor, sources);
     const PhysicalPower power = physical_power_from(samples);
     for (DeviceModel& device : predictor.devices) device.physical_power = power;
     train_over_devices(of_devices, settings, predictor);
@@ -359,13 +416,20 @@ int run(const Options& options) {
     TrainSettings settings;
     settings.learner = parse_learner(options.learner);
     Trained result;
-    std::vector<MeasuredRows> all = measured_rows(dataset, options.devices);
+    std::vector<std::string> devices = options.devices;
+    const std::vector<SweptDevice> swept = swept_devices(dataset, devices);
+    const bool has_rows = swept.empty() || (options.devices.empty() ? has_operations(dataset) : !devices.empty());
+    std::vector<MeasuredRows> all;
+    if (has_rows) all = measured_rows(dataset, devices);
+    if (!has_rows && !options.what_next.empty())
+        throw UsageError(
+            "--what-next plans operations, and the database has none: measure some with joulecast profile");
     for (MeasuredRows& rows : all) {
         if (options.outliers == "drop") drop_outliers(rows, result.dropped);
     }
     std::optional<MeasuredRows> planned;  // the training keeps no rows
     if (!options.what_next.empty()) planned = planned_rows(all);
-    result.predictor = trained(dataset, std::move(all), options.pooled_only, settings);
+    result.predictor = trained(dataset, std::move(all), swept, options.pooled_only, settings);
     write_jcp(result.predictor, options.predictor);
     result.bytes = std::filesystem::file_size(options.predictor);
     if (planned) {
