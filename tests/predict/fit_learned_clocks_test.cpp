@@ -60,7 +60,24 @@ TEST(FitLearnedClocks, PowerTellsWhatBindsAWorkload) {
         parameters.spread = spread_of(parameters, workloads, parameters.spread);
         return parameters;
     }();
-    EXPECT_LT(taught.spread.time, 0.5 * untaught.spread.time) << "intervals are of what was left out";
+    EXPECT_LT(taught.spread.time, 0.5 * untaught.spread.time);
+}
+
+TEST(FitLearnedClocks, IntervalsAreOfWorkloadsThatWereLeftOut) {
+    const ClockParameters taught = with_learned_sweeps(start_parameters(), told_by_power(24));
+    int inside = 0;
+    int all = 0;
+    for (double power_w = 102; power_w < 190; power_w += 4) {  // between those that taught
+        const SweptWorkload unseen = bound_by_power("other", power_w);
+        const WorkloadCurve curve = curve_of(taught, unseen);
+        for (const ClockedPoint& point : unseen.points) {
+            if (point.x == 1) continue;
+            const double error = std::abs(std::log(curve.time_s(point.x) / point.time_s));
+            inside += error < 1.645 * taught.spread.time * std::log(1 / point.x) ? 1 : 0;
+            ++all;
+        }
+    }
+    EXPECT_GT(inside, 0.85 * all);
 }
 
 TEST(FitLearnedClocks, WordsOfNamesTellWhereNumbersDoNot) {
@@ -88,14 +105,15 @@ TEST(FitLearnedClocks, FewWorkloadsKeepTheForms) {
 }
 
 TEST(FitLearnedClocks, NamesAreLeftOutTogether) {
-    // Eight of each name, each name with a pace of its own at low clocks: what siblings tell must not count.
+    // Many of each name, each name with a pace of its own at low clocks: what siblings tell must not count.
+    constexpr int of_each = 24;
     std::vector<SweptWorkload> workloads;
-    for (int i = 0; i < 48; ++i) {
-        workloads.push_back(bound_by_power("kernel" + std::to_string(i / 8), 150));
-        const double pace = (i / 8) % 2 ? 0.3 : -0.3;
+    for (int i = 0; i < 6 * of_each; ++i) {
+        workloads.push_back(bound_by_power("kernel" + std::to_string(i / of_each), 150));
+        const double pace = (i / of_each) % 2 ? 0.3 : -0.3;
         for (ClockedPoint& point : workloads.back().points) {
             point.time_s *= std::exp(pace * std::log(1 / point.x));
-            point.power_w += 0.01 * i / 8;
+            point.power_w += 0.01 * i;
         }
     }
     EXPECT_GT(with_learned_sweeps(start_parameters(), workloads).spread.time, 0.3 / 1.645 * 0.8);
