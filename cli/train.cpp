@@ -16,7 +16,6 @@
 #include "cli/settings.h"
 #include "cli/verb.h"
 #include "cli/what_next.h"
-#include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/predict/fit_models.h"
@@ -295,48 +294,6 @@ void train_over_devices(const std::vector<DeviceRows>& all, const TrainSettings&
         std::cerr << ")\n";
         predictor.pooled.push_back(train_pooled(parts, settings));
     }
-}
-
-/// A device of which the database has workloads over clocks or power limits, but no operation.
-struct SweptDevice {
-    Device device;
-    OperatingPoint setting;  ///< of its workloads
-    ClockParameters clocks;
-    std::vector<OperationRow> sources;  ///< what its rows say of where they come from
-};
-
-/// Where the rows of networks come from, as origin_of() takes it.
-std::vector<OperationRow> sources_of(std::span<const NetworkRow> networks) {
-    std::vector<OperationRow> sources(networks.size());
-    for (std::size_t i = 0; i < networks.size(); ++i) sources[i].provenance = networks[i].provenance;
-    return sources;
-}
-
-/// Such devices, those asked for alone where some are; what remains in `asked` was measured by operations or not at
-/// all.
-std::vector<SweptDevice> swept_devices(const Dataset& dataset, std::vector<std::string>& asked) {
-    std::vector<SweptDevice> swept;
-    const bool wants_all = asked.empty();
-    for (const Device& stored : dataset.devices()) {
-        const auto place = std::ranges::find(asked, stored.id);
-        if (!wants_all && place == asked.end()) continue;
-        if (!dataset.operations(stored.id).empty()) continue;
-        const Device device = with_known_figures(stored);
-        const auto networks = dataset.networks(stored.id);
-        const auto clocks = networks.empty() ? std::nullopt : measured_clocks(dataset, device);
-        if (!clocks) continue;
-        OperatingPoint setting;
-        setting.math = networks.front().measurement.asked.math;
-        setting.threads = std::max(1, networks.front().measurement.asked.threads);
-        swept.push_back({device, setting, *clocks, sources_of(networks)});
-        if (!wants_all) asked.erase(place);
-    }
-    return swept;
-}
-
-bool has_operations(const Dataset& dataset) {
-    return std::ranges::any_of(dataset.devices(),
-                               [&](const Device& device) { return !dataset.operations(device.id).empty(); });
 }
 
 /// Without operations a device's calls are forecast by its data sheet, and moved to other clocks by what its workloads
