@@ -104,7 +104,7 @@ double LearnedWorkload::half_power(double x, double y) const {
 }
 
 LearnedCurve::LearnedCurve(const ClockParameters& parameters, const ClockedPoint& known, const WorkloadTraits& traits)
-    : clocks_(parameters.learned), workload_(parameters, known, traits), known_x_(known.x), known_y_(known.y) {
+    : clocks_(parameters.learned), workload_(parameters, known, traits) {
     for (const LearnedMember& member : clocks_.get()->members) {
         rows_.push_back(workload_.row(member.words));
         LearnedWorkload::place(rows_.back(), known.x, known.y);

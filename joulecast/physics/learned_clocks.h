@@ -86,8 +86,6 @@ class LearnedCurve {
 
     SharedLearnedClocks clocks_;
     LearnedWorkload workload_;
-    double known_x_;
-    double known_y_;
     std::vector<std::vector<float>> rows_;  ///< of each member, at the known point
 };
 

@@ -46,7 +46,9 @@ std::vector<std::string> telling_words(Workloads workloads) {
     }
     std::vector<std::pair<std::size_t, std::string>> ranked;
     for (const auto& [having, word] : distinct) ranked.emplace_back(having.size(), word);
-    std::ranges::stable_sort(ranked, [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::sort(ranked, [](const auto& a, const auto& b) {
+        return a.first > b.first || (a.first == b.first && a.second < b.second);
+    });
     if (ranked.size() > most_words) ranked.resize(most_words);
     std::vector<std::string> words;
     for (auto& [count, word] : ranked) words.push_back(std::move(word));
