@@ -195,7 +195,8 @@ WorkloadCurve::WorkloadCurve(ClockParameters parameters, std::vector<KernelTime>
     const double by_form = known_.power_w * std::exp(-miss_at(parameters_.residuals, known_.x, known_.y).power);
     known_voltage_ = relative_voltage(parameters_, known_.x);
     dynamic_w_ = std::max(by_form - static_w(parameters_, known_.x, known_.y), least_dynamic_share * by_form);
-    if (parameters_.learned) learned_ = std::make_shared<const LearnedCurve>(parameters_, known_, std::move(traits));
+    if (parameters_.learned)
+        learned_ = std::make_shared<const LearnedCurve>(LearnedCurve(parameters_, known_, std::move(traits)));
 }
 
 double WorkloadCurve::untaught_device(double x, double y) const {

@@ -77,15 +77,15 @@ double memory_active_of(std::span<const KernelTime> kernels) {
     return saturated_memory * bytes / all;
 }
 
-LearnedWorkload::LearnedWorkload(ClockParameters parameters, const ClockedPoint& known, const WorkloadTraits& traits)
+LearnedWorkload::LearnedWorkload(ClockParameters parameters, const ClockedPoint& known, WorkloadTraits traits)
     : half_(half_curve(std::move(parameters), known)),
-      words_(words_of(traits.name)),
+      traits_(std::move(traits)),
+      words_(words_of(traits_.name)),
       time_s_(half_.time_s(1, 1)),
-      power_w_(half_.power_w(1, 1)),
-      memory_active_(traits.memory_active) {}
+      power_w_(half_.power_w(1, 1)) {}
 
 std::vector<float> LearnedWorkload::row(const std::vector<std::string>& words) const {
-    std::vector<float> row{0, 0, log_of(time_s_), log_of(power_w_), static_cast<float>(memory_active_)};
+    std::vector<float> row{0, 0, log_of(time_s_), log_of(power_w_), static_cast<float>(traits_.memory_active)};
     for (const std::string& word : words) row.push_back(std::ranges::binary_search(words_, word) ? 1.0F : 0.0F);
     return row;
 }
@@ -103,8 +103,8 @@ double LearnedWorkload::half_power(double x, double y) const {
     return std::log(half_.power_w(x, y) / half_.known().power_w);
 }
 
-LearnedCurve::LearnedCurve(const ClockParameters& parameters, const ClockedPoint& known, const WorkloadTraits& traits)
-    : clocks_(parameters.learned), workload_(parameters, known, traits) {
+LearnedCurve::LearnedCurve(const ClockParameters& parameters, const ClockedPoint& known, WorkloadTraits traits)
+    : clocks_(parameters.learned), workload_(parameters, known, std::move(traits)) {
     for (const LearnedMember& member : clocks_.get()->members) {
         rows_.push_back(workload_.row(member.words));
         LearnedWorkload::place(rows_.back(), known.x, known.y);

@@ -50,7 +50,7 @@ double memory_active_of(std::span<const KernelTime> kernels);
 /// bytes from where it is known.
 class LearnedWorkload {
   public:
-    LearnedWorkload(ClockParameters parameters, const ClockedPoint& known, const WorkloadTraits& traits);
+    LearnedWorkload(ClockParameters parameters, const ClockedPoint& known, WorkloadTraits traits);
 
     /// A row for trees with those words.
     std::vector<float> row(const std::vector<std::string>& words) const;
@@ -63,17 +63,17 @@ class LearnedWorkload {
 
   private:
     WorkloadCurve half_;
+    WorkloadTraits traits_;
     std::vector<std::string> words_;
     double time_s_ = 0;
     double power_w_ = 0;
-    double memory_active_ = 0;
 };
 
 /// What was learned, for one workload.
 class LearnedCurve {
   public:
     /// Of `parameters.learned`, which must be there.
-    LearnedCurve(const ClockParameters& parameters, const ClockedPoint& known, const WorkloadTraits& traits);
+    LearnedCurve(const ClockParameters& parameters, const ClockedPoint& known, WorkloadTraits traits);
 
     /// log of the time over that of the known point, where a curve without trees tells `untaught`; 0 at the known
     /// point.
