@@ -286,8 +286,21 @@ void train_over_devices(const std::vector<DeviceRows>& all, const TrainSettings&
     }
 }
 
-Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> all, bool pooled_only,
-                  const TrainSettings& settings) {
+/// Without operations a device's calls are forecast by its data sheet, and moved to other clocks by what its workloads
+/// tell.
+void add_swept(const std::vector<SweptDevice>& swept, Predictor& predictor, std::vector<OperationRow>& sources) {
+    for (const SweptDevice& one : swept) {
+        std::cerr << "joulecast: " << one.device.id
+                  << " has no measured operations: its calls are forecast by its data "
+                  << "sheet, other clocks by " << one.clocks.workloads << " workloads that were measured at several\n";
+        DeviceModel& device = predictor.devices.emplace_back(frame_of(one.device, one.setting));
+        device.clocks = one.clocks;
+        sources.insert(sources.end(), one.sources.begin(), one.sources.end());
+    }
+}
+
+Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> all, const std::vector<SweptDevice>& swept,
+                  bool pooled_only, const TrainSettings& settings) {
     Predictor predictor = empty_predictor();
     std::vector<OperationRow> sources;
     std::vector<KernelPowerSample> samples;
@@ -308,6 +321,7 @@ Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> all, bool po
         std::move(rows.rows.begin(), rows.rows.end(), std::back_inserter(sources));
         of_devices.push_back({rows.device, rows.setting, std::move(rows.operations)});
     }
+    if (!pooled_only) add_swept(swept, predictor, sources);
     const PhysicalPower power = physical_power_from(samples);
     for (DeviceModel& device : predictor.devices) device.physical_power = power;
     train_over_devices(of_devices, settings, predictor);
@@ -350,7 +364,17 @@ int run(const Options& options) {
     TrainSettings settings;
     settings.learner = parse_learner(options.learner);
     Trained result;
-    std::vector<MeasuredRows> all = measured_rows(dataset, options.devices);
+    std::vector<std::string> devices = options.devices;
+    const std::vector<SweptDevice> swept = swept_devices(dataset, devices);
+    const bool has_rows = swept.empty() || (options.devices.empty() ? has_operations(dataset) : !devices.empty());
+    std::vector<MeasuredRows> all;
+    if (has_rows) all = measured_rows(dataset, devices);
+    if (!has_rows && !options.what_next.empty())
+        throw UsageError(
+            "--what-next plans operations, and the database has none: measure some with joulecast profile");
+    if (!has_rows && parse_published_method(options.method))
+        throw UsageError("--method " + options.method +
+                         " learns from operations, and the database has none: measure some with joulecast profile");
     for (MeasuredRows& rows : all) {
         if (options.outliers == "drop") drop_outliers(rows, result.dropped);
     }
@@ -359,7 +383,7 @@ int run(const Options& options) {
     if (const auto method = parse_published_method(options.method)) {
         result.predictor = train_method(*method, all, settings);
     } else {
-        result.predictor = trained(dataset, std::move(all), options.pooled_only, settings);
+        result.predictor = trained(dataset, std::move(all), swept, options.pooled_only, settings);
     }
     write_jcp(result.predictor, options.predictor);
     result.bytes = std::filesystem::file_size(options.predictor);

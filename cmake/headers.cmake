@@ -186,6 +186,7 @@ set(joulecast_headers
     joulecast/physics/kept_on_cpu.h
     joulecast/physics/kernel_levels.h
     joulecast/physics/law.h
+    joulecast/physics/learned_clocks.h
     joulecast/physics/limit_curve.h
     joulecast/physics/memory.h
     joulecast/physics/memory_fit.h
@@ -194,6 +195,7 @@ set(joulecast_headers
     joulecast/physics/physical_power.h
     joulecast/physics/process_node.h
     joulecast/physics/roofline.h
+    joulecast/physics/shared_learned_clocks.h
     joulecast/physics/sponner_bounds.h
     joulecast/physics/sustained_peak.h
     joulecast/physics/tensor_lifetimes.h
@@ -210,6 +212,7 @@ set(joulecast_headers
     joulecast/predict/device_power.h
     joulecast/predict/evidence_shares.h
     joulecast/predict/fit_hosts.h
+    joulecast/predict/fit_learned_clocks.h
     joulecast/predict/fit_models.h
     joulecast/predict/fit_over_clocks.h
     joulecast/predict/forecast_cache.h

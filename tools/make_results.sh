@@ -152,7 +152,7 @@ Data: `energaizer` (networks at 900 MHz, their kernels, idle power and voltage o
 `bench/published/clock_sweeps.py` brings into the form of `joulecast import sweep` ([data.md](data.md)). `v100` and `older`
 (but for RTX 2070 Super) tell how busy the memory was, by DCGM or from nvprof's counters; `v100-untold` and `older-untold`
 are the same rows without it, and of the rest nothing says what the workloads consist of, so that their compute share is
-guessed from the others. Workloads of other models calibrate; folds of models. Zeus' are whole epochs of training under
+guessed from the others. Workloads of other models calibrate and teach trees (decision 0021); folds of models. Zeus' are whole epochs of training under
 power limits, the others ran at locked clocks. How it is done: [clocks-model.md](clocks-model.md). Its forms were chosen in
 sight of these tables (how power limits make programs work and wait on Zeus', the bytes of CNNs on EnergAIzer's, how the
 activity of the memory and residuals are used on V100 and older GPUs), so that other devices may do worse.

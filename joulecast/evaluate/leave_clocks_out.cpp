@@ -12,7 +12,7 @@
 #include "joulecast/evaluate/sweep_choices.h"
 #include "joulecast/learn/folds.h"
 #include "joulecast/learn/model.h"
-#include "joulecast/physics/curve_errors.h"
+#include "joulecast/predict/fit_learned_clocks.h"
 #include "joulecast/units/normal.h"
 #include "joulecast/units/statistics.h"
 
@@ -27,10 +27,9 @@ constexpr double repeat_sigma = 0.01;
 
 /// All that workloads of other models teach of the device.
 struct Lesson {
-    ClockParameters parameters;
+    ClockLesson clocks;
     LimitParameters limits;
     NetworkLevels levels;
-    std::vector<KnownShare> shares;
     bool knows_levels = false;
     std::vector<Model> forests;  ///< of time and power; empty: too few rows
 };
@@ -52,33 +51,10 @@ std::vector<ListedWorkload> listed_workloads(std::span<const ClockSweep* const> 
 }
 
 void learn_levels(Lesson& lesson, std::span<const ClockSweep* const> others, const Device& device) {
-    const auto listed = listed_workloads(others, lesson.parameters);
+    const auto listed = listed_workloads(others, lesson.clocks.parameters);
     lesson.knows_levels = listed.size() >= least_listed;
-    lesson.levels = lesson.knows_levels ? network_levels(listed, device, lesson.parameters)
+    lesson.levels = lesson.knows_levels ? network_levels(listed, device, lesson.clocks.parameters)
                                         : NetworkLevels{{}, default_power_levels(device)};
-}
-
-void learn_clocks(Lesson& lesson, std::span<const ClockSweep* const> others, const Device& device) {
-    std::vector<SweptWorkload> workloads;
-    std::vector<WorkloadSigns> signs;
-    for (const ClockSweep* sweep : others) {
-        SweptWorkload workload = swept_workload(*sweep, lesson.parameters, lesson.levels.time, device.units);
-        if (workload.points.size() < 2) continue;
-        workloads.push_back(std::move(workload));
-        signs.push_back(signs_of(*sweep));
-    }
-    if (workloads.empty()) return;
-    lesson.parameters = fit_clock_parameters(lesson.parameters, workloads);
-    for (std::size_t i = 0; i < workloads.size(); ++i)
-        lesson.shares.push_back({signs[i], fitted_compute_share(lesson.parameters, workloads[i].points)});
-    std::vector<SweptWorkload> likely = workloads;
-    for (std::size_t i = 0; i < workloads.size(); ++i) {
-        std::vector<KnownShare> rest = lesson.shares;
-        rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-        if (likely[i].kernels.empty()) likely[i].kernels = likely_kernels(signs[i], rest);
-    }
-    lesson.parameters.residuals = fit_residuals(lesson.parameters, likely);
-    lesson.parameters.spread = spread_of(lesson.parameters, likely, lesson.parameters.spread);
 }
 
 void learn_limits(Lesson& lesson, std::span<const ClockSweep* const> others, const Device& device) {
@@ -86,7 +62,7 @@ void learn_limits(Lesson& lesson, std::span<const ClockSweep* const> others, con
     for (const ClockSweep* sweep : others) {
         if (is_limit_sweep(*sweep)) workloads.push_back(swept_limits(*sweep, lesson.levels.time, device));
     }
-    lesson.limits = fit_limit_parameters(default_limit_parameters(lesson.parameters, device), workloads);
+    lesson.limits = fit_limit_parameters(default_limit_parameters(lesson.clocks.parameters, device), workloads);
 }
 
 std::vector<float> forest_row(const SweptRow& row, const SweptRow& reference) {
@@ -218,8 +194,10 @@ class Forecaster {
 WorkloadCurve curve_from_reference(const ClockSweep& sweep, const ClockParameters& parameters,
                                    const KernelLevels& levels, int units, std::span<const KnownShare> shares) {
     const ClockedPoint known = point_of(sweep.rows[reference_row(sweep)], parameters);
-    if (sweep.kernels.empty()) return {parameters, likely_kernels(signs_of(sweep), shares), 0, known};
-    return {parameters, kernel_times(sweep.kernels, levels, units), issuing_s(sweep.kernels, levels), known};
+    if (sweep.kernels.empty())
+        return {parameters, likely_kernels(signs_of(sweep), shares), 0, known, traits_of(sweep, {})};
+    const auto kernels = kernel_times(sweep.kernels, levels, units);
+    return {parameters, kernels, issuing_s(sweep.kernels, levels), known, traits_of(sweep, kernels)};
 }
 
 /// Of a sweep over power limits; nothing where the highest one's power was not measured.
@@ -234,9 +212,10 @@ std::vector<std::vector<ClockForecast>> limit_forecasts(const Forecaster& foreca
 std::vector<std::vector<ClockForecast>> clock_forecasts(const Forecaster& forecaster, const ClockSweep& sweep,
                                                         const Lesson& lesson, const ClockParameters& defaults,
                                                         const Device& device) {
-    return {forecaster.by_curve(
-                "joulecast",
-                curve_from_reference(sweep, lesson.parameters, lesson.levels.time, device.units, lesson.shares), {}),
+    return {forecaster.by_curve("joulecast",
+                                curve_from_reference(sweep, lesson.clocks.parameters, lesson.levels.time, device.units,
+                                                     lesson.clocks.shares),
+                                {}),
             forecaster.by_curve("joulecast_defaults",
                                 curve_from_reference(sweep, defaults, KernelLevels{}, device.units, {}), {})};
 }
@@ -248,7 +227,7 @@ std::vector<std::vector<ClockForecast>> forecasts_of(const ClockSweep& sweep, co
     if (sweep.rows.size() > 1)
         all = (is_limit_sweep(sweep) ? limit_forecasts : clock_forecasts)(forecaster, sweep, lesson, defaults, device);
     if (!sweep.kernels.empty() && lesson.knows_levels) {
-        const ClockParameters& parameters = lesson.parameters;
+        const ClockParameters& parameters = lesson.clocks.parameters;
         const double x = lesson.levels.x;
         const ClockedPoint fitted{
             x, 1, workload_s(sweep.kernels, lesson.levels.time, device.units, parameters, x),
@@ -300,17 +279,17 @@ ClockValidation validate_clocks(const Device& device, std::span<const ClockSweep
             if (fold_of[i] != fold) others.push_back(&sweeps[i]);
         }
         Lesson lesson;
-        lesson.parameters = defaults;
+        lesson.clocks.parameters = defaults;
         learn_levels(lesson, others, device);
-        learn_clocks(lesson, others, device);
+        lesson.clocks = learn_sweeps(lesson.clocks.parameters, others, lesson.levels.time, device.units);
         learn_limits(lesson, others, device);
         grow_forests(lesson, others, settings);
         for (std::size_t i = 0; i < sweeps.size(); ++i) {
             if (fold_of[i] != fold) continue;
             for (auto& forecasts : forecasts_of(sweeps[i], lesson, defaults, device)) {
                 const bool has_floor = forecasts.front().model != "thesis_forest";
-                choose_by_forecasts(sweeps[i], forecasts, has_floor ? floor_share(sweeps[i], lesson.parameters) : 0,
-                                    choices);
+                choose_by_forecasts(sweeps[i], forecasts,
+                                    has_floor ? floor_share(sweeps[i], lesson.clocks.parameters) : 0, choices);
                 std::move(forecasts.begin(), forecasts.end(), std::back_inserter(validation.networks));
             }
             choose_by_rules(sweeps[i], others, choices);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "joulecast/physics/law.h"
+#include "joulecast/physics/learned_clocks.h"
 
 namespace joulecast {
 namespace {
@@ -188,19 +189,27 @@ double clock_distance(double x, double y, const ClockedPoint& from) {
 }
 
 WorkloadCurve::WorkloadCurve(ClockParameters parameters, std::vector<KernelTime> kernels, double host,
-                             ClockedPoint known)
+                             ClockedPoint known, WorkloadTraits traits)
     : parameters_(std::move(parameters)), kernels_(std::move(kernels)), host_(host), known_(known) {
-    known_device_ = device(known_.x, known_.y);
+    known_device_ = untaught_device(known_.x, known_.y);
     const double by_form = known_.power_w * std::exp(-miss_at(parameters_.residuals, known_.x, known_.y).power);
     known_voltage_ = relative_voltage(parameters_, known_.x);
     dynamic_w_ = std::max(by_form - static_w(parameters_, known_.x, known_.y), least_dynamic_share * by_form);
+    if (parameters_.learned)
+        learned_ = std::make_shared<const LearnedCurve>(LearnedCurve(parameters_, known_, std::move(traits)));
 }
 
-double WorkloadCurve::device(double x, double y) const {
+double WorkloadCurve::untaught_device(double x, double y) const {
     const double slowdown = bytes_slowdown(parameters_, x, y);
     double sum = 0;
     for (const KernelTime& kernel : kernels_) sum += slowed_kernel(kernel, x, slowdown);
     return sum * std::exp(miss_at(parameters_.residuals, x, y).time);
+}
+
+double WorkloadCurve::device(double x, double y) const {
+    const double untaught = untaught_device(x, y);
+    if (!learned_ || !(known_device_ > 0)) return untaught;
+    return known_device_ * std::exp(learned_->log_time(x, y, std::log(untaught / known_device_)));
 }
 
 double WorkloadCurve::device_ratio(double x, double y) const {
@@ -212,14 +221,21 @@ double WorkloadCurve::time_s(double x, double y) const {
     return known > 0 ? known_.time_s * overlapped(host_, device(x, y)) / known : known_.time_s;
 }
 
-double WorkloadCurve::power_w(double x, double y) const {
+double WorkloadCurve::untaught_power_w(double x, double y) const {
     const double voltage = relative_voltage(parameters_, x);
     const double risen = voltage / known_voltage_;
-    const double rate = known_.time_s / time_s(x, y);
+    const double known = overlapped(host_, known_device_);
+    const double rate = known > 0 ? known / overlapped(host_, untaught_device(x, y)) : 1;
     const double steady = parameters_.steady_share;
     const double by_form =
         static_w_at(parameters_, x, y, voltage) + dynamic_w_ * risen * risen * ((1 - steady) * rate + steady);
     return by_form * std::exp(miss_at(parameters_.residuals, x, y).power);
+}
+
+double WorkloadCurve::power_w(double x, double y) const {
+    const double untaught = untaught_power_w(x, y);
+    if (!learned_ || !(known_.power_w > 0)) return untaught;
+    return known_.power_w * std::exp(learned_->log_power(x, y, std::log(untaught / known_.power_w)));
 }
 
 double WorkloadCurve::within_limit(double asked, double limit_w, double y) const {

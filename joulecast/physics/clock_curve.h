@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "joulecast/device/device.h"
 #include "joulecast/device/idle_point.h"
 #include "joulecast/physics/clock_residual.h"
+#include "joulecast/physics/shared_learned_clocks.h"
 
 namespace joulecast {
 
@@ -37,6 +39,7 @@ struct ClockParameters {
     double steady_share = 0.15;   ///< H: of dynamic power, what is drawn for time rather than for work
     std::vector<IdlePoint> idle;  ///< by clock; where there are some, they stand in place of the static power's form
     std::vector<ClockResidual> residuals;  ///< what measured workloads did otherwise than the forms tell
+    SharedLearnedClocks learned;           ///< what trees learned of measured workloads; empty: nothing
     ClockSpread spread;
     std::int64_t workloads = 0;  ///< measured at several clocks that knee and slope were fitted to; 0: by architecture
 
@@ -94,6 +97,16 @@ struct ClockedPoint {
     double power_w = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not known
 };
 
+/// What tells a workload apart from others, beside its kernels.
+struct WorkloadTraits {
+    std::string name;  ///< as it was measured; empty: not known
+    /// Bytes that its memory moved over what it could have moved, at the known point, 0 to 1; NaN: not known.
+    double memory_active = std::numeric_limits<double>::quiet_NaN();
+    friend bool operator==(const WorkloadTraits&, const WorkloadTraits&) = default;
+};
+
+class LearnedCurve;
+
 /// How far two points are from each other, in which intervals widen: the root of the squared logarithms of the ratios
 /// of both clocks.
 double clock_distance(double x, double y, const ClockedPoint& from);
@@ -105,10 +118,12 @@ double clock_distance(double x, double y, const ClockedPoint& from);
 ///
 /// Dynamic energy per unit of work is constant below the voltage's knee and rises with its square above. host and
 /// kernels are relative to each other only. What measured workloads did otherwise (`residuals`) multiplies the device's
-/// time and the power, relative to the known point.
+/// time and the power, relative to the known point; then both move by a share towards what trees say of workloads that
+/// measured alike (`learned`, LearnedCurve).
 class WorkloadCurve {
   public:
-    WorkloadCurve(ClockParameters parameters, std::vector<KernelTime> kernels, double host, ClockedPoint known);
+    WorkloadCurve(ClockParameters parameters, std::vector<KernelTime> kernels, double host, ClockedPoint known,
+                  WorkloadTraits traits = {});
 
     double time_s(double x, double y = 1) const;
     /// Sum of the kernels over that at the known point.
@@ -124,6 +139,8 @@ class WorkloadCurve {
 
   private:
     double device(double x, double y) const;
+    double untaught_device(double x, double y) const;
+    double untaught_power_w(double x, double y) const;
 
     ClockParameters parameters_;
     std::vector<KernelTime> kernels_;
@@ -131,7 +148,8 @@ class WorkloadCurve {
     ClockedPoint known_;
     double known_device_ = 0;
     double known_voltage_ = 1;
-    double dynamic_w_ = 0;  ///< e
+    double dynamic_w_ = 0;                         ///< e
+    std::shared_ptr<const LearnedCurve> learned_;  ///< null: nothing was learned
 };
 
 }  // namespace joulecast

@@ -84,23 +84,27 @@ std::vector<ClockResidual> fit_residuals(const ClockParameters& parameters, std:
     return sum_of(misses_of(parameters, workloads));
 }
 
-ClockSpread spread_of(const ClockParameters& parameters, std::span<const SweptWorkload> workloads,
-                      const ClockSpread& otherwise) {
+std::vector<std::vector<ClockResidual>> residuals_without_each(const ClockParameters& parameters,
+                                                               std::span<const SweptWorkload> workloads) {
+    const auto misses = misses_of(parameters, workloads);
+    std::vector<std::vector<ClockResidual>> without;
+    for (std::size_t i = 0; i < workloads.size(); ++i) without.push_back(sum_without(misses, i));
+    return without;
+}
+
+ClockSpread spread_of(const std::function<ClockParameters(std::size_t workload)>& without,
+                      std::span<const SweptWorkload> workloads, const ClockSpread& otherwise) {
     std::vector<double> time;
     std::vector<double> power;
     std::vector<double> energy;
     const auto add = [](std::vector<double>& to, double log_error, double distance) {
         if (std::isfinite(log_error)) to.push_back(std::abs(log_error) / distance);
     };
-    const bool has_residuals = !parameters.residuals.empty();
-    const auto misses = has_residuals ? misses_of(parameters, workloads) : std::vector<std::vector<ClockResidual>>{};
-    ClockParameters others = parameters;
     for (std::size_t i = 0; i < workloads.size(); ++i) {
         const SweptWorkload& workload = workloads[i];
         if (workload.points.size() < 2) continue;
-        if (has_residuals) others.residuals = sum_without(misses, i);
         const ClockedPoint& reference = reference_point(workload.points);
-        const WorkloadCurve curve = curve_of(others, workload);
+        const WorkloadCurve curve = curve_of(without(i), workload);
         for (const ClockedPoint& point : workload.points) {
             const double distance = clock_distance(point.x, point.y, reference);
             if (!is_other(point, reference) || distance < least_distance) continue;
@@ -115,6 +119,18 @@ ClockSpread spread_of(const ClockParameters& parameters, std::span<const SweptWo
         return scores.empty() ? fallback : next_quantile(scores, 0.9) / normal_90;
     };
     return {spread(time, otherwise.time), spread(power, otherwise.power), spread(energy, otherwise.energy)};
+}
+
+ClockSpread spread_of(const ClockParameters& parameters, std::span<const SweptWorkload> workloads,
+                      const ClockSpread& otherwise) {
+    if (parameters.residuals.empty()) return spread_of([&](std::size_t) { return parameters; }, workloads, otherwise);
+    const auto residuals = residuals_without_each(parameters, workloads);
+    const auto without = [&](std::size_t workload) {
+        ClockParameters others = parameters;
+        others.residuals = residuals[workload];
+        return others;
+    };
+    return spread_of(without, workloads, otherwise);
 }
 
 }  // namespace joulecast

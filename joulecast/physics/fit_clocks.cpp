@@ -175,7 +175,7 @@ std::vector<SweptWorkload> with_fitted_kernels(const ClockParameters& parameters
 }
 
 WorkloadCurve curve_of(const ClockParameters& parameters, const SweptWorkload& workload) {
-    return {parameters, workload.kernels, workload.host, reference_point(workload.points)};
+    return {parameters, workload.kernels, workload.host, reference_point(workload.points), workload.traits};
 }
 
 }  // namespace joulecast

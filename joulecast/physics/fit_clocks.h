@@ -12,6 +12,7 @@ struct SweptWorkload {
     std::vector<KernelTime> kernels;  ///< in units of each other; empty: nothing is known of what it consists of
     double host = 0;                  ///< in the same units
     std::vector<ClockedPoint> points;
+    WorkloadTraits traits;  ///< at its reference point
 };
 
 /// The point that the others are told from: of the highest clock, at the highest memory clock. Throws Error for none.

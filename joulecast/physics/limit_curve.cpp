@@ -17,7 +17,9 @@ constexpr double least_distance = 0.2;
 WorkloadCurve working_curve(const LimitParameters& parameters, std::vector<KernelTime> kernels, double host,
                             const LimitedPoint& known) {
     if (kernels.empty()) kernels.push_back(of_compute_share(parameters.compute_share));
-    return {parameters.clocks, std::move(kernels), host,
+    ClockParameters clocks = parameters.clocks;
+    clocks.learned = {};  // from whole programs at locked clocks; this is the working phase of one
+    return {std::move(clocks), std::move(kernels), host,
             ClockedPoint{1, 1, 1, std::max(parameters.duty.working_w, known.power_w)}};
 }
 

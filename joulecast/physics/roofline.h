@@ -13,8 +13,8 @@ Dtype compute_dtype(const Operation& operation);
 /// The two times no implementation can beat, from the operation's own counts (forward, plus backward when training)
 /// and the device's data sheet.
 struct Roofline {
-    double flop_s = 0;  ///< all arithmetic / peak
-    double byte_s = 0;  ///< all bytes, each once / bandwidth
+    double flop_s = 0;       ///< all arithmetic / peak
+    double byte_s = 0;       ///< all bytes, each once / bandwidth
     Products products = {};  ///< that the arithmetic is for; none unless a law is to know their tiles
 };
 

@@ -43,8 +43,7 @@ TileCut tile_cut(const ProductSize& size, int units, double edge, int at_once, b
 double tile_factor(const Tiles& tiles, const Products& products) {
     if (!has_tiles(tiles, products)) return 1;
     double sum = 0;
-    for (std::size_t i = 0; i < products.count; ++i)
-        sum += first_done(tiles, products.sizes[i], products.units).second;
+    for (std::size_t i = 0; i < products.count; ++i) sum += first_done(tiles, products.sizes[i], products.units).second;
     return sum / static_cast<double>(products.count);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "joulecast/physics/clock_curve.h"
 #include "joulecast/predict/clock_balance.h"
@@ -29,7 +30,9 @@ void move(OperationForecast& operation, const ClockParameters& parameters, Clock
     if (!(call > 0) || !(kernel > 0)) return;
     const KernelTime parts = with_latency(operation.balance, kernel, parameters, from.x, from.y);
     const double floor = std::max(0.0, operation.cost.host_time.value.value());
-    const WorkloadCurve curve(parameters, {parts}, std::isnan(operation.kernel_s) ? floor : 0,
+    ClockParameters of_call = parameters;
+    of_call.learned = {};  // from whole workloads
+    const WorkloadCurve curve(std::move(of_call), {parts}, std::isnan(operation.kernel_s) ? floor : 0,
                               {from.x, from.y, call, operation.power.value.value()});
     const double distance = clock_distance(to.x, to.y, {from.x, from.y});
     const double seconds = curve.time_s(to.x, to.y);

@@ -8,8 +8,8 @@
 
 #include "joulecast/error.h"
 #include "joulecast/graph/symbol_values.h"
-#include "joulecast/physics/curve_errors.h"
 #include "joulecast/predict/clock_balance.h"
+#include "joulecast/predict/fit_learned_clocks.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {
@@ -56,10 +56,9 @@ double moving_share(double memory_active, double saturated) {
     return std::min(1.0, memory_active / saturated);
 }
 
-/// The activity of a memory that cannot move more: refreshing and turning between reading and writing take the rest.
-/// By the mean error of what bytes take, with a pull to the default that a few workloads outweigh.
+/// saturated_memory, or by the mean error of what bytes take, with a pull to it that a few workloads outweigh.
 double saturated_activity(std::span<const KnownShare> known) {
-    constexpr double by_default = 0.85;
+    constexpr double by_default = saturated_memory;
     constexpr double pull = 0.3;
     double best = std::numeric_limits<double>::infinity();
     double saturated = by_default;
@@ -212,6 +211,7 @@ SweptWorkload swept_workload(const ClockSweep& sweep, const ClockParameters& par
     SweptWorkload workload;
     workload.kernels = kernel_times(sweep.kernels, levels, units);
     workload.host = issuing_s(sweep.kernels, levels);
+    workload.traits = traits_of(sweep, workload.kernels);
     for (const SweptRow& row : sweep.rows) {
         if (!(row.sm_clock_mhz > 0)) continue;
         workload.points.push_back({relative_sm_clock(row.sm_clock_mhz, parameters),
@@ -241,18 +241,43 @@ SweptLimits swept_limits(const ClockSweep& sweep, const KernelLevels& levels, co
 std::optional<ClockParameters> calibrated_clocks(const Device& device, std::span<const ClockSweep> sweeps,
                                                  std::span<const IdlePoint> idle) {
     if (!missing_for_clocks(device).empty()) return std::nullopt;
-    ClockParameters parameters = parameters_for(device, sweeps, idle);
+    const ClockParameters start = parameters_for(device, sweeps, idle);
+    std::vector<const ClockSweep*> all;
+    for (const ClockSweep& sweep : sweeps) all.push_back(&sweep);
+    ClockLesson lesson = learn_sweeps(start, all, KernelLevels{}, device.units);
+    if (lesson.parameters.workloads == 0) return calibrated_by_limits(device, start, sweeps);
+    return std::move(lesson.parameters);
+}
+
+ClockLesson learn_sweeps(const ClockParameters& start, std::span<const ClockSweep* const> sweeps,
+                         const KernelLevels& levels, int units) {
+    ClockLesson lesson{start, {}};
     std::vector<SweptWorkload> workloads;
-    for (const ClockSweep& sweep : sweeps) {
-        workloads.push_back(swept_workload(sweep, parameters, KernelLevels{}, device.units));
-        if (workloads.back().points.size() < 2) workloads.pop_back();
+    std::vector<WorkloadSigns> signs;
+    for (const ClockSweep* sweep : sweeps) {
+        SweptWorkload workload = swept_workload(*sweep, start, levels, units);
+        if (workload.points.size() < 2) continue;
+        workloads.push_back(std::move(workload));
+        signs.push_back(signs_of(*sweep));
     }
-    if (workloads.empty()) return calibrated_by_limits(device, parameters, sweeps);
-    parameters = fit_clock_parameters(parameters, workloads);
-    const std::vector<SweptWorkload> known = with_fitted_kernels(parameters, workloads);
-    parameters.residuals = fit_residuals(parameters, known);
-    parameters.spread = spread_of(parameters, known, parameters.spread);
-    return parameters;
+    if (workloads.empty()) return lesson;
+    lesson.parameters = fit_clock_parameters(start, workloads);
+    for (std::size_t i = 0; i < workloads.size(); ++i)
+        lesson.shares.push_back({signs[i], fitted_compute_share(lesson.parameters, workloads[i].points)});
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
+        if (!workloads[i].kernels.empty()) continue;
+        std::vector<KnownShare> rest = lesson.shares;
+        rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+        workloads[i].kernels = likely_kernels(signs[i], rest);
+        workloads[i].host = 0;
+    }
+    lesson.parameters = with_learned_sweeps(lesson.parameters, workloads);
+    return lesson;
+}
+
+WorkloadTraits traits_of(const ClockSweep& sweep, std::span<const KernelTime> kernels) {
+    const double seen = sweep.rows[reference_row(sweep)].memory_active;
+    return {sweep.network.model, std::isnan(seen) && !sweep.kernels.empty() ? memory_active_of(kernels) : seen};
 }
 
 WorkloadSigns signs_of(const ClockSweep& sweep) {

@@ -67,10 +67,9 @@ SweptLimits swept_limits(const ClockSweep& sweep, const KernelLevels& levels, co
 double relative_sm_clock(double sm_clock_mhz, const ClockParameters& parameters);
 double relative_memory_clock(double memory_clock_mhz, const ClockParameters& parameters);
 
-/// Knee, slope and spread fitted to all sweeps of a device with two clocks or more; without those, knee and slope
-/// fitted to its sweeps over power limits; absent without any.
-std::optional<ClockParameters> calibrated_clocks(const Device& device, std::span<const ClockSweep> sweeps,
-                                                 std::span<const IdlePoint> idle);
+/// At the reference row. The memory's activity as it was seen, else by the sweep's list of kernels, which take
+/// `kernels`.
+WorkloadTraits traits_of(const ClockSweep& sweep, std::span<const KernelTime> kernels);
 
 /// What tells of a workload without a list of kernels what it may consist of, at its reference point. NaN: not known.
 struct WorkloadSigns {
@@ -84,6 +83,22 @@ struct KnownShare {
     WorkloadSigns signs;
     double share = 0;
 };
+
+/// What workloads over clocks tell of a device, and of others on it.
+struct ClockLesson {
+    ClockParameters parameters;
+    std::vector<KnownShare> shares;  ///< what unknown workloads may consist of
+};
+
+/// Knee, slope, residuals, trees and spread from sweeps with two clocks or more; `start` without any. A workload of
+/// which nobody lists the kernels counts with those that the others make likely, as one that is forecast would.
+ClockLesson learn_sweeps(const ClockParameters& start, std::span<const ClockSweep* const> sweeps,
+                         const KernelLevels& levels, int units);
+
+/// learn_sweeps() from all sweeps of a device; without clocks, knee and slope fitted to its sweeps over power limits;
+/// absent without any.
+std::optional<ClockParameters> calibrated_clocks(const Device& device, std::span<const ClockSweep> sweeps,
+                                                 std::span<const IdlePoint> idle);
 
 /// What a workload may consist of. Where the activity of its memory is known: one kernel whose bytes take as much of
 /// the time as that is of the activity of a kernel that does nothing but move bytes; which that is, follows from

@@ -26,9 +26,8 @@ constexpr std::size_t most_workloads = 120;
 constexpr double times_of_shortest = 5;
 constexpr std::size_t least_rows_of_power = 20;
 constexpr int fits = 4;
-constexpr std::array<double DynamicPower::*, 5> dynamic_parts{&DynamicPower::flop_w, &DynamicPower::byte_w,
-                                                              &DynamicPower::busy_w, &DynamicPower::active_w,
-                                                              &DynamicPower::on_w};
+constexpr std::array<double DynamicPower::*, 5> dynamic_parts{
+    &DynamicPower::flop_w, &DynamicPower::byte_w, &DynamicPower::busy_w, &DynamicPower::active_w, &DynamicPower::on_w};
 
 /// Median idle power beside the rows of each clock, at the highest memory clock; never above what a call drew there.
 std::vector<IdlePoint> idle_points(std::span<const TrainingRow> rows, std::span<const TrainedClock> clocks) {
@@ -163,7 +162,8 @@ DynamicPower fit_dynamic_power(const DeviceModel& device, std::span<const Traini
         const double slower = row.metered_s > 0 ? row.metered_s / row.time_s : 1;
         const auto share = [&](const DynamicPower& one) {
             unit.over_clocks->dynamic = one;
-            return dynamic_watts(unit, row.operation, *law, slower * seconds(*law, row.operation.roofline)) / row.power_w;
+            return dynamic_watts(unit, row.operation, *law, slower * seconds(*law, row.operation.roofline)) /
+                   row.power_w;
         };
         for (double DynamicPower::* const part : dynamic_parts) {
             DynamicPower one;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "joulecast/error.h"
+#include "joulecast/physics/learned_clocks.h"
 #include "joulecast/predict/clock_balance.h"
 #include "joulecast/predict/compose.h"
 #include "joulecast/predict/device_power.h"
@@ -89,7 +90,8 @@ WorkloadCurve curve_from(const NetworkForecast& forecast, const ClockParameters&
         kernel.latency *= scale;
     }
     const double host = forecast.cost.host_time.value.value();
-    return {parameters, std::move(kernels), std::isnan(host) ? 0 : host, known};
+    const WorkloadTraits traits{forecast.model, memory_active_of(kernels)};
+    return {parameters, std::move(kernels), std::isnan(host) ? 0 : host, known, traits};
 }
 
 /// A forecast that the power limit holds is one for the clock that the limit leaves: there its time and power are

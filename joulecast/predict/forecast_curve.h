@@ -1,8 +1,8 @@
 #pragma once
 
 #include <limits>
-#include <string>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "joulecast/physics/clock_curve.h"

@@ -77,8 +77,11 @@ void take_laws(ByteReader& in, DeviceModel& device) {
 
 /// The one byte that version 4 had for tiles: 0 none, else edge and tiles at once on a unit.
 std::optional<Tiles> tiles_of_version_4(std::uint8_t code) {
-    constexpr std::array<Tiles, 5> tiles{
-        {{}, {128, 128, 1, 1, 0, false}, {128, 128, 2, 1, 0, false}, {64, 64, 1, 1, 0, false}, {64, 64, 2, 1, 0, false}}};
+    constexpr std::array<Tiles, 5> tiles{{{},
+                                          {128, 128, 1, 1, 0, false},
+                                          {128, 128, 2, 1, 0, false},
+                                          {64, 64, 1, 1, 0, false},
+                                          {64, 64, 2, 1, 0, false}}};
     return code < tiles.size() ? std::optional(tiles[code]) : std::nullopt;
 }
 
@@ -271,6 +274,10 @@ void take_section(Predictor& predictor, const JcpSection& section, ByteReader& i
         DeviceModel& device = current(predictor, in);
         if (!device.clocks) in.fail("residuals over the clocks come before what they belong to");
         device.clocks->residuals = take_residuals(in);
+    } else if (tag == "CLRN") {
+        DeviceModel& device = current(predictor, in);
+        if (!device.clocks) in.fail("trees over the clocks come before what they belong to");
+        device.clocks->learned = SharedLearnedClocks(std::make_shared<const LearnedClocks>(take_learned(in)));
     } else if (tag == "OVCL") {
         DeviceModel& device = current(predictor, in);
         if (!device.clocks) in.fail("its trained clocks come before what they belong to");
@@ -350,6 +357,8 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
         out.section("CLCK", [&](ByteWriter& w) { put_clocks(w, *device.clocks); });
         if (!device.clocks->residuals.empty())
             out.section("CRES", [&](ByteWriter& w) { put_residuals(w, device.clocks->residuals); });
+        if (device.clocks->learned)
+            out.section("CLRN", [&](ByteWriter& w) { put_learned(w, *device.clocks->learned.get()); });
         if (!device.over_clocks) continue;
         out.section("OVCL", [&](ByteWriter& w) { put_over_clocks(w, *device.over_clocks); });
         out.section("RATI", [&](ByteWriter& w) { put_ratios(w, device.over_clocks->ratio); });

@@ -1,7 +1,11 @@
 #include "joulecast/predict/jcp_clocks.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "joulecast/predict/forest_bytes.h"
+#include "joulecast/predict/jcp_parts.h"
 
 namespace joulecast {
 namespace {
@@ -12,6 +16,19 @@ auto numbers_of(AnyParameters& p) {
     return std::array{&p.highest_mhz, &p.lowest_mhz,   &p.step_mhz,     &p.knee,           &p.slope,
                       &p.still_w,     &p.clocked_w,    &p.memory_w,     &p.bandwidth_knee, &p.steady_share,
                       &p.spread.time, &p.spread.power, &p.spread.energy};
+}
+
+void put_if_grown(ByteWriter& out, const Forest& forest) {
+    const bool is_grown = !forest.roots.empty();
+    out.number(static_cast<std::uint8_t>(is_grown));
+    if (is_grown) put(out, forest);
+}
+
+/// Trees that count must be there.
+Forest take_if_grown(ByteReader& in, std::size_t columns, double weight) {
+    if (in.number<std::uint8_t>() != 0) return take_forest(in, columns);
+    if (weight > 0) in.fail("it has a weight over the clocks without trees");
+    return {};
 }
 
 }  // namespace
@@ -65,6 +82,39 @@ std::vector<ClockResidual> take_residuals(ByteReader& in) {
         if (!is_sound) in.fail("its residuals over the clocks have a number that cannot be");
     }
     return residuals;
+}
+
+void put_learned(ByteWriter& out, const LearnedClocks& learned) {
+    out.number(static_cast<std::uint32_t>(learned.members.size()));
+    for (const LearnedMember& member : learned.members) {
+        put(out, member.words);
+        out.real(member.time_weight);
+        out.real(member.power_weight);
+        put_if_grown(out, member.time);
+        put_if_grown(out, member.power);
+    }
+}
+
+LearnedClocks take_learned(ByteReader& in) {
+    LearnedClocks learned;
+    learned.members.resize(in.count(22));  // no words, two weights, two bytes that say: no trees
+    double time = 0;
+    double power = 0;
+    for (LearnedMember& member : learned.members) {
+        member.words = take_texts(in);
+        if (!std::ranges::is_sorted(member.words)) in.fail("its words of names are out of order");
+        for (double* weight : {&member.time_weight, &member.power_weight}) {
+            *weight = in.real();
+            if (!(*weight >= 0 && *weight <= 1)) in.fail("its trees over the clocks have a weight that cannot be");
+        }
+        time += member.time_weight;
+        power += member.power_weight;
+        const std::size_t columns = learned_numbers + member.words.size();
+        member.time = take_if_grown(in, columns, member.time_weight);
+        member.power = take_if_grown(in, columns, member.power_weight);
+    }
+    if (time > 1 || power > 1) in.fail("its trees over the clocks weigh more than everything");
+    return learned;
 }
 
 void put_over_clocks(ByteWriter& out, const OverClocks& over) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "joulecast/physics/clock_curve.h"
+#include "joulecast/physics/learned_clocks.h"
 #include "joulecast/predict/bytes.h"
 #include "joulecast/predict/model.h"
 
@@ -18,6 +19,11 @@ ClockParameters take_clocks(ByteReader& in);
 void put_residuals(ByteWriter& out, const std::vector<ClockResidual>& residuals);
 /// Throws FormatError for places and sums that cannot be.
 std::vector<ClockResidual> take_residuals(ByteReader& in);
+
+/// What trees learned of workloads, in a section of its own behind that of the parameters; since version 5.
+void put_learned(ByteWriter& out, const LearnedClocks& learned);
+/// Throws FormatError for weights outside 0 to 1 or above 1 together, and for trees that could not be walked.
+LearnedClocks take_learned(ByteReader& in);
 
 /// The clocks that operations were measured at, and what the units draw, behind the parameters; since version 4.
 void put_over_clocks(ByteWriter& out, const OverClocks& over);

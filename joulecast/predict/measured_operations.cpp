@@ -39,8 +39,7 @@ double found_in_network(const Dimensions& dimensions, double cache_bytes) {
     const double weights = std::isnan(dimensions.weight_bytes) ? 0 : std::min(dimensions.weight_bytes, read);
     const double inputs = read - weights;
     const double found = inputs * found_in_cache(inputs, cache_bytes);
-    const double gradients =
-        std::min(dimensions.output_bytes, static_cast<double>(dimensions.backward.bytes_read));
+    const double gradients = std::min(dimensions.output_bytes, static_cast<double>(dimensions.backward.bytes_read));
     return gradients > 0 ? found + gradients * found_in_cache(gradients, cache_bytes) : found;
 }
 

@@ -19,7 +19,8 @@ PreparedOperation prepare(const Operation& operation, const DeviceModel& device,
 
 Roofline roofline_at_highest(const PreparedOperation& operation) {
     const ClockPlace& at = operation.clocks;
-    return {operation.roofline.flop_s * at.x, operation.roofline.byte_s / at.bytes_slowdown, operation.roofline.products};
+    return {operation.roofline.flop_s * at.x, operation.roofline.byte_s / at.bytes_slowdown,
+            operation.roofline.products};
 }
 
 PreparedOperation at_clocks(PreparedOperation operation, const ClockPlace& clocks) {

@@ -141,7 +141,8 @@ void put_power_into_network(TrainingRow& row, const DeviceModel& frame) {
     const Roofline highest = roofline_at_highest(row.operation);
     const double voltage = relative_voltage(*frame.clocks, at.x);
     const auto watts = [&](double seconds, double moved_share) {
-        return voltage * voltage * (power.flop_w * highest.flop_s / seconds + at.x * (power.busy_w + power.active_w + power.on_w)) +
+        return voltage * voltage *
+                   (power.flop_w * highest.flop_s / seconds + at.x * (power.busy_w + power.active_w + power.on_w)) +
                power.byte_w * highest.byte_s * moved_share / seconds;
     };
     const double idle = static_w(*frame.clocks, at.x, at.y);

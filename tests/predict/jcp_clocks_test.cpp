@@ -93,5 +93,36 @@ TEST(JcpClocks, RatiosComeBackAsTheyWere) {
     EXPECT_THROW(there_and_back(RatioSpread{0.01, 0.02, -0.03}), FormatError);
 }
 
+LearnedClocks sample_trees() {
+    const Forest forest{{{5, 0.5F, 2}, {-1, -0.2F, 0}, {-1, 0.1F, 0}}, {0}};
+    return {{{{"add"}, forest, forest, 0.5, 0.25}, {{}, {{{-1, 0.3F, 0}}, {0}}, {}, 0.25, 0}}};
+}
+
+LearnedClocks there_and_back(const LearnedClocks& learned) {
+    ByteWriter out;
+    put_learned(out, learned);
+    ByteReader in(out.bytes(), "sample");
+    LearnedClocks taken = take_learned(in);
+    EXPECT_TRUE(in.at_end());
+    return taken;
+}
+
+TEST(JcpClocks, TreesComeBackAsTheyWere) {
+    EXPECT_EQ(there_and_back(sample_trees()), sample_trees());
+}
+
+TEST(JcpClocks, RefuseTreesThatCannotBe) {
+    const auto with = [](auto change) {
+        LearnedClocks learned = sample_trees();
+        change(learned.members[0]);
+        return learned;
+    };
+    EXPECT_THROW(there_and_back(with([](auto& m) { m.time_weight = 0.8; })), FormatError);  // 1.05 together
+    EXPECT_THROW(there_and_back(with([](auto& m) { m.power_weight = std::nan(""); })), FormatError);
+    EXPECT_THROW(there_and_back(with([](auto& m) { m.power = {}; })), FormatError);     // weighed, but not there
+    EXPECT_THROW(there_and_back(with([](auto& m) { m.words.clear(); })), FormatError);  // compares a column of a word
+    EXPECT_THROW(there_and_back(with([](auto& m) { m.words = {"b", "a"}; })), FormatError);
+}
+
 }  // namespace
 }  // namespace joulecast
