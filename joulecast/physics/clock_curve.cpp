@@ -164,7 +164,7 @@ double relative_voltage(const ClockParameters& parameters, double x) {
     if (!std::isnan(measured)) return measured / lowest_voltage_mv(parameters.idle);
     const double above = knee_width * softplus_of((x - parameters.knee) / knee_width);
     const double room = 1 - parameters.knee;
-    return 1 + parameters.slope * room * std::pow(above / room, 1.5);
+    return 1 + parameters.slope * room * std::pow(above / room, parameters.bend);
 }
 
 double static_w(const ClockParameters& parameters, double x, double y) {

@@ -32,6 +32,7 @@ struct ClockParameters {
 
     double knee = 0.70;           ///< x up to which the core's voltage is at its lowest
     double slope = 0.80;          ///< of the voltage above the knee
+    double bend = 1.5;            ///< power by which the voltage rises there; 1: along a line
     double still_w = 0;           ///< static power whatever the clock, at the lowest voltage
     double clocked_w = 0;         ///< and that which grows with x
     double memory_w = 0;          ///< part of static power that goes down with y

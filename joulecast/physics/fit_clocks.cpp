@@ -1,7 +1,9 @@
 #include "joulecast/physics/fit_clocks.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <functional>
 
 #include "joulecast/error.h"
@@ -19,6 +21,13 @@ constexpr double knee_unit = 0.05;
 constexpr double slope_unit = 0.35;
 /// Idle power is told apart from the rest but poorly where none was measured, so it is pulled harder.
 constexpr double static_unit = 0.2;
+/// Each fit is pulled to where it begins, as few workloads need it. So many may walk on from there.
+constexpr int fits = 4;
+constexpr std::array<double, 2> bends{1.0, 1.5};
+constexpr std::array<double, 3> steady_shares{0.0, 0.07, 0.15};
+/// Another form must leave less than this share of the error.
+constexpr double better_by_form = 0.95;
+constexpr std::size_t least_points_of_form = 3;
 /// A ratio of clocks below this tells nothing of a spread.
 constexpr double least_distance = 0.02;
 
@@ -77,6 +86,11 @@ bool varies_memory(std::span<const SweptWorkload> workloads) {
     return false;
 }
 
+double power_error_of_all(const ClockParameters& parameters, std::span<const SweptWorkload> workloads) {
+    return mean_error(workloads,
+                      [&](const auto&, const auto& from, const auto& to) { return power_error(parameters, from, to); });
+}
+
 void fit_power(ClockParameters& parameters, const ClockParameters& start, std::span<const SweptWorkload> workloads) {
     const bool fits_memory = varies_memory(workloads);
     const auto with = [&](std::span<const double> at) {
@@ -93,9 +107,7 @@ void fit_power(ClockParameters& parameters, const ClockParameters& start, std::s
     };
     const auto value = [&](std::span<const double> at) {
         const ClockParameters trial = with(at);
-        const double error = mean_error(
-            workloads, [&](const auto&, const auto& from, const auto& to) { return power_error(trial, from, to); });
-        return error + pull * (at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
+        return power_error_of_all(trial, workloads) + pull * (at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
     };
     std::vector<double> begin{0, 0, 0};
     if (fits_memory) begin.push_back(start.still_w > 0 ? start.memory_w / start.still_w : 0);
@@ -161,6 +173,31 @@ ClockParameters fit_clock_parameters(const ClockParameters& start, std::span<con
         parameters.workloads = counted;
     }
     return parameters;
+}
+
+ClockParameters fit_clocks_and_form(const ClockParameters& start, std::span<const SweptWorkload> workloads) {
+    const auto walked_on = [&](double bend, double steady_share) {
+        ClockParameters parameters = start;
+        parameters.bend = bend;
+        parameters.steady_share = steady_share;
+        for (int step = 0; step < fits; ++step) parameters = fit_clock_parameters(parameters, workloads);
+        return parameters;
+    };
+    ClockParameters best = walked_on(start.bend, start.steady_share);
+    const bool tells = std::ranges::any_of(
+        workloads, [](const SweptWorkload& workload) { return workload.points.size() >= least_points_of_form; });
+    if (!tells || has_voltage(start)) return best;
+    double least = better_by_form * power_error_of_all(best, workloads);
+    for (const double bend : bends) {
+        for (const double steady_share : steady_shares) {
+            const ClockParameters trial = walked_on(bend, steady_share);
+            const double error = power_error_of_all(trial, workloads);
+            if (!(error < least)) continue;
+            least = error;
+            best = trial;
+        }
+    }
+    return best;
 }
 
 std::vector<SweptWorkload> with_fitted_kernels(const ClockParameters& parameters,

@@ -29,6 +29,12 @@ double fitted_compute_share(const ClockParameters& parameters, std::span<const C
 /// than two points count for nothing.
 ClockParameters fit_clock_parameters(const ClockParameters& start, std::span<const SweptWorkload> workloads);
 
+/// Four fits, each from where the one before ended, since each is pulled to where it begins; and of the ways in which
+/// the voltage may rise above its knee, along a line or bent upwards, and the shares of dynamic power that are drawn
+/// for time, those whose mean |log error| of power is least, or what `start` has unless others are better by a
+/// twentieth. Of a device's own workloads: where none was measured at three points nothing tells the forms apart.
+ClockParameters fit_clocks_and_form(const ClockParameters& start, std::span<const SweptWorkload> workloads);
+
 /// The workloads, those of unknown kernels as one kernel of the compute share that their times tell. One that has less
 /// than two points tells none: it stays as it is.
 std::vector<SweptWorkload> with_fitted_kernels(const ClockParameters& parameters,

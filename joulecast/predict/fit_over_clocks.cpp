@@ -25,7 +25,6 @@ constexpr std::size_t most_workloads = 120;
 /// Shorter calls, in times of the shortest, are launches that no clock tells apart.
 constexpr double times_of_shortest = 5;
 constexpr std::size_t least_rows_of_power = 20;
-constexpr int fits = 4;
 constexpr std::array<double DynamicPower::*, 5> dynamic_parts{
     &DynamicPower::flop_w, &DynamicPower::byte_w, &DynamicPower::busy_w, &DynamicPower::active_w, &DynamicPower::on_w};
 
@@ -144,8 +143,7 @@ ClockParameters fitted_clocks(const Device& device, std::span<const TrainingRow>
     std::vector<SweptWorkload> workloads = swept_operations(rows, parameters);
     append_networks(networks, parameters, workloads);
     if (workloads.empty()) return parameters;
-    // Each fit is pulled to where it begins, as few workloads need it. So many may walk on from there.
-    for (int step = 0; step < fits; ++step) parameters = fit_clock_parameters(parameters, workloads);
+    parameters = fit_clocks_and_form(parameters, workloads);
     parameters.spread = spread_of(parameters, with_fitted_kernels(parameters, workloads), parameters.spread);
     return parameters;
 }

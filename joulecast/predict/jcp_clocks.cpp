@@ -41,6 +41,7 @@ void put_clocks(ByteWriter& out, const ClockParameters& parameters) {
     for (const IdlePoint& point : parameters.idle) {
         for (const double number : {point.sm_clock_mhz, point.power_w, point.voltage_mv}) out.real(number);
     }
+    out.real(parameters.bend);
 }
 
 ClockParameters take_clocks(ByteReader& in) {
@@ -62,6 +63,9 @@ ClockParameters take_clocks(ByteReader& in) {
         if (!is_sound) in.fail("its idle power over the clock is out of order");
         before = point.sm_clock_mhz;
     }
+    if (in.at_end()) return parameters;  // before version 5
+    parameters.bend = take_finite(in);
+    if (!(parameters.bend > 0)) in.fail("its clock model has a number that cannot be");
     return parameters;
 }
 

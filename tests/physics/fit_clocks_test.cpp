@@ -46,6 +46,27 @@ TEST(FitClocks, FindsTheKneeOfTheDevice) {
                     relative_voltage(device, x) / relative_voltage(device, 1), 0.01);
 }
 
+TEST(FitClocks, TellsWhetherTheVoltageRisesAlongALine) {
+    for (const double bend : {1.0, 1.5}) {
+        ClockParameters device = start_parameters();
+        device.knee = 0.66;
+        device.slope = 0.9;
+        device.bend = bend;
+        device.steady_share = 0.07;
+        const ClockParameters fitted =
+            fit_clocks_and_form(start_parameters(), std::vector{sweep(device, 0.9), sweep(device, 0.2)});
+        EXPECT_EQ(fitted.bend, bend);
+        EXPECT_EQ(fitted.steady_share, 0.07);
+        EXPECT_NEAR(fitted.knee, 0.66, 0.01);
+    }
+    // Two points tell nothing of it.
+    ClockParameters device = start_parameters();
+    device.bend = 1;
+    SweptWorkload short_sweep = sweep(device, 0.9);
+    short_sweep.points = {short_sweep.points.front(), short_sweep.points.back()};
+    EXPECT_EQ(fit_clocks_and_form(start_parameters(), std::vector{short_sweep}).bend, 1.5);
+}
+
 TEST(FitClocks, TakesTheStaticPowerTowardsWhatIsDrawn) {
     ClockParameters device = start_parameters();
     device.still_w = 20;
