@@ -65,6 +65,7 @@ set(joulecast_headers
     joulecast/evaluate/what_next_trial.h
     joulecast/features/dimensions.h
     joulecast/features/feature.h
+    joulecast/features/products.h
     joulecast/graph/autocast.h
     joulecast/graph/expression.h
     joulecast/graph/family.h
@@ -199,6 +200,7 @@ set(joulecast_headers
     joulecast/physics/sponner_bounds.h
     joulecast/physics/sustained_peak.h
     joulecast/physics/tensor_lifetimes.h
+    joulecast/physics/tiles.h
     joulecast/physics/timeline.h
     joulecast/predict/at_point.h
     joulecast/predict/by_model.h

@@ -67,15 +67,13 @@ TEST_F(Journey, RatiosOverTheClocks) {
     ASSERT_EQ(ran.status, 0) << ran.err;
     const auto answer = nlohmann::json::parse(ran.out);
     ASSERT_EQ(answer.at("ratios").size(), 4 * 4U);  // networks, clocks below the highest
-    double inside = 0;
     for (const auto& one : answer.at("ratio_summary")) {
         EXPECT_EQ(one.at("ratios"), 4 * 4);
-        EXPECT_GE(one.at("interval_coverage"), 0.6) << one;  // 0.81 to 1
-        EXPECT_LT(one.at("mape"), 0.045) << one;             // 0.018 to 0.030
-        inside += one.at("interval_coverage").get<double>() / 3;
+        EXPECT_GE(one.at("interval_coverage"), 0.8) << one;  // 1
+        EXPECT_LT(one.at("mape"), 0.02) << one;              // 0.006 to 0.007
+        // Wide for this card, whose ratios come out nearer than those of others: docs/results.md.
+        EXPECT_LT(one.at("interval_width"), 0.14) << one;  // 0.10 to 0.12
     }
-    EXPECT_GE(inside, 0.8);  // 0.92 to 0.94
-    EXPECT_LE(inside, 0.98);
     // Narrower than the interval of the time itself.
     const auto& ratio = answer.at("ratios").at(0);
     const auto& network = answer.at("networks").at(0);
