@@ -38,6 +38,7 @@ void dump(const Device& device, const OperatingPoint& setting, const std::vector
         line["set"] = std::string(name(mode(row.operation.operation))) + "|" +
                       std::string(name(compute_dtype(row.operation.operation)));
         line["type"] = layer_type_on_device(subject);
+        line["layer"] = layer_name(row.operation.operation);
         line["thesis"] = thesis_row(subject, {names.begin(), names.end()});
         line["sponner"] = sponner_row(subject);
         std::cout << line.dump() << '\n';

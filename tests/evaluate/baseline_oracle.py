@@ -54,7 +54,7 @@ def run(*command):
 
 
 def forecasts(rows, fold_of, columns, shared, least, model):
-    """Of every row by models of the other folds; NaN where too few rows share a model."""
+    """Of every row by models of the other folds; NaN where too few rows share a model, or none of the layer."""
     out = np.full(len(rows), np.nan)
     for fold in sorted(set(fold_of)):
         kinds = defaultdict(list)
@@ -68,6 +68,10 @@ def forecasts(rows, fold_of, columns, shared, least, model):
         for kind, test in tests.items():
             train = kinds[kind]
             if len(train) < least:
+                continue
+            seen = {rows[i]["layer"] for i in train}
+            test = [i for i in test if rows[i]["layer"] in seen]  # of other layers neither method says anything
+            if not test:
                 continue
             x = np.array([rows[i][columns] for i in train])
             fitted = model().fit(x, [rows[i]["value"] for i in train])
