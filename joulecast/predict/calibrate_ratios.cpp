@@ -87,7 +87,7 @@ std::vector<CostAtClocks> operations_at_clocks(const OverClocks& over, std::span
 CostAtClocks sum_of(std::span<const CostAtClocks> operations) {
     CostAtClocks sum;
     for (const auto& [clock, cost] : operations.front()) {
-        const auto ran_there = [clock = clock](const CostAtClocks& one) { return one.contains(clock); };
+        const auto ran_there = [at = clock](const CostAtClocks& one) { return one.contains(at); };
         if (!std::ranges::all_of(operations, ran_there)) continue;
         for (const CostAtClocks& one : operations) sum[clock] += (1 / one.rbegin()->second.measured_s) * one.at(clock);
     }
