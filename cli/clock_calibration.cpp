@@ -45,7 +45,7 @@ std::vector<SweptDevice> swept_devices(const Dataset& dataset, std::vector<std::
     for (const Device& stored : dataset.devices()) {
         const auto place = std::ranges::find_if(asked, [&](const std::string& id) { return names(id, stored.id); });
         if (!wants_all && place == asked.end()) continue;
-        if (!dataset.operations(stored.id).empty()) continue;
+        if (dataset.has_operations(stored.id)) continue;
         const Device device = with_known_figures(stored);
         const auto networks = dataset.networks(stored.id);
         const auto clocks = networks.empty() ? std::nullopt : measured_clocks(dataset, device);
@@ -57,11 +57,6 @@ std::vector<SweptDevice> swept_devices(const Dataset& dataset, std::vector<std::
         if (!wants_all) asked.erase(place);
     }
     return swept;
-}
-
-bool has_operations(const Dataset& dataset) {
-    return std::ranges::any_of(dataset.devices(),
-                               [&](const Device& device) { return !dataset.operations(device.id).empty(); });
 }
 
 }  // namespace joulecast::cli

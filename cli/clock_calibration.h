@@ -28,6 +28,4 @@ struct SweptDevice {
 /// at all.
 std::vector<SweptDevice> swept_devices(const Dataset& dataset, std::vector<std::string>& asked);
 
-bool has_operations(const Dataset& dataset);
-
 }  // namespace joulecast::cli

@@ -74,12 +74,13 @@ Forecast ForecastOverClocks::at(const OperatingPoint& asked, bool operations) co
     Forecast there;
     if (!curve_) clock_parameters(model_);  // throws, and says why there is none
     check_limit(model_, asked);
-    there.network = at_point(from.network, curve_.value(), asked);
+    const PointForecast point = curve_.value().at(asked);
+    there.network = at_point(from.network, *curve_, point);
     there.device_name = from.device_name;
     there.origin = from.origin;
     there.note = from.note;
     there.clock_workloads = curve_->curve().parameters().workloads;
-    there.relative_to_default = {default_.real, curve_->relative(curve_->at(asked), default_)};
+    there.relative_to_default = {default_.real, curve_->relative(point, default_)};
     return there;
 }
 

@@ -3,15 +3,12 @@
 #include <set>
 
 #include "joulecast/physics/clock_curve.h"
+#include "joulecast/profile/checked_answer.h"
 
 namespace joulecast::cli {
 namespace {
 
 constexpr std::size_t least_measured = 2;
-
-bool has_run(Outcome outcome) {
-    return outcome == Outcome::ok || outcome == Outcome::unstable;
-}
 
 }  // namespace
 
@@ -20,7 +17,7 @@ std::vector<double> measured_clocks_mhz(std::span<const OperationRow> operations
     std::set<double> clocks;
     const auto add = [&clocks](const auto& rows) {
         for (const auto& row : rows) {
-            if (has_run(row.measurement.outcome) && row.measurement.asked.sm_clock_mhz > 0)
+            if (is_timed(row.measurement.outcome) && row.measurement.asked.sm_clock_mhz > 0)
                 clocks.insert(row.measurement.asked.sm_clock_mhz);
         }
     };

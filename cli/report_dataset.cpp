@@ -149,8 +149,7 @@ Page report_dataset(const ReportOptions& options) {
                              : "Forecast by " + std::filesystem::path(options.predictor).filename().string() +
                                    " as it is: it may have been trained on these networks.";
     if (!options.predictor.empty()) add_curves_of_predictor(options, database, dataset);
-    const bool has_operations = std::ranges::any_of(
-        database.devices(), [&](const Device& device) { return !database.operations(device.id).empty(); });
+    const bool has_operations = database.has_operations();
     // Of networks alone there is nothing to train on; a predictor draws them all the same.
     if (has_operations || options.predictor.empty()) hold_out(options, database, dataset);
     if (!has_operations) dataset.left_out_reason = "Networks were not left out: the database has no operations.";

@@ -366,7 +366,7 @@ int run(const Options& options) {
     Trained result;
     std::vector<std::string> devices = options.devices;
     const std::vector<SweptDevice> swept = swept_devices(dataset, devices);
-    const bool has_rows = swept.empty() || (options.devices.empty() ? has_operations(dataset) : !devices.empty());
+    const bool has_rows = swept.empty() || (options.devices.empty() ? dataset.has_operations() : !devices.empty());
     std::vector<MeasuredRows> all;
     if (has_rows) all = measured_rows(dataset, devices);
     if (!has_rows && !options.what_next.empty())

@@ -138,7 +138,7 @@ std::vector<std::string> devices_of_its_own(const Options& options, const Datase
     std::vector<std::string> own;
     if (options.devices.empty()) {
         for (const Device& device : dataset.devices()) {
-            const bool is_measured = !dataset.networks(device.id).empty() || !dataset.operations(device.id).empty();
+            const bool is_measured = dataset.has_operations(device.id) || !dataset.networks(device.id).empty();
             if (is_measured && !settings_of(predictor, device.id).empty()) own.push_back(device.id);
         }
         return own;
@@ -155,7 +155,7 @@ std::vector<std::string> devices_of_its_own(const Options& options, const Datase
 void score_unseen(const Options& options, const Dataset& dataset, const Predictor& predictor, Validated& v) {
     for (const Device& device : dataset.devices()) {
         if (!is_asked(options, device.id) || !is_unseen(predictor, device)) continue;
-        if (dataset.operations(device.id).empty()) continue;
+        if (!dataset.has_operations(device.id)) continue;
         const ChosenPredictor chosen = choose_predictor(device.id, options.predictor);
         tell(device.id + " has no model of its own in " + options.predictor + ": scored by the one over other devices");
         for (const MeasuredRows& rows : measured_rows(dataset, {device.id})) {
@@ -171,9 +171,7 @@ void score_unseen(const Options& options, const Dataset& dataset, const Predicto
 /// By the trainer that `train` uses, on devices whose operations were measured at several clocks; returns these.
 std::vector<std::string> leave_clocks_out(const Options& options, const Dataset& dataset, Validated& v) {
     std::vector<std::string> done;
-    const bool has_operations = std::ranges::any_of(
-        dataset.devices(), [&](const Device& device) { return !dataset.operations(device.id).empty(); });
-    if (!has_operations) return done;
+    if (!dataset.has_operations()) return done;
     ValidationSettings settings;
     settings.progress = [](std::size_t at, std::size_t all) {
         std::cerr << "left out " << at << " of " << all << " clocks\n";

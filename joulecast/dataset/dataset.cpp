@@ -183,6 +183,12 @@ std::int64_t Dataset::rows_without_clock(const std::string& device) const {
     return with > 0 ? without : 0;
 }
 
+bool Dataset::has_operations(const std::optional<std::string>& device) const {
+    auto select = connection_->sql.prepare("SELECT 1 FROM operations WHERE ?1 IS NULL OR device = ?1 LIMIT 1");
+    if (device) select.bind(1, *device);
+    return select.step();
+}
+
 std::vector<Device> Dataset::devices() const {
     auto select = connection_->sql.prepare("SELECT rowid, " + stored::names_of(device_columns()) +
                                            " FROM devices ORDER BY rowid");

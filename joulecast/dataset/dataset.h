@@ -147,6 +147,9 @@ class Dataset {
     /// were measured is not known, and they are taken for any.
     std::int64_t rows_without_clock(const std::string& device) const;
 
+    /// Of any device, or of that one.
+    bool has_operations(const std::optional<std::string>& device = {}) const;
+
     std::vector<Device> devices() const;
     /// All rows, or those of one device; raw blocks only when asked for. Ordered by id.
     std::vector<OperationRow> operations(const std::optional<std::string>& device = {}, bool with_blocks = false) const;

@@ -36,17 +36,13 @@ struct Split {
     bool is_test(std::size_t row) const { return fold_of[row] == fold && of_networks[row]; }
 };
 
-double value_of(const TrainingRow& row, Metric metric) {
-    return metric == Metric::time ? row.time_s : row.power_w;
-}
-
 void run_fold(const DeviceModel& device, const Split& split, Metric metric, const AugmentationSettings& settings,
               Trial& trial) {
     std::vector<Observation> training;
     for (std::size_t i = 0; i < split.rows.size(); ++i) {
         const TrainingRow& row = split.rows[i];
-        if (!split.is_training(i, trial.with_variants) || !(value_of(row, metric) > 0)) continue;
-        training.push_back({subject_of(row, device.device, device.point), row.group, value_of(row, metric)});
+        if (!split.is_training(i, trial.with_variants) || !(measured_value(row, metric) > 0)) continue;
+        training.push_back({subject_of(row, device.device, device.point), row.group, measured_value(row, metric)});
         if (metric != Metric::time) continue;
         const std::string of_mode(name(mode(row.operation.operation)));
         for (const std::string& layer : {std::string(all_layers), layer_kind(row.operation.operation)})
@@ -60,7 +56,7 @@ void run_fold(const DeviceModel& device, const Split& split, Metric metric, cons
     const auto fitted = fit_per_layer(training, recipe);
     for (std::size_t i = 0; i < split.rows.size(); ++i) {
         const TrainingRow& row = split.rows[i];
-        if (!split.is_test(i) || !(value_of(row, metric) > 0)) continue;
+        if (!split.is_test(i) || !(measured_value(row, metric) > 0)) continue;
         OutOfFoldRow& one = trial.forecasts.emplace_back();
         one.model = name(settings.learner);
         one.metric = name(metric);
@@ -69,7 +65,7 @@ void run_fold(const DeviceModel& device, const Split& split, Metric metric, cons
         one.math = name(device.point.math);
         one.fold = split.fold;
         one.group = row.group;
-        one.measured = value_of(row, metric);
+        one.measured = measured_value(row, metric);
         one.predicted = fitted->forecast(subject_of(row, device.device, device.point));
     }
 }

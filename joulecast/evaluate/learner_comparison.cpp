@@ -39,10 +39,6 @@ double value_of(double log_value, Metric metric) {
     return metric == Metric::peak_memory ? std::max(0.0, value - memory_offset_bytes) : value;
 }
 
-double measured_value(const TrainingRow& row, Metric metric) {
-    return metric == Metric::time ? row.time_s : metric == Metric::power ? row.power_w : row.peak_memory_bytes;
-}
-
 OutOfFoldRow blank(const DeviceModel& device, const TrainingRow& row, const FamilyModel& model, std::size_t fold) {
     OutOfFoldRow result;
     result.model = name(model.learner);

@@ -17,10 +17,6 @@ constexpr double least_distance = 0.02;
 /// A factor of two.
 const double most_miss = std::log(2.0);
 
-bool is_other(const ClockedPoint& point, const ClockedPoint& reference) {
-    return &point != &reference && point.time_s > 0;
-}
-
 /// log(measured / told), a factor of two at most; 0 where either is not known.
 double log_miss(double measured, double told) {
     const double miss = std::log(measured / told);

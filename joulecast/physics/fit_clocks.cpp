@@ -31,10 +31,6 @@ constexpr std::size_t least_points_of_form = 3;
 /// A ratio of clocks below this tells nothing of a spread.
 constexpr double least_distance = 0.02;
 
-bool is_other(const ClockedPoint& point, const ClockedPoint& reference) {
-    return &point != &reference && point.time_s > 0;
-}
-
 /// Each workload's mean of `error` over its points but the reference, averaged over workloads that have some.
 double mean_error(std::span<const SweptWorkload> workloads,
                   const std::function<double(const SweptWorkload&, const ClockedPoint&, const ClockedPoint&)>& error) {
@@ -190,6 +186,7 @@ ClockParameters fit_clocks_and_form(const ClockParameters& start, std::span<cons
     double least = better_by_form * power_error_of_all(best, workloads);
     for (const double bend : bends) {
         for (const double steady_share : steady_shares) {
+            if (bend == start.bend && steady_share == start.steady_share) continue;
             const ClockParameters trial = walked_on(bend, steady_share);
             const double error = power_error_of_all(trial, workloads);
             if (!(error < least)) continue;

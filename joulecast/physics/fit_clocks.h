@@ -15,6 +15,11 @@ struct SweptWorkload {
     WorkloadTraits traits;  ///< at its reference point
 };
 
+/// Whether a point of a workload was timed and is not the workload's reference point.
+inline bool is_other(const ClockedPoint& point, const ClockedPoint& reference) {
+    return &point != &reference && point.time_s > 0;
+}
+
 /// The point that the others are told from: of the highest clock, at the highest memory clock. Throws Error for none.
 const ClockedPoint& reference_point(std::span<const ClockedPoint> points);
 

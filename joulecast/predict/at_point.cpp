@@ -73,8 +73,7 @@ struct Neighbours {
 
 Neighbours neighbours(const NetworkForecast& forecast, const ClockParameters& parameters, ClockPlace to) {
     const auto place = [&](const ForecastAtClock& one) {
-        const ClockPlace at = joulecast::place_of(parameters, one.sm_clock_mhz, one.memory_clock_mhz);
-        return ClockPlace{at.x, at.y};
+        return place_of(parameters, one.sm_clock_mhz, one.memory_clock_mhz);
     };
     const double y = place(*std::ranges::min_element(forecast.at_clocks, {}, [&](const ForecastAtClock& one) {
                          return std::abs(std::log(place(one).y / to.y));
@@ -139,7 +138,10 @@ NetworkForecast at_point(const NetworkForecast& forecast, const DeviceModel& dev
 }
 
 NetworkForecast at_point(const NetworkForecast& forecast, const ForecastCurve& curve, const OperatingPoint& asked) {
-    const PointForecast point = curve.at(asked);
+    return at_point(forecast, curve, curve.at(asked));
+}
+
+NetworkForecast at_point(const NetworkForecast& forecast, const ForecastCurve& curve, const PointForecast& point) {
     NetworkForecast moved = forecast;
     moved.asked = point.asked;
     moved.point = point.real;

@@ -10,5 +10,7 @@ NetworkForecast at_point(const NetworkForecast& forecast, const DeviceModel& dev
 /// The same for several points of one forecast: `curve` was made from it. Those operations are moved that `forecast`
 /// still has; they are most of the work.
 NetworkForecast at_point(const NetworkForecast& forecast, const ForecastCurve& curve, const OperatingPoint& asked);
+/// `point` is of the curve.
+NetworkForecast at_point(const NetworkForecast& forecast, const ForecastCurve& curve, const PointForecast& point);
 
 }  // namespace joulecast

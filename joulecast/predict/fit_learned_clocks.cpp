@@ -26,10 +26,6 @@ constexpr double least_gain = 0.002;
 
 using Workloads = std::span<const SweptWorkload>;
 
-bool is_other(const ClockedPoint& point, const ClockedPoint& reference) {
-    return &point != &reference && point.time_s > 0;
-}
-
 /// Words that some of the names have, but not all; of words that the same names have, one.
 std::vector<std::string> telling_words(Workloads workloads) {
     std::set<std::string> names;

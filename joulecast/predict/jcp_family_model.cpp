@@ -44,11 +44,7 @@ void put(ByteWriter& out, const FamilyModel& model) {
     out.signed_number(model.rows);
     out.real(model.score_90);
     put(out, model.targets);
-    out.number(static_cast<std::uint32_t>(model.ranges.size()));
-    for (const TrainedRange& range : model.ranges) {
-        out.real(range.low);
-        out.real(range.high);
-    }
+    put(out, model.ranges);
     out.number(static_cast<std::uint8_t>(model.reading.middle));
     out.number(static_cast<std::uint8_t>(model.reading.weights));
     out.number(static_cast<std::uint32_t>(model.parts.size()));
@@ -68,12 +64,7 @@ FamilyModel take_family_model(ByteReader& in, std::size_t columns, std::uint32_t
     model.rows = in.signed_number();
     model.score_90 = take_finite(in);
     model.targets = take_texts(in);
-    model.ranges.resize(in.count(8));
-    if (model.ranges.size() != columns) in.fail("a model has other columns than the feature list");
-    for (TrainedRange& range : model.ranges) {
-        range.low = in.short_real();
-        range.high = in.short_real();
-    }
+    model.ranges = take_ranges(in, columns, "a model has other columns than the feature list");
     if (version >= 3) model.reading = take_reading(in);
     const std::size_t parts = in.count(9);
     if (parts == 0) in.fail("a model has no part");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "joulecast/predict/bytes.h"
+#include "joulecast/predict/model.h"
 
 namespace joulecast {
 
@@ -29,6 +30,25 @@ auto take_name(ByteReader& in, Parse parse, const char* what) {
     const auto value = parse(text);
     if (!value) in.fail(std::string("unknown ") + what + " \"" + text.substr(0, 40) + "\"");
     return *value;
+}
+
+inline void put(ByteWriter& out, const std::vector<TrainedRange>& ranges) {
+    out.number(static_cast<std::uint32_t>(ranges.size()));
+    for (const TrainedRange& range : ranges) {
+        out.real(range.low);
+        out.real(range.high);
+    }
+}
+
+/// As many as there are columns; `wrong` says what other columns mean.
+inline std::vector<TrainedRange> take_ranges(ByteReader& in, std::size_t columns, const char* wrong) {
+    std::vector<TrainedRange> ranges(in.count(8));
+    if (ranges.size() != columns) in.fail(wrong);
+    for (TrainedRange& range : ranges) {
+        range.low = in.short_real();
+        range.high = in.short_real();
+    }
+    return ranges;
 }
 
 inline double take_finite(ByteReader& in) {

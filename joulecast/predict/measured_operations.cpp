@@ -60,7 +60,7 @@ MeasuredOperation middle_of(std::span<const Measurement* const> repeats, double 
     double watts_half_width = 0;
     const Dimensions sizes = cache_bytes > 0 ? dimensions(repeats.front()->operation) : Dimensions{};
     for (const Measurement* one : repeats) {
-        times.push_back(cache_bytes > 0 ? seconds_in_network(*one, sizes, cache_bytes) : measured_seconds(*one));
+        times.push_back(cache_bytes > 0 ? in_network(*one, sizes, cache_bytes).seconds : measured_seconds(*one));
         if (one->time.half_width_s > 0) half_width = std::max(half_width, one->time.half_width_s * from_95_to_90);
         if (!(measured_watts(*one) > 0)) continue;
         watts.push_back(measured_watts(*one));
@@ -116,10 +116,6 @@ InNetwork in_network(const Measurement& measurement, const Dimensions& dimension
     const double hot = std::min(cold, measurement.hot->median_s);
     const double seconds = hot + (cold - hot) * (missed - (1 - found_when_hot)) / found_when_hot;
     return {std::max(seconds, least_of_hot * hot), (1 - missed) * read / bytes};
-}
-
-double seconds_in_network(const Measurement& measurement, const Dimensions& dimensions, double cache_bytes) {
-    return in_network(measurement, dimensions, cache_bytes).seconds;
 }
 
 bool is_usable(const Measurement& measurement) {

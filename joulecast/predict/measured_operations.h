@@ -27,7 +27,6 @@ struct InNetwork {
 /// On a CPU, where no issuing stands beside the time, and without a hot time or a size of the cache it is
 /// measured_seconds().
 InNetwork in_network(const Measurement& measurement, const Dimensions& dimensions, double cache_bytes);
-double seconds_in_network(const Measurement& measurement, const Dimensions& dimensions, double cache_bytes);
 /// Whether a row can be learned from: ok or unstable, with a positive time.
 bool is_usable(const Measurement& measurement);
 

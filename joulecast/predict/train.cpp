@@ -192,6 +192,11 @@ std::string licence_of(const std::set<std::string>& sources) {
 
 }  // namespace
 
+double measured_value(const TrainingRow& row, Metric metric) {
+    if (metric == Metric::peak_memory) return row.peak_memory_bytes;
+    return metric == Metric::time ? row.time_s : row.power_w;
+}
+
 std::string operation_group(const Operation& operation) {
     return signature(plain(operation));
 }

@@ -47,6 +47,9 @@ struct TrainingRow {
     double issue_s = std::numeric_limits<double>::quiet_NaN();
 };
 
+/// What was measured of the metric in its unit; NaN where it was not.
+double measured_value(const TrainingRow& row, Metric metric);
+
 /// A measured network with its graph at the measured symbols, precision and mode.
 struct TrainingNetwork {
     Graph graph;

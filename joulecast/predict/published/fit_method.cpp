@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "joulecast/learn/folds.h"
+#include "joulecast/predict/fit_models.h"
 #include "joulecast/predict/published/attributes.h"
 #include "joulecast/predict/published/method.h"
 
@@ -26,15 +27,6 @@ KeyedRows by_key(PublishedMethod method, std::span<const Observation> rows) {
     KeyedRows keyed;
     for (const Observation& row : rows) keyed[regression_key(method, row.subject)].push_back(&row);
     return keyed;
-}
-
-std::vector<TrainedRange> ranges_of(const Samples& samples) {
-    std::vector<TrainedRange> ranges;
-    for (std::size_t column = 0; column < samples.columns(); ++column) {
-        const auto [low, high] = std::ranges::minmax(samples.column(column));
-        ranges.push_back({low, high});
-    }
-    return ranges;
 }
 
 /// Sum of squared errors over inner folds: the learner with the least has the best R², by which the paper chooses.

@@ -22,11 +22,7 @@ void put_regression(ByteWriter& out, const PublishedRegression& one) {
     out.signed_number(one.rows);
     out.real(one.half_width);
     put(out, one.layers);
-    out.number(static_cast<std::uint32_t>(one.ranges.size()));
-    for (const TrainedRange& range : one.ranges) {
-        out.real(range.low);
-        out.real(range.high);
-    }
+    put(out, one.ranges);
     put(out, one.model);
 }
 
@@ -40,14 +36,9 @@ PublishedRegression take_regression(ByteReader& in, PublishedMethod method) {
     if (one.half_width < 0) in.fail("a regression has an interval that cannot be");
     one.layers = take_texts(in);
     if (!std::ranges::is_sorted(one.layers)) in.fail("a regression has layers that are not in order");
-    one.ranges.resize(in.count(8));
     // The program makes the rows that it is asked with.
-    if (one.ranges.size() != column_count(method, one.layers.size()))
-        in.fail("a regression has other columns than its method");
-    for (TrainedRange& range : one.ranges) {
-        range.low = in.short_real();
-        range.high = in.short_real();
-    }
+    one.ranges =
+        take_ranges(in, column_count(method, one.layers.size()), "a regression has other columns than its method");
     one.model = take_model(in, one.ranges.size());
     return one;
 }

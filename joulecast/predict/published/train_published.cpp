@@ -39,11 +39,6 @@ std::vector<Metric> metrics_of(PublishedMethod method) {
     return {Metric::time, Metric::power, Metric::peak_memory};
 }
 
-double value_of(const TrainingRow& row, Metric metric) {
-    if (metric == Metric::peak_memory) return row.peak_memory_bytes;
-    return metric == Metric::time ? row.time_s : row.power_w;
-}
-
 bool is_measured(double value, Metric metric) {
     return metric == Metric::peak_memory ? value >= 0 : value > 0;
 }
@@ -54,7 +49,7 @@ std::vector<Observation> observations(std::span<const TrainingRow> rows, const D
                                       Taken is_taken) {
     std::vector<Observation> all;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const double value = value_of(rows[i], metric);
+        const double value = measured_value(rows[i], metric);
         if (is_taken(i) && is_measured(value, metric))
             all.push_back({subject_of(rows[i], device.device, device.point), rows[i].group, value});
     }
@@ -93,7 +88,7 @@ void set_half_widths(DeviceModel& device, std::span<const TrainingRow> rows, con
         const Subject subject = subject_of(row, device.device, device.point);
         const PublishedModel& model = held_out.models[held_out.fold_of.at(row.group)];
         for (const Metric metric : metrics_of(model.method)) {
-            const double value = value_of(row, metric);
+            const double value = measured_value(row, metric);
             const auto told = value > 0 ? forecast(model, metric, subject) : std::nullopt;
             if (told)
                 scores[{regression_key(model.method, subject), metric}].push_back(
