@@ -8,6 +8,7 @@
 #include "cli/clock_calibration.h"
 #include "cli/device_argument.h"
 #include "cli/host_text.h"
+#include "cli/pace_now.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/predict/forecast_network.h"
@@ -99,6 +100,15 @@ void LoadedDevice::issue_from(const std::string& cpu) {
         }
         issuer_note_ = issuer_text(*model.issuer, model.point.host_cpu);
     }
+}
+
+void LoadedDevice::follow_pace(const std::string& worker) {
+    const DeviceModel& asked = chosen_.model();
+    const PaceNow pace = pace_now(asked, worker);
+    for (DeviceModel& model : chosen_.predictor.devices) {
+        if (model.device.id == device().id) model.pace = pace.factor;
+    }
+    pace_note_ = pace_text(asked, pace);
 }
 
 std::string LoadedDevice::predictor_name() const {

@@ -34,6 +34,13 @@ class LoadedDevice {
     /// that was measured. Throws UsageError for what is no CPU and for a device that is one, and what device_argument()
     /// throws.
     void issue_from(const std::string& cpu);
+    /// Forecasts in all settings are as the device is now: `worker` (empty: joulecast's own) is asked for the operation
+    /// that its pace is told by, which takes 0.2 s and the worker's start. Throws UsageError where the pace was not
+    /// followed when the models' rows were measured, Error where the worker measures another device or fails.
+    void follow_pace(const std::string& worker);
+    /// How the pace differs from the usual one; empty before it is followed.
+    const std::string& pace_note() const { return pace_note_; }
+
     /// Which CPU issues, and at what pace; empty where it is the one that was measured.
     const std::string& issuer_note() const { return issuer_note_; }
 
@@ -68,6 +75,7 @@ class LoadedDevice {
     std::string database_path_;
     std::string database_note_;
     std::string issuer_note_;
+    std::string pace_note_;
     std::vector<const Feature*> columns_;
     std::map<const DeviceModel*, MeasuredOperations> measured_;
 };

@@ -45,6 +45,7 @@ struct Stored {
     Device device;
     std::vector<OperationRow> operations;
     std::vector<NetworkRow> networks;
+    Pace pace;
 };
 
 /// Where rows come from, and whose pace they are put to.
@@ -68,9 +69,10 @@ void tell_pace(const std::vector<Row>& rows, const Pace& pace) {
 
 Stored stored_of(const Source& source, const Device& device) {
     // Databases of before profile did so may hold a device without figures.
-    Stored stored{with_known_figures(device), source.dataset.operations(device.id), source.dataset.networks(device.id)};
     const auto references = source.dataset.references(device.id);
-    const Pace pace(references, source.paced_by == nullptr ? references : source.paced_by->references(device.id));
+    Stored stored{with_known_figures(device), source.dataset.operations(device.id), source.dataset.networks(device.id),
+                  Pace(references, source.paced_by == nullptr ? references : source.paced_by->references(device.id))};
+    const Pace& pace = stored.pace;
     if (source.paced_by != nullptr && !stored.networks.empty())
         tell_pace(stored.networks, pace);
     else if (source.paced_by != nullptr)
@@ -78,6 +80,19 @@ Stored stored_of(const Source& source, const Device& device) {
     put_to_one_pace(stored.operations, pace);
     put_to_one_pace(stored.networks, pace);
     return stored;
+}
+
+/// Of rows that were all measured under the same conditions.
+std::optional<PaceReference> pace_reference(const std::vector<OperationRow>& rows, const Pace& pace) {
+    std::optional<PaceReference> found;
+    for (const OperationRow& row : rows) {
+        const auto usual = pace.usual(row.measurement.asked, row.provenance);
+        if (!usual) return std::nullopt;
+        const PaceReference own{usual->operation, usual->time_s};
+        if (found && *found != own) return std::nullopt;
+        found = own;
+    }
+    return found;
 }
 
 /// What was measured at the setting alone: the rest would compare other threads or other arithmetic.
@@ -89,6 +104,7 @@ MeasuredRows operations_at(const Stored& stored, const OperatingPoint& setting) 
                  [&](const OperationRow& row) { return same_setting(row.measurement.real, setting); });
     found.operations = training_rows_at(found.rows, stored.device, setting);
     found.measured = measured_operations(found.rows, stored.device.last_level_cache_bytes);
+    found.pace_reference = pace_reference(found.rows, stored.pace);
     return found;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct MeasuredRows {
     std::vector<TrainingRow> operations;
     std::vector<TrainingNetwork> networks;
     MeasuredOperations measured;
+    std::optional<PaceReference> pace_reference;  ///< where the pace was followed while all of this was measured
 };
 
 /// The settings of a device's models, by device id.

@@ -29,6 +29,8 @@ struct Options {
     std::string database;
     SettingOptions settings;
     std::string host_cpu;
+    std::string pace = "usual";
+    std::string worker;
     std::string clocks;
     std::string power_limits;
     std::string memory_clocks;
@@ -51,6 +53,8 @@ AskedDevice load(const DeviceAtClock& named, const Options& options) {
     tell(loaded->note());
     loaded->issue_from(options.host_cpu);
     tell(loaded->issuer_note());
+    if (options.pace == "now") loaded->follow_pace(options.worker);
+    tell(loaded->pace_note());
     auto points = points_asked(
         named.asked, parse_clock_wish(options.clocks, options.power_limits, options.memory_clocks), loaded->device());
     if (!points.empty()) loaded->calibrate_clocks();
@@ -222,6 +226,11 @@ Run declare_predict(CLI::App& command) {
     options->settings.declare(command);
     options->settings.declare_hosts(command);
     declare_host_cpu(command, options->host_cpu);
+    CLI::Option* pace =
+        command
+            .add_option("--pace", options->pace, "usual, or now: as fast as this machine is at the moment, measured")
+            ->check(CLI::IsMember({"usual", "now"}));
+    command.add_option("--worker", options->worker, "with --pace now: command that starts the worker")->needs(pace);
     options->settings.declare_training(command);
     command.add_option("--clocks", options->clocks, "SM clocks in MHz: current, all, 900,1200 or 600:1440:120");
     command.add_option("--memory-clocks", options->memory_clocks, "memory clocks in MHz: 440,880");

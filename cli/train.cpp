@@ -312,6 +312,7 @@ Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> all, const s
             tell_samples(rows, candidates(settings));
             DeviceModel& device = predictor.devices.emplace_back(
                 train_device(rows.device, rows.setting, rows.operations, rows.networks, settings));
+            device.pace_reference = rows.pace_reference;
             if (const std::string left = rows_left_out(device, rows.operations); !left.empty())
                 std::cerr << "joulecast: " << left << '\n';
             tell_corrections(device, rows);

@@ -151,6 +151,7 @@ Pace::Pace(std::span<const ReferenceRow> references, std::span<const ReferenceRo
         if (found == usually.end() || found->second.first != operation || !follows_the_machine(repeats)) continue;
         const double usual_s = median_time_s(found->second.second);
         Course course;
+        course.usual = {operation, usual_s};
         std::vector<double> log_pace;
         for (const Repeat& repeat : repeats) {
             course.at_s.push_back(repeat.at_s);
@@ -179,6 +180,11 @@ double Pace::at(const OperatingPoint& asked, const Provenance& provenance, const
     const auto i = static_cast<std::size_t>(next - known->at_s.begin());
     const double part = (at_s - known->at_s[i - 1]) / (known->at_s[i] - known->at_s[i - 1]);
     return std::exp((1 - part) * known->log_pace[i - 1] + part * known->log_pace[i]);
+}
+
+std::optional<Pace::Usual> Pace::usual(const OperatingPoint& asked, const Provenance& provenance) const {
+    const Course* const known = course(asked, provenance);
+    return known == nullptr ? std::nullopt : std::optional(known->usual);
 }
 
 double Pace::median_of(const OperatingPoint& asked, const Provenance& provenance) const {

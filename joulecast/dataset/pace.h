@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,13 @@ class Pace {
     /// time to follow the machine, or repeats that differ by no more than they err. `started_at` as of Measurement.
     double at(const OperatingPoint& asked, const Provenance& provenance, const std::string& started_at) const;
 
+    /// The reference operation under these conditions, and the median of its repeats, where they follow the machine.
+    struct Usual {
+        std::string operation;  ///< signature
+        double time_s = 0;
+    };
+    std::optional<Usual> usual(const OperatingPoint& asked, const Provenance& provenance) const;
+
     /// Of all that was measured under the same conditions: the median, NaN where no repeats tell.
     double median_of(const OperatingPoint& asked, const Provenance& provenance) const;
 
@@ -29,6 +37,7 @@ class Pace {
     struct Course {
         std::vector<double> at_s;  ///< since 1970, ascending
         std::vector<double> log_pace;
+        Usual usual;
     };
     const Course* course(const OperatingPoint& asked, const Provenance& provenance) const;
     std::map<std::string, Course> courses_;  ///< by conditions

@@ -264,6 +264,11 @@ class MeasuredOverClocks {
     std::vector<Moved> places_;
 };
 
+Estimate<Seconds> slower(const Estimate<Seconds>& time, double factor) {
+    return {Seconds(time.value.value() * factor), Seconds(time.low.value() * factor),
+            Seconds(time.high.value() * factor)};
+}
+
 /// All of a forecast but the operation, whose copy would take long beside it.
 OperationForecast without_operation(const DeviceModel& device, std::span<const Feature* const> columns,
                                     const PreparedOperation& operation, const MeasuredOperations& measured,
@@ -286,6 +291,7 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
     } else {
         forecast_time(device, columns, operation, known, forecast);
     }
+    if (device.pace != 1) forecast.cost.device_time = slower(forecast.cost.device_time, device.pace);
     if (device.device.kind == Device::Kind::gpu) {
         // Where issuing was measured apart, the time is all of it the device's.
         const TrainedLaw* law = device.unseen ? nullptr : find_trained_law(device, operation.operation);

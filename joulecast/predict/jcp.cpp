@@ -224,6 +224,19 @@ PhysicalPower take_physical_power(ByteReader& in) {
     return power;
 }
 
+void put(ByteWriter& out, const PaceReference& reference) {
+    out.text(reference.operation);
+    out.real(reference.usual_s);
+}
+
+PaceReference take_pace_reference(ByteReader& in) {
+    PaceReference reference;
+    reference.operation = in.text();
+    reference.usual_s = take_finite(in);
+    if (!(reference.usual_s > 0)) in.fail("the usual time of its reference operation is not positive");
+    return reference;
+}
+
 /// The device that a section belongs to: the last one begun.
 DeviceModel& current(Predictor& predictor, const ByteReader& in) {
     if (predictor.devices.empty()) in.fail("a section of a device comes before any device");
@@ -282,6 +295,8 @@ void take_section(Predictor& predictor, const JcpSection& section, ByteReader& i
         DeviceModel& device = current(predictor, in);
         if (!device.clocks) in.fail("its trained clocks come before what they belong to");
         device.over_clocks = take_over_clocks(in, section.version);
+    } else if (tag == "PACE") {
+        current(predictor, in).pace_reference = take_pace_reference(in);
     } else if (tag == "PUBL") {
         current(predictor, in).published = take_published(in);
     } else if (tag == "RATI") {
@@ -352,6 +367,7 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
         out.section("HOST", [&](ByteWriter& w) { put_hosts(w, device); });
         out.section("POWR", [&](ByteWriter& w) { put_power(w, device); });
         out.section("PHYS", [&](ByteWriter& w) { put(w, device.physical_power); });
+        if (device.pace_reference) out.section("PACE", [&](ByteWriter& w) { put(w, *device.pace_reference); });
         if (device.published) out.section("PUBL", [&](ByteWriter& w) { put_published(w, *device.published); });
         if (!device.clocks) continue;
         out.section("CLCK", [&](ByteWriter& w) { put_clocks(w, *device.clocks); });

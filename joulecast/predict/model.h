@@ -205,6 +205,14 @@ struct OverClocks {
     friend bool operator==(const OverClocks&, const OverClocks&) = default;
 };
 
+/// What a machine's pace is told by (docs/method.md, "Pace"): an operation, and what it usually took when the rows that a
+/// model learned from were measured.
+struct PaceReference {
+    std::string operation;  ///< signature
+    double usual_s = 0;
+    friend bool operator==(const PaceReference&, const PaceReference&) = default;
+};
+
 /// Everything known of one device under one setting.
 struct DeviceModel {
     Device device;
@@ -227,6 +235,10 @@ struct DeviceModel {
     /// Present: operations are forecast by this alone, and a network is their sum. Without laws, models, corrections
     /// and idle power.
     std::optional<PublishedModel> published{};
+    /// Present: the pace of the device was followed while it was measured.
+    std::optional<PaceReference> pace_reference{};
+    /// Every operation takes so much longer than usual. Asked for, not learnt: no file holds it.
+    double pace = 1;
     /// Present: forecasts are as that CPU issues the calls (hosts.h). Asked for, not learnt: no file holds it.
     std::optional<Issuer> issuer{};
 };

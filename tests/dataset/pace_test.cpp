@@ -91,6 +91,17 @@ TEST(Pace, HoldsForTheSameConditionsAlone) {
     EXPECT_EQ(pace.at(like.asked, like.provenance, "some day"), 1);
 }
 
+TEST(Pace, TellsWhatTheReferenceUsuallyTakes) {
+    const auto rows = repeats({1.3, 1.2, 1.4, 1.3});
+    const auto usual = Pace(rows).usual(rows[0].asked, rows[0].provenance);
+    ASSERT_TRUE(usual);
+    EXPECT_EQ(usual->operation, rows[0].operation);
+    EXPECT_NEAR(usual->time_s / rows[0].time_mean_s, 1, 1e-12);
+    OperatingPoint other = rows[0].asked;
+    other.sm_clock_mhz = 800;
+    EXPECT_FALSE(Pace(rows).usual(other, rows[0].provenance));
+}
+
 TEST(Pace, ComparesTwoDatabasesOfOneMachine) {
     const std::vector<ReferenceRow> then = repeats({1, 1, 1, 1});
     const Pace pace(repeats({1.3, 1.3, 1.3, 1.3}), then);

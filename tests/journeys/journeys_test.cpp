@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "tests/journeys/pretended.h"
 
 namespace joulecast {
@@ -157,6 +159,44 @@ TEST_F(Journey, OfAGpuBesideACpu) {
         EXPECT_LT(score.power, 0.116) << device << ", " << score;    // 0.007 and 0.052
         EXPECT_LT(score.energy, 0.0493) << device << ", " << score;  // 0.017 and 0.022
     }
+}
+
+/// The machine computes at half of its pace when the forecast is asked for.
+TEST_F(Journey, OfACpuWhosePaceHasChanged) {
+    profiled(known_networks + " --budget 2m --db " + database() + on("pretend-cpu"));
+    trained(database(), predictor());
+    const TemporaryFolder folder;
+    const std::string laws = folder.file("slow.json");
+    std::ofstream(laws) << R"({"schema": "joulecast.pretend/1", "cards": [{"id": "pretend-cpu",
+        "based_on": "pretend-cpu", "matrix_share": 0.425, "convolution_share": 0.31, "bandwidth_share": 0.37}]})";
+    const std::string slow = "--truth --laws " + laws;
+    profiled("resnet50 resnet34 --set batch=8 --networks --no-operations --db " + truth() + on("pretend-cpu", slow));
+
+    const std::string ask =
+        "predict resnet50 resnet34 --set batch=8 --host cpp --device pretend-cpu --format json "
+        "--predictor " +
+        predictor();
+    const Ran usual = run_joulecast(ask);
+    const Ran now = run_joulecast(ask + " --pace now" + asking("--device pretend-cpu " + slow));
+    ASSERT_EQ(usual.status, 0) << usual.err;
+    ASSERT_EQ(now.status, 0) << now.err;
+    EXPECT_THAT(now.err, ::testing::HasSubstr("more time now than when it was measured"));
+    const auto before = nlohmann::json::parse(usual.out).at("predictions");
+    const auto after = nlohmann::json::parse(now.out).at("predictions");
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto of = [i](const auto& all, const char* key, const char* what) -> double {
+            return all.at(i).at(key).at(what);
+        };
+        const double slower = of(after, "time_s", "value") / of(before, "time_s", "value");
+        EXPECT_NEAR(slower, 2, 0.1);
+        EXPECT_NEAR(of(after, "time_s", "high") / of(before, "time_s", "high"), slower, 1e-6);
+        EXPECT_NEAR(of(after, "energy_j", "value") / of(before, "energy_j", "value"), slower, 0.01 * slower);
+    }
+    EXPECT_GT(scored(predictor(), truth()).time, 0.4) << "the truth has not become slower";
+
+    const Ran other = run_joulecast(ask + " --pace now" + asking("--truth"));
+    EXPECT_EQ(other.status, 1);
+    EXPECT_THAT(other.err, ::testing::HasSubstr("the worker measures pretend-a"));
 }
 
 /// Of a card that was asked for nothing but its probes; the predictor knows two others.

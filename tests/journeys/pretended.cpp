@@ -10,7 +10,11 @@
 namespace joulecast::testing {
 
 std::string on(const std::string& device, const std::string& options) {
-    return " --device " + device + " --worker \"exec '" PRETEND "' " + options + "\" ";
+    return " --device " + device + asking(options);
+}
+
+std::string asking(const std::string& options) {
+    return " --worker \"exec '" PRETEND "' " + options + "\" ";
 }
 
 nlohmann::json profiled(const std::string& arguments) {

@@ -10,6 +10,9 @@ namespace joulecast::testing {
 /// Options that make `profile` ask a pretended card. The seed of noise is fixed: a journey ends the same each time.
 std::string on(const std::string& device, const std::string& options = "--seed 1");
 
+/// The worker alone.
+std::string asking(const std::string& options);
+
 /// `joulecast profile ARGUMENTS`, which must measure all that it plans; its JSON.
 nlohmann::json profiled(const std::string& arguments);
 /// `joulecast train`, which must work; its standard error.

@@ -207,6 +207,15 @@ TEST(Jcp, KeepsTheEngineAndTakesFilesWithoutOneForTorch) {
     EXPECT_THROW(from_jcp(to_jcp(other), "wrong.jcp"), FormatError);
 }
 
+TEST(Jcp, KeepsWhatThePaceIsToldBy) {
+    Predictor p = sample();
+    EXPECT_FALSE(from_jcp(to_jcp(p), "sample.jcp").devices[0].pace_reference);
+    p.devices[0].pace_reference = PaceReference{"aten::mm(self=f32[8,8], mat2=f32[8,8])", 0.0025};
+    EXPECT_EQ(from_jcp(to_jcp(p), "sample.jcp").devices[0].pace_reference, p.devices[0].pace_reference);
+    p.devices[0].pace_reference->usual_s = 0;
+    EXPECT_THAT(message([&] { from_jcp(to_jcp(p), "odd.jcp"); }), HasSubstr("not positive"));
+}
+
 TEST(Jcp, OpensPredictorsOfHostsThatCannotBeAskedForAnyMore) {
     Predictor other = sample();
     other.devices[0].point.host = Host::compiled;

@@ -1,0 +1,65 @@
+#include "cli/pace_now.h"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "cli/verb.h"
+#include "joulecast/error.h"
+#include "joulecast/graph/operation.h"
+#include "joulecast/profile/checked_answer.h"
+#include "joulecast/profile/reference_watch.h"
+#include "joulecast/units/statistics.h"
+#include "joulecast/worker/supervision/supervisor.h"
+
+namespace joulecast::cli {
+namespace {
+
+constexpr int repeats = 3;
+
+void require_device(const protocol::Capabilities& worker, const DeviceModel& model) {
+    if (worker.device.id == model.device.id) return;
+    throw Error("the pace of " + model.device.id + " cannot be asked for here: the worker measures " +
+                worker.device.id + ". Leave --pace now out, or name a worker on that machine with --worker.");
+}
+
+}  // namespace
+
+PaceNow pace_now(const DeviceModel& model, const std::string& worker) {
+    const auto& reference = model.pace_reference;
+    if (!reference)
+        throw UsageError("--pace now: the pace of " + model.device.id +
+                         " was not followed when the predictor's rows were measured. Measure them with "
+                         "joulecast profile --budget, and train again");
+    Supervisor supervisor({.command = worker.empty() ? default_worker(model.point.host) : worker});
+    require_device(supervisor.capabilities(), model);
+    MeasureSettings settings;
+    settings.threads = model.point.threads;
+    protocol::Measure request{parse_operation(reference->operation), model.point, pace_settings(settings)};
+    request.point.sm_clock_mhz = request.point.memory_clock_mhz = request.point.power_limit_w =
+        std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> times;
+    for (int repeat = 0; repeat < repeats; ++repeat) {
+        const Measurement answer = supervisor.measure(request, std::chrono::seconds(60));
+        if (!is_timed(answer.outcome) || !(answer.time.mean_s > 0))
+            throw Error("the pace of " + model.device.id + " is not known: " + std::string(name(answer.outcome)) + " " +
+                        answer.message + ". Leave --pace now out to forecast its usual pace.");
+        times.push_back(answer.time.mean_s);
+    }
+    const double now_s = median(times);
+    return {now_s / reference->usual_s, now_s};
+}
+
+std::string pace_text(const DeviceModel& model, const PaceNow& pace) {
+    const double usual_s = model.pace_reference->usual_s;
+    const auto percent = std::lround(100 * std::abs(pace.factor - 1));
+    const std::string differs =
+        percent == 0 ? "as much time now as"
+                     : std::to_string(percent) + " % " + (pace.factor > 1 ? "more" : "less") + " time now than";
+    return model.device.id + " takes " + differs + " when it was measured (reference operation " +
+           show(pace.now_s, Show::seconds) + ", usually " + show(usual_s, Show::seconds) +
+           "); the forecasts follow its pace";
+}
+
+}  // namespace joulecast::cli
