@@ -184,7 +184,6 @@ set(joulecast_headers
     joulecast/physics/fit_physical_power.h
     joulecast/physics/held_by_python.h
     joulecast/physics/issue_pace.h
-    joulecast/physics/kept_on_cpu.h
     joulecast/physics/kernel_levels.h
     joulecast/physics/law.h
     joulecast/physics/learned_clocks.h

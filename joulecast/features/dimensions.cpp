@@ -75,40 +75,15 @@ void set_convolution(Dimensions& d, const Operation& operation) {
     if (!weight || weight->sizes.size() < 3) return;
     d.kernel_h = static_cast<double>(weight->sizes[2]);
     d.kernel_w = weight->sizes.size() > 3 ? static_cast<double>(weight->sizes[3]) : 1;
-    d.gemm_b = d.groups;
-    d.gemm_m = d.n * d.oh * d.ow;
-    d.gemm_n = static_cast<double>(weight->sizes[0]) / d.groups;
-    d.gemm_k = product(weight->sizes, 1, weight->sizes.size());
 }
 
-void set_product(Dimensions& d, const Operation& operation, const std::vector<const TensorType*>& all,
-                 const std::vector<TensorType>& outputs) {
-    if (all.size() < 2 || outputs.empty() || outputs.front().sizes.empty()) return;
-    const Sizes& out = outputs.front().sizes;
-    // addmm and baddbmm carry the summand first; the left factor is then the second tensor.
-    const bool with_summand = find_argument(operation, "mat1") || find_argument(operation, "batch1");
-    const Sizes& left = all[with_summand ? 1 : 0]->sizes;
-    if (left.empty()) return;
-    d.gemm_k = static_cast<double>(left.back());
-    d.gemm_n = static_cast<double>(out.back());
-    if (tensor(operation, "weight")) {
-        d.gemm_b = 1;
-        d.gemm_m = product(out, 0, out.size() - 1);
-    } else {
-        d.gemm_b = out.size() > 2 ? product(out, 0, out.size() - 2) : 1;
-        d.gemm_m = out.size() > 1 ? static_cast<double>(out[out.size() - 2]) : 1;
-    }
-}
-
-void set_attention(Dimensions& d, const Operation& operation) {
-    const TensorType* query = tensor(operation, "query");
-    const TensorType* key = tensor(operation, "key");
-    if (!query || !key || query->sizes.size() < 2 || key->sizes.size() < 2) return;
-    const Sizes& q = query->sizes;
-    d.gemm_b = product(q, 0, q.size() - 2);
-    d.gemm_m = static_cast<double>(q[q.size() - 2]);
-    d.gemm_k = static_cast<double>(q.back());
-    d.gemm_n = static_cast<double>(key->sizes[key->sizes.size() - 2]);
+void set_product(Dimensions& d, const Operation& operation) {
+    const auto product = matrix_product(operation);
+    if (!product) return;
+    d.gemm_b = static_cast<double>(product->batch);
+    d.gemm_m = static_cast<double>(product->rows);
+    d.gemm_n = static_cast<double>(product->columns);
+    d.gemm_k = static_cast<double>(product->depth);
 }
 
 void set_bytes(Dimensions& d, const Operation& operation, const std::vector<TensorType>& outputs) {
@@ -137,9 +112,8 @@ Dimensions dimensions(const Operation& operation) {
     if (!all.empty()) set_input(d, *all.front());
     if (!outputs.empty()) set_output(d, outputs.front());
     set_bytes(d, operation, outputs);
+    set_product(d, operation);
     if (d.family == Family::convolution) set_convolution(d, operation);
-    if (d.family == Family::matmul) set_product(d, operation, all, outputs);
-    if (d.family == Family::attention) set_attention(d, operation);
     if (d.family == Family::pooling) set_window(d, operation);
     if (d.family == Family::softmax) d.reduced = integer(operation, "dim", 0, -1) == 1 && d.rank == 4 ? d.c : d.last;
     if (d.family == Family::reduction || d.family == Family::pooling || d.family == Family::normalization) {

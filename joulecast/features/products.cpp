@@ -26,6 +26,18 @@ void add_attention(Products& products, const Dimensions& size) {
     products.add({size.gemm_b, size.gemm_m, size.gemm_k, size.gemm_n});
 }
 
+/// The gradient of the first factor. That of a convolution's input is one over its own positions, each of which gathers
+/// a window of the output; of a transposed one it is the plain product with the weight turned round.
+ProductSize of_input(const Operation& operation, const Dimensions& size) {
+    const auto* weight = std::get_if<TensorType>(find_argument(operation, "weight"));
+    const bool is_plain = size.family != Family::convolution || !weight || weight->sizes.size() < 3 ||
+                          static_cast<double>(weight->sizes[0]) != size.gemm_b * size.gemm_n;
+    if (is_plain) return {size.gemm_b, size.gemm_m, size.gemm_k, size.gemm_n};
+    const auto channels = static_cast<double>(weight->sizes[1]);
+    const double positions = static_cast<double>(element_count(*tensors(operation).front())) / (size.groups * channels);
+    return {size.gemm_b, positions, channels, size.gemm_n * size.gemm_k / channels};
+}
+
 }  // namespace
 
 Products products(const Operation& operation, const Dimensions& size, int units) {
@@ -38,14 +50,9 @@ Products products(const Operation& operation, const Dimensions& size, int units)
     }
     all.add({size.gemm_b, size.gemm_m, size.gemm_n, size.gemm_k});
     if (!(size.backward.flop > 0)) return all;
-    const bool is_convolution = size.family == Family::convolution;
     const bool has_weight = find_argument(operation, "weight") != nullptr;
     if (has_weight ? needs_gradient(operation, "input") : any_needs_gradient(operation, 0)) {
-        if (is_convolution)
-            all.add({size.gemm_b, size.n * size.h * size.w, size.c / size.groups,
-                     size.gemm_n * size.kernel_h * size.kernel_w});
-        else
-            all.add({size.gemm_b, size.gemm_m, size.gemm_k, size.gemm_n});
+        all.add(of_input(operation, size));
     }
     if (has_weight ? needs_gradient(operation, "weight") : any_needs_gradient(operation, 1))
         all.add({size.gemm_b, size.gemm_n, size.gemm_k, size.gemm_m});

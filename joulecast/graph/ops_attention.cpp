@@ -123,6 +123,28 @@ Indices saved(const Operation& operation) {
     return kept;
 }
 
+MatrixProduct as_product(const Operation& operation) {
+    const Attention call = read(operation);
+    return {call.batches, call.queries, call.keys, call.depth};
+}
+
+/// Attention that drops out, or whose mask takes a gradient, is no fused kernel on a CPU but two products and a softmax
+/// (_scaled_dot_product_attention_math): it keeps contiguous copies of query, key and value and the weights, and with
+/// dropout their factors and the dropped weights.
+std::optional<KeptTensors> kept_on_cpu(const Operation& operation) {
+    const Attention call = read(operation);
+    const bool drops = argument_or_default<double>(operation, "dropout_p") > 0;
+    if (!drops && !(call.mask != nullptr && call.mask->requires_grad)) return std::nullopt;
+    KeptTensors kept;
+    for (const TensorType* operand : {&call.query, &call.key, &call.value})
+        kept.hidden_bytes += static_cast<double>(byte_count(*operand));
+    if (call.depth == 0) return std::nullopt;
+    const double weights =
+        static_cast<double>(byte_count(call.query)) / static_cast<double>(call.depth) * static_cast<double>(call.keys);
+    kept.hidden_bytes += (drops ? 3 : 1) * weights;
+    return kept;
+}
+
 /// The logarithm of each row's sum, and a mask of booleans as 0 and -inf in the query's dtype.
 std::int64_t kept_bytes(const Operation& operation) {
     const Attention call = read(operation);
@@ -168,11 +190,12 @@ Indices fused_saved(const Operation& operation) {
 }
 
 constexpr Row fused(std::string_view schema) {
-    return {schema, Family::attention, &fused_outputs, &fused_forward, &backward, &fused_saved};
+    return {schema, Family::attention, &fused_outputs, &fused_forward, &backward, &fused_saved, nullptr, &as_product};
 }
 
 constexpr Row attention(std::string_view schema) {
-    return {schema, Family::attention, &outputs, &forward, &backward, &saved, &kept_bytes};
+    return {schema, Family::attention, &outputs,    &forward, &backward,
+            &saved, &kept_bytes,       &as_product, nullptr,  &kept_on_cpu};
 }
 
 constexpr std::array rows{

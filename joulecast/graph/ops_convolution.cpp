@@ -148,6 +148,22 @@ Counts forward(const Operation& operation) {
     return {flop(operation, call), call.bias != nullptr ? elements(output) : 0, input_bytes(operation), bytes(output)};
 }
 
+/// Implicit: rows are positions, the depth a window of one group's channels. Transposed it is the product of the
+/// gradient of the convolution the other way round: positions of the input, and each spreads over a window.
+MatrixProduct as_product(const Operation& operation) {
+    const Convolution call = read(operation);
+    const auto skipped = call.batched ? 2 : 1;
+    const Sizes positions =
+        call.transposed ? Sizes(call.input.sizes.begin() + skipped, call.input.sizes.end()) : call.output_spatial;
+    const std::int64_t batch = call.batched ? call.input.sizes[0] : 1;
+    const std::int64_t rows = checked(operation, batch, product(operation, positions));
+    const Sizes& weight = call.weight.sizes;
+    const std::int64_t window = product(operation, Sizes(weight.begin() + 1, weight.end()));
+    const std::int64_t group = weight[0] / call.groups;
+    return call.transposed ? MatrixProduct{call.groups, rows, window, group}
+                           : MatrixProduct{call.groups, rows, group, window};
+}
+
 /// Each of the two gradients is a convolution of as many multiply-adds as the forward one. For a grouped weight
 /// gradient torch 2.13's counter forgets to divide by the groups; here the work that is done is counted.
 Counts backward(const Operation& operation) {
@@ -178,7 +194,7 @@ Indices saved(const Operation& operation) {
 }
 
 constexpr Row convolution(std::string_view schema) {
-    return {schema, Family::convolution, &outputs, &forward, &backward, &saved};
+    return {schema, Family::convolution, &outputs, &forward, &backward, &saved, nullptr, &as_product};
 }
 
 constexpr std::array rows{

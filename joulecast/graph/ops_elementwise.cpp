@@ -134,9 +134,20 @@ constexpr Row chosen(std::string_view schema) {
             &product_backward<Outputs, 1, &saves_condition>,
             &saves_condition};
 }
+/// Factors of the input's type in place of a mask of bytes.
+std::optional<KeptTensors> factors_on_cpu(const Operation& operation) {
+    if (!drops(operation)) return std::nullopt;
+    return KeptTensors{{}, static_cast<double>(byte_count(first(operation)))};
+}
+
 template <auto Outputs>
 constexpr Row dropout(std::string_view schema) {
     return {schema, Family::elementwise, Outputs, &dropout_forward, &dropout_backward, nullptr, &mask_bytes};
+}
+
+constexpr Row with_factors_on_cpu(Row row) {
+    row.kept_on_cpu = &factors_on_cpu;
+    return row;
 }
 
 constexpr std::array rows{
@@ -288,7 +299,7 @@ constexpr std::array rows{
     chosen<&masked_outputs>("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"),
     chosen<&first_itself>("aten::masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)"),
     chosen<&first_itself>("aten::masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)"),
-    dropout<&dropout_outputs>("aten::dropout(Tensor input, float p, bool train) -> Tensor"),
+    with_factors_on_cpu(dropout<&dropout_outputs>("aten::dropout(Tensor input, float p, bool train) -> Tensor")),
     dropout<&dropout_outputs>("aten::feature_dropout(Tensor input, float p, bool train) -> Tensor"),
     dropout<&dropout_outputs>("aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor"),
     dropout<&first_itself>("aten::dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"),

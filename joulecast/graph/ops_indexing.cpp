@@ -155,6 +155,19 @@ Types one_hot_outputs(const Operation& operation) {
     return {make(Dtype::i64, std::move(sizes))};
 }
 
+/// A mask among the indices is made into places first, as nonzero does.
+bool takes_mask(const Operation& operation) {
+    const auto* list = std::get_if<TensorList>(find_argument(operation, "indices"));
+    return list != nullptr && std::ranges::any_of(*list, [](const std::optional<TensorType>& index) {
+               return index && (index->dtype == Dtype::boolean || index->dtype == Dtype::u8);
+           });
+}
+
+constexpr Row indexed_by_list(Row row) {
+    row.waits = &takes_mask;
+    return row;
+}
+
 template <auto Outputs>
 constexpr Row lookup(std::string_view schema) {
     return {schema, Family::indexing, Outputs, &gathered<Outputs>, &gather_backward<Outputs>, &saves_indices};
@@ -172,14 +185,14 @@ constexpr std::array rows{
                                "scale_grad_by_freq=False, bool sparse=False) -> Tensor"),
     lookup<&gather_outputs>("aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor"),
     lookup<&index_select_outputs>("aten::index_select(Tensor self, int dim, Tensor index) -> Tensor"),
-    lookup<&index_outputs>("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"),
+    indexed_by_list(lookup<&index_outputs>("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")),
     scatter<&same_if_dense, false>("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"),
     scatter<&same_if_dense, false>("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"),
     scatter<&same_if_dense, false>("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"),
     scatter<&same_if_dense, false>(
         "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor"),
-    scatter<&same_as_first, false>(
-        "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"),
+    indexed_by_list(scatter<&same_as_first, false>(
+        "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor")),
     scatter<&first_itself, true>(
         "aten::scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)"),
     scatter<&first_itself, true>(
@@ -188,10 +201,10 @@ constexpr std::array rows{
         "aten::scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)"),
     scatter<&first_itself, true>(
         "aten::index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)"),
-    scatter<&first_itself, true>(
-        "aten::index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)"),
+    indexed_by_list(scatter<&first_itself, true>(
+        "aten::index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)")),
     one_hot("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor"),
-    lookup<&index_outputs>("aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor"),
+    indexed_by_list(lookup<&index_outputs>("aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")),
 };
 
 }  // namespace

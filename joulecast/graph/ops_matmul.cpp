@@ -1,6 +1,7 @@
 #include <array>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "joulecast/graph/operands.h"
 #include "joulecast/graph/schema.h"
@@ -158,6 +159,20 @@ Counts forward(const Operation& operation) {
     return {flop(operation, call), call.added != nullptr ? elements(output) : 0, input_bytes(operation), bytes(output)};
 }
 
+/// As torch runs it: a plain matrix on the right takes all rows of all batches at once.
+MatrixProduct as_product(const Operation& operation) {
+    const Product call = read(operation);
+    const bool right_is_vector = rank(call.right) == 1;
+    const std::int64_t columns = right_is_vector ? 1 : call.output.back();
+    Sizes others = call.output;
+    if (!right_is_vector) others.pop_back();
+    std::int64_t rows = rank(call.left) == 1 || others.empty() ? 1 : others.back();
+    if (rank(call.left) > 1 && !others.empty()) others.pop_back();
+    std::int64_t batch = product(operation, others);
+    if (rank(call.right) <= 2 && rank(call.left) > 2) rows = checked(operation, rows, std::exchange(batch, 1));
+    return {batch, rows, columns, call.inner};
+}
+
 /// Both gradients are products with as many multiply-adds; where an operand was broadcast, its gradient is summed.
 Counts backward(const Operation& operation) {
     const Product call = read(operation);
@@ -239,13 +254,13 @@ std::int64_t kept_copies(const Operation& operation) {
 }
 
 constexpr Row matmul(std::string_view schema) {
-    return {schema, Family::matmul, &outputs, &forward, &backward, &saved, &kept_copies};
+    return {schema, Family::matmul, &outputs, &forward, &backward, &saved, &kept_copies, &as_product};
 }
 
 constexpr std::array rows{
     Row{"aten::_scaled_mm(Tensor self, Tensor mat2, Tensor scale_a, Tensor scale_b, Tensor? bias=None, Tensor? "
         "scale_result=None, ScalarType? out_dtype=None, bool use_fast_accum=False) -> Tensor",
-        Family::matmul, &outputs, &forward},
+        Family::matmul, &outputs, &forward, nullptr, nullptr, nullptr, &as_product},
     matmul("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor"),
     matmul("aten::mm(Tensor self, Tensor mat2) -> Tensor"),
     matmul("aten::bmm(Tensor self, Tensor mat2) -> Tensor"),

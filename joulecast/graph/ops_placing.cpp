@@ -327,22 +327,23 @@ constexpr std::array rows{
     slice_placing("aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? "
                   "storage_offset=None) -> Tensor"),
     copying_into("aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor"),
-    selecting("aten::masked_select(Tensor self, Tensor mask) -> Tensor"),
-    locating("aten::nonzero(Tensor self) -> Tensor"),
-    locating("aten::nonzero_numpy(Tensor self) -> Tensor[]"),
-    locating("aten::argwhere(Tensor self) -> Tensor"),
-    locating("aten::where(Tensor condition) -> Tensor[]"),
+    waiting(selecting("aten::masked_select(Tensor self, Tensor mask) -> Tensor")),
+    waiting(locating("aten::nonzero(Tensor self) -> Tensor")),
+    waiting(locating("aten::nonzero_numpy(Tensor self) -> Tensor[]")),
+    waiting(locating("aten::argwhere(Tensor self) -> Tensor")),
+    waiting(locating("aten::where(Tensor condition) -> Tensor[]")),
     padded_locating("aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor"),
-    counting("aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> "
-             "(Tensor, Tensor, Tensor)"),
-    counting("aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? "
-             "dim=None) -> (Tensor, Tensor, Tensor)"),
-    counting("aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool "
-             "return_counts=False) -> (Tensor, Tensor, Tensor)"),
-    counting("aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor"),
-    repeating("aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor"),
-    repeating("aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? "
-              "output_size=None) -> Tensor"),
+    waiting(counting(
+        "aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> "
+        "(Tensor, Tensor, Tensor)")),
+    waiting(counting("aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? "
+                     "dim=None) -> (Tensor, Tensor, Tensor)")),
+    waiting(counting("aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool "
+                     "return_counts=False) -> (Tensor, Tensor, Tensor)")),
+    waiting(counting("aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor")),
+    waiting(repeating("aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor")),
+    waiting(repeating("aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? "
+                      "output_size=None) -> Tensor")),
     bag("aten::embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, "
         "bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False) -> (Tensor, Tensor, "
         "Tensor, Tensor)"),

@@ -46,8 +46,9 @@ constexpr std::array rows{
     token(
         "aten::_functional_sym_constrain_range_for_size(Scalar size, int? min, int? max, Tensor dep_token) -> Tensor"),
     // A number comes to the host, which waits for the device.
-    read_back("aten::item(Tensor self) -> Scalar"),
-    read_back("aten::_local_scalar_dense(Tensor self) -> Scalar"),
+    waiting(read_back("aten::item(Tensor self) -> Scalar")),
+    waiting(read_back("aten::is_nonzero(Tensor self) -> bool")),
+    waiting(read_back("aten::_local_scalar_dense(Tensor self) -> Scalar")),
     // Python's own operators on symbolic integers; they have no ATen schema.
     symbolic("operator::add(Scalar a, Scalar b) -> SymInt"),
     symbolic("operator::sub(Scalar a, Scalar b) -> SymInt"),

@@ -83,7 +83,8 @@ class RecordTable {
         entry.schema = records::parse_schema(row.schema);
         for (const auto& parameter : entry.schema.parameters) entry.parameters.push_back(parameter.parameter);
         entry.record = {entry.schema.target, row.family,   entry.parameters, row.outputs,
-                        row.forward,         row.backward, row.saved,        row.hidden_bytes};
+                        row.forward,         row.backward, row.saved,        row.hidden_bytes,
+                        row.product,         row.waits,    row.kept_on_cpu};
     }
 
     // Nodes of the map stay where they are, so that the spans into them stay valid.
@@ -153,6 +154,22 @@ const Record* find_record(std::string_view target) {
 
 std::vector<const Record*> all_records() {
     return table().sorted();
+}
+
+std::optional<MatrixProduct> matrix_product(const Operation& operation) {
+    const Record* record = find_record(operation.target);
+    return record && record->product ? std::optional(record->product(operation)) : std::nullopt;
+}
+
+bool waits_for_device(const Operation& operation) {
+    const Record* record = find_record(operation.target);
+    return record && record->waits && record->waits(operation);
+}
+
+std::optional<KeptTensors> kept_on_cpu(const Operation& operation) {
+    const Record* record = find_record(operation.target);
+    if (!record || !record->kept_on_cpu || mode(operation) != Mode::training) return std::nullopt;
+    return record->kept_on_cpu(operation);
 }
 
 Family family(const Operation& operation) {

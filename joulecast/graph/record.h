@@ -52,6 +52,20 @@ struct Parameter {
     std::optional<Value> default_value;
 };
 
+/// Matrix products of one size: `batch` times [rows x depth] times [depth x columns].
+struct MatrixProduct {
+    std::int64_t batch = 1;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::int64_t depth = 0;
+};
+
+/// What autograd keeps of a call, as Record::saved and Record::hidden_bytes say it.
+struct KeptTensors {
+    std::vector<std::int32_t> saved;
+    double hidden_bytes = 0;
+};
+
 /// All joulecast knows of one ATen target. One record per target, in ops_<family>.cpp.
 struct Record {
     std::string_view target;
@@ -68,6 +82,13 @@ struct Record {
     std::vector<std::int32_t> (*saved)(const Operation&) = nullptr;
     /// Bytes of further tensors that autograd keeps and no graph shows: dropout's mask, max pooling's indices.
     std::int64_t (*hidden_bytes)(const Operation&) = nullptr;
+    /// The products that the forward pass computes (of attention the first: queries times keys). nullptr: none.
+    MatrixProduct (*product)(const Operation&) = nullptr;
+    /// Whether the host must wait for the device, since the result decides a size or a number there. nullptr: never.
+    bool (*waits)(const Operation&) = nullptr;
+    /// What kernels of a CPU keep in place of `saved` and `hidden_bytes`, which are those of CUDA. nullptr, absent: the
+    /// same.
+    std::optional<KeptTensors> (*kept_on_cpu)(const Operation&) = nullptr;
 };
 
 /// The record of a target, or nullptr: then the operation is costed by the bytes of its tensors and named as such.
@@ -80,6 +101,12 @@ Operation canonical(Operation operation);
 
 /// Every record, sorted by target: for documentation and tests.
 std::vector<const Record*> all_records();
+
+/// By the operation's record. Throws FormatError when the arguments cannot be right.
+std::optional<MatrixProduct> matrix_product(const Operation& operation);
+bool waits_for_device(const Operation& operation);
+/// In training.
+std::optional<KeptTensors> kept_on_cpu(const Operation& operation);
 
 /// Family of the operation's record; Family::other without one. An operation of copy or view that touches no bytes
 /// (reshape of a contiguous tensor, dropout that is switched off) is a view, a view whose backward does is a copy.

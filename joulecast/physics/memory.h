@@ -69,7 +69,7 @@ struct MemorySettings {
     StepMemory step = {};
     Allocation allocation = {};
     bool python_holds = false;  ///< beside what is read, what held_by_python() says
-    bool cpu_kernels = false;   ///< autograd keeps what kernels of a CPU do (kept_on_cpu.h), else those of CUDA
+    bool cpu_kernels = false;   ///< autograd keeps what kernels of a CPU do (kept_on_cpu()), else those of CUDA
 };
 
 /// Plans the tensors of an eager run: outputs live from their node to their last reader, views and in-place calls share

@@ -9,7 +9,6 @@
 #include "joulecast/graph/record.h"
 #include "joulecast/physics/checkpointing.h"
 #include "joulecast/physics/held_by_python.h"
-#include "joulecast/physics/kept_on_cpu.h"
 
 namespace joulecast {
 namespace {

@@ -1,7 +1,6 @@
 #include "joulecast/predict/issue_order.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <iterator>
 #include <map>
@@ -20,42 +19,6 @@
 
 namespace joulecast {
 namespace {
-
-/// Calls whose result decides a size or a number on the host, which reads it back from the device (torch 2.13:
-/// aten/src/ATen/native/cuda/Nonzero.cu and those that call it, UniqueKernel.cu, CUDAScalar.cu).
-constexpr std::array<std::string_view, 17> synchronising{"aten::_local_scalar_dense",
-                                                         "aten::_unique",
-                                                         "aten::_unique2",
-                                                         "aten::argwhere",
-                                                         "aten::bincount",
-                                                         "aten::equal",
-                                                         "aten::is_nonzero",
-                                                         "aten::item",
-                                                         "aten::masked_select",
-                                                         "aten::nonzero",
-                                                         "aten::nonzero_numpy",
-                                                         "aten::repeat_interleave.Tensor",
-                                                         "aten::repeat_interleave.self_Tensor",
-                                                         "aten::unique",
-                                                         "aten::unique_consecutive",
-                                                         "aten::unique_dim",
-                                                         "aten::where"};
-
-/// A mask among the indices is made into places first, as nonzero does.
-bool takes_mask(const Operation& operation) {
-    const bool is_index = operation.target == "aten::index.Tensor" || operation.target == "aten::index_put" ||
-                          operation.target == "aten::index_put_";
-    if (!is_index) return false;
-    const Value* indices = find_argument(operation, "indices");
-    const auto* list = indices == nullptr ? nullptr : std::get_if<TensorList>(indices);
-    return list != nullptr && std::ranges::any_of(*list, [](const std::optional<TensorType>& index) {
-               return index && (index->dtype == Dtype::boolean || index->dtype == Dtype::u8);
-           });
-}
-
-bool waits_for_device(const Operation& operation) {
-    return std::ranges::find(synchronising, operation.target) != synchronising.end() || takes_mask(operation);
-}
 
 double share_of(double part, double rest) {
     return part + rest > 0 ? part / (part + rest) : 0.5;

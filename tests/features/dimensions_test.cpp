@@ -27,6 +27,43 @@ TEST(Dimensions, SeeAConvolutionAsAMatrixProduct) {
     EXPECT_EQ(d.input_bytes, 2 * 8 * 100 * 4);
 }
 
+TEST(Dimensions, SeeConvolutionsOfAnyRankAsMatrixProducts) {
+    struct Case {
+        const char* text;
+        double b, m, n, k;
+    };
+    for (const Case& c :
+         {Case{"aten::conv1d(input=f32[2,8,50], weight=f32[16,8,3], padding=[1])", 1, 2 * 50, 16, 8 * 3},
+          Case{"aten::conv1d(input=f32[8,50], weight=f32[16,8,3], padding=[1])", 1, 50, 16, 8 * 3},
+          Case{"aten::conv3d(input=f32[2,8,6,10,10], weight=f32[16,4,3,3,3], groups=2)", 2, 2 * 4 * 8 * 8, 8, 4 * 27},
+          // Each of 7 x 7 places spreads over a window of 4 x 3 x 3.
+          Case{"aten::conv_transpose2d.input(input=f32[2,8,7,7], weight=f32[8,4,3,3])", 1, 2 * 49, 4 * 9, 8}}) {
+        const auto d = of(c.text);
+        EXPECT_EQ(d.gemm_b, c.b) << c.text;
+        EXPECT_EQ(d.gemm_m, c.m) << c.text;
+        EXPECT_EQ(d.gemm_n, c.n) << c.text;
+        EXPECT_EQ(d.gemm_k, c.k) << c.text;
+        EXPECT_EQ(2 * c.b * c.m * c.n * c.k, static_cast<double>(d.forward.flop)) << c.text;
+    }
+}
+
+/// The arithmetic of a product is two for each multiply-add, whatever it is called.
+TEST(Dimensions, ProductsAreAllOfTheFlops) {
+    for (const char* text :
+         {"aten::mv(self=f32[32,16], vec=f32[16])", "aten::dot(self=f32[16], tensor=f32[16])",
+          "aten::matmul(self=f32[4,8,16], other=f32[16,32])", "aten::matmul(self=f32[4,8,16], other=f32[16])",
+          "aten::matmul(self=f32[16], other=f32[5,16,32])", "aten::matmul(self=f32[4,8,16], other=f32[4,16,32])",
+          "aten::matmul(self=f32[16], other=f32[16,3])", "aten::linear(input=f32[16], weight=f32[32,16])",
+          "aten::baddbmm(self=f32[6,3,7], batch1=f32[6,3,5], batch2=f32[6,5,7])",
+          "aten::addbmm(self=f32[3,7], batch1=f32[6,3,5], batch2=f32[6,5,7])"}) {
+        const auto d = of(text);
+        EXPECT_EQ(2 * d.gemm_b * d.gemm_m * d.gemm_n * d.gemm_k, static_cast<double>(d.forward.flop)) << text;
+    }
+    // All rows of all batches in one product, as torch runs it.
+    EXPECT_EQ(of("aten::matmul(self=f32[4,8,16], other=f32[16,32])").gemm_m, 32);
+    EXPECT_EQ(of("aten::matmul(self=f32[4,8,16], other=f32[4,16,32])").gemm_b, 4);
+}
+
 TEST(Dimensions, ReadProductsOfAllSpellings) {
     for (const char* text :
          {"aten::linear(input=f32[4,8,16], weight=f32[32,16])", "aten::mm(self=f32[32,16], mat2=f32[16,32])",

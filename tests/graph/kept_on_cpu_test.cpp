@@ -1,5 +1,3 @@
-#include "joulecast/physics/kept_on_cpu.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
