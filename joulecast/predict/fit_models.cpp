@@ -42,6 +42,19 @@ double smallest_floor_of_any(const std::map<std::string, std::vector<LawSample>>
     return std::isfinite(smallest) ? smallest : 0;
 }
 
+/// What a call of a family without rows costs at least is what the cheapest call of its mode and type does: families
+/// that nobody measured (copies, sums) are those that do little, and the law of everything has the floor of a
+/// convolution.
+void lower_floors_of_any(std::vector<TrainedLaw>& laws) {
+    for (TrainedLaw& of_any : laws) {
+        if (of_any.key != law_key_of_any(of_any.key)) continue;
+        const std::string_view mode_and_type = std::string_view(of_any.key).substr(of_any.key.find('|'));
+        for (const TrainedLaw& law : laws) {
+            if (law.key.ends_with(mode_and_type)) of_any.law.floor_s = std::min(of_any.law.floor_s, law.law.floor_s);
+        }
+    }
+}
+
 std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows, std::size_t least_rows, bool tiled) {
     std::map<std::string, std::vector<LawSample>> samples;
     std::map<std::string, std::vector<double>> issuing;
@@ -63,6 +76,7 @@ std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows, std::
                         static_cast<std::int64_t>(of_key.size())});
         if (const auto found = issuing.find(key); found != issuing.end()) laws.back().issue_s = median(found->second);
     }
+    lower_floors_of_any(laws);
     return laws;
 }
 
@@ -294,7 +308,8 @@ DeviceModel fit_chosen_models(const DeviceModel& frame, std::span<const Training
 
 DeviceModel fit_laws_alone(const DeviceModel& frame, std::span<const TrainingRow* const> rows) {
     DeviceModel device = frame;
-    device.laws = fit_laws(rows, least_rows_of_law_of(frame), frame.over_clocks.has_value());
+    const bool tiled = frame.device.kind == Device::Kind::gpu;
+    device.laws = fit_laws(rows, least_rows_of_law_of(frame), tiled);
     device.call_overhead_s = smallest_floor(device.laws);
     return device;
 }
