@@ -175,8 +175,22 @@ configure_and_build() {
         fail_with_log "cmake --preset $preset" "$(log_of "configure-$preset")"
     local asked=()
     if ((${#targets[@]} > 0)); then asked=(--target "${targets[@]}"); fi
-    cmake --build "$JOULECAST_SOURCE/build/$preset" --parallel "$(parallel_jobs)" "${asked[@]}" >"$(log_of "build-$preset")" 2>&1 ||
+    cmake --build "$JOULECAST_SOURCE/build/$preset" --parallel "$(parallel_jobs)" "${asked[@]}" 2>&1 |
+        show_progress "$(log_of "build-$preset")" ||
         fail_with_log "the build $preset" "$(log_of "build-$preset")"
+}
+
+# show_progress LOG : keeps what ninja says in the log, and says each tenth of its steps.
+show_progress() {
+    local line tenth told=0 start=$SECONDS
+    while IFS= read -r line; do
+        printf '%s\n' "$line"
+        if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
+            tenth=$((10 * BASH_REMATCH[1] / BASH_REMATCH[2]))
+            if ((tenth > told)); then say "   ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} steps in $((SECONDS - start)) s"; fi
+            told=$tenth
+        fi
+    done >"$1"
 }
 
 log_of() {

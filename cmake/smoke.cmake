@@ -1,0 +1,16 @@
+# The target smoke: all that is built but the programs of unit tests. ./check builds those with clang and sanitizers.
+function(targets_below result folder)
+    get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+    get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+    foreach(below IN LISTS folders)
+        targets_below(more ${below})
+        list(APPEND targets ${more})
+    endforeach()
+    set(${result} ${targets} PARENT_SCOPE)
+endfunction()
+
+targets_below(smoke_targets ${PROJECT_SOURCE_DIR})
+get_property(unit_test_programs GLOBAL PROPERTY joulecast_unit_test_programs)
+list(REMOVE_ITEM smoke_targets ${unit_test_programs})
+add_custom_target(smoke)
+add_dependencies(smoke ${smoke_targets})
