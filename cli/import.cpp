@@ -144,9 +144,13 @@ Run declare_import(CLI::App& command) {
         names.emplace_back(source.name);
         described += (described.empty() ? "" : ", ") + std::string(source.name) + " (" + source.what + ")";
     }
-    command.add_option("SOURCE", options->source, "whose files: " + described)->required()->check(CLI::IsMember(names));
+    command.add_option("SOURCE", options->source, "form of the files: " + described)
+        ->required()
+        ->check(CLI::IsMember(names));
     command.add_option("FILE", options->files, "files to read")->required();
-    command.add_option("--db", options->database, "database to add to; made if missing")->required();
+    command.add_option("--db", options->database, "database to add to; made if missing")
+        ->type_name("FILE.db")
+        ->required();
     options->logged.declare(command);
     options->output.declare(command);
     return [options] {

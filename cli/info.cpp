@@ -267,7 +267,7 @@ Run declare_info(CLI::App& command) {
         Output output;
     };
     const auto options = std::make_shared<Options>();
-    command.add_option("FILE", options->file, "database, predictor (.jcp) or network (.pt2)")->required();
+    command.add_option("FILE", options->file, "database (.db), predictor (.jcp) or network (.pt2)")->required();
     options->output.declare(command);
     return [options] {
         const Description description = describe(options->file);

@@ -8,20 +8,20 @@ namespace joulecast::cli {
 
 void LoggedRunOptions::declare(CLI::App& command) {
     const auto add = [this, &command](const char* name, auto& value, const char* what) {
-        CLI::Option* option = command.add_option(name, value, std::string("smi-log: ") + what);
-        option->group("What ran while a log of nvidia-smi was written");
+        CLI::Option* option = command.add_option(name, value, what);
+        option->group("smi-log: what ran while nvidia-smi wrote the log");
         options_.push_back(option);
         return option;
     };
-    add("--device", run_.device, "id of the GPU");
-    add("--model", run_.model, "name of what ran");
+    add("--device", run_.device, "id of the GPU")->type_name("ID");
+    add("--model", run_.model, "name of what ran")->type_name("NAME");
     add("--calls", run_.calls, "how often it ran in the log")->check(CLI::PositiveNumber);
     add("--gpu", gpu_, "index of the GPU, in a log of several")->check(CLI::NonNegativeNumber);
-    add("--set", set_, "values of its symbols, as in batch=8")->allow_extra_args(false);
-    add("--mode", mode_, "inference or training");
-    add("--precision", run_.precision, "fp32, tf32, bf16, ...");
-    add("--host", host_, "python, cpp or graph");
-    add("--sm-mhz", run_.sm_clock_mhz, "SM clock that was asked for")->check(CLI::PositiveNumber);
+    add("--set", set_, "its size, such as batch=8")->type_name("SYMBOL=N")->allow_extra_args(false);
+    add("--mode", mode_, "inference or training")->type_name("MODE");
+    add("--precision", run_.precision, "fp32, tf32, bf16, ...")->type_name("NAME");
+    add("--host", host_, "python, cpp or graph")->type_name("HOST");
+    add("--sm-mhz", run_.sm_clock_mhz, "core clock that was asked for")->check(CLI::PositiveNumber);
     add("--mem-mhz", run_.memory_clock_mhz, "memory clock that was asked for")->check(CLI::PositiveNumber);
     add("--power-limit", run_.power_limit_w, "power limit that was asked for, in W")->check(CLI::PositiveNumber);
 }

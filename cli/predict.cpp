@@ -209,27 +209,30 @@ int run(const Options& options) {
 
 Run declare_predict(CLI::App& command) {
     const auto options = std::make_shared<Options>();
-    command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json files, or names of the zoo");
+    command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50");
+    command.option_defaults()->group("Device");
+    command.add_option("--device", options->devices, "ID, ID@SM_MHZ or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine")
+        ->type_name("ID...");
+    command.add_option("--clocks", options->clocks, "core clocks: current, all, 900,1200 or 600:1440:120")
+        ->type_name("MHZ,...");
+    command.add_option("--memory-clocks", options->memory_clocks, "memory clocks: 440,880")->type_name("MHZ,...");
+    command.add_option("--power-limits", options->power_limits, "power limits: 100,150 or 100:250:25")
+        ->type_name("W,...");
+    options->settings.declare(command);
     command
         .add_option("--operation", options->operations,
-                    "a single call, as extract prints it: 'aten::relu(self=f32[32,64,56,56])'")
+                    "forecast a single call in place of a network: 'aten::relu(self=f32[32,64,56,56])'")
+        ->type_name("CALL")
         ->allow_extra_args(false);
-    command.add_option("--device", options->devices,
-                       "device ids, ID@SM_MHZ or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine");
-    command.add_option("--predictor", options->predictor,
-                       "a .jcp file; without, the shipped one that covers the device");
-    command.add_option("--db", options->database, "database whose operations count as measured");
-    options->settings.declare(command);
     options->settings.declare_hosts(command);
     declare_host_cpu(command, options->host_cpu);
     options->settings.declare_training(command);
-    command.add_option("--clocks", options->clocks, "SM clocks in MHz: current, all, 900,1200 or 600:1440:120");
-    command.add_option("--memory-clocks", options->memory_clocks, "memory clocks in MHz: 440,880");
-    command.add_option("--power-limits", options->power_limits, "power limits in W: 100,150 or 100:250:25");
-    command.add_flag("--per-operation", options->per_operation, "show where the time goes");
-    command.add_flag("--strict", options->strict, "fail when parts are unknown or do not fit into memory");
-    auto* from_stdin = command.add_flag("--stdin", options->from_stdin,
-                                        "answer requests, one JSON object a line, from standard input until it ends");
+    declare_sources(command, options->predictor, options->database);
+    command.option_defaults()->group("Output");
+    command.add_flag("--per-operation", options->per_operation, "show the time of each operation");
+    command.add_flag("--strict", options->strict, "fail if an operation is unknown or memory does not suffice");
+    auto* from_stdin =
+        command.add_flag("--stdin", options->from_stdin, "answer requests from standard input, one JSON object a line");
     options->output.declare(command);
     exclude_what_requests_have(*from_stdin, command);
     return [options] { return run(*options); };

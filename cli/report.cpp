@@ -87,33 +87,41 @@ int run_report(const ReportOptions& options) {
 
 Run declare_report(CLI::App& command) {
     const auto options = std::make_shared<ReportOptions>();
-    command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json files, or names of the zoo");
-    command.add_option("--device", options->devices, "device ids; cpu is this machine");
-    command.add_option("--predictor", options->predictor,
-                       "a .jcp file; without, the shipped one that covers the device. Of a database: draws its "
-                       "networks over the clock");
-    command.add_option("--db", options->database, "database of measurements");
+    command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50");
+    command.option_defaults()->group("Device");
+    command.add_option("--device", options->devices, "ids of devices; cpu is this machine")->type_name("ID...");
+    command
+        .add_option("--clocks", options->clocks,
+                    "core clocks to draw networks over: 900,1200 or 600:1440:120 (default: all)")
+        ->type_name("MHZ,...");
+    command.option_defaults()->group("Source of forecasts");
+    command
+        .add_option("--predictor", options->predictor,
+                    "predictor (default: the shipped one that covers the device); with a database and no MODEL: draws "
+                    "its networks over the clock")
+        ->type_name("FILE.jcp");
+    command.add_option("--db", options->database, "database of measurements")->type_name("FILE.db");
     options->settings.declare(command);
     options->settings.declare_hosts(command);
     options->settings.declare_training(command);
-    command.add_option("--clocks", options->clocks,
-                       "core clocks in MHz to draw networks over: all (the default), 900,1200 or 600:1440:120");
-    command.add_flag("--outliers", options->outliers, "operations measured far slower than forecast");
-    command.add_option("--split", options->splits, "what a database's page holds out: operation, network, or both")
+    command.option_defaults()->group("Report of a database");
+    command.add_flag("--outliers", options->outliers, "show operations measured far slower than forecast");
+    command.add_option("--split", options->splits, "what is held out; both: operation,network")
         ->delimiter(',')
         ->check(CLI::IsMember({"operation", "network"}))
         ->capture_default_str();
-    command.add_option("--folds", options->folds, "parts that operations are split into")
+    command.add_option("--folds", options->folds, "parts to split the operations into")
         ->check(CLI::Range(2, 100))
         ->capture_default_str();
-    command.add_option("--learner", options->learner, "what learns from the operations that are not held out")
+    command.add_option("--learner", options->learner, "learner to use")
         ->check(CLI::IsMember(learner_words()))
         ->capture_default_str();
+    command.option_defaults()->group("Output");
     command
         .add_option("--format", options->format,
-                    "html; of --outliers also table (the default where -o names no .html file), json, csv")
+                    "html; with --outliers also table, json, csv (default: html if -o names one, else table)")
         ->check(CLI::IsMember({"html", "table", "json", "csv"}));
-    command.add_option("-o,--output", options->output, "file to write; a report needs one");
+    command.add_option("-o,--output", options->output, "page to write; needed for html")->type_name("FILE");
     return [options, own = own_options(command)] {
         own.check("a report of " + way_of(*options), way_of(*options));
         if (!options->predictor.empty() && way_of(*options) == outliers)

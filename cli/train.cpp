@@ -399,29 +399,34 @@ int run(const Options& options) {
 
 Run declare_train(CLI::App& command) {
     const auto options = std::make_shared<Options>();
-    command.add_option("--db", options->database, "database of measurements")->required();
-    command.add_option("-o,--predictor", options->predictor, "file to write, NAME.jcp")->required();
-    command.add_option("--device", options->devices, "device ids; without, every device of the database");
-    command.add_option("--method", options->method, "whose predictor: joulecast's own, or that of a paper")
+    command.option_defaults()->group("Input and output");
+    command.add_option("--db", options->database, "database of measurements")->type_name("FILE.db")->required();
+    command.add_option("-o,--predictor", options->predictor, "predictor to write")->type_name("FILE.jcp")->required();
+    command.add_option("--device", options->devices, "ids of devices (default: every device of the database)")
+        ->type_name("ID...");
+    command.add_option("--format", options->output.format, "form of the summary")
+        ->check(CLI::IsMember({"table", "json", "csv"}))
+        ->capture_default_str();
+    command.option_defaults()->group("Model");
+    command.add_option("--method", options->method, "joulecast's method or that of a paper")
         ->check(CLI::IsMember({"joulecast", "thesis", "sponner"}))
         ->capture_default_str();
-    command.add_option("--learner", options->learner, "auto compares by grouped cross-validation, per family")
+    command.add_option("--learner", options->learner, "auto compares learners by grouped cross-validation, per family")
         ->check(CLI::IsMember(learner_words()))
         ->capture_default_str();
     command.add_flag("--pooled-only", options->pooled_only,
-                     "the models over devices alone, for devices that were never measured");
-    command.add_option("--outliers", options->outliers, "keep, or drop what an isolation forest finds odd")
+                     "train only the model for devices that were never measured");
+    command.add_option("--outliers", options->outliers, "drop leaves out what an isolation forest finds odd")
         ->check(CLI::IsMember({"keep", "drop"}))
         ->capture_default_str();
-    command.add_option("--what-next", options->what_next, "plan what to measure next within 150s, 10m, 2h");
-    command.add_option("--plan", options->wish.plan, "--what-next: plan to write (default: NAME.plan)");
-    command.add_option("--for", options->wish.models, "--what-next: the networks that matter (default: the zoo)");
-    command
-        .add_option("--set", options->wish.set, "--what-next: sizes of these, as in batch=1,8 (default: as measured)")
+    command.option_defaults()->group("What to measure next");
+    command.add_option("--what-next", options->what_next, "plan what to measure next within this time: 150s, 10m, 2h")
+        ->type_name("TIME");
+    command.add_option("--plan", options->wish.plan, "plan to write (default: NAME.plan)")->type_name("FILE.plan");
+    command.add_option("--for", options->wish.models, "networks that matter (default: the zoo)")->type_name("MODEL...");
+    command.add_option("--set", options->wish.set, "sizes of these networks, such as batch=1,8 (default: as measured)")
+        ->type_name("SYMBOL=N,...")
         ->allow_extra_args(false);
-    command.add_option("--format", options->output.format, "table, json or csv")
-        ->check(CLI::IsMember({"table", "json", "csv"}))
-        ->capture_default_str();
     return [options] { return run(*options); };
 }
 

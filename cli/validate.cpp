@@ -254,42 +254,49 @@ int run(const Options& options) {
 
 Run declare_validate(CLI::App& command) {
     const auto options = std::make_shared<Options>();
-    command.add_option("--db", options->database, "database of measurements")->required();
-    auto* predictor = command.add_option("--predictor", options->predictor, "score this .jcp file as it is");
+    command.option_defaults()->group("Input");
+    command.add_option("--db", options->database, "database of measurements")->type_name("FILE.db")->required();
+    auto* predictor = command.add_option("--predictor", options->predictor, "score this predictor as it is");
+    predictor->type_name("FILE.jcp");
     command
         .add_option("--pace-of", options->pace_of,
-                    "put times to the pace that the machine had when this database was measured")
+                    "with --predictor: scale times to the pace of the machine in this database")
+        ->type_name("FILE.db")
         ->needs(predictor);
-    command.add_option("--device", options->devices, "device ids; without, every device of the database");
-    command
-        .add_option("--split", options->split,
-                    "what is held out: operation, network, device, clock, or random rows (leaks)")
+    command.add_option("--device", options->devices, "ids of devices (default: every device of the database)")
+        ->type_name("ID...");
+    command.option_defaults()->group("Held-out test");
+    command.add_option("--split", options->split, "what is held out; random holds out rows and leaks")
         ->check(CLI::IsMember({"operation", "network", "device", "clock", "random"}))
         ->capture_default_str()
         ->excludes(predictor);
     const auto own = std::make_shared<OwnOptions>();
-    options->folds_given = command.add_option("--folds", options->folds, "parts that operations are split into")
+    options->folds_given = command.add_option("--folds", options->folds, "parts to split the operations into")
                                ->check(CLI::Range(2, 100))
                                ->capture_default_str()
                                ->excludes(predictor);
-    command.add_option("--probes", options->probes, "operations of the device left out that the model is adjusted to")
+    command
+        .add_option("--probes", options->probes,
+                    "--split device: measured operations that the model may use of the held-out device")
         ->check(CLI::Range(0, 1000))
         ->excludes(predictor);
     const std::vector<std::string> all_but_clock{"operation", "network", "device", "random"};
-    own->add(command.add_option("--learner", options->learners, "learners to compare: auto, extra_trees, ...")
+    own->add(command.add_option("--learner", options->learners, "learners to compare")
                  ->check(CLI::IsMember(learner_words()))
                  ->excludes(predictor),
              all_but_clock);
     options->baselines_given =
-        command.add_option("--baselines", options->baselines, "add published methods, all or those named");
+        command.add_option("--baselines", options->baselines, "also score published methods, all or those named");
+    options->baselines_given->type_name("NAME,...");
     options->baselines_given->expected(0, -1)->delimiter(',')->excludes(predictor);
     command
-        .add_option("--outliers", options->outliers,
-                    "of training rows: keep, or drop what an isolation forest finds odd")
+        .add_option("--outliers", options->outliers, "drop leaves out of training what an isolation forest finds odd")
         ->check(CLI::IsMember({"keep", "drop"}))
         ->capture_default_str()
         ->excludes(predictor);
-    command.add_option("--predictions", options->predictions, "write every held-out forecast to this CSV file");
+    command.option_defaults()->group("Output");
+    command.add_option("--predictions", options->predictions, "write every held-out forecast to this file")
+        ->type_name("FILE.csv");
     options->output.declare(command);
     return [options, own] {
         own->check("--split " + options->split, options->split);
