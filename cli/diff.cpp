@@ -315,14 +315,14 @@ std::string printed(const Compared& compared, const Options& options) {
 
 Graph open(const std::string& model, const std::vector<std::string>& set, const std::string& mode) {
     const auto combinations = parse_settings(set);
-    if (combinations.size() != 1) throw UsageError("diff compares at one value of every symbol");
+    if (combinations.size() != 1) throw UsageError("diff takes one value for each symbol");
     return open_graph(model, combinations.front(), mode);
 }
 
 Compared compare_as_asked(const Options& options, Graph before, Graph after) {
     if (options.device.empty()) return compare(std::move(before), std::move(after), nullptr);
     if (before.mode != after.mode)
-        throw UsageError("one of the networks is in training mode, the other is not: say which with --mode");
+        throw UsageError("one network is in training mode, the other is not. Choose with --mode");
     const ForecastSetting setting{before.mode, options.precision, parse_host(options.host).value()};
     const DeviceAtClock named = device_at_clock(options.device);
     const auto on = std::make_shared<LoadedDevice>(named.device, options.predictor, options.database);
@@ -344,11 +344,11 @@ Compared compare_as_asked(const Options& options, Graph before, Graph after) {
 
 int run(const Options& options) {
     const int databases = (is_database(options.before) ? 1 : 0) + (is_database(options.after) ? 1 : 0);
-    if (databases == 1) throw UsageError("a database can be compared with another database only");
+    if (databases == 1) throw UsageError("diff compares a database only with a database");
     const bool is_about_networks =
         !options.device.empty() || !options.set.empty() || !options.set_after.empty() || !options.mode.empty();
     if (databases == 2 && is_about_networks)
-        throw UsageError("--device, --set, --set-b and --mode are about networks, not databases");
+        throw UsageError("--device, --set, --set-b and --mode are for networks, not for databases");
     if (databases == 2) return diff_databases(options.before, options.after, options.top, options.output);
     const auto& set_after = options.set_after.empty() ? options.set : options.set_after;
     const Compared compared = compare_as_asked(options, open(options.before, options.set, options.mode),

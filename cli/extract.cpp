@@ -249,7 +249,7 @@ void tell_lines(const std::string& text) {
 }
 
 int run(const Options& options) {
-    if (options.bag && options.graph_file.empty()) throw UsageError("--bag is about the file of --graph");
+    if (options.bag && options.graph_file.empty()) throw UsageError("--bag needs --graph");
     std::vector<ModelCount> models;
     for (const std::string& model : options.models) {
         for (const SymbolValues& values : parse_settings(options.set)) {

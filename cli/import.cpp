@@ -67,14 +67,14 @@ constexpr Source sources[] = {
     {"vidur", "profiles of Vidur", &import_vidur},
     {"aiconfigurator", "tables of NVIDIA AIConfigurator", &import_aiconfigurator},
     {"energaizer", "tables of EnergAIzer", &import_energaizer},
-    {"sweep", "anybody's table of workloads over clocks", &import_sweep},
+    {"sweep", "any table of workloads over clocks", &import_sweep},
     {"smi-log", "what nvidia-smi logged beside a run", nullptr},
 };
 
 const Source& source_named(const std::string& name) {
     for (const Source& source : sources)
         if (name == source.name) return source;
-    throw UsageError("'" + name + "' is no source");
+    throw UsageError("'" + name + "' is not a source");
 }
 
 struct Imported {

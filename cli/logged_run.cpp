@@ -29,7 +29,7 @@ void LoggedRunOptions::declare(CLI::App& command) {
 LoggedRun LoggedRunOptions::run() const {
     if (run_.device.empty() || run_.model.empty() || run_.calls == 0)
         throw UsageError(
-            "a log does not tell what ran: import smi-log needs "
+            "the log does not say what ran. import smi-log needs "
             "--device, --model and --calls");
     LoggedRun run = run_;
     const auto mode = parse_mode(mode_);
@@ -40,7 +40,7 @@ LoggedRun LoggedRunOptions::run() const {
     run.host = *host;
     run.precision = name(precision_named(run_.precision));
     const auto settings = parse_settings(set_);
-    if (settings.size() != 1) throw UsageError("a log is of one run: give each symbol one value with --set");
+    if (settings.size() != 1) throw UsageError("a log has one run: give each symbol one value with --set");
     run.symbols = settings.front();
     if (gpu_ >= 0) run.gpu = gpu_;
     return run;
@@ -49,8 +49,7 @@ LoggedRun LoggedRunOptions::run() const {
 void LoggedRunOptions::refuse_all(const std::string& source) const {
     for (const CLI::Option* option : options_)
         if (option->count() > 0)
-            throw UsageError(option->get_name() + " belongs to import smi-log; a table of " + source +
-                             " tells it by itself");
+            throw UsageError(option->get_name() + " is for import smi-log; a table of " + source + " has it already");
 }
 
 }  // namespace joulecast::cli

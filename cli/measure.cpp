@@ -224,7 +224,7 @@ int measure(const Options& options) {
     std::vector<NamedMeter> meters =
         open_meters(options.meters.empty() ? std::vector<std::string>{"auto"} : options.meters);
     if (options.require_energy) {
-        if (meters.empty()) throw UsageError("--require-energy with --meter none asks for what cannot be");
+        if (meters.empty()) throw UsageError("--require-energy needs a meter: leave out --meter none");
         for (const NamedMeter& one : meters) {
             if (!one.meter) throw Error("no energy can be measured (meter " + one.name + "): " + one.missing_reason);
         }
@@ -270,7 +270,7 @@ Run declare_measure(CLI::App& command) {
     return [options] {
         options->command = other_command();
         if (options->command.empty())
-            throw UsageError("there is no command to measure. Put it behind --, as in: joulecast measure -- sleep 1");
+            throw UsageError("measure needs a command behind --. Example: joulecast measure -- sleep 1");
         return measure(*options);
     };
 }

@@ -153,8 +153,9 @@ bool tell_of_memory(const std::vector<Forecast>& forecasts) {
 }
 
 RequestSource requests_of(const Options& options) {
-    if (!options.models.empty()) throw UsageError("with --stdin each request names its model");
-    if (options.devices.size() > 1) throw UsageError("with --stdin one --device is that of requests that name none");
+    if (!options.models.empty()) throw UsageError("--stdin takes no MODEL: each request names its own");
+    if (options.devices.size() > 1)
+        throw UsageError("--stdin takes one --device: the default for requests without one");
     return {options.devices.empty() ? "" : options.devices.front(), options.predictor, options.database,
             options.strict};
 }
@@ -168,7 +169,7 @@ void exclude_what_requests_have(CLI::Option& from_stdin, CLI::App& command) {
 }
 
 int run_operations(const Options& options) {
-    if (!options.models.empty()) throw UsageError("a MODEL or --operation, not both: ask for them one after the other");
+    if (!options.models.empty()) throw UsageError("predict takes a MODEL or --operation, not both. Run it twice");
     const std::vector<Forecast> forecasts = forecast_operations(options);
     const std::string& format = options.output.format;
     options.output.write(format == "json"  ? operations_to_json(forecasts)
@@ -180,7 +181,7 @@ int run_operations(const Options& options) {
 int run(const Options& options) {
     if (options.from_stdin) return answer_requests(requests_of(options));
     if (options.models.empty() && options.operations.empty())
-        throw UsageError("predict needs a MODEL, an --operation, or --stdin");
+        throw UsageError("predict needs a MODEL, --operation or --stdin");
     if (options.devices.empty()) throw UsageError("predict needs --device");
     if (!options.operations.empty()) return run_operations(options);
     const std::vector<Forecast> forecasts = forecast_all(options);

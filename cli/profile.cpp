@@ -208,11 +208,11 @@ void require(const protocol::Capabilities& worker, const Wish& wish, const Optio
                     ". Without --require-energy time and memory are measured.");
     const bool is_cpu = options.device == "cpu" || options.device == worker.device.id;
     if (is_cpu != (worker.device.kind == Device::Kind::cpu) && options.device == "cpu")
-        throw Error("the worker tells of " + worker.device.id +
-                    " where cpu was asked for. Install joulecast and the "
+        throw Error("the worker measures " + worker.device.id +
+                    ", not cpu. Install joulecast and the "
                     "worker from the same release.");
     if (wish.how.host && lacks(worker.hosts, *wish.how.host))
-        throw Error("the worker does not issue from host " + std::string(name(*wish.how.host)) +
+        throw Error("the worker has no host " + std::string(name(*wish.how.host)) +
                     ". Choose another --host or --worker.");
     for (const Variation& variation : wish.variations) {
         if (lacks(worker.modes, variation.mode))
@@ -300,8 +300,8 @@ void tell_clocks(const Options& options, const Wish& wish, const PlanSettings& s
     if (!of_plan || !wish.clocks().changes()) return;
     std::cerr << "the plan sets " << (wish.clocks().power_limits_w.empty() ? "the clock" : "clock and power limit")
               << " of " << settings.device.id << ": " << settings.clocks.size()
-              << " settings, one after another, given back at the end. --clocks current --power-limits current "
-                 "--memory-clocks current leaves them as they are\n";
+              << " settings, one after another; the device is restored at the end. To change nothing: --clocks current "
+                 "--power-limits current --memory-clocks current\n";
 }
 
 int dry_run(const Options& options, const Wish& wish) {
@@ -321,7 +321,7 @@ int dry_run(const Options& options, const Wish& wish) {
 
 int profile(const Options& options) {
     if (options.meter) check_meter_name(*options.meter);
-    if (options.models.empty() && !options.probe) throw UsageError("name a model or a plan, or ask for --probe");
+    if (options.models.empty() && !options.probe) throw UsageError("profile needs a MODEL, a PLAN or --probe");
     const Wish wanted = wish(options);
     if (options.dry_run) return dry_run(options, wanted);
     listen_for_stop();

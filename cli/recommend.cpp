@@ -159,7 +159,7 @@ void check(const Options& options) {
         if (const auto missing = missing_prices(Objective::price, options.prices, device_prices))
             throw UsageError("--max-price: " + *missing);
     }
-    if (options.hours && !options.samples) throw UsageError("--max-hours is for a job: give --samples N, too");
+    if (options.hours && !options.samples) throw UsageError("--max-hours needs --samples N");
 }
 
 /// Every line once.
@@ -244,10 +244,10 @@ int run(const Options& options) {
 
 /// CLI11's own checks tell the greatest double there is.
 std::string above_zero(const std::string& text) {
-    return number_or_nan(text) > 0 ? "" : "'" + text + "' is no number above zero";
+    return number_or_nan(text) > 0 ? "" : "'" + text + "' is not a number above zero";
 }
 std::string not_negative(const std::string& text) {
-    return number_or_nan(text) >= 0 ? "" : "'" + text + "' is no number from zero on";
+    return number_or_nan(text) >= 0 ? "" : "'" + text + "' is not zero or a number above";
 }
 
 void declare_question(CLI::App& command, Options& options) {

@@ -19,19 +19,18 @@ bool is_page(const ReportOptions& options) {
 /// Before anything is computed.
 void check_report(const ReportOptions& options) {
     if (options.models.empty() && options.database.empty())
-        throw UsageError(
-            "there is nothing to report: name a MODEL and a --device, or a database of measurements with --db FILE");
+        throw UsageError("report needs a MODEL and --device, or a database of measurements: --db FILE");
     if (options.outliers && options.database.empty())
-        throw UsageError("--outliers compares measured times with forecasts: name their database with --db FILE");
+        throw UsageError("--outliers needs a database of measured times: --db FILE");
     if (!options.models.empty() && options.devices.empty() && !options.outliers)
-        throw UsageError("name the device that the networks run on: --device ID. joulecast devices lists them");
+        throw UsageError("report needs the device of the networks: --device ID. joulecast devices lists them");
     if (!options.clocks.empty() && (options.models.empty() || options.outliers))
-        throw UsageError("--clocks is for the networks of a report: name a MODEL and a --device");
+        throw UsageError("--clocks needs a MODEL and --device");
     if (!is_page(options)) {
         if (!options.outliers) throw UsageError("--format " + options.format + " is for --outliers; a report is html");
         return;
     }
-    if (options.output.empty()) throw UsageError("name the file that the report goes to: -o report.html");
+    if (options.output.empty()) throw UsageError("report needs a file to write: -o report.html");
     if (const std::string why = picture_missing_reason(); !why.empty()) throw Error(why);
 }
 
@@ -125,9 +124,9 @@ Run declare_report(CLI::App& command) {
     return [options, own = own_options(command)] {
         own.check("a report of " + way_of(*options), way_of(*options));
         if (!options->predictor.empty() && way_of(*options) == outliers)
-            tell("--predictor is not used: measurements are held against models that never saw them");
+            tell("--predictor is not used: measurements are compared with models that never saw them");
         if (!options->predictor.empty() && way_of(*options) == database)
-            tell("--predictor draws networks over the clock; everything else is held against models that never saw it");
+            tell("--predictor draws networks over the clock; all else is compared with models that never saw it");
         return run_report(*options);
     };
 }

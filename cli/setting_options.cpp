@@ -64,7 +64,7 @@ std::size_t SettingOptions::count() const {
 
 TrainingSetup SettingOptions::training_setup() const {
     if (training.is_given() && std::ranges::find(modes, "training") == modes.end())
-        throw UsageError("--optimizer, --accumulate and --checkpointing are for --mode training");
+        throw UsageError("--optimizer, --accumulate and --checkpointing need --mode training");
     return training.setup();
 }
 

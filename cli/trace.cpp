@@ -46,7 +46,7 @@ ForecastSetting setting_of(const TraceOptions& options) {
     const ForecastSetting setting{parse_mode(options.mode).value(), options.precision, parse_host(options.host).value(),
                                   options.training.setup()};
     if (options.training.is_given() && setting.mode == Mode::inference)
-        throw UsageError("--optimizer, --accumulate and --checkpointing are for --mode training");
+        throw UsageError("--optimizer, --accumulate and --checkpointing need --mode training");
     return setting;
 }
 

@@ -115,16 +115,17 @@ void tell_corrections(const DeviceModel& device, const MeasuredRows& rows) {
         if (correction.factor >= least_factor && correction.factor <= most_factor) continue;
         const double missing = unmeasured_share(rows);
         std::cerr << "joulecast: networks on " << device.device.id << " (" << correction.key << ") take "
-                  << show(correction.factor, Show::number) << " times what their operations add up to; forecasts are "
-                  << "scaled by that. ";
+                  << show(correction.factor, Show::number)
+                  << " times the sum of their operations; forecasts are scaled by "
+                  << "this factor. ";
         if (missing > 0.05)
             std::cerr
                 << "Cause: " << show(missing, Show::percent)
                 << " of their calls were never measured. Measure them: joulecast profile, with a larger --budget\n";
         else
-            std::cerr
-                << "Nearly all calls were measured, so the machine was at another pace, or networks run otherwise than "
-                   "their operations. Measure again while nothing else runs\n";
+            std::cerr << "Nearly all calls were measured, so the machine was faster or slower, or networks run "
+                         "otherwise than "
+                         "their operations. Measure again while nothing else runs\n";
     }
 }
 
@@ -138,8 +139,8 @@ std::string clocks_text(const DeviceModel& device) {
 }
 
 std::string no_networks_text(const DeviceModel& device) {
-    return device.published ? "no measured networks, so nothing tells how far sums of operations are off"
-                            : "no measured networks, so their times get no correction";
+    return device.published ? "no measured networks, so the error of sums of operations is unknown"
+                            : "no measured networks, so network times are not corrected";
 }
 
 std::string to_text(const Predictor& predictor, const std::string& path, std::uintmax_t bytes) {
@@ -229,7 +230,7 @@ const MeasuredRows& planned_rows(const std::vector<MeasuredRows>& all) {
             throw UsageError("--what-next plans for one device: name it with --device");
     }
     if (all.size() > 1)
-        std::cerr << "what to measure next is planned for " << name(all.front().setting.math) << " math, host "
+        std::cerr << "--what-next plans for " << name(all.front().setting.math) << " math, host "
                   << name(all.front().setting.host) << ", " << all.front().setting.threads
                   << " threads: the setting with most rows\n";
     return all.front();
@@ -247,7 +248,7 @@ void check_method(const Options& options) {
         throw UsageError("--method " + options.method + " has no " + option + ". Leave it out");
     };
     if (options.learner != "auto") refuse("--learner: the method has its own");
-    if (options.pooled_only) refuse("--pooled-only: it has no model over devices");
+    if (options.pooled_only) refuse("--pooled-only: it has no model for other devices");
     if (!options.what_next.empty()) refuse("--what-next, which plans for joulecast's own models");
 }
 
@@ -255,12 +256,12 @@ WhatNextWish wish(const Options& options) {
     WhatNextWish wish = options.wish;
     if (options.what_next.empty()) {
         if (!wish.plan.empty() || !wish.models.empty() || !wish.set.empty())
-            throw UsageError("--plan, --for and --set are of --what-next");
+            throw UsageError("--plan, --for and --set need --what-next");
         return wish;
     }
     wish.budget_s = parse_duration(options.what_next);
     if (wish.plan.empty()) wish.plan = plan_beside(options.predictor);
-    if (!wish.plan.ends_with(".plan")) throw UsageError("name the plan with .plan: --plan NAME.plan");
+    if (!wish.plan.ends_with(".plan")) throw UsageError("the name of a plan ends with .plan: --plan NAME.plan");
     return wish;
 }
 
@@ -326,7 +327,7 @@ Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> all, const s
     for (DeviceModel& device : predictor.devices) device.physical_power = power;
     train_over_devices(of_devices, settings, predictor);
     if (predictor.devices.empty() && predictor.pooled.empty())
-        throw Error("a model over devices needs operations of two devices or more of one kind and math.");
+        throw Error("a model for other devices needs operations of two or more devices of one kind and math.");
     predictor.origin = origin_of(sources, "joulecast " JOULECAST_VERSION, utc_second_stamp(utc_now_s()));
     predictor.origin.seed = settings.seed;
     return predictor;
@@ -357,7 +358,7 @@ std::string answer(const Trained& result, const Options& options, const WhatNext
 }
 
 int run(const Options& options) {
-    if (!options.predictor.ends_with(".jcp")) throw UsageError("name the predictor with .jcp: -o NAME.jcp");
+    if (!options.predictor.ends_with(".jcp")) throw UsageError("the name of a predictor ends with .jcp: -o NAME.jcp");
     check_method(options);
     const WhatNextWish wanted = wish(options);
     const Dataset dataset(options.database, Dataset::Access::read_only);

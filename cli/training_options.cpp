@@ -27,8 +27,7 @@ TrainingSetup TrainingOptions::setup() const {
     training.accumulation = accumulate;
     training.checkpointing = checkpointing;
     if (form.empty()) return training;
-    if (training.optimizer == Optimizer::none)
-        throw UsageError("--optimizer-form is of an optimizer's update: name one with --optimizer");
+    if (training.optimizer == Optimizer::none) throw UsageError("--optimizer-form needs --optimizer");
     training.form = parse_update_form(form);
     return training;
 }

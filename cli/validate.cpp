@@ -97,8 +97,7 @@ void cross_validate(const Options& options, const MeasuredRows& rows, Validated&
 
 void leave_devices_out(const Options& options, std::vector<MeasuredRows> measured, Validated& v) {
     ValidationSettings settings;
-    if (options.learners.size() > 1)
-        throw UsageError("--split device trains one model over devices: name one learner, or none");
+    if (options.learners.size() > 1) throw UsageError("--split device takes at most one --learner");
     for (const std::string& learner : options.learners) settings.training.learner = parse_learner(learner);
     if (!options.baselines_given->empty()) choose_baselines(options.baselines, settings);
     v.lacks_lattuada |= settings.lattuada;
@@ -157,7 +156,8 @@ void score_unseen(const Options& options, const Dataset& dataset, const Predicto
         if (!is_asked(options, device.id) || !is_unseen(predictor, device)) continue;
         if (!dataset.has_operations(device.id)) continue;
         const ChosenPredictor chosen = choose_predictor(device.id, options.predictor);
-        tell(device.id + " has no model of its own in " + options.predictor + ": scored by the one over other devices");
+        tell(device.id + " has no model of its own in " + options.predictor +
+             ": scored with the model for other devices");
         for (const MeasuredRows& rows : measured_rows(dataset, {device.id})) {
             const DeviceModel* model = chosen.model_with(rows.setting.math, rows.setting.host);
             if (!model) continue;
@@ -192,7 +192,7 @@ void check_baselines_over_clocks(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
         if (name != "thesis_forest")
             throw UsageError("--split clock has no baseline " + name +
-                             ", only thesis_forest: the others know no clock");
+                             ", only thesis_forest: the others do not model the clock");
     }
 }
 
@@ -204,10 +204,9 @@ int run(const Options& options) {
     if (v.drops_outliers && (options.split == "device" || options.split == "clock"))
         throw UsageError("--split " + options.split + " has no --outliers drop. Choose another --split");
     if (options.split == "device" && options.folds_given->count() > 0)
-        tell("--folds changes nothing of --split device: each device is left out by itself");
+        tell("--split device has no --folds: each device is left out in turn");
     if (options.split == "clock") check_baselines_over_clocks(options.baselines);
-    if (options.probes > 0 && options.split != "device")
-        throw UsageError("--probes is for devices that are left out: --split device");
+    if (options.probes > 0 && options.split != "device") throw UsageError("--probes needs --split device");
     if (options.predictor.empty() && options.split == "clock") {
         const std::vector<std::string> done = leave_clocks_out(options, dataset, v);
         std::vector<std::string> others;

@@ -68,7 +68,7 @@ TEST(ForecastRequest, NamesTheKeyThatIsWrong) {
     EXPECT_THAT(refused(R"({"model":1})"), HasSubstr("\"model\": expected a text"));
     EXPECT_THAT(refused(R"({"model":"a","mode":"sleep"})"), HasSubstr("\"mode\": expected inference or training"));
     EXPECT_THAT(refused(R"({"model":"a","host":"me"})"), HasSubstr("\"host\""));
-    EXPECT_THAT(refused(R"({"model":"a","symbols":{"batch":1.5}})"), HasSubstr("\"batch\" is no integer"));
+    EXPECT_THAT(refused(R"({"model":"a","symbols":{"batch":1.5}})"), HasSubstr("\"batch\" is not an integer"));
     EXPECT_THAT(refused(R"({"model":"a","symbols":{"batch":18446744073709551615}})"), HasSubstr("no integer of 64"));
     EXPECT_THAT(refused(R"({"model":"a","operations":1})"), HasSubstr("expected true or false"));
     EXPECT_THAT(refused(R"({"model":"a","optimizer":"lion"})"), HasSubstr("\"optimizer\": expected none, sgd"));
@@ -78,7 +78,7 @@ TEST(ForecastRequest, NamesTheKeyThatIsWrong) {
     EXPECT_THAT(refused(R"({"model":"a","clock_mhz":-1})"), HasSubstr("\"clock_mhz\": expected a number above 0"));
     EXPECT_THAT(refused(R"({"model":"a","power_limit_w":"x"})"), HasSubstr("\"power_limit_w\""));
     EXPECT_THAT(refused(R"({"model":"a","id":{}})"), HasSubstr("\"id\""));
-    EXPECT_THAT(refused(R"({"model":"a","model":"b"})"), HasSubstr("\"model\" stands twice"));
+    EXPECT_THAT(refused(R"({"model":"a","model":"b"})"), HasSubstr("\"model\" is there twice"));
 }
 
 TEST(ForecastRequest, WantsAModelOrAGraphAndNotBoth) {

@@ -112,7 +112,7 @@ TEST(Protocol, HelloMayAskForOneOfSeveralDevices) {
     worker.hosts = {Host::python, Host::graph};
     const std::string answer = to_line(Response{"1", worker});
     EXPECT_EQ(std::get<Capabilities>(parse_response(answer).body).hosts, worker.hosts);
-    EXPECT_THAT(fault_of_response(with(answer, R"("graph")", R"("gaph")")), HasSubstr("\"gaph\", which is no host"));
+    EXPECT_THAT(fault_of_response(with(answer, R"("graph")", R"("gaph")")), HasSubstr("\"gaph\", which is not a host"));
     const std::string old = with(answer, R"("hosts":["python","graph"],)", "");
     EXPECT_EQ(std::get<Capabilities>(parse_response(old).body).hosts, std::vector{Host::cpp});
 }
@@ -213,12 +213,12 @@ TEST(ProtocolGarbage, EveryFaultNamesItsField) {
     const std::string line = to_line(some_measure());
     EXPECT_THAT(fault_of_request(with(line, R"("protocol":1)", R"("protocol":2)")), HasSubstr("speaks 1"));
     EXPECT_THAT(fault_of_request(with(line, R"("protocol":1)", R"("protocl":1)")), HasSubstr("protocol is missing"));
-    EXPECT_THAT(fault_of_request(with(line, R"("id":"7")", R"("id":7)")), HasSubstr("field id is no text"));
+    EXPECT_THAT(fault_of_request(with(line, R"("id":"7")", R"("id":7)")), HasSubstr("field id is not a string"));
     EXPECT_THAT(fault_of_request(with(line, R"("seed":42)", R"("seed":-1)")), HasSubstr("field settings.seed"));
     EXPECT_THAT(fault_of_request(with(line, R"("seed":42)", R"("seed":1.5)")),
-                HasSubstr("settings.seed is no integer"));
+                HasSubstr("settings.seed is not an integer"));
     EXPECT_THAT(fault_of_request(with(line, R"("warm_up_s":0.05)", R"("warm_up_s":null)")),
-                HasSubstr("settings.warm_up_s is no number"));
+                HasSubstr("settings.warm_up_s is not a number"));
     EXPECT_THAT(fault_of_request(with(line, R"("measure_hot":false)", R"("measure_hot":0)")),
                 HasSubstr("settings.measure_hot"));
     EXPECT_THAT(fault_of_request(with(line, R"("math":"ieee")", R"("math":"fast")")), HasSubstr("point.math \"fast\""));
