@@ -253,7 +253,7 @@ TEST(GraphJson, CountsOutOfBoundsAreRefused) {
     changed["nodes"][0]["count"] = std::int64_t{1} << 62;  // and two more calls
     EXPECT_THAT(failure(changed), HasSubstr("nodes 1: the counts sum to more than 2^62 calls"));
     changed["nodes"][0]["count"] = 2.5;
-    EXPECT_THAT(failure(changed), HasSubstr("\"count\" is not an integer"));
+    EXPECT_THAT(failure(changed), HasSubstr("\"count\" is not a 64-bit integer"));
 }
 
 /// tools/check_graph_schema.py holds the JSON schema to the same vectors.

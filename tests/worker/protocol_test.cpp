@@ -213,12 +213,12 @@ TEST(ProtocolGarbage, EveryFaultNamesItsField) {
     const std::string line = to_line(some_measure());
     EXPECT_THAT(fault_of_request(with(line, R"("protocol":1)", R"("protocol":2)")), HasSubstr("speaks 1"));
     EXPECT_THAT(fault_of_request(with(line, R"("protocol":1)", R"("protocl":1)")), HasSubstr("protocol is missing"));
-    EXPECT_THAT(fault_of_request(with(line, R"("id":"7")", R"("id":7)")), HasSubstr("field id is not a string"));
+    EXPECT_THAT(fault_of_request(with(line, R"("id":"7")", R"("id":7)")), HasSubstr("field id is no text"));
     EXPECT_THAT(fault_of_request(with(line, R"("seed":42)", R"("seed":-1)")), HasSubstr("field settings.seed"));
     EXPECT_THAT(fault_of_request(with(line, R"("seed":42)", R"("seed":1.5)")),
-                HasSubstr("settings.seed is not an integer"));
+                HasSubstr("settings.seed is no integer"));
     EXPECT_THAT(fault_of_request(with(line, R"("warm_up_s":0.05)", R"("warm_up_s":null)")),
-                HasSubstr("settings.warm_up_s is not a number"));
+                HasSubstr("settings.warm_up_s is no number"));
     EXPECT_THAT(fault_of_request(with(line, R"("measure_hot":false)", R"("measure_hot":0)")),
                 HasSubstr("settings.measure_hot"));
     EXPECT_THAT(fault_of_request(with(line, R"("math":"ieee")", R"("math":"fast")")), HasSubstr("point.math \"fast\""));
@@ -235,7 +235,7 @@ TEST(ProtocolGarbage, FaultsOfResponsesToo) {
     EXPECT_THAT(fault_of_response(with(line, R"([0.1,)", R"(["0.1",)")), HasSubstr("measurement.block_s"));
     EXPECT_THAT(fault_of_response(with(line, R"("rotation":96)", R"("rotation":0)")),
                 HasSubstr("measurement.rotation"));
-    EXPECT_THAT(fault_of_response(with(line, R"("blocks":50)", R"("blocks":1e999)")), HasSubstr("no JSON"));
+    EXPECT_THAT(fault_of_response(with(line, R"("blocks":50)", R"("blocks":1e999)")), HasSubstr("not JSON"));
 }
 
 TEST(ProtocolGarbage, WhatIsNoObjectIsRefused) {
