@@ -19,7 +19,8 @@ constexpr std::array askable{Verb{"extract", declare_extract}, Verb{"predict", d
 
 Answer ask(const std::string& verb, const std::vector<std::string>& words) {
     const auto* const found = std::ranges::find_if(askable, [&](const Verb& one) { return verb == one.name; });
-    if (found == askable.end()) throw UsageError("'" + verb + "' cannot be asked: extract, predict or recommend can");
+    if (found == askable.end())
+        throw UsageError("'" + verb + "' cannot be called from a program; extract, predict and recommend can");
     CLI::App command("", verb);
     const Run run = found->declare(command);
     try {

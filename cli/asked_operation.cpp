@@ -63,8 +63,7 @@ Operation asked_operation(const std::string& text) {
 std::string no_forecast_text(const Operation& operation, const std::string& method) {
     if (method != "joulecast" && find_record(operation.target))
         return "the method " + method + " of this predictor has no forecast for " + operation.target +
-               ": no measured layer of its training was of its kind. Measure such layers (joulecast profile) and train "
-               "again.";
+               ": it was trained without layers of this kind. Measure such layers (joulecast profile) and train again.";
     constexpr std::size_t most_names = 6;
     const std::string_view asked = base_name(operation.target);
     std::vector<std::string> near;
@@ -74,9 +73,8 @@ std::string no_forecast_text(const Operation& operation, const std::string& meth
             near.emplace_back(record->target);
     }
     return "joulecast has no record of " + operation.target +
-           ", so neither its work nor its outputs are known, and no measurement of it either: measure it (joulecast "
-           "profile) and name the database with --db" +
-           (near.empty() ? "." : ". Is one of these meant: " + joined(near) + "?");
+           " and no measurement of it. Measure it (joulecast profile) and give the database with --db." +
+           (near.empty() ? "" : " Did you mean: " + joined(near) + "?");
 }
 
 Graph graph_of(const Operation& operation) {

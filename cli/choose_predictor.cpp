@@ -46,8 +46,8 @@ struct Candidate {
 /// What a published method does otherwise than joulecast; empty for joulecast's own.
 std::string method_note(const DeviceModel& model) {
     if (!model.published) return "";
-    return "forecasts of the method " + description(model.published->method) +
-           ": a network is the sum of its operations, from whichever host they are issued; its memory is joulecast's";
+    return "method " + description(model.published->method) +
+           ": a network is the sum of its operations and --host changes nothing; memory is joulecast's";
 }
 
 ChosenPredictor open(const Candidate& candidate, std::size_t device, std::string note = "") {
@@ -72,12 +72,11 @@ std::optional<ChosenPredictor> for_unseen(const std::string& device, const std::
         }
         const auto& others = chosen.model().unseen->trained_on;
         const std::string meant = meant_by(device, sheet);
-        chosen.note = (meant.empty() ? "" : meant + "; ") + sheet.id + " was " +
-                      (std::find(others.begin(), others.end(), sheet.id) == others.end()
-                           ? "never measured: these are extrapolations"
-                           : "measured in part: these are forecasts") +
-                      " from its data sheet by a model over " + std::to_string(others.size()) + " devices (" +
-                      joined(others) + "). Operations measured on it and given with --db adjust them";
+        const bool is_new = std::ranges::find(others, sheet.id) == others.end();
+        chosen.note = (meant.empty() ? "" : meant + "; ") + sheet.id +
+                      (is_new ? " was never measured" : " was measured only in part") +
+                      ". Estimated from its data sheet by a model of " + std::to_string(others.size()) + " devices (" +
+                      joined(others) + "). Operations measured on it narrow the intervals: give them with --db";
         return chosen;
     }
     return std::nullopt;
@@ -121,17 +120,17 @@ ChosenPredictor choose_predictor(const std::string& device, const std::string& f
             this_machine ? candidate.first([](const Device& d) { return d.kind == Device::Kind::cpu; }) : std::nullopt;
         if (!found) continue;
         return open(candidate, *found,
-                    "no predictor was measured on this CPU (" + id + "); these are forecasts for " +
+                    "this CPU (" + id + ") was not measured; these are forecasts for " +
                         candidate.cover.devices[*found].display_name +
-                        ". Measure this machine with: joulecast profile --help");
+                        ". To measure this machine: joulecast profile --help");
     }
     if (candidates.empty()) {
         throw Error(
-            "no predictor is shipped with this joulecast. Train one (joulecast train --help) and name it with "
+            "this joulecast comes without predictors. Train one (joulecast train --help) and give it with "
             "--predictor.");
     }
     throw Error("no predictor covers device " + device + ". Covered: " + joined(covered) +
-                ". Train one from measurements (joulecast train --help) and name it with --predictor.");
+                ". Train a predictor from measurements (joulecast train --help) and give it with --predictor.");
 }
 
 }  // namespace joulecast::cli

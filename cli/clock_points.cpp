@@ -16,7 +16,7 @@ double clock_behind_at(std::string_view number, const std::string& text) {
     const bool is_number = read.ec == std::errc() && read.ptr == number.data() + number.size();
     if (!is_number || !std::isfinite(mhz) || mhz <= 0)
         throw UsageError("--device " + text.substr(0, 60) + ": '" + std::string(number.substr(0, 40)) +
-                         "' is no clock in MHz. Write DEVICE@SM_MHZ or DEVICE@SM_MHZ/MEMORY_MHZ");
+                         "' is not a clock in MHz. Write DEVICE@SM_MHZ or DEVICE@SM_MHZ/MEMORY_MHZ");
     return mhz;
 }
 
@@ -41,13 +41,13 @@ std::vector<OperatingPoint> points_asked(const OperatingPoint& at, const ClockWi
         throw UsageError("--clocks all: the clocks of " + device.id + " are not known (" + missing_for_clocks(device) +
                          ")");
     if (says_clock && (wish.all || !clocks.empty()))
-        throw UsageError("a clock behind the @ of --device and --clocks are two answers to one question. Give one");
+        throw UsageError("the clock is given twice: behind the @ of --device and with --clocks. Give one of them");
     if (clocks.empty()) clocks.push_back(at.sm_clock_mhz);  // NaN: the device's own
     const std::vector<double> limits =
         wish.power_limits_w.empty() ? std::vector<double>{at.power_limit_w} : wish.power_limits_w;
     if (!std::isnan(at.memory_clock_mhz) && !wish.memory_clocks_mhz.empty())
         throw UsageError(
-            "a memory clock behind the @ of --device and --memory-clocks are two answers to one question. "
+            "the memory clock is given twice: behind the @ of --device and with --memory-clocks. "
             "Give one");
     const std::vector<double> memory_clocks =
         wish.memory_clocks_mhz.empty() ? std::vector<double>{at.memory_clock_mhz} : wish.memory_clocks_mhz;

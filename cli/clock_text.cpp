@@ -114,14 +114,14 @@ std::string clock_notes_text(const std::vector<Forecast>& forecasts) {
                               f.network.asked.memory_clock_mhz > 0;
         if (!is_asked || !said.insert(f.network.device).second) continue;
         if (f.relative_to_default && f.relative_to_default->point.sm_clock_mhz > 0)
-            text += "default of " + f.network.device + ": the clock that it runs at by itself, " +
+            text += "default of " + f.network.device + ": its clock if nobody sets one, " +
                     mhz(f.relative_to_default->point.sm_clock_mhz) +
-                    " MHz here; in brackets the 90 % interval of the ratio\n";
+                    " MHz here; in brackets: 90 % interval of the ratio\n";
         text += "clocks of " + f.network.device + ": " +
-                (f.clock_workloads > 0 ? "how time and power follow them was fitted to " +
-                                             std::to_string(f.clock_workloads) + " workloads measured at several"
-                                       : "none was measured at several, so its architecture tells how time and power "
-                                         "follow them, to within the wider intervals of that") +
+                (f.clock_workloads > 0 ? "time and power over the clock were fitted to " +
+                                             std::to_string(f.clock_workloads) + " workloads"
+                                       : "nothing was measured at several clocks; time and power over the clock are "
+                                         "those of its architecture, so the intervals are wider") +
                 "\n";
     }
     return text;

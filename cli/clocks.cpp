@@ -133,7 +133,7 @@ Run declare_clocks(CLI::App& command) {
     };
     const auto options = std::make_shared<Options>();
     command.add_option("action", options->action, "show or reset")->required()->check(CLI::IsMember({"show", "reset"}));
-    command.add_option("--device", options->device, "only this GPU: index, UUID or PCI address");
+    command.add_option("--device", options->device, "only this GPU: index, UUID or PCI address")->type_name("GPU");
     options->output.declare(command);
     return [options] {
         std::string reason;

@@ -172,7 +172,7 @@ std::string missing_records_text(const std::vector<const ModelCount*>& models) {
     for (const auto& [op, count] : calls)
         text += op + " (" + std::to_string(count) + (count == 1 ? " call" : " calls") +
                 ") has no record: its FLOPs are not counted, its bytes are those of its tensors\n";
-    return text + "An operation of your own is seen through if the export decomposes it " +
+    return text + "If the operation is your own, let the export decompose it " +
            "(exported.run_decompositions()); docs/add-a-thing.md says how to add a record.\n";
 }
 

@@ -4,6 +4,7 @@
 
 #include "joulecast/predict/at_point.h"
 #include "joulecast/predict/forecast_network.h"
+#include "joulecast/predict/hosts.h"
 
 namespace joulecast::cli {
 
@@ -54,6 +55,8 @@ Forecast with_source(NetworkForecast network, const LoadedDevice& device) {
     one.device_name = device.device().display_name;
     one.origin = std::make_shared<const Origin>(device.origin());
     one.note = device.note();
+    const DeviceModel& model = device.model_for(one.network.precision, one.network.point.host);
+    one.assumed_host = default_extra(model, one.network.point.host, one.network.mode);
     return one;
 }
 

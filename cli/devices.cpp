@@ -169,8 +169,10 @@ Run declare_devices(CLI::App& command) {
         Output output;
     };
     const auto options = std::make_shared<Options>();
-    auto* id = command.add_option("id", options->id, "only this device, by id, name or file; cpu is this machine");
-    command.add_option("--add", options->add, "keep this data sheet (a JSON file) with your own devices")->excludes(id);
+    auto* id = command.add_option("id", options->id, "one device, by id, name or file; cpu is this machine");
+    command.add_option("--add", options->add, "keep this data sheet with your own devices")
+        ->type_name("FILE.json")
+        ->excludes(id);
     options->output.declare(command);
     return [options] {
         if (!options->add.empty()) {

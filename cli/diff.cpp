@@ -315,14 +315,14 @@ std::string printed(const Compared& compared, const Options& options) {
 
 Graph open(const std::string& model, const std::vector<std::string>& set, const std::string& mode) {
     const auto combinations = parse_settings(set);
-    if (combinations.size() != 1) throw UsageError("diff compares at one value of every symbol");
+    if (combinations.size() != 1) throw UsageError("diff takes one value for each symbol");
     return open_graph(model, combinations.front(), mode);
 }
 
 Compared compare_as_asked(const Options& options, Graph before, Graph after) {
     if (options.device.empty()) return compare(std::move(before), std::move(after), nullptr);
     if (before.mode != after.mode)
-        throw UsageError("one of the networks is in training mode, the other is not: say which with --mode");
+        throw UsageError("one network is in training mode, the other is not. Choose with --mode");
     const ForecastSetting setting{before.mode, options.precision, parse_host(options.host).value()};
     const DeviceAtClock named = device_at_clock(options.device);
     const auto on = std::make_shared<LoadedDevice>(named.device, options.predictor, options.database);
@@ -344,11 +344,11 @@ Compared compare_as_asked(const Options& options, Graph before, Graph after) {
 
 int run(const Options& options) {
     const int databases = (is_database(options.before) ? 1 : 0) + (is_database(options.after) ? 1 : 0);
-    if (databases == 1) throw UsageError("a database can be compared with another database only");
+    if (databases == 1) throw UsageError("diff compares a database only with a database");
     const bool is_about_networks =
         !options.device.empty() || !options.set.empty() || !options.set_after.empty() || !options.mode.empty();
     if (databases == 2 && is_about_networks)
-        throw UsageError("--device, --set, --set-b and --mode are about networks, not databases");
+        throw UsageError("--device, --set, --set-b and --mode are for networks, not for databases");
     if (databases == 2) return diff_databases(options.before, options.after, options.top, options.output);
     const auto& set_after = options.set_after.empty() ? options.set : options.set_after;
     const Compared compared = compare_as_asked(options, open(options.before, options.set, options.mode),
@@ -363,25 +363,36 @@ int run(const Options& options) {
 
 Run declare_diff(CLI::App& command) {
     const auto options = std::make_shared<Options>();
-    command.add_option("A", options->before, "a .pt2, .onnx or .graph.json file, a name of the zoo, or a database")
+    command.add_option("A", options->before, "model (.pt2, .onnx, .graph.json, or a zoo name), or a database")
         ->required();
-    command.add_option("B", options->after, "the model, or the database, it is compared with")->required();
-    command.add_option("--set", options->set, "value of a symbol in both, as in batch=8")->allow_extra_args(false);
-    command.add_option("--set-b", options->set_after, "value of a symbol in B, in place of --set")
+    command.add_option("B", options->after, "the model or database to compare with A")->required();
+    command.option_defaults()->group("Networks");
+    command.add_option("--set", options->set, "size of both networks, such as batch=8; once for each symbol")
+        ->type_name("SYMBOL=N")
         ->allow_extra_args(false);
-    command.add_option("--mode", options->mode, "inference or training (forward and backward)")
+    command.add_option("--set-b", options->set_after, "size of B, in place of --set")
+        ->type_name("SYMBOL=N")
+        ->allow_extra_args(false);
+    command.add_option("--mode", options->mode, "training adds the backward pass")
         ->check(CLI::IsMember({"inference", "training"}));
-    command.add_option("--top", options->top, "only this many of the largest differences")->check(CLI::PositiveNumber);
+    command.option_defaults()->group("Output");
+    command.add_option("--top", options->top, "show only the N largest differences")->check(CLI::PositiveNumber);
+    command.option_defaults()->group("Costs on a device");
     auto* device = command.add_option("--device", options->device,
-                                      "forecast what both cost on it, ID or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine");
-    command.add_option("--predictor", options->predictor, "with --device: a .jcp file; without, the shipped one")
+                                      "forecast both networks on it: ID or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine");
+    device->type_name("ID");
+    command
+        .add_option("--predictor", options->predictor, "predictor (default: the shipped one that covers the device)")
+        ->type_name("FILE.jcp")
         ->needs(device);
-    command.add_option("--db", options->database, "with --device: database whose operations count as measured")
+    command.add_option("--db", options->database, "database; its operations count as measured")
+        ->type_name("FILE.db")
         ->needs(device);
-    command.add_option("--precision", options->precision, "with --device: " + precision_words())
+    command.add_option("--precision", options->precision, "one of " + precision_words())
+        ->type_name("NAME")
         ->needs(device)
         ->capture_default_str();
-    command.add_option("--host", options->host, "with --device: who issues the operations: python, cpp, graph")
+    command.add_option("--host", options->host, "what issues the calls: Python, C++ or a CUDA graph")
         ->needs(device)
         ->check(CLI::IsMember({"python", "cpp", "graph"}))
         ->capture_default_str();

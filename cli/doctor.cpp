@@ -153,7 +153,8 @@ Run declare_doctor(CLI::App& command) {
         Output output;
     };
     const auto options = std::make_shared<Options>();
-    command.add_option("--worker", options->worker, "the worker command to try instead of the default one");
+    command.add_option("--worker", options->worker, "worker command to try (default: joulecast-torch)")
+        ->type_name("CMD");
     options->output.declare(command);
     return [options] {
         std::vector<Finding> findings = {processor(), zoo(), predictors(), dataset(), torch_worker(options->worker)};

@@ -40,19 +40,23 @@ int write_lookup_table(const Options& options) {
 
 void declare_lookup_table(CLI::App& command, Options& options) {
     LookupTable& wanted = options.wanted;
-    auto* lut =
-        command.add_flag("--lut", options.lookup_table, "a look-up table: what every operation of MODELs costs");
-    command.add_option("MODEL", wanted.models, "with --lut: .pt2, .onnx or .graph.json files, or names of the zoo")
+    auto* lut = command.add_flag("--lut", options.lookup_table,
+                                 "write what every operation of the MODELs costs on the devices");
+    command.add_option("MODEL", wanted.models, "with --lut: .pt2, .onnx or .graph.json file, or a zoo name")
         ->needs(lut);
-    command.add_option("--device", wanted.devices, "with --lut: device ids; cpu is this machine")->needs(lut);
-    command.add_option("--predictor", wanted.predictor, "with --lut: a .jcp file; without, the shipped one")
+    command.add_option("--device", wanted.devices, "ids of devices; cpu is this machine")
+        ->type_name("ID...")
+        ->needs(lut);
+    command.add_option("--predictor", wanted.predictor, "predictor (default: the shipped one that covers the device)")
+        ->type_name("FILE.jcp")
         ->needs(lut);
     wanted.settings.hosts = {"cpp"};
     wanted.settings.declare(command);
     wanted.settings.declare_hosts(command);
     for (const char* of_settings : {"--set", "--mode", "--precision", "--host"})
-        command.get_option(of_settings)->needs(lut);
-    command.add_option("--format", options.format, "with --lut: csv or json")
+        command.get_option(of_settings)->needs(lut)->group("Look-up table");
+    command.option_defaults()->group("Look-up table");
+    command.add_option("--format", options.format, "form of the table")
         ->check(CLI::IsMember({"csv", "json"}))
         ->needs(lut)
         ->capture_default_str();
@@ -62,9 +66,13 @@ void declare_lookup_table(CLI::App& command, Options& options) {
 
 Run declare_export(CLI::App& command) {
     const auto options = std::make_shared<Options>();
-    command.add_option("--db", options->database, "database to read; with --lut: whose operations count as measured");
-    command.add_option("-o,--output", options->output.file, "write to this file instead of standard output");
-    auto* blocks = command.add_flag("--blocks", options->blocks, "with raw block times (column block_s)");
+    command.option_defaults()->group("Database");
+    command.add_option("--db", options->database, "database to write; with --lut: its operations count as measured")
+        ->type_name("FILE.db");
+    command.add_option("-o,--output", options->output.file, "write to this file (default: standard output)")
+        ->type_name("FILE");
+    auto* blocks = command.add_flag("--blocks", options->blocks, "add raw block times (column block_s)");
+    command.option_defaults()->group("Look-up table");
     declare_lookup_table(command, *options);
     blocks->excludes(command.get_option("--lut"));
     return [options] { return options->lookup_table ? write_lookup_table(*options) : write_database(*options); };

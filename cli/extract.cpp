@@ -249,7 +249,7 @@ void tell_lines(const std::string& text) {
 }
 
 int run(const Options& options) {
-    if (options.bag && options.graph_file.empty()) throw UsageError("--bag is about the file of --graph");
+    if (options.bag && options.graph_file.empty()) throw UsageError("--bag needs --graph");
     std::vector<ModelCount> models;
     for (const std::string& model : options.models) {
         for (const SymbolValues& values : parse_settings(options.set)) {
@@ -271,28 +271,35 @@ int run(const Options& options) {
 
 Run declare_extract(CLI::App& command) {
     const auto options = std::make_shared<Options>();
-    command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json files, or names of the zoo")->required();
-    command.add_option("--set", options->set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
+    command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50")
+        ->required();
+    command.option_defaults()->group("Network");
+    command.add_option("--set", options->set, "size of the network, such as batch=1,8,32; once for each symbol")
+        ->type_name("SYMBOL=N,...")
+        ->allow_extra_args(false);
     command
         .add_option("--mode", options->mode,
-                    "inference or training (forward and backward); without, the file's own, which is inference for all "
-                    "but a .graph.json with gradient marks")
+                    "training adds the backward pass (default: inference, or what a .graph.json with gradient marks "
+                    "says)")
         ->check(CLI::IsMember({"inference", "training"}));
     auto* precision =
-        command.add_option("--precision", options->precision, precision_words() + "; without, as the file has it");
-    command.add_option("--device", options->device, "for which autocast casts: cpu or cuda")
+        command.add_option("--precision", options->precision, precision_words() + " (default: the types in the file)")
+            ->type_name("NAME");
+    command.add_option("--device", options->device, "kind of device that autocast inserts casts for")
         ->needs(precision)
         ->check(CLI::IsMember({"cpu", "cuda"}))
         ->capture_default_str();
-    command.add_option("--top", options->top, "only this many of the dearest operations or modules")
+    command.option_defaults()->group("Output");
+    command.add_option("--top", options->top, "show only the N most expensive operations or modules")
         ->check(CLI::PositiveNumber);
-    auto* by_module = command.add_flag("--by-module", options->by_module, "sum by the module that calls");
-    command.add_option("--depth", options->depth, "parts of the module's path that count")
+    auto* by_module = command.add_flag("--by-module", options->by_module, "add up the operations of each module");
+    command.add_option("--depth", options->depth, "with --by-module: parts of the module's path to tell apart")
         ->needs(by_module)
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    command.add_option("--graph", options->graph_file, "write the graph to this .graph.json file too");
-    command.add_flag("--bag", options->bag, "with --graph: unique operations with counts, without edges");
+    command.add_option("--graph", options->graph_file, "also write the graph to this file")
+        ->type_name("FILE.graph.json");
+    command.add_flag("--bag", options->bag, "with --graph: unique operations with counts, no edges");
     options->output.declare(command);
     return [options] { return run(*options); };
 }

@@ -41,9 +41,9 @@ std::vector<Finding> energy_meters(const MeterRequest& machine) {
     request.name = "auto";
     request.for_gpu = false;
     FoundMeter processors = open_meter(request);
-    if (!processors.meter) processors.missing_reason = "none for this processor: why stands with each meter below";
+    if (!processors.meter) processors.missing_reason = "none for this processor; the reasons are at the meters below";
     std::vector<Finding> findings = {describe("energy meter", processors, Finding::State::limited,
-                                              "time and memory are measured all the same; a wall meter can be read "
+                                              "time and memory are still measured; a wall meter can be read "
                                               "with --meter command:CMD (docs/energy.md)")};
     for (const auto& [name, found] : survey_meters(request)) {
         findings.push_back(describe("meter " + name, found, Finding::State::missing, only_for(name)));

@@ -29,13 +29,13 @@ std::string reason(const Json::exception& error) {
 Json parse_json(std::string_view line) {
     if (line.size() > longest_request)
         throw FormatError("a request has at most " + std::to_string(longest_request >> 20U) +
-                          " MB: write the graph to a file and name it as \"model\"");
+                          " MB. Write the graph to a file and give its path as \"model\"");
     std::map<std::string, int> seen;
     try {
         return Json::parse(line, [&](int depth, Json::parse_event_t event, Json& value) {
             if (depth > most_depth) throw FormatError("it nests deeper than " + std::to_string(most_depth) + " levels");
             if (depth == 1 && event == Json::parse_event_t::key && ++seen[value.get<std::string>()] > 1)
-                throw FormatError("\"" + value.get<std::string>().substr(0, 40) + "\" stands twice");
+                throw FormatError("\"" + value.get<std::string>().substr(0, 40) + "\" is there twice");
             return true;
         });
     } catch (const Json::exception& error) {
@@ -57,7 +57,7 @@ bool is_id(const Json& value) {
 }
 
 std::string id_text(const Json& value) {
-    if (!is_id(value)) throw FormatError("expected a text of at most 256 bytes or an integer");
+    if (!is_id(value)) throw FormatError("expected an integer or a text of at most 256 bytes");
     return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -68,7 +68,7 @@ SymbolValues symbols(const Json& value) {
     for (const auto& [name, number] : value.items()) {
         const bool fits = number.is_number_integer() &&
                           (!number.is_number_unsigned() || number.get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
-        if (!fits) throw FormatError("\"" + name.substr(0, 40) + "\" is no integer of 64 bits");
+        if (!fits) throw FormatError("\"" + name.substr(0, 40) + "\" is not a 64-bit integer");
         found.emplace(name, number.get<std::int64_t>());
     }
     return found;
@@ -159,10 +159,10 @@ ForecastRequest parse_forecast_request(std::string_view line) {
         }
     }
     if (request.model.empty() == !request.graph)
-        throw FormatError("a request names a \"model\" or holds a \"graph\", one of both");
+        throw FormatError("a request needs \"model\" or \"graph\", one of them");
     const TrainingSetup& training = request.setting.training;
     if (training.form && training.optimizer == Optimizer::none)
-        throw FormatError("\"optimizer_form\" is of an optimizer's update: name one with \"optimizer\"");
+        throw FormatError("\"optimizer_form\" needs \"optimizer\"");
     return request;
 }
 

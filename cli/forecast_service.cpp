@@ -68,8 +68,7 @@ Graph read(const ForecastRequest& request) {
 /// One clock from the device's name and the request's own; both may not name it.
 double either(double at_device, double of_request, const char* key) {
     if (std::isnan(of_request)) return at_device;
-    if (!std::isnan(at_device))
-        throw UsageError("\"" + std::string(key) + "\" is named by \"device\" too: say it once");
+    if (!std::isnan(at_device)) throw UsageError("\"" + std::string(key) + "\" is also in \"device\": give it once");
     return of_request;
 }
 
@@ -95,7 +94,7 @@ ForecastService::ForecastService(RequestSource source)
 
 ForecastService::Wanted ForecastService::wanted(const ForecastRequest& request) const {
     const std::string& named = request.device.empty() ? source_.device : request.device;
-    if (named.empty()) throw UsageError("\"device\" is missing, and nothing says which one to take without");
+    if (named.empty()) throw UsageError("\"device\" is missing: add it, or start with --device for a default");
     const DeviceAtClock at = device_at_clock(named);
     Wanted one{at.device, at.asked, request.host_cpu};
     one.asked.sm_clock_mhz = either(one.asked.sm_clock_mhz, request.asked.sm_clock_mhz, "clock_mhz");
@@ -163,7 +162,7 @@ void ForecastService::check(const NetworkForecast& network) {
     if (source_.strict)
         throw Error(std::to_string(network.unknown_nodes) + " " +
                     unknown_words(network.unknown_operations, network.method) +
-                    " its time is a lower bound, and only what is known was asked for");
+                    " its time is a lower bound, which --strict refuses");
     parts_were_unknown_ = true;
 }
 

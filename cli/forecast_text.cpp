@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <set>
 
@@ -9,6 +10,7 @@
 #include "cli/forecast_words.h"
 #include "cli/known.h"
 #include "joulecast/graph/symbol_values.h"
+#include "joulecast/predict/compose.h"
 #include "joulecast/report/table.h"
 
 namespace joulecast::cli {
@@ -164,6 +166,20 @@ std::string where_it_goes(const Forecast& forecast) {
            to_text(fill(operation_table_columns(), all)) + rest;
 }
 
+std::string host_word(Host host) {
+    if (host == Host::python) return "Python";
+    if (host == Host::cpp) return "C++";
+    return host == Host::graph ? "CUDA graph" : std::string(name(host));
+}
+
+/// "8.0 us per call, within a factor of 2.3"
+std::string assumed(const HostExtra& extra) {
+    char factor[32];
+    std::snprintf(factor, sizeof factor, "%.1f", spread_90(extra.sigma));
+    return show(std::abs(extra.seconds_per_call), Show::seconds) + (extra.seconds_per_call < 0 ? " less" : "") +
+           " per call, within a factor of " + factor;
+}
+
 /// What the host adds and how that is known, once for each host, device and predictor; nothing where the operations
 /// were measured from it.
 std::string hosts_text(const std::vector<Forecast>& forecasts) {
@@ -172,14 +188,13 @@ std::string hosts_text(const std::vector<Forecast>& forecasts) {
     for (const Forecast& f : forecasts) {
         const NetworkForecast& n = f.network;
         if (n.host_evidence == Evidence::measured) continue;
+        if (n.host_networks == 0 && f.assumed_host.seconds_per_call == 0) continue;  // another CPU: issuer_text()
         const std::string networks =
             std::to_string(n.host_networks) + (n.host_networks == 1 ? " network" : " networks");
-        const std::string how = n.host_networks > 0 ? "fitted to " + networks + " measured from it on this device"
-                                                    : "carried over from other machines: no network was measured from "
-                                                      "it on this device";
-        const std::string line = "host " + std::string(name(n.point.host)) + ", " + std::string(name(n.mode)) + " on " +
-                                 n.device + ": what it takes beyond the host of the measured operations is " + how +
-                                 "\n";
+        const std::string how = n.host_networks > 0
+                                    ? " was fitted to " + networks + " measured on " + n.device
+                                    : " was not measured on " + n.device + "; assuming " + assumed(f.assumed_host);
+        const std::string line = host_word(n.point.host) + " overhead" + how + " (" + std::string(name(n.mode)) + ")\n";
         if (said.insert(line).second) text += line;
     }
     return text;
@@ -191,7 +206,7 @@ std::set<std::string> physical_notes(const std::vector<Forecast>& forecasts) {
     for (const Forecast& f : forecasts) {
         if (!f.network.power_evidence_share.contains(PowerEvidence::physical)) continue;
         notes.insert("energy: no power measured on " + f.device_name +
-                     ", so its data sheet gives it by the physical power model, to within its wide interval");
+                     "; estimated from its data sheet (physical power model), so the interval is wide");
     }
     return notes;
 }
@@ -225,7 +240,7 @@ std::string forecasts_to_text(const std::vector<Forecast>& forecasts, bool per_o
     for (const std::string& reason : reasons) text += "energy –: " + reason + "\n";
     text += hosts_text(forecasts);
     for (const std::string& note : physical_notes(forecasts)) text += note + "\n";
-    text += "memory: parameters and inputs, and the peak above them\n";
+    text += "memory: parameters + inputs + the peak of everything else\n";
     reasons.clear();
     for (const Forecast& f : forecasts) reasons.insert(f.network.memory_missing_reason);
     for (const std::string& reason : reasons) {

@@ -24,6 +24,7 @@ struct Forecast {
     std::string device_name;
     std::shared_ptr<const Origin> origin;  ///< of the predictor; the same at every point
     std::string note;
+    HostExtra assumed_host;            ///< of the host asked for, where no network was measured from it
     std::int64_t clock_workloads = 0;  ///< measured at several clocks of the device, that other clocks rest on
     std::optional<RelativeToDefault> relative_to_default;  ///< where clocks or limits are asked for
 };

@@ -14,9 +14,9 @@ std::string power_evidence_words(const NetworkForecast& network) {
 
 std::string unknown_words(const std::vector<std::string>& operations, const std::string& method) {
     if (method == "joulecast")
-        return "calls have no record (" + joined(operations) + "): costed by the bytes of their inputs, so";
+        return "calls have no record (" + joined(operations) + "). They are estimated from the bytes of their inputs;";
     return "calls have no forecast by the method " + method + " (" + joined(operations) +
-           "): costed by the data sheet alone, so";
+           "). They are estimated from the data sheet alone;";
 }
 
 }  // namespace joulecast::cli

@@ -9,7 +9,7 @@ namespace joulecast::cli {
 
 Run declare_help(CLI::App& command) {
     const auto topic = std::make_shared<std::string>();
-    command.add_option("TOPIC", *topic, "a verb, or exporting")->required();
+    command.add_option("TOPIC", *topic, "a verb, or exporting: how to get a model file")->required();
     return [topic] {
         const std::string_view guide = guide_text(*topic);
         if (guide.empty())

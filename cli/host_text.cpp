@@ -17,8 +17,8 @@ std::string host_text(const HostExtra& extra) {
 std::string issuer_text(const Issuer& issuer, const std::string& measured_from) {
     const double factor = issuer.pace.factor, spread = spread_90(issuer.pace.sigma);
     const std::string range = show(factor / spread, Show::number) + " to " + show(factor * spread, Show::number);
-    return "calls are issued by " + issuer.cpu + ", in " + show(factor, Show::number) + " of the time that " +
-           (measured_from.empty() ? "an unknown CPU" : measured_from) + " took (" + range + ")";
+    return issuer.cpu + " issues the calls: it takes " + show(factor, Show::number) + " times as long as " +
+           (measured_from.empty() ? "the unknown CPU of the measurements" : measured_from) + " (90 %: " + range + ")";
 }
 
 }  // namespace joulecast::cli

@@ -67,14 +67,14 @@ constexpr Source sources[] = {
     {"vidur", "profiles of Vidur", &import_vidur},
     {"aiconfigurator", "tables of NVIDIA AIConfigurator", &import_aiconfigurator},
     {"energaizer", "tables of EnergAIzer", &import_energaizer},
-    {"sweep", "anybody's table of workloads over clocks", &import_sweep},
+    {"sweep", "any table of workloads over clocks", &import_sweep},
     {"smi-log", "what nvidia-smi logged beside a run", nullptr},
 };
 
 const Source& source_named(const std::string& name) {
     for (const Source& source : sources)
         if (name == source.name) return source;
-    throw UsageError("'" + name + "' is no source");
+    throw UsageError("'" + name + "' is not a source");
 }
 
 struct Imported {
@@ -144,9 +144,13 @@ Run declare_import(CLI::App& command) {
         names.emplace_back(source.name);
         described += (described.empty() ? "" : ", ") + std::string(source.name) + " (" + source.what + ")";
     }
-    command.add_option("SOURCE", options->source, "whose files: " + described)->required()->check(CLI::IsMember(names));
+    command.add_option("SOURCE", options->source, "form of the files: " + described)
+        ->required()
+        ->check(CLI::IsMember(names));
     command.add_option("FILE", options->files, "files to read")->required();
-    command.add_option("--db", options->database, "database to add to; made if missing")->required();
+    command.add_option("--db", options->database, "database to add to; made if missing")
+        ->type_name("FILE.db")
+        ->required();
     options->logged.declare(command);
     options->output.declare(command);
     return [options] {

@@ -234,7 +234,7 @@ Description describe(const std::string& file) {
     if (start.starts_with("SQLite format 3")) return describe_database(file);
     if (start.starts_with("\x89JCP")) return describe_predictor(file);
     if (start.starts_with("PK\x03\x04")) return describe_network(file);
-    throw FormatError("'" + file + "' is no file that joulecast knows: neither a database, nor a .jcp, nor a .pt2.");
+    throw FormatError("'" + file + "' is not a database, a predictor (.jcp) or a network (.pt2).");
 }
 
 std::string to_text(const Description& description) {
@@ -267,7 +267,7 @@ Run declare_info(CLI::App& command) {
         Output output;
     };
     const auto options = std::make_shared<Options>();
-    command.add_option("FILE", options->file, "database, predictor (.jcp) or network (.pt2)")->required();
+    command.add_option("FILE", options->file, "database (.db), predictor (.jcp) or network (.pt2)")->required();
     options->output.declare(command);
     return [options] {
         const Description description = describe(options->file);

@@ -120,10 +120,10 @@ const DeviceModel& LoadedDevice::model_for(const std::string& word, Host host) c
     if (const auto why = refusal(precision, device().kind)) throw UsageError(*why);
     const DeviceModel* model = chosen_.model_with(math_of(precision), host);
     if (!model)
-        throw UsageError("precision " + word + " multiplies matrices of f32 in " +
-                         std::string(name(math_of(precision))) + ", but " + predictor_name() + " learnt " +
-                         device().id + " with " + std::string(name(chosen_.model().point.math)) +
-                         ". Measure it with joulecast profile --precision " + word + " and train on that");
+        throw UsageError("cannot forecast precision " + word + " on " + device().id +
+                         ": it multiplies f32 matrices in " + std::string(name(math_of(precision))) + ", but " +
+                         predictor_name() + " was trained with " + std::string(name(chosen_.model().point.math)) +
+                         ". Measure with joulecast profile --precision " + word + " and train on that");
     if (const auto why = refusal(host, model->device, model->point.host)) throw UsageError(*why);
     return *model;
 }
@@ -131,7 +131,7 @@ const DeviceModel& LoadedDevice::model_for(const std::string& word, Host host) c
 std::string LoadedDevice::measured_note(const DeviceModel& model) const {
     if (!database_ || !measured(model).empty()) return "";
     return database_path_ + " has nothing measured on " + model.device.id + " with " +
-           std::to_string(model.point.threads) + " threads, so all times are forecasts";
+           std::to_string(model.point.threads) + " threads; all times are forecasts";
 }
 
 Graph LoadedDevice::prepared(Graph graph, const ForecastSetting& setting) const {

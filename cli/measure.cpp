@@ -224,7 +224,7 @@ int measure(const Options& options) {
     std::vector<NamedMeter> meters =
         open_meters(options.meters.empty() ? std::vector<std::string>{"auto"} : options.meters);
     if (options.require_energy) {
-        if (meters.empty()) throw UsageError("--require-energy with --meter none asks for what cannot be");
+        if (meters.empty()) throw UsageError("--require-energy needs a meter: leave out --meter none");
         for (const NamedMeter& one : meters) {
             if (!one.meter) throw Error("no energy can be measured (meter " + one.name + "): " + one.missing_reason);
         }
@@ -248,24 +248,29 @@ int measure(const Options& options) {
 
 Run declare_measure(CLI::App& command) {
     const auto options = std::make_shared<Options>();
+    command.option_defaults()->group("Measurement");
     command.add_option("--meter", options->meters, "auto, none, or a meter's name; may be repeated (default: auto)")
+        ->type_name("METER")
         ->allow_extra_args(false);
-    command.add_option("--idle", options->idle, "length of the idle baseline before the first run, 0 for none")
+    command.add_option("--idle", options->idle, "time to measure the idle machine before the first run; 0: not at all")
+        ->type_name("TIME")
         ->capture_default_str();
-    command.add_option("--repeat", options->repeats, "how often to run the command")
+    command.add_option("--repeat", options->repeats, "runs of the command")
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
-    command.add_option("--period", options->period_s, "seconds between two looks at a meter")
+    command.add_option("--period", options->period_s, "time between two readings of a meter")
+        ->type_name("S")
         ->check(CLI::Range(0.001, 60.0))
         ->capture_default_str();
-    command.add_option("--trace", options->trace, "write power over time as CSV");
-    command.add_option("--picture", options->picture, "write power over time as an HTML page");
-    command.add_flag("--require-energy", options->require_energy, "fail where energy cannot be measured");
+    command.add_flag("--require-energy", options->require_energy, "fail if energy cannot be measured");
+    command.option_defaults()->group("Output");
+    command.add_option("--trace", options->trace, "write power over time as CSV")->type_name("FILE.csv");
+    command.add_option("--picture", options->picture, "draw power over time")->type_name("FILE.html");
     options->output.declare(command);
     return [options] {
         options->command = other_command();
         if (options->command.empty())
-            throw UsageError("there is no command to measure. Put it behind --, as in: joulecast measure -- sleep 1");
+            throw UsageError("measure needs a command behind --. Example: joulecast measure -- sleep 1");
         return measure(*options);
     };
 }

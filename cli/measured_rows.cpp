@@ -60,7 +60,7 @@ void tell_pace(const std::vector<Row>& rows, const Pace& pace) {
     const double factor = pace.median_of(rows.front().measurement.asked, rows.front().provenance);
     const std::string& device = rows.front().measurement.real.device;
     if (std::isnan(factor))
-        std::cerr << "joulecast: the two databases do not tell how the pace of " << device << " differs\n";
+        std::cerr << "joulecast: cannot compare the speed of " << device << " in the two databases\n";
     else
         std::cerr << "joulecast: " << device << " took " << std::lround(100 * std::abs(factor - 1)) << " % "
                   << (factor < 1 ? "less" : "more") << " time than when the other database was measured; its times "

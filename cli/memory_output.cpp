@@ -138,8 +138,8 @@ void append_memory(std::string& text, const NetworkForecast& network) {
 std::string checkpointing_note(const NetworkForecast& network) {
     if (!network.training.checkpointing || network.checkpointed_blocks > 0) return "";
     return network.model +
-           " has no blocks that checkpointing could wrap (numbered modules with modules of their own, " +
-           "known from module paths): it is forecast as without";
+           " has no blocks for --checkpointing (numbered modules that contain modules, found by their paths); "
+           "the forecast is without it";
 }
 
 std::string overflow_note(const NetworkForecast& network) {
@@ -152,9 +152,9 @@ std::string memory_networks_text(const std::vector<NetworkAccuracy>& networks) {
     const auto all = summaries(networks);
     if (all.empty()) return "";
     return "\n" + to_text(fill(memory_columns(), all)) +
-           "peak: above parameters and inputs. plan alone: without scratch memory that was measured or is forecast "
-           "from measurements. whole: with them, against which Sponner's estimates of layers stand "
-           "(inference; 2 x mean, the two largest added)\n";
+           "peak: without parameters and inputs. plan alone: without scratch memory from measurements. whole: with "
+           "parameters and inputs, compared with Sponner's estimates from layers (inference; 2 x mean, sum of the two "
+           "largest)\n";
 }
 
 std::string memory_networks_json(const std::vector<NetworkAccuracy>& networks) {

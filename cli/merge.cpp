@@ -33,7 +33,9 @@ Run declare_merge(CLI::App& command) {
     };
     const auto options = std::make_shared<Options>();
     command.add_option("DB", options->databases, "databases to read")->required();
-    command.add_option("--into", options->into, "database to add to; made if missing")->required();
+    command.add_option("--into", options->into, "database to add to; made if missing")
+        ->type_name("FILE.db")
+        ->required();
     options->output.declare(command);
     return [options] {
         // Every source is opened before anything is written: a wrong name leaves no half-done merge.

@@ -31,11 +31,11 @@ std::string network_sentence(std::span<const NetworkAccuracy> networks, bool hel
     const auto inside = std::ranges::count_if(networks, &NetworkAccuracy::inside_interval);
     char ratio[32];
     std::snprintf(ratio, sizeof ratio, "%.2f", (1 + median(high)) / (1 + median(low)));
-    return std::string(held_out ? "Networks that were not in the training" : "These networks") + " are forecast " +
-           std::to_string(std::lround(100 * error)) + " % off on average; " + std::to_string(inside) + " of " +
-           std::to_string(networks.size()) + (inside == 1 ? " lies" : " lie") +
-           " inside the 90 % interval (typically " + signed_percent(median(low)) + " to " +
-           signed_percent(median(high)) + ", its ends a factor of " + ratio + " apart).\n";
+    return std::string(held_out ? "Networks that were not in the training" : "These networks") +
+           ": mean error of time " + std::to_string(std::lround(100 * error)) + " %; " + std::to_string(inside) +
+           " of " + std::to_string(networks.size()) + " inside the 90 % interval (median interval " +
+           signed_percent(median(low)) + " to " + signed_percent(median(high)) + ", its ends a factor of " + ratio +
+           " apart).\n";
 }
 
 }  // namespace joulecast::cli

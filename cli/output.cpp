@@ -78,10 +78,11 @@ void write_to_file(const std::string& path, const std::string& text) {
 }  // namespace
 
 void Output::declare(CLI::App& command) {
-    command.add_option("--format", format, "table, json (complete and stable) or csv")
+    command.option_defaults()->group("Output");
+    command.add_option("--format", format, "table for people; json has every number")
         ->check(CLI::IsMember({"table", "json", "csv"}))
         ->capture_default_str();
-    command.add_option("-o,--output", file, "write to this file instead of standard output");
+    command.add_option("-o,--output", file, "write to this file (default: standard output)")->type_name("FILE");
 }
 
 void Output::write(const std::string& text) const {

@@ -20,8 +20,8 @@ constexpr int repeats = 3;
 
 void require_device(const protocol::Capabilities& worker, const DeviceModel& model) {
     if (worker.device.id == model.device.id) return;
-    throw Error("the pace of " + model.device.id + " cannot be asked for here: the worker measures " +
-                worker.device.id + ". Leave --pace now out, or name a worker on that machine with --worker.");
+    throw Error("the worker measures " + worker.device.id + ", not " + model.device.id +
+                ". Leave out --pace now, or give a worker on that machine with --worker.");
 }
 
 }  // namespace
@@ -29,9 +29,8 @@ void require_device(const protocol::Capabilities& worker, const DeviceModel& mod
 PaceNow pace_now(const DeviceModel& model, const std::string& worker) {
     const auto& reference = model.pace_reference;
     if (!reference)
-        throw UsageError("--pace now: the pace of " + model.device.id +
-                         " was not followed when the predictor's rows were measured. Measure them with "
-                         "joulecast profile --budget, and train again");
+        throw UsageError("--pace now: the predictor does not know the usual pace of " + model.device.id +
+                         ". Measure with joulecast profile --budget and train again");
     Supervisor supervisor({.command = worker.empty() ? default_worker(model.point.host) : worker});
     require_device(supervisor.capabilities(), model);
     MeasureSettings settings;
@@ -43,8 +42,8 @@ PaceNow pace_now(const DeviceModel& model, const std::string& worker) {
     for (int repeat = 0; repeat < repeats; ++repeat) {
         const Measurement answer = supervisor.measure(request, std::chrono::seconds(60));
         if (!is_timed(answer.outcome) || !(answer.time.mean_s > 0))
-            throw Error("the pace of " + model.device.id + " is not known: " + std::string(name(answer.outcome)) + " " +
-                        answer.message + ". Leave --pace now out to forecast its usual pace.");
+            throw Error("cannot measure the pace of " + model.device.id + ": " + std::string(name(answer.outcome)) +
+                        " " + answer.message + ". Leave out --pace now to forecast the usual pace.");
         times.push_back(answer.time.mean_s);
     }
     const double now_s = median(times);
@@ -58,8 +57,7 @@ std::string pace_text(const DeviceModel& model, const PaceNow& pace) {
         percent == 0 ? "as much time now as"
                      : std::to_string(percent) + " % " + (pace.factor > 1 ? "more" : "less") + " time now than";
     return model.device.id + " takes " + differs + " when it was measured (reference operation " +
-           show(pace.now_s, Show::seconds) + ", usually " + show(usual_s, Show::seconds) +
-           "); the forecasts follow its pace";
+           show(pace.now_s, Show::seconds) + ", usually " + show(usual_s, Show::seconds) + "); forecasts follow";
 }
 
 }  // namespace joulecast::cli

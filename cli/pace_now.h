@@ -17,7 +17,8 @@ struct PaceNow {
 /// a worker that measures another device, or not this operation.
 PaceNow pace_now(const DeviceModel& model, const std::string& worker);
 
-/// "cpu-x takes 12 % more time now than when it was measured (1.23 ms for 1.10 ms); forecasts follow it"
+/// "cpu-x takes 12 % more time now than when it was measured (reference operation 1.23 ms, usually 1.10 ms); forecasts
+/// follow"
 std::string pace_text(const DeviceModel& model, const PaceNow& pace);
 
 }  // namespace joulecast::cli

@@ -157,8 +157,9 @@ bool tell_of_memory(const std::vector<Forecast>& forecasts) {
 }
 
 RequestSource requests_of(const Options& options) {
-    if (!options.models.empty()) throw UsageError("with --stdin each request names its model");
-    if (options.devices.size() > 1) throw UsageError("with --stdin one --device is that of requests that name none");
+    if (!options.models.empty()) throw UsageError("--stdin takes no MODEL: each request names its own");
+    if (options.devices.size() > 1)
+        throw UsageError("--stdin takes one --device: the default for requests without one");
     return {options.devices.empty() ? "" : options.devices.front(), options.predictor, options.database,
             options.strict};
 }
@@ -172,7 +173,7 @@ void exclude_what_requests_have(CLI::Option& from_stdin, CLI::App& command) {
 }
 
 int run_operations(const Options& options) {
-    if (!options.models.empty()) throw UsageError("a MODEL or --operation, not both: ask for them one after the other");
+    if (!options.models.empty()) throw UsageError("predict takes a MODEL or --operation, not both. Run it twice");
     const std::vector<Forecast> forecasts = forecast_operations(options);
     const std::string& format = options.output.format;
     options.output.write(format == "json"  ? operations_to_json(forecasts)
@@ -184,7 +185,7 @@ int run_operations(const Options& options) {
 int run(const Options& options) {
     if (options.from_stdin) return answer_requests(requests_of(options));
     if (options.models.empty() && options.operations.empty())
-        throw UsageError("predict needs a MODEL, an --operation, or --stdin");
+        throw UsageError("predict needs a MODEL, --operation or --stdin");
     if (options.devices.empty()) throw UsageError("predict needs --device");
     if (!options.operations.empty()) return run_operations(options);
     const std::vector<Forecast> forecasts = forecast_all(options);
@@ -213,32 +214,37 @@ int run(const Options& options) {
 
 Run declare_predict(CLI::App& command) {
     const auto options = std::make_shared<Options>();
-    command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json files, or names of the zoo");
+    command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50");
+    command.option_defaults()->group("Device");
+    command.add_option("--device", options->devices, "ID, ID@SM_MHZ or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine")
+        ->type_name("ID...");
+    command.add_option("--clocks", options->clocks, "core clocks: current, all, 900,1200 or 600:1440:120")
+        ->type_name("MHZ,...");
+    command.add_option("--memory-clocks", options->memory_clocks, "memory clocks: 440,880")->type_name("MHZ,...");
+    command.add_option("--power-limits", options->power_limits, "power limits: 100,150 or 100:250:25")
+        ->type_name("W,...");
+    auto* pace =
+        command.add_option("--pace", options->pace, "now: measure how fast this machine is at the moment (0.2 s)")
+            ->check(CLI::IsMember({"usual", "now"}))
+            ->capture_default_str();
+    command.add_option("--worker", options->worker, "with --pace now: worker command (default: joulecast-torch)")
+        ->type_name("CMD")
+        ->needs(pace);
+    options->settings.declare(command);
     command
         .add_option("--operation", options->operations,
-                    "a single call, as extract prints it: 'aten::relu(self=f32[32,64,56,56])'")
+                    "forecast a single call in place of a network: 'aten::relu(self=f32[32,64,56,56])'")
+        ->type_name("CALL")
         ->allow_extra_args(false);
-    command.add_option("--device", options->devices,
-                       "device ids, ID@SM_MHZ or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine");
-    command.add_option("--predictor", options->predictor,
-                       "a .jcp file; without, the shipped one that covers the device");
-    command.add_option("--db", options->database, "database whose operations count as measured");
-    options->settings.declare(command);
     options->settings.declare_hosts(command);
     declare_host_cpu(command, options->host_cpu);
-    CLI::Option* pace =
-        command
-            .add_option("--pace", options->pace, "usual, or now: as fast as this machine is at the moment, measured")
-            ->check(CLI::IsMember({"usual", "now"}));
-    command.add_option("--worker", options->worker, "with --pace now: command that starts the worker")->needs(pace);
     options->settings.declare_training(command);
-    command.add_option("--clocks", options->clocks, "SM clocks in MHz: current, all, 900,1200 or 600:1440:120");
-    command.add_option("--memory-clocks", options->memory_clocks, "memory clocks in MHz: 440,880");
-    command.add_option("--power-limits", options->power_limits, "power limits in W: 100,150 or 100:250:25");
-    command.add_flag("--per-operation", options->per_operation, "show where the time goes");
-    command.add_flag("--strict", options->strict, "fail when parts are unknown or do not fit into memory");
-    auto* from_stdin = command.add_flag("--stdin", options->from_stdin,
-                                        "answer requests, one JSON object a line, from standard input until it ends");
+    declare_sources(command, options->predictor, options->database);
+    command.option_defaults()->group("Output");
+    command.add_flag("--per-operation", options->per_operation, "show the time of each operation");
+    command.add_flag("--strict", options->strict, "fail if an operation is unknown or memory does not suffice");
+    auto* from_stdin =
+        command.add_flag("--stdin", options->from_stdin, "answer requests from standard input, one JSON object a line");
     options->output.declare(command);
     exclude_what_requests_have(*from_stdin, command);
     return [options] { return run(*options); };

@@ -208,11 +208,11 @@ void require(const protocol::Capabilities& worker, const Wish& wish, const Optio
                     ". Without --require-energy time and memory are measured.");
     const bool is_cpu = options.device == "cpu" || options.device == worker.device.id;
     if (is_cpu != (worker.device.kind == Device::Kind::cpu) && options.device == "cpu")
-        throw Error("the worker tells of " + worker.device.id +
-                    " where cpu was asked for. Install joulecast and the "
+        throw Error("the worker measures " + worker.device.id +
+                    ", not cpu. Install joulecast and the "
                     "worker from the same release.");
     if (wish.how.host && lacks(worker.hosts, *wish.how.host))
-        throw Error("the worker does not issue from host " + std::string(name(*wish.how.host)) +
+        throw Error("the worker has no host " + std::string(name(*wish.how.host)) +
                     ". Choose another --host or --worker.");
     for (const Variation& variation : wish.variations) {
         if (lacks(worker.modes, variation.mode))
@@ -300,8 +300,8 @@ void tell_clocks(const Options& options, const Wish& wish, const PlanSettings& s
     if (!of_plan || !wish.clocks().changes()) return;
     std::cerr << "the plan sets " << (wish.clocks().power_limits_w.empty() ? "the clock" : "clock and power limit")
               << " of " << settings.device.id << ": " << settings.clocks.size()
-              << " settings, one after another, given back at the end. --clocks current --power-limits current "
-                 "--memory-clocks current leaves them as they are\n";
+              << " settings, one after another; the device is restored at the end. To change nothing: --clocks current "
+                 "--power-limits current --memory-clocks current\n";
 }
 
 int dry_run(const Options& options, const Wish& wish) {
@@ -321,7 +321,7 @@ int dry_run(const Options& options, const Wish& wish) {
 
 int profile(const Options& options) {
     if (options.meter) check_meter_name(*options.meter);
-    if (options.models.empty() && !options.probe) throw UsageError("name a model or a plan, or ask for --probe");
+    if (options.models.empty() && !options.probe) throw UsageError("profile needs a MODEL, a PLAN or --probe");
     const Wish wanted = wish(options);
     if (options.dry_run) return dry_run(options, wanted);
     listen_for_stop();
@@ -360,46 +360,84 @@ int profile(const Options& options) {
     return print_result(options.output, options.database, {plan, worker.device, result});
 }
 
+void declare_what(CLI::App& command, Options& options) {
+    command.option_defaults()->group("What to measure");
+    command.add_option("--set", options.set, "sizes of the networks, such as batch=1,8,32; once for each symbol")
+        ->type_name("SYMBOL=N,...")
+        ->allow_extra_args(false);
+    command.add_option("--mode", options.mode, "inference, training or inference,training (default: inference)")
+        ->type_name("MODE,...");
+    command.add_option("--precision", options.precision, "one or several of " + precision_words() + " (default: fp32)")
+        ->type_name("NAME,...");
+    command.add_flag("--networks", options.networks, "also measure the networks as a whole");
+    command.add_flag("--no-operations", options.no_operations, "with --networks: measure networks only");
+    command.add_option("--optimizer", options.optimizer, "update of networks in training (default: none)")
+        ->check(CLI::IsMember({"none", "sgd", "momentum", "adam", "adamw"}));
+    command.add_option("--augment", options.augment, "also measure N variants of the operations")->type_name("N");
+    command.add_flag("--probe", options.probe, "also measure the standard set of operations that describes a device");
+    command.add_option("--shard", options.shard, "measure the i-th of n parts, such as 2/4")
+        ->type_name("I/N")
+        ->capture_default_str();
+}
+
+void declare_device(CLI::App& command, Options& options) {
+    command.option_defaults()->group("Device");
+    command.add_option("--device", options.device, "device of the worker: cpu, cuda:0")
+        ->type_name("ID")
+        ->capture_default_str();
+    command
+        .add_option("--worker", options.worker,
+                    "command that starts the worker (default: joulecast-torch; with --host python: joulecast-python)")
+        ->type_name("CMD");
+    command
+        .add_option("--host", options.host,
+                    "what issues the calls: Python, C++ or a CUDA graph (default: as the worker does)")
+        ->check(CLI::IsMember({"python", "cpp", "graph"}));
+    command.add_option("--threads", options.threads, "threads to compute with (default: one for each core)")
+        ->check(CLI::Range(1, 4096));
+    command
+        .add_option("--clocks", options.clocks,
+                    "core clocks to set: current, all, 900,1200 or 600:1440:120 (default: the plan's, or current)")
+        ->type_name("MHZ,...");
+    command
+        .add_option("--memory-clocks", options.memory_clocks,
+                    "memory clocks to set: current or 440,880 (default: the plan's, or current)")
+        ->type_name("MHZ,...");
+    command
+        .add_option("--power-limits", options.power_limits,
+                    "power limits to set: current or 150,165 (default: the plan's, or current)")
+        ->type_name("W,...");
+}
+
+void declare_method(CLI::App& command, Options& options) {
+    command.option_defaults()->group("Method");
+    command.add_option("--budget", options.budget, "time of this run: 150s, 10m, 2h; what matters most comes first")
+        ->type_name("TIME");
+    command.add_option("--method", options.method, "protocol: joulecast's or a paper's (default: joulecast)")
+        ->check(CLI::IsMember({"joulecast", "thesis", "sponner"}));
+    command.add_option("--meter", options.meter, "meter of energy: none, auto or a name (default: auto)")
+        ->type_name("METER");
+    command.add_flag("--require-energy", options.require_energy, "fail if energy cannot be measured");
+    command.add_flag("--no-hot", options.no_hot, "skip the second timing with a warm cache: a third faster");
+    command.add_option("--seed", options.seed, "seed of the order and of random inputs")->capture_default_str();
+    command.option_defaults()->group("Output");
+    command.add_option("--db", options.database, "database to write into; made if missing")
+        ->type_name("FILE.db")
+        ->required();
+    command.add_option("--power-log", options.power_log, "append power, clocks and temperature over time to this file")
+        ->type_name("FILE.csv");
+    command.add_flag("--dry-run", options.dry_run, "print the plan and its cost, measure nothing");
+}
+
 }  // namespace
 
 Run declare_profile(CLI::App& command) {
     const auto options = std::make_shared<Options>();
-    command.add_option("MODEL", options->models, ".pt2 files, names of the zoo, or .plan files");
-    command.add_option("--db", options->database, "database to write into; made if missing")->required();
-    command.add_option("--device", options->device, "what the worker measures on: cpu, cuda:0")->capture_default_str();
-    command.add_option(
-        "--worker", options->worker,
-        "command that starts the worker (default: joulecast-torch; with --host python joulecast-python)");
-    command.add_option("--mode", options->mode, "inference, training, or inference,training (default: inference)");
-    command.add_option("--precision", options->precision, precision_words() + " (default: fp32)");
-    command.add_option("--host", options->host, "who issues the operations (default: as the worker does)")
-        ->check(CLI::IsMember({"python", "cpp", "graph"}));
-    command.add_option("--clocks", options->clocks,
-                       "in MHz: current, all, 900,1200 or 600:1440:120 (default: as the plan says, or current)");
-    command.add_option("--power-limits", options->power_limits,
-                       "in W: current or 150,165 (default: as the plan says, or current)");
-    command.add_option("--memory-clocks", options->memory_clocks,
-                       "in MHz: current or 440,880 (default: as the plan says, or current)");
-    command.add_option("--method", options->method, "how to measure (default: joulecast)")
-        ->check(CLI::IsMember({"joulecast", "thesis", "sponner"}));
-    command.add_option("--meter", options->meter, "what measures energy: none or a meter's name (default: auto)");
-    command.add_option("--power-log", options->power_log, "append power, clocks and temperature all along to this CSV");
-    command.add_option("--optimizer", options->optimizer, "of networks in training (default: none)")
-        ->check(CLI::IsMember({"none", "sgd", "momentum", "adam", "adamw"}));
-    command.add_option("--set", options->set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
-    command.add_flag("--networks", options->networks, "also measure the models as a whole");
-    command.add_flag("--no-operations", options->no_operations, "with --networks: measure nothing else");
-    command.add_flag("--no-hot", options->no_hot,
-                     "skip the second, cache-warm number of each operation: a third faster");
-    command.add_option("--augment", options->augment, "also measure so many variants of the models' operations");
-    command.add_flag("--probe", options->probe, "also measure the few operations that tell what a device is like");
-    command.add_option("--budget", options->budget, "of this run: the most accuracy within 150s, 10m, 2h");
-    command.add_option("--shard", options->shard, "the i-th of n parts, as in 2/4")->capture_default_str();
-    command.add_flag("--require-energy", options->require_energy, "fail if energy cannot be measured");
-    command.add_flag("--dry-run", options->dry_run, "print the plan and what it costs, measure nothing");
-    command.add_option("--seed", options->seed, "of the order and of random inputs")->capture_default_str();
-    command.add_option("--threads", options->threads, "threads to compute with (default: as many as cores)")
-        ->check(CLI::Range(1, 4096));
+    command.add_option("MODEL", options->models,
+                       ".pt2, .onnx or .graph.json file, a zoo name such as resnet50, or a .plan file");
+    declare_what(command, *options);
+    declare_device(command, *options);
+    declare_method(command, *options);
     options->output.declare(command);
     return [options] { return profile(*options); };
 }

@@ -81,7 +81,7 @@ void announce(const Plan& plan, const Device& device) {
     std::cerr << plan.measured << " of " << plan.wanted << " already measured on " << device.id << "; " << planned
               << " to measure, about " << duration_text(plan.cost_s) << '\n';
     if (plan.left_out > 0)
-        std::cerr << plan.left_out << " do not fit into the budget; what is measured covers "
+        std::cerr << plan.left_out << " do not fit into the budget; the others cover "
                   << show(plan.covered_share, Show::percent) << " of the networks' estimated time\n";
 }
 
@@ -108,14 +108,14 @@ int print_result(const Output& output, const std::string& database, const Swept&
         output.write(output.format == "csv" ? to_csv(table) : to_text(table));
     }
     if (std::isfinite(swept.result.sigma_between))
-        std::cerr << "repeats of the same operation lie " << show(swept.result.sigma_between, Show::percent)
-                  << " apart (sigma between, part of every interval); each timing stops at "
+        std::cerr << "repeats of one operation differ by " << show(swept.result.sigma_between, Show::percent)
+                  << " (sigma between; part of every interval). A single timing stops at "
                   << show(MeasureSettings{}.relative_half_width, Show::percent) << '\n';
     if (swept.result.interrupted)
-        std::cerr << "interrupted: everything measured so far is kept in " << database
-                  << "; the same command goes on from there\n";
+        std::cerr << "interrupted. All results so far are in " << database << "; the same command continues\n";
     else if (swept.result.left > 0)
-        std::cerr << "the budget is used up; " << swept.result.left << " of the planned measurements are left\n";
+        std::cerr << "the budget is used up; " << swept.result.left
+                  << " planned measurements are left. The same command continues\n";
     return swept.result.interrupted ? interrupted : done;
 }
 }  // namespace joulecast::cli

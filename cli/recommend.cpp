@@ -159,7 +159,7 @@ void check(const Options& options) {
         if (const auto missing = missing_prices(Objective::price, options.prices, device_prices))
             throw UsageError("--max-price: " + *missing);
     }
-    if (options.hours && !options.samples) throw UsageError("--max-hours is for a job: give --samples N, too");
+    if (options.hours && !options.samples) throw UsageError("--max-hours needs --samples N");
 }
 
 /// Every line once.
@@ -244,53 +244,71 @@ int run(const Options& options) {
 
 /// CLI11's own checks tell the greatest double there is.
 std::string above_zero(const std::string& text) {
-    return number_or_nan(text) > 0 ? "" : "'" + text + "' is no number above zero";
+    return number_or_nan(text) > 0 ? "" : "'" + text + "' is not a number above zero";
 }
 std::string not_negative(const std::string& text) {
-    return number_or_nan(text) >= 0 ? "" : "'" + text + "' is no number from zero on";
+    return number_or_nan(text) >= 0 ? "" : "'" + text + "' is not zero or a number above";
 }
 
 void declare_question(CLI::App& command, Options& options) {
     std::vector<std::string> words;
     for (const ObjectiveRule& one : objectives()) words.emplace_back(one.name);
-    command.add_option("--minimise,--minimize", options.objective, "what, per sample: " + objective_words())
+    command.option_defaults()->group("Objective and limits");
+    command.add_option("--minimise,--minimize", options.objective, "what to minimise, per sample")
         ->check(CLI::IsMember(words))
         ->capture_default_str();
-    command.add_option("--max-time", options.limits.time_s, "seconds that a run (a batch) may take")->check(above_zero);
-    command.add_option("--max-power", options.limits.power_w, "watts that a run may draw on average")
+    command.add_option("--max-time", options.limits.time_s, "longest time of a run (one batch)")
+        ->type_name("S")
         ->check(above_zero);
-    command.add_option("--max-memory", options.limits.memory_bytes, "bytes that a run may need on the device")
+    command.add_option("--max-power", options.limits.power_w, "highest mean power of a run")
+        ->type_name("W")
         ->check(above_zero);
-    command.add_option("--max-price", options.limits.price, "price of the job, or without --samples of a sample")
+    command.add_option("--max-memory", options.limits.memory_bytes, "most memory of a run on the device")
+        ->type_name("BYTES")
         ->check(above_zero);
-    command.add_option("--max-hours", options.hours, "hours that the job of --samples may take")->check(above_zero);
+    command
+        .add_option("--max-price", options.limits.price, "highest price of the job; without --samples, of one sample")
+        ->check(above_zero);
+    command.add_option("--max-hours", options.hours, "longest time of the job of --samples, in hours")
+        ->check(above_zero);
+    command.add_option("--samples", options.samples, "samples of the whole job")->check(above_zero);
+    command.option_defaults()->group("Prices");
     command.add_option("--electricity-price", options.prices.electricity_per_kwh, "price of a kWh")
         ->check(not_negative);
-    command.add_option("--device-price", options.device_prices, "price of an hour: 2.5, or h100=2.5,a30=0.8")
+    command
+        .add_option("--device-price", options.device_prices, "price of a device for an hour: 2.5, or h100=2.5,a30=0.8")
+        ->type_name("PRICE")
         ->delimiter(',');
-    command.add_option("--carbon", options.prices.carbon_g_per_kwh, "grams of CO2 per kWh")->check(not_negative);
-    command.add_option("--samples", options.samples, "samples of the whole job")->check(above_zero);
+    command.add_option("--carbon", options.prices.carbon_g_per_kwh, "grams of CO2 for a kWh")->check(not_negative);
 }
 
 }  // namespace
 
 Run declare_recommend(CLI::App& command) {
     const auto options = std::make_shared<Options>();
-    command.add_option("MODEL", options->model, "a .pt2, .onnx or .graph.json file, or a name of the zoo")->required();
-    command.add_option("--device", options->devices, "device ids; cpu is this machine")->delimiter(',')->required();
-    command.add_option("--clocks", options->clocks, "all (the default), 900,1200, or 600:1440:120, in MHz");
-    command.add_option("--power-limits", options->power_limits, "watts, as 150,200,250 or 150:300:25");
+    command.add_option("MODEL", options->model, ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50")
+        ->required();
+    declare_question(command, *options);
+    command.option_defaults()->group("Device");
+    command.add_option("--device", options->devices, "devices to choose from; cpu is this machine")
+        ->type_name("ID...")
+        ->delimiter(',')
+        ->required();
+    command
+        .add_option("--clocks", options->clocks, "core clocks to choose from: 900,1200 or 600:1440:120 (default: all)")
+        ->type_name("MHZ,...");
+    command.add_option("--power-limits", options->power_limits, "power limits to choose from: 150,200 or 150:300:25")
+        ->type_name("W,...");
     options->settings.declare(command);
     options->settings.declare_training(command);
-    command.add_option("--host", options->host, "who issues the operations: python, cpp, graph")
+    command.option_defaults()->group("Device");
+    command.add_option("--host", options->host, "what issues the calls: Python, C++ or a CUDA graph")
         ->check(CLI::IsMember({"python", "cpp", "graph"}))
         ->capture_default_str();
     declare_host_cpu(command, options->host_cpu);
-    declare_question(command, *options);
-    command.add_option("--predictor", options->predictor,
-                       "a .jcp file; without, the shipped one that covers the device");
-    command.add_option("--db", options->database, "database whose operations count as measured");
-    command.add_flag("--strict", options->strict, "fail when parts are unknown");
+    declare_sources(command, options->predictor, options->database);
+    command.option_defaults()->group("Output");
+    command.add_flag("--strict", options->strict, "fail if an operation is unknown");
     options->output.declare(command);
     return [options] { return run(*options); };
 }

@@ -25,7 +25,7 @@ std::string by_how_much(double share) {
 }
 
 std::string saving_interval(const Saving& saving) {
-    return " (90 %: " + show(saving.low, Show::percent) + " to " + show(saving.high, Show::percent) + ")";
+    return " (90 % interval: " + show(saving.low, Show::percent) + " to " + show(saving.high, Show::percent) + ")";
 }
 
 Saving saving_of(const Recommendation& r, std::size_t other) {
@@ -39,10 +39,10 @@ double time_change(const Recommendation& r, std::size_t other) {
 /// "21.0 % less than at its default clock of 1410 MHz (90 %: 18 – 24 %), for 7.0 % more time"
 std::string against_default(const Recommendation& r) {
     if (!r.own_default) return "";
-    if (*r.own_default == r.ranking.front()) return ", as it comes";
+    if (*r.own_default == r.ranking.front()) return ". These are its default settings";
     const Saving less = saving_of(r, *r.own_default);
-    std::string text = ", " + by_how_much(-less.value) + " than at " + setting_words(r.candidates[*r.own_default]) +
-                       saving_interval(less);
+    std::string text = ". That is " + by_how_much(-less.value) + " than at " +
+                       setting_words(r.candidates[*r.own_default]) + saving_interval(less);
     if (r.question.objective != Objective::time)
         text += ", in " + by_how_much(time_change(r, *r.own_default)) + " time";
     return text;
@@ -54,22 +54,23 @@ std::string against_first(const Recommendation& r) {
     const Candidate& first = r.candidates[*r.first_default];
     const Saving less = saving_of(r, *r.first_default);
     if (!std::isfinite(less.value)) return "";
-    return "; " + by_how_much(-less.value) + " than " + first.asked.device + " as it comes with " + run_words(first);
+    return ". It is " + by_how_much(-less.value) + " than " + first.asked.device + " at default settings with " +
+           run_words(first);
 }
 
 std::string runner_up_words(const Recommendation& r) {
-    if (!r.runner_up) return "; there is no runner-up";
+    if (!r.runner_up) return ". There is no runner-up";
     const Candidate& c = r.candidates[*r.runner_up];
     const double more = r.assessments[*r.runner_up].value / r.assessment().value - 1;
     std::string what = setting_words(c);
     if (!same_run(c, r.answer())) what = c.asked.device + " at " + what + " with " + run_words(c);
-    return "; runner-up: " + what + ", " + by_how_much(more);
+    return ". Runner-up: " + what + ", " + by_how_much(more);
 }
 
 std::string chance_words(const Recommendation& r) {
-    return "; the chance that it is truly the best of " + std::to_string(r.ranking.size()) + " is " +
-           show(r.assessment().chance_best, Show::percent) +
-           " (within 1 % of the best: " + show(r.chance.within, Show::percent) + ")";
+    return ". Chance to be within 1 % of the best of " + std::to_string(r.ranking.size()) +
+           " settings: " + show(r.chance.within, Show::percent) +
+           "; to be the best: " + show(r.assessment().chance_best, Show::percent);
 }
 
 /// How sure each limit is held.
@@ -77,7 +78,7 @@ std::string risk_words(const Recommendation& r) {
     std::string text;
     for (const Held& held : held_limits(r.answer(), r.question)) {
         text += "The limit on " + std::string(held.rule->name) + " of " + limit_words(*held.rule, held.limit) +
-                " is held by " + limit_words(*held.rule, held.value) + ", with a chance of " +
+                " is met: " + limit_words(*held.rule, held.value) + ", with a chance of " +
                 show(held.chance, Show::percent) + ".\n";
     }
     return text;
@@ -229,12 +230,12 @@ std::string unfit_words(const Recommendation& r) {
     const auto add = [&](std::size_t count, const std::string& what) {
         if (count > 0) parts.push_back(std::to_string(count) + " " + what);
     };
-    add(unfit_ones[Unfit::Kind::memory], "that do not fit into memory (" + example + ")");
-    add(unfit_ones[Unfit::Kind::clock], "below the clock that choices go down to");
-    add(unfit_ones[Unfit::Kind::objective], "whose " + std::string(asked_for(r).noun) + " is not known");
-    add(outside, "outside of the limits");
+    add(unfit_ones[Unfit::Kind::memory], "that need too much memory (" + example + ")");
+    add(unfit_ones[Unfit::Kind::clock], "with a clock too low to save energy");
+    add(unfit_ones[Unfit::Kind::objective], "with unknown " + std::string(asked_for(r).noun));
+    add(outside, "over a limit");
     if (parts.empty()) return "";
-    return "Not chosen from: " + joined(parts) + ", of " + std::to_string(r.candidates.size()) + "\n";
+    return std::to_string(r.candidates.size()) + " settings forecast. Not chosen from: " + joined(parts) + "\n";
 }
 
 std::string to_text(const Answered& answered, const Terminal& terminal) {
@@ -245,12 +246,12 @@ std::string to_text(const Answered& answered, const Terminal& terminal) {
     if (const std::string curve = curve_words(r, terminal); !curve.empty()) text += "\n" + coloured(curve, terminal);
     text += "\n" + joulecast::to_text(fill(table_columns(r), best_few(r)));
     if (r.front.size() > 1) {
-        text += "\nPareto front of time and energy a sample (" + std::to_string(r.front.size()) + " settings)\n" +
+        text += "\nPareto front of time and energy per sample (" + std::to_string(r.front.size()) + " settings)\n" +
                 joulecast::to_text(fill(table_columns(r), front_lines(r)));
     }
     text += "\n" + unfit_words(r);
     return text + "predictor " + joined(answered.predictors) +
-           "; memory: parameters, inputs and the peak above them, on a GPU in the blocks of PyTorch's allocator\n";
+           "; memory: parameters + inputs + the peak of everything else, on a GPU as PyTorch's allocator takes it\n";
 }
 
 }  // namespace
@@ -299,7 +300,7 @@ std::string recommendations_to_text(const std::vector<Answered>& phases, const T
     std::string text;
     for (const Answered& one : phases) text += (text.empty() ? "" : "\n") + to_text(one, terminal);
     if (phases.size() == 1 && phases.front().phase == "prefill")
-        text += "tokens are those that it reads (prefill): no graph of its decoding step is known\n";
+        text += "tokens: those it reads (prefill); no graph of its decoding step is known\n";
     return text;
 }
 

@@ -19,19 +19,18 @@ bool is_page(const ReportOptions& options) {
 /// Before anything is computed.
 void check_report(const ReportOptions& options) {
     if (options.models.empty() && options.database.empty())
-        throw UsageError(
-            "there is nothing to report: name a MODEL and a --device, or a database of measurements with --db FILE");
+        throw UsageError("report needs a MODEL and --device, or a database of measurements: --db FILE");
     if (options.outliers && options.database.empty())
-        throw UsageError("--outliers compares measured times with forecasts: name their database with --db FILE");
+        throw UsageError("--outliers needs a database of measured times: --db FILE");
     if (!options.models.empty() && options.devices.empty() && !options.outliers)
-        throw UsageError("name the device that the networks run on: --device ID. joulecast devices lists them");
+        throw UsageError("report needs the device of the networks: --device ID. joulecast devices lists them");
     if (!options.clocks.empty() && (options.models.empty() || options.outliers))
-        throw UsageError("--clocks is for the networks of a report: name a MODEL and a --device");
+        throw UsageError("--clocks needs a MODEL and --device");
     if (!is_page(options)) {
         if (!options.outliers) throw UsageError("--format " + options.format + " is for --outliers; a report is html");
         return;
     }
-    if (options.output.empty()) throw UsageError("name the file that the report goes to: -o report.html");
+    if (options.output.empty()) throw UsageError("report needs a file to write: -o report.html");
     if (const std::string why = picture_missing_reason(); !why.empty()) throw Error(why);
 }
 
@@ -87,39 +86,47 @@ int run_report(const ReportOptions& options) {
 
 Run declare_report(CLI::App& command) {
     const auto options = std::make_shared<ReportOptions>();
-    command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json files, or names of the zoo");
-    command.add_option("--device", options->devices, "device ids; cpu is this machine");
-    command.add_option("--predictor", options->predictor,
-                       "a .jcp file; without, the shipped one that covers the device. Of a database: draws its "
-                       "networks over the clock");
-    command.add_option("--db", options->database, "database of measurements");
+    command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50");
+    command.option_defaults()->group("Device");
+    command.add_option("--device", options->devices, "ids of devices; cpu is this machine")->type_name("ID...");
+    command
+        .add_option("--clocks", options->clocks,
+                    "core clocks to draw networks over: 900,1200 or 600:1440:120 (default: all)")
+        ->type_name("MHZ,...");
+    command.option_defaults()->group("Source of forecasts");
+    command
+        .add_option("--predictor", options->predictor,
+                    "predictor (default: the shipped one that covers the device); with a database and no MODEL: draws "
+                    "its networks over the clock")
+        ->type_name("FILE.jcp");
+    command.add_option("--db", options->database, "database of measurements")->type_name("FILE.db");
     options->settings.declare(command);
     options->settings.declare_hosts(command);
     options->settings.declare_training(command);
-    command.add_option("--clocks", options->clocks,
-                       "core clocks in MHz to draw networks over: all (the default), 900,1200 or 600:1440:120");
-    command.add_flag("--outliers", options->outliers, "operations measured far slower than forecast");
-    command.add_option("--split", options->splits, "what a database's page holds out: operation, network, or both")
+    command.option_defaults()->group("Report of a database");
+    command.add_flag("--outliers", options->outliers, "show operations measured far slower than forecast");
+    command.add_option("--split", options->splits, "what is held out; both: operation,network")
         ->delimiter(',')
         ->check(CLI::IsMember({"operation", "network"}))
         ->capture_default_str();
-    command.add_option("--folds", options->folds, "parts that operations are split into")
+    command.add_option("--folds", options->folds, "parts to split the operations into")
         ->check(CLI::Range(2, 100))
         ->capture_default_str();
-    command.add_option("--learner", options->learner, "what learns from the operations that are not held out")
+    command.add_option("--learner", options->learner, "learner to use")
         ->check(CLI::IsMember(learner_words()))
         ->capture_default_str();
+    command.option_defaults()->group("Output");
     command
         .add_option("--format", options->format,
-                    "html; of --outliers also table (the default where -o names no .html file), json, csv")
+                    "html; with --outliers also table, json, csv (default: html if -o names one, else table)")
         ->check(CLI::IsMember({"html", "table", "json", "csv"}));
-    command.add_option("-o,--output", options->output, "file to write; a report needs one");
+    command.add_option("-o,--output", options->output, "page to write; needed for html")->type_name("FILE");
     return [options, own = own_options(command)] {
         own.check("a report of " + way_of(*options), way_of(*options));
         if (!options->predictor.empty() && way_of(*options) == outliers)
-            tell("--predictor is not used: measurements are held against models that never saw them");
+            tell("--predictor is not used: measurements are compared with models that never saw them");
         if (!options->predictor.empty() && way_of(*options) == database)
-            tell("--predictor draws networks over the clock; everything else is held against models that never saw it");
+            tell("--predictor draws networks over the clock; all else is compared with models that never saw it");
         return run_report(*options);
     };
 }

@@ -23,23 +23,36 @@ void visit_graphs(const std::string& model, const std::vector<SymbolValues>& siz
 }
 
 void declare_host_cpu(CLI::App& command, std::string& cpu) {
-    command.add_option("--host-cpu", cpu,
-                       "the CPU that issues to a GPU: an id (joulecast devices), a data sheet, or cpu");
+    command.option_defaults()->group("Device");
+    command.add_option("--host-cpu", cpu, "CPU that drives the GPU: an id of joulecast devices, a data sheet, or cpu")
+        ->type_name("ID");
+}
+
+void declare_sources(CLI::App& command, std::string& predictor, std::string& database) {
+    command.option_defaults()->group("Source of forecasts");
+    command.add_option("--predictor", predictor, "predictor (default: the shipped one that covers the device)")
+        ->type_name("FILE.jcp");
+    command.add_option("--db", database, "database; its operations count as measured")->type_name("FILE.db");
 }
 
 void SettingOptions::declare(CLI::App& command) {
-    command.add_option("--set", set, "values of a symbol, as in batch=1,8,32")->allow_extra_args(false);
-    command.add_option("--mode", modes, "inference, training, or inference,training")
+    command.option_defaults()->group("Network");
+    command.add_option("--set", set, "size of the network, such as batch=1,8,32; once for each symbol")
+        ->type_name("SYMBOL=N,...")
+        ->allow_extra_args(false);
+    command.add_option("--mode", modes, "what runs; both: inference,training")
         ->delimiter(',')
         ->check(CLI::IsMember({"inference", "training"}))
         ->capture_default_str();
-    command.add_option("--precision", precisions, precision_words() + ", or several: fp32,bf16")
+    command.add_option("--precision", precisions, "one or several (fp32,bf16) of " + precision_words())
+        ->type_name("NAME,...")
         ->delimiter(',')
         ->capture_default_str();
 }
 
 void SettingOptions::declare_hosts(CLI::App& command) {
-    command.add_option("--host", hosts, "who issues the operations: python, cpp, graph, or several")
+    command.option_defaults()->group("Device");
+    command.add_option("--host", hosts, "what issues the calls: Python, C++ or a CUDA graph; several: python,cpp")
         ->delimiter(',')
         ->check(CLI::IsMember({"python", "cpp", "graph"}))
         ->capture_default_str();
@@ -51,7 +64,7 @@ std::size_t SettingOptions::count() const {
 
 TrainingSetup SettingOptions::training_setup() const {
     if (training.is_given() && std::ranges::find(modes, "training") == modes.end())
-        throw UsageError("--optimizer, --accumulate and --checkpointing are for --mode training");
+        throw UsageError("--optimizer, --accumulate and --checkpointing need --mode training");
     return training.setup();
 }
 

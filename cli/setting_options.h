@@ -21,6 +21,9 @@ void visit_graphs(const std::string& model, const std::vector<SymbolValues>& siz
 /// --host-cpu, which LoadedDevice::issue_from() takes.
 void declare_host_cpu(CLI::App& command, std::string& cpu);
 
+/// --predictor and --db: what forecasts come from.
+void declare_sources(CLI::App& command, std::string& predictor, std::string& database);
+
 /// In which settings networks are forecast: options that mean the same for every verb that has them. The options must
 /// outlive the parse.
 struct SettingOptions {

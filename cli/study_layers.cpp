@@ -139,7 +139,7 @@ int study_layers(const StudyOptions& options) {
     result.tables = {{"results", "R² and MAPE on held-out rows, by layer type and method (*: the best)",
                       fill(columns(), all), by_method(all)}};
     result.notes = options.split == "random"
-                       ? "rows were split at random: equal operations stand in training and test, so this leaks\n"
+                       ? "rows were split at random: the same operations are in training and test, so this leaks\n"
                        : "folds are grouped by operation\n";
     result.notes += gaps_text(forecasts);
     return write_study(options, result);

@@ -36,7 +36,7 @@ int write_study(const StudyOptions& options, const StudyResult& result) {
 }
 
 std::vector<MeasuredRows> studied_rows(const StudyOptions& options) {
-    if (options.database.empty()) throw UsageError("name the database that the study is of: --db FILE");
+    if (options.database.empty()) throw UsageError("this study needs a database: --db FILE");
     const Dataset dataset(options.database, Dataset::Access::read_only);
     return measured_rows(dataset, options.devices);
 }
@@ -52,8 +52,7 @@ std::vector<bool> of_networks(const MeasuredRows& rows) {
 std::string no_variants_reason(const MeasuredRows& rows, const std::vector<bool>& of) {
     const auto besides = std::ranges::count(of, false);
     const std::string where = describe(rows) + ": ";
-    if (rows.networks.empty())
-        return where + "no measured network, so what was measured besides networks' operations cannot be told apart\n";
+    if (rows.networks.empty()) return where + "no measured network, so augmentation rows cannot be separated\n";
     if (besides == 0) return where + "a measured network calls every operation: there are no augmentation rows\n";
     if (besides == std::ssize(of)) return where + "no measured network calls any of the operations\n";
     return "";

@@ -46,7 +46,7 @@ ForecastSetting setting_of(const TraceOptions& options) {
     const ForecastSetting setting{parse_mode(options.mode).value(), options.precision, parse_host(options.host).value(),
                                   options.training.setup()};
     if (options.training.is_given() && setting.mode == Mode::inference)
-        throw UsageError("--optimizer, --accumulate and --checkpointing are for --mode training");
+        throw UsageError("--optimizer, --accumulate and --checkpointing need --mode training");
     return setting;
 }
 
@@ -95,24 +95,31 @@ int run_trace(const TraceOptions& options) {
 
 Run declare_trace(CLI::App& command) {
     const auto options = std::make_shared<TraceOptions>();
-    command.add_option("MODEL", options->model, "a .pt2, .onnx or .graph.json file, or a name of the zoo")->required();
-    command
-        .add_option("--device", options->device, "a device id, ID@SM_MHZ or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine")
+    command.add_option("MODEL", options->model, ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50")
         ->required();
-    command.add_option("--predictor", options->predictor,
-                       "a .jcp file; without, the shipped one that covers the device");
-    command.add_option("--db", options->database, "database whose operations count as measured");
-    command.add_option("--set", options->set, "value of a symbol, as in batch=8")->allow_extra_args(false);
-    command.add_option("--mode", options->mode, "inference or training")
+    command.option_defaults()->group("Network");
+    command.add_option("--set", options->set, "size of the network, such as batch=8; once for each symbol")
+        ->type_name("SYMBOL=N")
+        ->allow_extra_args(false);
+    command.add_option("--mode", options->mode, "what runs")
         ->check(CLI::IsMember({"inference", "training"}))
         ->capture_default_str();
-    command.add_option("--precision", options->precision, precision_words())->capture_default_str();
-    command.add_option("--host", options->host, "who issues the operations: python, cpp, graph")
+    command.add_option("--precision", options->precision, "one of " + precision_words())
+        ->type_name("NAME")
+        ->capture_default_str();
+    command.option_defaults()->group("Device");
+    command.add_option("--device", options->device, "ID, ID@SM_MHZ or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine")
+        ->type_name("ID")
+        ->required();
+    command.add_option("--host", options->host, "what issues the calls: Python, C++ or a CUDA graph")
         ->check(CLI::IsMember({"python", "cpp", "graph"}))
         ->capture_default_str();
     declare_host_cpu(command, options->host_cpu);
     options->training.declare(command);
-    command.add_option("-o,--output", options->file, "write to this file instead of standard output");
+    declare_sources(command, options->predictor, options->database);
+    command.option_defaults()->group("Output");
+    command.add_option("-o,--output", options->file, "write to this file (default: standard output)")
+        ->type_name("FILE");
     return [options] { return run_trace(*options); };
 }
 

@@ -115,16 +115,17 @@ void tell_corrections(const DeviceModel& device, const MeasuredRows& rows) {
         if (correction.factor >= least_factor && correction.factor <= most_factor) continue;
         const double missing = unmeasured_share(rows);
         std::cerr << "joulecast: networks on " << device.device.id << " (" << correction.key << ") take "
-                  << show(correction.factor, Show::number) << " times what their operations add up to; forecasts are "
-                  << "scaled by that. ";
+                  << show(correction.factor, Show::number)
+                  << " times the sum of their operations; forecasts are scaled by "
+                  << "this factor. ";
         if (missing > 0.05)
             std::cerr
                 << "Cause: " << show(missing, Show::percent)
                 << " of their calls were never measured. Measure them: joulecast profile, with a larger --budget\n";
         else
-            std::cerr
-                << "Nearly all calls were measured, so the machine was at another pace, or networks run otherwise than "
-                   "their operations. Measure again while nothing else runs\n";
+            std::cerr << "Nearly all calls were measured, so the machine was faster or slower, or networks run "
+                         "otherwise than "
+                         "their operations. Measure again while nothing else runs\n";
     }
 }
 
@@ -138,8 +139,8 @@ std::string clocks_text(const DeviceModel& device) {
 }
 
 std::string no_networks_text(const DeviceModel& device) {
-    return device.published ? "no measured networks, so nothing tells how far sums of operations are off"
-                            : "no measured networks, so their times get no correction";
+    return device.published ? "no measured networks, so the error of sums of operations is unknown"
+                            : "no measured networks, so network times are not corrected";
 }
 
 std::string to_text(const Predictor& predictor, const std::string& path, std::uintmax_t bytes) {
@@ -229,7 +230,7 @@ const MeasuredRows& planned_rows(const std::vector<MeasuredRows>& all) {
             throw UsageError("--what-next plans for one device: name it with --device");
     }
     if (all.size() > 1)
-        std::cerr << "what to measure next is planned for " << name(all.front().setting.math) << " math, host "
+        std::cerr << "--what-next plans for " << name(all.front().setting.math) << " math, host "
                   << name(all.front().setting.host) << ", " << all.front().setting.threads
                   << " threads: the setting with most rows\n";
     return all.front();
@@ -247,7 +248,7 @@ void check_method(const Options& options) {
         throw UsageError("--method " + options.method + " has no " + option + ". Leave it out");
     };
     if (options.learner != "auto") refuse("--learner: the method has its own");
-    if (options.pooled_only) refuse("--pooled-only: it has no model over devices");
+    if (options.pooled_only) refuse("--pooled-only: it has no model for other devices");
     if (!options.what_next.empty()) refuse("--what-next, which plans for joulecast's own models");
 }
 
@@ -255,12 +256,12 @@ WhatNextWish wish(const Options& options) {
     WhatNextWish wish = options.wish;
     if (options.what_next.empty()) {
         if (!wish.plan.empty() || !wish.models.empty() || !wish.set.empty())
-            throw UsageError("--plan, --for and --set are of --what-next");
+            throw UsageError("--plan, --for and --set need --what-next");
         return wish;
     }
     wish.budget_s = parse_duration(options.what_next);
     if (wish.plan.empty()) wish.plan = plan_beside(options.predictor);
-    if (!wish.plan.ends_with(".plan")) throw UsageError("name the plan with .plan: --plan NAME.plan");
+    if (!wish.plan.ends_with(".plan")) throw UsageError("the name of a plan ends with .plan: --plan NAME.plan");
     return wish;
 }
 
@@ -327,7 +328,7 @@ Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> all, const s
     for (DeviceModel& device : predictor.devices) device.physical_power = power;
     train_over_devices(of_devices, settings, predictor);
     if (predictor.devices.empty() && predictor.pooled.empty())
-        throw Error("a model over devices needs operations of two devices or more of one kind and math.");
+        throw Error("a model for other devices needs operations of two or more devices of one kind and math.");
     predictor.origin = origin_of(sources, "joulecast " JOULECAST_VERSION, utc_second_stamp(utc_now_s()));
     predictor.origin.seed = settings.seed;
     return predictor;
@@ -358,7 +359,7 @@ std::string answer(const Trained& result, const Options& options, const WhatNext
 }
 
 int run(const Options& options) {
-    if (!options.predictor.ends_with(".jcp")) throw UsageError("name the predictor with .jcp: -o NAME.jcp");
+    if (!options.predictor.ends_with(".jcp")) throw UsageError("the name of a predictor ends with .jcp: -o NAME.jcp");
     check_method(options);
     const WhatNextWish wanted = wish(options);
     const Dataset dataset(options.database, Dataset::Access::read_only);
@@ -400,29 +401,34 @@ int run(const Options& options) {
 
 Run declare_train(CLI::App& command) {
     const auto options = std::make_shared<Options>();
-    command.add_option("--db", options->database, "database of measurements")->required();
-    command.add_option("-o,--predictor", options->predictor, "file to write, NAME.jcp")->required();
-    command.add_option("--device", options->devices, "device ids; without, every device of the database");
-    command.add_option("--method", options->method, "whose predictor: joulecast's own, or that of a paper")
+    command.option_defaults()->group("Input and output");
+    command.add_option("--db", options->database, "database of measurements")->type_name("FILE.db")->required();
+    command.add_option("-o,--predictor", options->predictor, "predictor to write")->type_name("FILE.jcp")->required();
+    command.add_option("--device", options->devices, "ids of devices (default: every device of the database)")
+        ->type_name("ID...");
+    command.add_option("--format", options->output.format, "form of the summary")
+        ->check(CLI::IsMember({"table", "json", "csv"}))
+        ->capture_default_str();
+    command.option_defaults()->group("Model");
+    command.add_option("--method", options->method, "joulecast's method or that of a paper")
         ->check(CLI::IsMember({"joulecast", "thesis", "sponner"}))
         ->capture_default_str();
-    command.add_option("--learner", options->learner, "auto compares by grouped cross-validation, per family")
+    command.add_option("--learner", options->learner, "auto compares learners by grouped cross-validation, per family")
         ->check(CLI::IsMember(learner_words()))
         ->capture_default_str();
     command.add_flag("--pooled-only", options->pooled_only,
-                     "the models over devices alone, for devices that were never measured");
-    command.add_option("--outliers", options->outliers, "keep, or drop what an isolation forest finds odd")
+                     "train only the model for devices that were never measured");
+    command.add_option("--outliers", options->outliers, "drop leaves out what an isolation forest finds odd")
         ->check(CLI::IsMember({"keep", "drop"}))
         ->capture_default_str();
-    command.add_option("--what-next", options->what_next, "plan what to measure next within 150s, 10m, 2h");
-    command.add_option("--plan", options->wish.plan, "--what-next: plan to write (default: NAME.plan)");
-    command.add_option("--for", options->wish.models, "--what-next: the networks that matter (default: the zoo)");
-    command
-        .add_option("--set", options->wish.set, "--what-next: sizes of these, as in batch=1,8 (default: as measured)")
+    command.option_defaults()->group("What to measure next");
+    command.add_option("--what-next", options->what_next, "plan what to measure next within this time: 150s, 10m, 2h")
+        ->type_name("TIME");
+    command.add_option("--plan", options->wish.plan, "plan to write (default: NAME.plan)")->type_name("FILE.plan");
+    command.add_option("--for", options->wish.models, "networks that matter (default: the zoo)")->type_name("MODEL...");
+    command.add_option("--set", options->wish.set, "sizes of these networks, such as batch=1,8 (default: as measured)")
+        ->type_name("SYMBOL=N,...")
         ->allow_extra_args(false);
-    command.add_option("--format", options->output.format, "table, json or csv")
-        ->check(CLI::IsMember({"table", "json", "csv"}))
-        ->capture_default_str();
     return [options] { return run(*options); };
 }
 

@@ -6,18 +6,19 @@
 namespace joulecast::cli {
 
 void TrainingOptions::declare(CLI::App& command) {
-    command.add_option("--optimizer", optimizer, "of training: none, sgd, momentum, adam or adamw")
+    command.option_defaults()->group("Training step");
+    command.add_option("--optimizer", optimizer, "add the update of this optimizer")
         ->check(CLI::IsMember({"none", "sgd", "momentum", "adam", "adamw"}))
         ->capture_default_str();
     command
         .add_option("--optimizer-form", form,
-                    "how its update is issued: loop, foreach or fused (torch's default: foreach on a GPU, else loop)")
+                    "how the update is issued (default: as torch does, foreach on a GPU, loop on a CPU)")
         ->check(CLI::IsMember({"loop", "foreach", "fused"}));
-    command.add_option("--accumulate", accumulate, "forward and backward passes before an update")
+    command.add_option("--accumulate", accumulate, "forward and backward passes before each update")
         ->check(CLI::Range(std::int64_t{1}, most_accumulation))
         ->capture_default_str();
     command.add_flag("--checkpointing", checkpointing,
-                     "torch.utils.checkpoint around each block: less memory, forward twice");
+                     "torch.utils.checkpoint around each block: less memory, the forward pass runs twice");
 }
 
 TrainingSetup TrainingOptions::setup() const {
@@ -26,8 +27,7 @@ TrainingSetup TrainingOptions::setup() const {
     training.accumulation = accumulate;
     training.checkpointing = checkpointing;
     if (form.empty()) return training;
-    if (training.optimizer == Optimizer::none)
-        throw UsageError("--optimizer-form is of an optimizer's update: name one with --optimizer");
+    if (training.optimizer == Optimizer::none) throw UsageError("--optimizer-form needs --optimizer");
     training.form = parse_update_form(form);
     return training;
 }

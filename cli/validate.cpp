@@ -97,8 +97,7 @@ void cross_validate(const Options& options, const MeasuredRows& rows, Validated&
 
 void leave_devices_out(const Options& options, std::vector<MeasuredRows> measured, Validated& v) {
     ValidationSettings settings;
-    if (options.learners.size() > 1)
-        throw UsageError("--split device trains one model over devices: name one learner, or none");
+    if (options.learners.size() > 1) throw UsageError("--split device takes at most one --learner");
     for (const std::string& learner : options.learners) settings.training.learner = parse_learner(learner);
     if (!options.baselines_given->empty()) choose_baselines(options.baselines, settings);
     v.lacks_lattuada |= settings.lattuada;
@@ -157,7 +156,8 @@ void score_unseen(const Options& options, const Dataset& dataset, const Predicto
         if (!is_asked(options, device.id) || !is_unseen(predictor, device)) continue;
         if (!dataset.has_operations(device.id)) continue;
         const ChosenPredictor chosen = choose_predictor(device.id, options.predictor);
-        tell(device.id + " has no model of its own in " + options.predictor + ": scored by the one over other devices");
+        tell(device.id + " has no model of its own in " + options.predictor +
+             ": scored with the model for other devices");
         for (const MeasuredRows& rows : measured_rows(dataset, {device.id})) {
             const DeviceModel* model = chosen.model_with(rows.setting.math, rows.setting.host);
             if (!model) continue;
@@ -192,7 +192,7 @@ void check_baselines_over_clocks(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
         if (name != "thesis_forest")
             throw UsageError("--split clock has no baseline " + name +
-                             ", only thesis_forest: the others know no clock");
+                             ", only thesis_forest: the others do not model the clock");
     }
 }
 
@@ -204,10 +204,9 @@ int run(const Options& options) {
     if (v.drops_outliers && (options.split == "device" || options.split == "clock"))
         throw UsageError("--split " + options.split + " has no --outliers drop. Choose another --split");
     if (options.split == "device" && options.folds_given->count() > 0)
-        tell("--folds changes nothing of --split device: each device is left out by itself");
+        tell("--split device has no --folds: each device is left out in turn");
     if (options.split == "clock") check_baselines_over_clocks(options.baselines);
-    if (options.probes > 0 && options.split != "device")
-        throw UsageError("--probes is for devices that are left out: --split device");
+    if (options.probes > 0 && options.split != "device") throw UsageError("--probes needs --split device");
     if (options.predictor.empty() && options.split == "clock") {
         const std::vector<std::string> done = leave_clocks_out(options, dataset, v);
         std::vector<std::string> others;
@@ -254,42 +253,49 @@ int run(const Options& options) {
 
 Run declare_validate(CLI::App& command) {
     const auto options = std::make_shared<Options>();
-    command.add_option("--db", options->database, "database of measurements")->required();
-    auto* predictor = command.add_option("--predictor", options->predictor, "score this .jcp file as it is");
+    command.option_defaults()->group("Input");
+    command.add_option("--db", options->database, "database of measurements")->type_name("FILE.db")->required();
+    auto* predictor = command.add_option("--predictor", options->predictor, "score this predictor as it is");
+    predictor->type_name("FILE.jcp");
     command
         .add_option("--pace-of", options->pace_of,
-                    "put times to the pace that the machine had when this database was measured")
+                    "with --predictor: scale times to the pace of the machine in this database")
+        ->type_name("FILE.db")
         ->needs(predictor);
-    command.add_option("--device", options->devices, "device ids; without, every device of the database");
-    command
-        .add_option("--split", options->split,
-                    "what is held out: operation, network, device, clock, or random rows (leaks)")
+    command.add_option("--device", options->devices, "ids of devices (default: every device of the database)")
+        ->type_name("ID...");
+    command.option_defaults()->group("Held-out test");
+    command.add_option("--split", options->split, "what is held out; random holds out rows and leaks")
         ->check(CLI::IsMember({"operation", "network", "device", "clock", "random"}))
         ->capture_default_str()
         ->excludes(predictor);
     const auto own = std::make_shared<OwnOptions>();
-    options->folds_given = command.add_option("--folds", options->folds, "parts that operations are split into")
+    options->folds_given = command.add_option("--folds", options->folds, "parts to split the operations into")
                                ->check(CLI::Range(2, 100))
                                ->capture_default_str()
                                ->excludes(predictor);
-    command.add_option("--probes", options->probes, "operations of the device left out that the model is adjusted to")
+    command
+        .add_option("--probes", options->probes,
+                    "--split device: measured operations that the model may use of the held-out device")
         ->check(CLI::Range(0, 1000))
         ->excludes(predictor);
     const std::vector<std::string> all_but_clock{"operation", "network", "device", "random"};
-    own->add(command.add_option("--learner", options->learners, "learners to compare: auto, extra_trees, ...")
+    own->add(command.add_option("--learner", options->learners, "learners to compare")
                  ->check(CLI::IsMember(learner_words()))
                  ->excludes(predictor),
              all_but_clock);
     options->baselines_given =
-        command.add_option("--baselines", options->baselines, "add published methods, all or those named");
+        command.add_option("--baselines", options->baselines, "also score published methods, all or those named");
+    options->baselines_given->type_name("NAME,...");
     options->baselines_given->expected(0, -1)->delimiter(',')->excludes(predictor);
     command
-        .add_option("--outliers", options->outliers,
-                    "of training rows: keep, or drop what an isolation forest finds odd")
+        .add_option("--outliers", options->outliers, "drop leaves out of training what an isolation forest finds odd")
         ->check(CLI::IsMember({"keep", "drop"}))
         ->capture_default_str()
         ->excludes(predictor);
-    command.add_option("--predictions", options->predictions, "write every held-out forecast to this CSV file");
+    command.option_defaults()->group("Output");
+    command.add_option("--predictions", options->predictions, "write every held-out forecast to this file")
+        ->type_name("FILE.csv");
     options->output.declare(command);
     return [options, own] {
         own->check("--split " + options->split, options->split);

@@ -89,7 +89,7 @@ ClockValidation clock_validation(const Dataset& dataset, const std::vector<std::
         if (!is_asked(device.id, devices) || dataset.networks(device.id).empty()) continue;
         const std::string missing = missing_for_clocks(device);
         if (!missing.empty() && !devices.empty())
-            throw Error("nothing can be told of " + device.id + " over its clocks: no " + missing + ".");
+            throw Error("cannot score " + device.id + " over its clocks: no " + missing + ".");
         if (!missing.empty()) {
             std::cerr << "joulecast: " << device.id << " is left out: no " << missing << '\n';
             continue;

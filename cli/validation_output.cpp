@@ -330,8 +330,7 @@ std::string networks_text(const Validated& v) {
     std::string text = "\n" + joulecast::to_text(fill(columns, v.networks)) + "\n" +
                        joulecast::to_text(fill(summary_columns(), summaries(v.networks)));
     if (!v.device_regrets.empty())
-        text +=
-            "\nWhat choosing a device costs more than the best of those measured:\n\n" + regrets_text(v.device_regrets);
+        text += "\nExtra cost of the chosen device over the best measured one:\n\n" + regrets_text(v.device_regrets);
     return text + ratios_text(v.ratios) + compositions_text(v.compositions) + memory_networks_text(v.networks) +
            baseline_networks_text(v.baselines);
 }
@@ -341,18 +340,18 @@ std::string networks_text(const Validated& v) {
 std::string to_text(const Validated& v) {
     std::string text = "split: " + v.split;
     if (v.split == "random")
-        text += "  (LEAKS: equal operations stand in training and test; for comparison with papers)";
-    if (v.split == "none") text += "  (the predictor as it is; it may have been trained on these rows)";
+        text += "  (LEAKS: the same operations are in training and test; only for comparison with papers)";
+    if (v.split == "none") text += "  (not a held-out test: the predictor may have been trained on these rows)";
     text += '\n';
     if (v.drops_outliers)
         text += "outliers: " + std::to_string(v.dropped) + " of " + std::to_string(v.training_rows) +
-                " training rows dropped, over all parts; all are tested\n";
+                " training rows dropped, over all folds; all rows are tested\n";
     text += '\n';
     if (!v.rows.empty()) text += accuracies_text(v);
     if (!v.clocks.regrets.empty()) text += "\n" + regrets_text(v.clocks.regrets);
     const std::vector<ClockChance> chances = clock_chances(v.clocks.networks);
     if (!chances.empty())
-        text += "\nChances that `recommend` tells of its choices of a clock, and what came of them:\n\n" +
+        text += "\nChosen clocks: the chance that `recommend` states, and how often it was right:\n\n" +
                 clock_chances_text(chances);
     if (!v.networks.empty()) text += networks_text(v) + "\n" + network_sentence(v.networks, v.split == "network");
     return text;

@@ -198,8 +198,10 @@ std::string to_text(const NextPlan& plan, const WhatNextWish& wish) {
     if (plan.lines.size() > shown.size())
         text += "and " + std::to_string(plan.lines.size() - shown.size()) + " more: " + wish.plan + "\n";
     if (plan.not_considered > 0)
-        text += std::to_string(plan.not_considered) + " candidates were too little uncertain to be looked at further\n";
-    return text + "gain: share of the candidates' weighted uncertainty that goes\nmeasure them: joulecast profile " +
+        text +=
+            std::to_string(plan.not_considered) + " candidates were skipped: their forecasts are already sure enough\n";
+    return text +
+           "gain: share of the candidates' weighted uncertainty that is removed\nmeasure them: joulecast profile " +
            wish.plan + " --db FILE\n";
 }
 

@@ -57,7 +57,8 @@ int run(const Options& options) {
 Run declare_worker_check(CLI::App& command) {
     const auto options = std::make_shared<Options>();
     command.add_option("CMD", options->command, "command that starts the worker (default: joulecast-torch)");
-    command.add_option("--timeout", options->timeout_s, "seconds that one answer may take")
+    command.add_option("--timeout", options->timeout_s, "longest time of one answer")
+        ->type_name("S")
         ->check(CLI::Range(0.1, 86400.0));
     options->output.declare(command);
     return [options] {

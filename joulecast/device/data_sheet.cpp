@@ -38,7 +38,7 @@ bool is_plain(std::string_view text) {
 class SheetReader {
   public:
     SheetReader(std::string_view text, const std::string& name) : name_(name), json_(parsed(text)) {
-        if (!json_.is_object()) fail("it is no JSON object");
+        if (!json_.is_object()) fail("it is not a JSON object");
     }
 
     DataSheet read() const {
@@ -71,7 +71,7 @@ class SheetReader {
         try {
             return Json::parse(text, look);
         } catch (const Json::exception& error) {
-            fail("it is no JSON (" + std::string(error.what()).substr(0, 200) + ")");
+            fail("it is not JSON (" + std::string(error.what()).substr(0, 200) + ")");
         }
     }
 
@@ -80,12 +80,12 @@ class SheetReader {
             "schema", "id", "name", "kind", "vendor", "architecture", "units", "aliases", "sources", "note"};
         for (const auto& [key, value] : json_.items()) {
             if (!words.contains(key) && find_figure(key) == nullptr)
-                fail("\"" + key.substr(0, 80) + "\" is no key of a data sheet. docs/devices.md lists them");
+                fail("\"" + key.substr(0, 80) + "\" is not a key of a data sheet. docs/devices.md lists them");
         }
     }
 
     std::string as_text(const Json& value, const std::string& key) const {
-        if (!value.is_string()) fail("\"" + key + "\" is no text");
+        if (!value.is_string()) fail("\"" + key + "\" is not a string");
         auto text = value.get<std::string>();
         if (text.size() > longest_text) fail("\"" + key + "\" is longer than 1000 bytes");
         if (!is_plain(text)) fail("\"" + key + "\" holds control characters");
@@ -104,7 +104,7 @@ class SheetReader {
         const auto found = object.find(key);
         if (found == object.end()) return list;
         if (!found->is_array() || found->size() > most)
-            fail("\"" + key + "\" is no list of at most " + std::to_string(most) + " texts");
+            fail("\"" + key + "\" is not a list of at most " + std::to_string(most) + " texts");
         for (const Json& item : *found) list.push_back(as_text(item, key));
         return list;
     }
@@ -122,7 +122,7 @@ class SheetReader {
         if (const auto units = json_.find("units"); units != json_.end()) {
             if (!units->is_number_unsigned() || units->get<std::uint64_t>() == 0 ||
                 units->get<std::uint64_t>() > std::uint64_t{most_units})
-                fail("\"units\" is no whole number between 1 and 1000000");
+                fail("\"units\" is not a whole number between 1 and 1000000");
             device.units = units->get<int>();
         }
     }
@@ -131,7 +131,7 @@ class SheetReader {
         const auto found = json_.find(figure.name);
         if (found == json_.end() || found->is_null()) return;
         const std::string key(figure.name);
-        if (!found->is_number()) fail("\"" + key + "\" is no number (leave out what is not known)");
+        if (!found->is_number()) fail("\"" + key + "\" is not a number (leave out what is not known)");
         const auto value = found->get<double>();
         if (!(value >= figure.low && value <= figure.high))
             fail("\"" + key + "\" must lie between " + Json(figure.low).dump() + " and " + Json(figure.high).dump() +
@@ -162,7 +162,7 @@ class SheetReader {
             }
             for (const std::string& key : texts(item, "figures", figures().size() + 1)) {
                 if (!is_known(sheet.device, key))
-                    fail("\"sources\" names \"" + key.substr(0, 80) + "\", which is no figure of this sheet");
+                    fail("\"sources\" names \"" + key.substr(0, 80) + "\", which is not a figure of this sheet");
                 if (!sheet.sources.emplace(key, source).second) fail("\"" + key + "\" has two sources");
             }
         }

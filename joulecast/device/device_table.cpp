@@ -220,7 +220,7 @@ const DataSheet& DeviceTable::named(std::string_view text) const {
     for (const std::string& id : names_like(text)) near += (near.empty() ? "" : ", ") + id;
     throw UsageError("no device is called '" + std::string(text.substr(0, longest_name)) + "'." +
                      (near.empty() ? "" : " Near it: " + near + ".") +
-                     " joulecast devices lists all; docs/devices.md tells how to add one.");
+                     " joulecast devices lists all; docs/devices.md says how to add one.");
 }
 
 std::filesystem::path user_device_folder() {

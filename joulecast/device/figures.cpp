@@ -11,7 +11,7 @@ using Unit = Figure::Unit;
 constexpr Figure list[] = {
     {"fp32_lanes_per_unit", "float32 multiply-adds a unit begins in a cycle", Unit::count, &Device::fp32_lanes_per_unit,
      1, 65536},
-    {"base_clock_mhz", "core clock that is warranted", Unit::mhz, &Device::base_clock_mhz, 1, 100000},
+    {"base_clock_mhz", "base clock", Unit::mhz, &Device::base_clock_mhz, 1, 100000},
     {"boost_clock_mhz", "core clock of the vector rates", Unit::mhz, &Device::boost_clock_mhz, 1, 100000},
     {"matrix_clock_mhz", "core clock of the matrix rates, where it is another", Unit::mhz, &Device::matrix_clock_mhz, 1,
      100000},

@@ -263,7 +263,7 @@ std::vector<std::size_t> folds_of(std::span<const ClockSweep> sweeps, const Cloc
 ClockValidation validate_clocks(const Device& device, std::span<const ClockSweep> sweeps,
                                 std::span<const IdlePoint> idle, const ClockValidationSettings& settings) {
     const std::string missing = missing_for_clocks(device);
-    if (!missing.empty()) throw Error("nothing can be told of " + device.id + " over its clocks: no " + missing + ".");
+    if (!missing.empty()) throw Error("cannot score " + device.id + " over its clocks: no " + missing + ".");
     ClockValidation validation;
     for (const ClockSweep& sweep : sweeps) {
         validation.swept += sweep.rows.size() > 1 ? 1 : 0;

@@ -187,7 +187,7 @@ class Quantizing {
 
 Graph with_fp8_linears(const Graph& graph) {
     if (!graph.has_edges)
-        throw Error("graph " + graph.name + " is a bag of operations without edges, so nobody knows which tensors " +
+        throw Error("graph " + graph.name + " is a list of operations without edges, so it is unknown which tensors " +
                     "are weights: take a graph with edges, or the precision bf16");
     Graph result = Quantizing(graph).run();
     result.shape_anew = std::make_shared<const ShapeAnew>(

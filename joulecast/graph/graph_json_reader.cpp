@@ -65,7 +65,7 @@ class Watch {
             case Json::parse_event_t::key:
                 check_text(value);
                 if (!keys_.back().insert(value.get<std::string>()).second)
-                    throw FormatError("the key " + shown(value) + " stands twice in one object");
+                    throw FormatError("the key " + shown(value) + " is twice in one object");
                 break;
             case Json::parse_event_t::value:
                 check_text(value);
@@ -101,7 +101,7 @@ Json parse_json(std::string_view text) {
         // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
         const std::string what = error.what();
         const std::size_t start = what.find("] ");
-        throw FormatError("it is no JSON: " + what.substr(start == std::string::npos ? 0 : start + 2, 200));
+        throw FormatError("it is not JSON: " + what.substr(start == std::string::npos ? 0 : start + 2, 200));
     }
 }
 
@@ -128,7 +128,7 @@ const Json& required(const Json& object, const char* key) {
 
 const std::string& text(const Json& object, const char* key) {
     const Json& value = required(object, key);
-    if (!value.is_string()) throw FormatError(std::string("\"") + key + "\" is no text");
+    if (!value.is_string()) throw FormatError(std::string("\"") + key + "\" is not a string");
     return value.get_ref<const std::string&>();
 }
 
@@ -147,7 +147,7 @@ std::int64_t integer(const Json& value, const std::string& what) {
     const bool fits =
         value.is_number_integer() &&
         (!value.is_number_unsigned() || value.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max());
-    if (!fits) throw FormatError(what + " is no integer of 64 bits");
+    if (!fits) throw FormatError(what + " is not a 64-bit integer");
     return value.get<std::int64_t>();
 }
 
@@ -155,7 +155,7 @@ std::int64_t integer(const Json& value, const std::string& what) {
 template <class F>
 void each(const Json& object, const char* key, const F& read) {
     const Json& list = required(object, key);
-    if (!list.is_array()) throw FormatError(std::string("\"") + key + "\" is no list");
+    if (!list.is_array()) throw FormatError(std::string("\"") + key + "\" is not a list");
     if (list.size() > most_items) throw FormatError(std::string("\"") + key + "\" has more than a million items");
     for (std::size_t i = 0; i < list.size(); ++i)
         within(std::string(key) + " " + std::to_string(i), [&] { read(list[i]); });
@@ -282,7 +282,7 @@ class GraphReader {
     void read_symbols() {
         const Json* symbols = field(json_, "symbols");
         if (symbols == nullptr) return;
-        if (!symbols->is_object()) throw FormatError("\"symbols\" is no object");
+        if (!symbols->is_object()) throw FormatError("\"symbols\" is not an object");
         for (const auto& [name, value] : symbols->items()) {
             if (name.size() > longest_name) throw FormatError("the name of a symbol has more than 4096 bytes");
             Symbol& symbol = graph_.symbols[name];

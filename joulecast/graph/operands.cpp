@@ -34,7 +34,7 @@ const TensorType* optional_tensor(const Operation& operation, std::string_view n
     const Value* value = find_argument(operation, name);
     if (value == nullptr || std::holds_alternative<None>(*value)) return nullptr;
     const auto* found = std::get_if<TensorType>(value);
-    if (found == nullptr) refuse(operation, "argument " + std::string(name) + " is no tensor");
+    if (found == nullptr) refuse(operation, "argument " + std::string(name) + " is not a tensor");
     check(operation, *found);
     return found;
 }
@@ -50,7 +50,7 @@ std::vector<const TensorType*> tensor_list(const Operation& operation, std::stri
     std::vector<const TensorType*> found;
     if (value == nullptr) return found;
     const auto* list = std::get_if<TensorList>(value);
-    if (list == nullptr) refuse(operation, "argument " + std::string(name) + " is no list of tensors");
+    if (list == nullptr) refuse(operation, "argument " + std::string(name) + " is not a list of tensors");
     for (const auto& item : *list) {
         if (!item) continue;
         check(operation, *item);
@@ -64,7 +64,7 @@ std::optional<Sizes> optional_integers(const Operation& operation, std::string_v
     if (std::holds_alternative<None>(value)) return std::nullopt;
     if (auto* list = std::get_if<Sizes>(&value)) return std::move(*list);
     if (const auto* single = std::get_if<std::int64_t>(&value)) return Sizes{*single};
-    refuse(operation, "argument " + std::string(name) + " is no list of integers");
+    refuse(operation, "argument " + std::string(name) + " is not a list of integers");
 }
 
 Sizes integers(const Operation& operation, std::string_view name) {
@@ -86,14 +86,14 @@ std::optional<std::int64_t> optional_integer(const Operation& operation, std::st
     const Value value = argument_or_default<Value>(operation, name);
     if (std::holds_alternative<None>(value)) return std::nullopt;
     if (const auto* single = std::get_if<std::int64_t>(&value)) return *single;
-    refuse(operation, "argument " + std::string(name) + " is no integer");
+    refuse(operation, "argument " + std::string(name) + " is not an integer");
 }
 
 std::optional<Dtype> optional_dtype(const Operation& operation, std::string_view name) {
     const Value value = argument_or_default<Value>(operation, name);
     if (const auto* dtype = std::get_if<Dtype>(&value)) return *dtype;
     if (std::holds_alternative<None>(value)) return std::nullopt;
-    refuse(operation, "argument " + std::string(name) + " is no dtype");
+    refuse(operation, "argument " + std::string(name) + " is not a dtype");
 }
 
 bool has_parameter(const Operation& operation, std::string_view name) {

@@ -22,7 +22,7 @@ struct Matrices {
 
 Matrices read(const Operation& operation) {
     const TensorType& type = first(operation);
-    if (rank(type) < 2) refuse(operation, "the tensor is no matrix");
+    if (rank(type) < 2) refuse(operation, "the tensor is not a matrix");
     const std::int64_t rows = type.sizes[rank(type) - 2];
     const std::int64_t columns = type.sizes.back();
     return {type, Sizes(type.sizes.begin(), type.sizes.end() - 2), rows, columns, std::min(rows, columns)};
@@ -84,7 +84,7 @@ Types solved_outputs(const Operation& operation) {
                          (rank(right) == 1 || (rank(right) + 1 == left.size() &&
                                                std::equal(right.sizes.begin(), right.sizes.end(), left.begin())));
     if (vectors) return {make(right.dtype, right.sizes)};
-    if (rank(right) < 2) refuse(operation, "the right-hand side is no matrix");
+    if (rank(right) < 2) refuse(operation, "the right-hand side is not a matrix");
     const Sizes batch =
         broadcast(operation, Sizes(left.begin(), left.end() - 2), Sizes(right.sizes.begin(), right.sizes.end() - 2));
     return {make(right.dtype, with(batch, {right.sizes[rank(right) - 2], right.sizes.back()}))};

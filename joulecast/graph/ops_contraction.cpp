@@ -298,7 +298,7 @@ Chain chain(const Operation& operation) {
         Sizes sizes = links[i]->sizes;
         const bool is_end = i == 0 || i + 1 == links.size();
         if (sizes.size() == 1 && is_end) sizes.insert(i == 0 ? sizes.begin() : sizes.end(), 1);
-        if (sizes.size() != 2) refuse(operation, "a link of the chain is no matrix");
+        if (sizes.size() != 2) refuse(operation, "a link of the chain is not a matrix");
         if (i == 0) result.sizes.push_back(sizes[0]);
         if (result.sizes.back() != sizes[0]) refuse(operation, "inner sizes differ");
         result.sizes.push_back(sizes[1]);
@@ -346,7 +346,7 @@ Types outer_outputs(const Operation& operation) {
     if (operands.size() < 2) refuse(operation, "two vectors are needed");
     const TensorType& left = *operands[operands.size() - 2];
     const TensorType& right = *operands.back();
-    if (rank(left) != 1 || rank(right) != 1) refuse(operation, "an operand is no vector");
+    if (rank(left) != 1 || rank(right) != 1) refuse(operation, "an operand is not a vector");
     const Sizes sizes{left.sizes[0], right.sizes[0]};
     if (operands.size() == 3 && broadcast(operation, operands[0]->sizes, sizes) != sizes) {
         refuse(operation, "self does not fit");

@@ -10,7 +10,7 @@ namespace {
 
 Types embedding_outputs(const Operation& operation) {
     const TensorType& weight = tensor(operation, "weight");
-    if (rank(weight) != 2) refuse(operation, "the weight is no matrix");
+    if (rank(weight) != 2) refuse(operation, "the weight is not a matrix");
     Sizes sizes = tensor(operation, "indices").sizes;
     sizes.push_back(weight.sizes[1]);
     return {make(weight.dtype, std::move(sizes))};

@@ -85,7 +85,7 @@ Types columns(const Operation& operation) {
 Types diagonal_blocks(const Operation& operation) {
     Sizes sizes{0, 0};
     for (const TensorType* one : parts(operation)) {
-        if (rank(*one) > 2) refuse(operation, "a block is no matrix");
+        if (rank(*one) > 2) refuse(operation, "a block is not a matrix");
         sizes[0] = added(sizes[0], rank(*one) == 2 ? one->sizes[0] : 1);
         sizes[1] = added(sizes[1], rank(*one) == 0 ? 1 : one->sizes.back());
     }
@@ -97,7 +97,7 @@ Types choices(const Operation& operation) {
     const auto all = parts(operation);
     std::int64_t count = 1;
     for (const TensorType* one : all) {
-        if (rank(*one) != 1) refuse(operation, "an operand is no vector");
+        if (rank(*one) != 1) refuse(operation, "an operand is not a vector");
         count = checked(operation, count, one->sizes[0]);
     }
     const Dtype dtype = all.front()->dtype;

@@ -229,7 +229,7 @@ Types mesh_outputs(const Operation& operation) {
     if (exchanged) std::swap(place[0], place[1]);
     Sizes sizes(all.size());
     for (std::size_t i = 0; i < all.size(); ++i) {
-        if (rank(*all[i]) > 1) refuse(operation, "an operand is no vector");
+        if (rank(*all[i]) > 1) refuse(operation, "an operand is not a vector");
         sizes[place[i]] = element_count(*all[i]);
     }
     product(operation, sizes);

@@ -38,7 +38,7 @@ Product read_linear(const Operation& operation) {
     const TensorType& weight = tensor(operation, "weight");
     Sizes turned = weight.sizes;
     if (turned.size() == 2) std::swap(turned[0], turned[1]);
-    if (turned.empty() || turned.size() > 2) refuse(operation, "the weight is no matrix");
+    if (turned.empty() || turned.size() > 2) refuse(operation, "the weight is not a matrix");
     Sizes output = matmul_sizes(operation, input.sizes, turned);
     return {input, weight, optional_tensor(operation, "bias"), std::move(output), input.sizes.back()};
 }
@@ -69,10 +69,10 @@ Product read_scaled(const Operation& operation) {
         return type.dtype == Dtype::f8e4m3fn || type.dtype == Dtype::f8e5m2;
     };
     if (!is_narrow(left) || !is_narrow(right)) refuse(operation, "the operands are not of eight bits");
-    if (rank(left) != 2 || rank(right) != 2) refuse(operation, "the operands are no matrices");
+    if (rank(left) != 2 || rank(right) != 2) refuse(operation, "the operands are not matrices");
     Sizes output = matmul_sizes(operation, left.sizes, right.sizes);
     if (right.sizes[0] % 16 != 0 || right.sizes[1] % 16 != 0)
-        refuse(operation, "the sizes of mat2 are no multiples of 16");
+        refuse(operation, "the sizes of mat2 are not multiples of 16");
     if (!output.empty() && product(operation, output) > 0 && right.sizes[0] > 0) {
         if (strides_of(left)[1] != 1) refuse(operation, "self does not lie row by row");
         if (strides_of(right)[0] != 1) refuse(operation, "mat2 does not lie column by column");
@@ -95,7 +95,7 @@ Product read_scaled(const Operation& operation) {
 Product read_summed(const Operation& operation) {
     const TensorType& left = tensor(operation, "batch1");
     const TensorType& right = tensor(operation, "batch2");
-    if (rank(left) != 3 || rank(right) != 3) refuse(operation, "the operands are no batches of matrices");
+    if (rank(left) != 3 || rank(right) != 3) refuse(operation, "the operands are not batches of matrices");
     Sizes output = matmul_sizes(operation, left.sizes, right.sizes);
     output.erase(output.begin());
     return {left, right, &tensor(operation, "self"), std::move(output),

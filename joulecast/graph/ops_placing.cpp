@@ -270,7 +270,7 @@ Types renormed_outputs(const Operation& operation) {
 
 Counts renormed(const Operation& operation) {
     const TensorType& self = first(operation);
-    if (rank(self) != 2) refuse(operation, "the table is no matrix");
+    if (rank(self) != 2) refuse(operation, "the table is not a matrix");
     const std::int64_t row = checked(operation, self.sizes[1], element_bytes(self.dtype));
     const std::int64_t rows = checked(operation, element_count(tensor(operation, "indices")), row);
     const std::int64_t copied_table = operation.target == "aten::embedding_renorm_" ? 0 : byte_count(self);

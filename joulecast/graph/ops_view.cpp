@@ -17,7 +17,7 @@ Types permute_outputs(const Operation& operation) {
     std::vector<std::size_t> sorted = from;
     std::sort(sorted.begin(), sorted.end());
     const bool repeated = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
-    if (from.size() != rank(self) || repeated) refuse(operation, "dims is no permutation");
+    if (from.size() != rank(self) || repeated) refuse(operation, "dims is not a permutation");
     return {permuted(self, from)};
 }
 
@@ -159,7 +159,7 @@ Types view_dtype_outputs(const Operation& operation) {
     if (!is_contiguous(self)) refuse(operation, "only a contiguous tensor is seen as elements of another size");
     Sizes sizes = self.sizes;
     const std::int64_t length = checked(operation, sizes.back(), from);
-    if (length % to != 0) refuse(operation, "the last dimension is no multiple of the new element");
+    if (length % to != 0) refuse(operation, "the last dimension is not a multiple of the new element");
     sizes.back() = length / to;
     return {make(*dtype, std::move(sizes))};
 }

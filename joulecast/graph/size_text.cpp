@@ -254,7 +254,7 @@ ShapedType parse_type(std::string_view text, const SymbolValues& values) {
     const auto& arguments = shaped.operation.arguments;
     const auto* type = arguments.size() == 1 ? std::get_if<TensorType>(&arguments[0].value) : nullptr;
     if (type == nullptr)
-        throw FormatError("\"" + std::string(text.substr(0, 80)) + "\" is no tensor type such as f32[8,64]");
+        throw FormatError("\"" + std::string(text.substr(0, 80)) + "\" is not a tensor type such as f32[8,64]");
     ShapedType result{*type, {}, {}};
     for (const SymbolicSize& size : shaped.symbolic) {
         if (size.place == Place::input_stride) {

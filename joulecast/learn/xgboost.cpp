@@ -264,7 +264,7 @@ BoostedTrees from_xgboost(std::span<const std::byte> ubj) {
         for (const json& tree : learner.at("gradient_booster").at("model").at("trees"))
             TreeReader(tree).append_to(model.forest);
     } catch (const json::exception& failure) {
-        throw FormatError(std::string("this is no XGBoost model of trees: ") + failure.what());
+        throw FormatError(std::string("this is not an XGBoost model of trees: ") + failure.what());
     }
     return model;
 }

@@ -64,7 +64,7 @@ class Follower {
 
   private:
     bool count(const MeterReading& reading) {
-        if (!std::isfinite(reading.energy_j)) throw MeterLost(lost("tells no energy"));
+        if (!std::isfinite(reading.energy_j)) throw MeterLost(lost("reports no energy"));
         const bool renewed = reading.energy_j != energy_j_;
         if (started_ && reading.energy_j < energy_j_) throw MeterLost(lost("counts backwards"));
         started_ = true;
@@ -72,7 +72,7 @@ class Follower {
         return renewed;
     }
     bool integrate(const MeterReading& reading, double time_s) {
-        if (!std::isfinite(reading.power_w)) throw MeterLost(lost("tells no power"));
+        if (!std::isfinite(reading.power_w)) throw MeterLost(lost("reports no power"));
         if (started_) energy_j_ += 0.5 * (reading.power_w + power_w_) * std::max(0.0, time_s - time_s_);
         const bool renewed = reading.power_w != power_w_ || time_s - renewed_at_s_ >= period_s_;
         started_ = true;

@@ -92,7 +92,7 @@ TraceEnergy of_power(std::span<const MeterReading> readings, double start_s, dou
     TraceEnergy result;
     std::vector<PowerSample> samples = power_samples(readings, false);
     if (samples.empty()) {
-        result.missing_reason = "the meter told no power";
+        result.missing_reason = "the meter reported no power";
         return result;
     }
     const double gap_s = longest_distance(samples);
@@ -109,8 +109,8 @@ TraceEnergy of_power(std::span<const MeterReading> readings, double start_s, dou
     }
     const double share = known_s / (end_s - start_s);
     if (!(share >= least_known_share)) {
-        result.missing_reason =
-            "the meter told its power during only " + seconds_text(known_s) + " of " + seconds_text(end_s - start_s);
+        result.missing_reason = "the meter reported its power during only " + seconds_text(known_s) + " of " +
+                                seconds_text(end_s - start_s);
         return result;
     }
     // What dropped out, a tenth at most, is taken to be like the rest.

@@ -27,7 +27,7 @@ std::string supported_range(const std::vector<unsigned>& ascending) {
 }
 
 std::string not_listed(const NvmlGpu& gpu, const std::string& which, unsigned mhz, std::vector<unsigned> supported) {
-    if (supported.empty()) return gpu.label() + " does not tell which " + which + " clocks it supports";
+    if (supported.empty()) return gpu.label() + " does not report which " + which + " clocks it supports";
     std::sort(supported.begin(), supported.end());
     if (std::binary_search(supported.begin(), supported.end(), mhz)) return "";
     return gpu.label() + " does not support a " + which + " clock of " + std::to_string(mhz) + " MHz (" +
@@ -96,7 +96,7 @@ std::string why_not_supported(const NvmlGpu& gpu, const ClockRequest& request) {
     if (request.power_limit_mw) {
         const double watts = *request.power_limit_mw * 1e-3;
         const NvmlRange allowed = gpu.power_limits_w();
-        if (std::isnan(allowed.lowest)) return gpu.label() + " does not tell which power limits it allows";
+        if (std::isnan(allowed.lowest)) return gpu.label() + " does not report which power limits it allows";
         if (watts < allowed.lowest || watts > allowed.highest) {
             return gpu.label() + " does not allow a power limit of " + digits(watts) + " W (" + digits(allowed.lowest) +
                    " to " + digits(allowed.highest) + " W)";

@@ -257,7 +257,7 @@ ClockRecord ClockLease::planned(const ClockRequest& request) const {
     next.memory_locked |= request.memory_mhz.has_value();
     if (request.power_limit_mw) {
         if (!next.power_limit_before_mw) next.power_limit_before_mw = milliwatts(gpu_.power_limit_w());
-        if (!next.power_limit_before_mw) throw Error(gpu_.label() + " does not tell its power limit");
+        if (!next.power_limit_before_mw) throw Error(gpu_.label() + " does not report its power limit");
         next.power_limit_next_mw = request.power_limit_mw;
     }
     return next;

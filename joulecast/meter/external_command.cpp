@@ -29,7 +29,7 @@ std::string excerpt(std::string_view line) {
 
 [[noreturn]] void refuse(std::string_view line) {
     throw FormatError("\"" + excerpt(line) +
-                      "\" is no reading. A line must be \"watts W\", \"joules J\" or a number of "
+                      "\" is not a reading. A line must be \"watts W\", \"joules J\" or a number of "
                       "watts, and may have \"time SECONDS\"");
 }
 
@@ -90,7 +90,7 @@ class ExternalMeter final : public Meter {
         try {
             line = parse_meter_line(text);
         } catch (const FormatError& error) {
-            throw MeterLost(std::string("the meter command says what is not understood: ") + error.what());
+            throw MeterLost(std::string("cannot read the line of the meter command: ") + error.what());
         }
         if (!line) return;
         if (spoke_) check_against_the_last(*line);
@@ -103,10 +103,10 @@ class ExternalMeter final : public Meter {
     void check_against_the_last(const MeterLine& line) const {
         if (std::isnan(line.energy_j) != std::isnan(last_.energy_j) ||
             std::isnan(line.time_s) != std::isnan(last_.time_s)) {
-            throw MeterLost("the meter command changes what it tells from line to line");
+            throw MeterLost("the meter command changes the form of its lines");
         }
-        if (line.energy_j < last_.energy_j) throw MeterLost("the joules that the meter command tells fall");
-        if (line.time_s < last_.time_s) throw MeterLost("the time that the meter command tells goes back");
+        if (line.energy_j < last_.energy_j) throw MeterLost("the joules of the meter command decrease");
+        if (line.time_s < last_.time_s) throw MeterLost("the time of the meter command goes backwards");
     }
 
     LineStream stream_;

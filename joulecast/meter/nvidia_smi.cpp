@@ -60,7 +60,7 @@ class NvidiaSmiMeter final : public Meter {
     void take(const std::string& line) {
         const auto sample = lines_.take(line);
         if (!sample) return;
-        if (std::isnan(sample->power_w)) throw MeterLost("nvidia-smi does not tell this card's power: " + line);
+        if (std::isnan(sample->power_w)) throw MeterLost("nvidia-smi does not report this card's power: " + line);
         power_w_ = sample->power_w;
     }
 
@@ -80,7 +80,8 @@ bool is_gpu_id(const std::string& text) {
 }  // namespace
 
 FoundMeter open_nvidia_smi(const std::string& gpu, const std::string& program, TimeSource now_s) {
-    if (!is_gpu_id(gpu)) return {nullptr, "\"" + gpu.substr(0, 100) + "\" is no index, UUID or PCI address of a GPU"};
+    if (!is_gpu_id(gpu))
+        return {nullptr, "\"" + gpu.substr(0, 100) + "\" is not an index, UUID or PCI address of a GPU"};
     if (!now_s) now_s = steady_seconds;
     std::string reason;
     for (const char* column : {"power.draw.instant", "power.draw"}) {

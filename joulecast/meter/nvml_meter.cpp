@@ -81,7 +81,7 @@ FoundMeter open_nvml_power(const NvmlGpu& gpu, TimeSource now_s) {
     if (instant.known() && instant.value > 0) return made(gpu, instant_power, "nvml-instant-power", std::move(now_s));
     const NvmlReading usage = gpu.power_usage_w();
     if (usage.known() && usage.value > 0) return made(gpu, power_usage, "nvml-power-usage", std::move(now_s));
-    return {nullptr, gpu.label() + " does not tell its power: " +
+    return {nullptr, gpu.label() + " does not report its power: " +
                          (usage.known() ? std::string("it stays at zero") : describe(usage.code))};
 }
 
@@ -91,7 +91,7 @@ FoundMeter open_nvml_meter(const NvmlGpu& gpu, TimeSource now_s) {
     FoundMeter power = open_nvml_power(gpu, std::move(now_s));
     if (power.meter) return power;
     return {nullptr, energy.missing_reason + "; " + power.missing_reason +
-                         ". Time and memory are measured all the same; --meter names another source"};
+                         ". Time and memory are still measured; --meter names another source"};
 }
 
 }  // namespace joulecast

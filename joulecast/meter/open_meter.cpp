@@ -39,7 +39,7 @@ FoundMeter open_on_gpu(const MeterRequest& request, const std::string& argument,
     if (!nvml) return {nullptr, reason};
     const std::string id = argument.empty() ? request.gpu : argument;
     const auto gpu = nvml->gpu(id);
-    if (!gpu) return {nullptr, "NVML knows no GPU " + id + " that answers; nvidia-smi -L lists them"};
+    if (!gpu) return {nullptr, "NVML finds no GPU " + id + "; nvidia-smi -L lists them"};
     return open(*gpu, request.now_s);
 }
 
@@ -122,7 +122,7 @@ FoundMeter open_auto(const MeterRequest& request, const std::string& /*argument*
     }
     nothing.missing_reason +=
         ". A wall meter can be read with --meter command:CMD; time and "
-        "memory are measured all the same";
+        "memory are still measured";
     return nothing;
 }
 

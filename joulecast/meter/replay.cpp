@@ -102,7 +102,8 @@ class TraceReader {
         double value = 0.0;
         const char* end = text.data() + text.size();
         const auto result = std::from_chars(text.data(), end, value);
-        if (result.ec != std::errc{} || result.ptr != end || !(std::abs(value) < largest)) fail("a field is no number");
+        if (result.ec != std::errc{} || result.ptr != end || !(std::abs(value) < largest))
+            fail("a field is not a number");
         return value;
     }
 

@@ -37,7 +37,7 @@ double clock_of(const Device& cpu) {
     for (const double clock : {cpu.boost_clock_mhz, cpu.max_clock_mhz, cpu.base_clock_mhz}) {
         if (clock > 0) return clock;
     }
-    throw Error("nothing tells how fast " + cpu.id + " issues calls: its data sheet has no clock (boost_clock_mhz).");
+    throw Error("cannot estimate how fast " + cpu.id + " issues calls: its data sheet has no clock (boost_clock_mhz).");
 }
 
 /// Work per microsecond, and whether the architecture is known.

@@ -59,7 +59,7 @@ std::size_t ByteReader::count(std::size_t item_bytes) {
 }
 
 void ByteReader::fail(const std::string& why) const {
-    throw FormatError(what_ + " is damaged: " + why + ". Get the file again, or train the predictor anew.");
+    throw FormatError(what_ + " is damaged: " + why + ". Get the file again, or train the predictor again.");
 }
 
 std::uint32_t crc32(std::span<const std::byte> bytes) {

@@ -151,26 +151,26 @@ std::string why_no_clocks(const DeviceModel& device) {
     const std::string method = description(device.published->method);
     if (device.published->method == PublishedMethod::thesis)
         return "this predictor of the method " + method + " was trained at one clock";
-    return "the method " + method + " knows no clocks";
+    return "the method " + method + " has no clocks";
 }
 
 void check_limit(const DeviceModel& device, const OperatingPoint& asked) {
     if (!device.published || !(asked.power_limit_w > 0)) return;
     throw UsageError("the method " + description(device.published->method) +
-                     " knows no power limits. Leave power limits out.");
+                     " has no power limits. Leave out power limits.");
 }
 
 ClockParameters clock_parameters(const DeviceModel& device) {
     if (device.clocks) return *device.clocks;
     if (const std::string why = why_no_clocks(device); device.published && !why.empty())
-        throw UsageError("nothing is known of " + device.device.id + " at other clocks: " + why +
-                         ". Leave clocks and power limits out.");
+        throw UsageError("cannot forecast " + device.device.id + " at other clocks: " + why +
+                         ". Leave out clocks and power limits.");
     const std::string missing = missing_for_clocks(device.device);
     if (!missing.empty())
-        throw UsageError("nothing is known of " + device.device.id + " at other clocks: " +
-                         (device.device.kind == Device::Kind::cpu ? std::string("clock models are of GPUs")
+        throw UsageError("cannot forecast " + device.device.id + " at other clocks: " +
+                         (device.device.kind == Device::Kind::cpu ? std::string("only GPUs have a clock model")
                                                                   : "its data sheet lacks " + missing) +
-                         ". Leave clocks and power limits out.");
+                         ". Leave out clocks and power limits.");
     ClockParameters parameters = default_clock_parameters(device.device);
     const double idle = power_facts_of(device).idle_w;
     const ClockPlace place = place_in(device.point, parameters);

@@ -144,7 +144,7 @@ void set_memory(NetworkForecast& forecast, const DeviceModel& device, std::optio
     forecast.cost.peak_memory = memory_estimate(plan, device.memory_half_width);
     if (!plan) {
         forecast.memory_missing_reason =
-            "a bag of operations has no edges, so nobody knows which tensors live together";
+            "a list of operations without edges does not say which tensors exist at the same time";
         return;
     }
     forecast.resident_bytes = plan->resident_bytes;
@@ -324,8 +324,8 @@ NetworkTimeline forecast_timeline(const Graph& graph, const std::string& precisi
                                   std::optional<Host> host, const TrainingSetup& training) {
     if (!graph.has_edges)
         throw Error(graph.name +
-                    " is a bag of operations: nobody knows in which order they are called, so it has no "
-                    "timeline. Take a graph with edges (joulecast help exporting)");
+                    " is a list of operations without edges: their order is unknown, so it has no "
+                    "timeline. Use a graph with edges (joulecast help exporting)");
     ComposedNetwork composed = compose_network(graph, {precision, host, training}, known);
     std::vector<TimedCall> calls = timed_calls(composed);
     return {std::move(composed.forecast), std::move(calls)};

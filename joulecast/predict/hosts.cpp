@@ -84,10 +84,10 @@ Estimate<Unit> moved(const Estimate<Unit>& estimate, double added, double spread
 std::optional<std::string> refusal(Host host, const Device& device, Host measured) {
     if (host == measured) return std::nullopt;
     if (host == Host::graph && device.kind != Device::Kind::gpu)
-        return "host graph: graphs are captured on CUDA GPUs only, and " + device.id +
-               " is a CPU. Ask for --host python or --host cpp";
+        return "host graph needs a CUDA GPU, and " + device.id + " is a CPU. Use --host python or --host cpp";
     if (host == Host::compiled)
-        return "host compiled: compilers fuse operations, so other kernels run than those that were measured. Ask for "
+        return "host compiled cannot be forecast: compilers fuse operations, so other kernels run than were measured. "
+               "Use "
                "--host python, cpp or graph";
     return std::nullopt;
 }
@@ -118,10 +118,11 @@ NetworkParts with_extra(NetworkParts parts, double seconds_per_call, const Devic
 }
 
 void issue_from(DeviceModel& device, const Device& cpu) {
-    if (!is_gpu(device)) throw Error(device.device.id + " is a CPU, which issues its own calls: no other one does.");
+    if (!is_gpu(device)) throw Error(device.device.id + " is a CPU and issues its own calls. Leave out --host-cpu.");
     if (device.published)
-        throw Error("the method " + description(device.published->method) + " knows no CPU that issues the calls.");
-    if (cpu.kind != Device::Kind::cpu) throw Error(cpu.id + " is no CPU, and issues no calls.");
+        throw Error("the method " + description(device.published->method) +
+                    " does not model the host CPU. Leave out --host-cpu.");
+    if (cpu.kind != Device::Kind::cpu) throw Error(cpu.id + " is not a CPU.");
     const std::optional<Device> measured_from = sheet_within(device.point.host_cpu);
     device.issuer = Issuer{cpu.id, issue_pace(cpu, measured_from ? &*measured_from : nullptr)};
 }

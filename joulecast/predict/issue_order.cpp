@@ -79,7 +79,7 @@ class Ordering {
         if (needs_parameters && parameters.empty())
             throw Error("nothing in " + graph.name + " is trained: " +
                         (graph.has_edges ? "no gradient flows to a parameter"
-                                         : "a bag of operations does not tell its parameters") +
+                                         : "a list of operations without edges does not name its parameters") +
                         ". Leave out --optimizer and --accumulate");
         repeat(parameters);
         add_update(update_calls(parameters, training, device));
@@ -90,8 +90,8 @@ class Ordering {
   private:
     void refuse_training() const {
         if (training_.optimizer != Optimizer::none || training_.accumulation > 1 || training_.checkpointing)
-            throw Error("an optimizer, accumulated gradients and checkpointing belong to training; " + graph_.name +
-                        " is asked for in inference. Ask for --mode training");
+            throw Error("an optimizer, gradient accumulation and checkpointing need training, but " + graph_.name +
+                        " is forecast for inference. Add --mode training");
     }
 
     void add_nodes() {

@@ -263,7 +263,7 @@ void take_section(Predictor& predictor, const JcpSection& section, ByteReader& i
     } else if (tag == "ENGI") {
         std::string& engine = current(predictor, in).point.engine;
         engine = in.text();
-        if (!is_engine(engine)) in.fail("its engine is no name of one");
+        if (!is_engine(engine)) in.fail("its engine is not a name of one");
     } else if (tag == "SHEE") {
         take_sheet(in, current(predictor, in).device);
     } else if (tag == "LAWS") {

@@ -29,7 +29,7 @@ double positive(std::string_view text, std::string_view option) {
     const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
     if (read.ec != std::errc() || read.ptr != text.data() + text.size() || !std::isfinite(value) || value <= 0)
         throw UsageError(std::string(option) + ": '" + std::string(text.substr(0, 40)) +
-                         "' is no number above zero. Give numbers or from:to:step, with commas between");
+                         "' is not a number above zero. Give numbers or from:to:step, with commas between");
     return value;
 }
 
@@ -49,7 +49,7 @@ std::vector<double> numbers(std::string_view text, std::string_view option, std:
             continue;
         }
         if (bounds.size() != 3)
-            throw UsageError(std::string(option) + ": '" + std::string(part) + "' is no range from:to:step");
+            throw UsageError(std::string(option) + ": '" + std::string(part) + "' is not a range from:to:step");
         const double from = positive(bounds[0], option), to = positive(bounds[1], option);
         const double step = positive(bounds[2], option);
         if (to < from) throw UsageError(std::string(option) + ": '" + std::string(part) + "' ends before it starts");
@@ -76,7 +76,7 @@ double available(double wanted, const ClockWish& wish, const protocol::Capabilit
 
 std::vector<double> clocks(const ClockWish& wish, const protocol::Capabilities& worker) {
     if (wish.all && worker.sm_clocks_mhz.empty())
-        throw Error("the worker does not tell which clocks " + worker.device.id +
+        throw Error("the worker does not report which clocks " + worker.device.id +
                     " has. Name them: --clocks 900,1200 or 600:1440:120.");
     std::vector<double> list;
     for (const double wanted : wish.all ? worker.sm_clocks_mhz : wish.sm_clocks_mhz) {

@@ -148,7 +148,7 @@ void add_setting(std::map<std::string, std::vector<std::int64_t>>& set, const st
         if (read.ec == std::errc() && read.ptr == one.data() + one.size()) values.push_back(value);
     }
     if (symbol.empty() || values.empty() || values.size() != texts.size())
-        throw UsageError("'" + text + "' is no setting of a symbol, as in batch=1,8,32");
+        throw UsageError("'" + text + "' is not a setting of a symbol, as in batch=1,8,32");
     std::ranges::sort(values);
     values.erase(std::unique(values.begin(), values.end()), values.end());
     if (!set.emplace(symbol, std::move(values)).second) throw UsageError("symbol " + symbol + " is set twice");
@@ -179,7 +179,7 @@ std::int64_t parse_augment(const std::string& text) {
     const char* const end = text.data() + text.size();
     const auto read = std::from_chars(text.data(), end, count);
     if (read.ec != std::errc() || read.ptr != end || count < 0 || count > most)
-        throw UsageError("'" + text + "' is no number of variants from 0 to " + std::to_string(most));
+        throw UsageError("'" + text + "' is not a number of variants from 0 to " + std::to_string(most));
     return count;
 }
 
@@ -190,7 +190,7 @@ double parse_duration(const std::string& text) {
     const std::string_view unit(read.ptr, static_cast<std::size_t>(end - read.ptr));
     const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
     if (read.ec != std::errc() || !(value > 0) || !std::isfinite(value) || factor == 0)
-        throw UsageError("'" + text + "' is no duration, as in 150s, 10m or 2h");
+        throw UsageError("'" + text + "' is not a duration, as in 150s, 10m or 2h");
     return value * factor;
 }
 
@@ -220,7 +220,7 @@ ProfileRequest read_plan(std::istream& input, const std::string& name) {
         line = trimmed(line.substr(0, line.find('#')));
         if (line.empty()) continue;
         const std::size_t equals = line.find('=');
-        if (equals == std::string::npos) fail("'" + line + "' is no line of the form setting = value");
+        if (equals == std::string::npos) fail("'" + line + "' is not a line of the form setting = value");
         const std::string key = trimmed(line.substr(0, equals));
         // models, operation and set may be spread over several lines.
         if (key != "models" && key != "operation" && key != "set" && !seen.insert(key).second)

@@ -64,9 +64,9 @@ void Session::renew() {
     const Device device = with_known_figures(worker.device);
     for (const Device& stored : dataset_.devices())
         if (const std::string changed = stored.id == device.id ? changed_figures(stored, device) : ""; !changed.empty())
-            progress_.note(device.id + " is not as it is stored: " + changed +
-                           ". What is stored and what comes now will be learned as of one device. Where they are two, "
-                           "measure this one into another database.");
+            progress_.note(device.id + " differs from the database: " + changed +
+                           ". Both will be learned as one device. If this is another machine, measure it into another "
+                           "database.");
     dataset_.insert(device);
     provenance_ = worker.provenance;
     provenance_.started = utc_time_stamp(utc_now_s());
@@ -93,7 +93,7 @@ void Session::prepare() {
                        (std::isnan(prepared->temperature_c)
                             ? std::string()
                             : " (" + std::to_string(std::lround(prepared->temperature_c)) + " C)") +
-                       "; measuring all the same");
+                       "; measuring anyway");
 }
 
 /// A worker that runs, at the point; one that was started again prepares again.
@@ -106,8 +106,8 @@ void Session::be_ready() {
 
 void Session::count_loss(const std::string& why) {
     if (++losses_ < most_losses) return;
-    throw Error("the worker was lost " + std::to_string(losses_) + " times in a row, the last time like this: " + why +
-                ". All results so far are kept; when the worker and the line to it are well again, the same command "
+    throw Error("the worker was lost " + std::to_string(losses_) + " times in a row. The last time: " + why +
+                ". All results so far are kept. When the worker and the connection work again, the same command "
                 "goes on from there.");
 }
 

@@ -33,8 +33,8 @@ SweepResult SweepRun::run() {
     started_s_ = settings_.now_s();
     if (const auto rows = dataset_.rows_without_clock(settings_.point.device); rows > 0)
         progress_.note(std::to_string(rows) + " stored measurements of " + settings_.point.device +
-                       " do not tell their clock, others do: they count as measured at any clock that is asked for "
-                       "as it is. joulecast info tells whose they are.");
+                       " have no clock, others have one. With --clocks current they count as measured at any clock. "
+                       "joulecast info shows where they are from.");
     networks_left_s_ = plan_.networks_cost_s();
     rough_ = plan_.rough;
     for (const OperationRow& row : dataset_.operations(settings_.point.device))
@@ -182,10 +182,10 @@ void SweepRun::look_at_clocks(const Planned& planned) {
     const FoundClocks now = found_clocks(answer);
     const bool limit_is_ours = !std::isnan(planned.point.power_limit_w);
     if (!limit_is_ours && !same_found_clock(now.sm_clock_mhz, planned_at.sm_clock_mhz))
-        progress_.note("the device is let run at " + std::to_string(std::lround(now.sm_clock_mhz)) + " MHz now, not " +
+        progress_.note("the device now runs at " + std::to_string(std::lround(now.sm_clock_mhz)) + " MHz, not " +
                        std::to_string(std::lround(planned_at.sm_clock_mhz)) +
-                       " as when this was planned: another program sets its clock. What is measured is stored with "
-                       "the clock that is read; the same command measures what is missing at it.");
+                       " MHz as planned: another program sets its clock. Rows are stored with the clock that was read. "
+                       "Run the same command again to measure what is missing at this clock.");
 }
 
 Measurement SweepRun::ask(const PlannedOperation& planned) {

@@ -31,7 +31,7 @@ void SweepRun::repeat_reference() {
     if (!is_timed(answer.outcome)) {
         if (result_.references == 0 && !reference_missing_)
             progress_.note("the worker cannot measure the reference operation: " + answer.message +
-                           ". How far repeats lie apart stays unknown.");
+                           ". The spread between repeats stays unknown.");
         reference_missing_ = true;
         return watch_.skip(settings_.now_s());
     }
@@ -55,8 +55,8 @@ void SweepRun::compare_with_earlier_sessions(const ReferenceRow& now) {
     if (std::isnan(ratio) || (ratio < other_machine_ratio && ratio > 1 / other_machine_ratio)) return;
     progress_.note("the reference operation takes " + percent(ratio - 1) + " time than in earlier sessions on " +
                    device +
-                   ". Where that is another machine of the same name, measure it into another database: rows of "
-                   "both will be learned as of one.");
+                   ". If this is another machine of the same name, measure it into another database: the rows of both "
+                   "would be learned as one device.");
 }
 
 void SweepRun::repeat_drawn() {
@@ -98,18 +98,18 @@ void SweepRun::doubt(ReferenceWatch::Verdict verdict) {
     const std::string excess = percent(watch_.excess());
     if (settings_.budget_s && settings_.pace_interval_s) {
         if (!alarmed_)
-            progress_.note("the machine's pace changes: the reference operation takes " + excess +
-                           " time than at the start. Times are put to one pace when they are read.");
+            progress_.note("the machine's speed changes: the reference operation takes " + excess +
+                           " time than at the start. Times are corrected for this when they are read.");
         alarmed_ = true;
         return;
     }
     if (!alarmed_)
         progress_.note("the machine drifts: the reference operation takes " + excess +
-                       " time than at the start. What was measured meanwhile is marked, and measured once more at "
-                       "the end if there is time.");
+                       " time than at the start. The rows since then are marked, and measured again at the end "
+                       "if there is time.");
     alarmed_ = true;
     if (verdict == ReferenceWatch::Verdict::settled)
-        progress_.note("the machine stays at the new pace: the reference operation takes " + excess +
+        progress_.note("the machine keeps its new speed: the reference operation takes " + excess +
                        " time than at the start.");
     for (Doubtful& one : since_good_) {
         one.why = "the reference operation took " + excess + " time than at the start";

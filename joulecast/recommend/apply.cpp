@@ -83,15 +83,15 @@ Application how_to_apply(const Candidate& candidate, const Device& device) {
     const OperatingPoint& asked = candidate.asked;
     const bool sets =
         candidate.sets_clock() || std::isfinite(asked.memory_clock_mhz) || std::isfinite(asked.power_limit_w);
-    if (!sets || candidate.is_default) return {"", "", "nothing to set: that is how the device comes"};
+    if (!sets || candidate.is_default) return {"", "", "nothing to set: these are the default settings"};
     const bool nvidia = device.vendor == "nvidia", amd = device.vendor == "amd" && device.kind == Device::Kind::gpu;
-    if (!nvidia && !amd) return {"", "", "joulecast knows no command that sets the clock of " + device.display_name};
+    if (!nvidia && !amd) return {"", "", "joulecast has no command to set the clock of " + device.display_name};
     if (nvidia && is_before_volta(device) && std::isnan(asked.memory_clock_mhz) && std::isnan(device.memory_clock_mhz))
         return {"", "",
-                "application clocks go with a memory clock, which the data sheet does not tell: see nvidia-smi -q -d "
+                "application clocks need a memory clock, which the data sheet does not have: see nvidia-smi -q -d "
                 "SUPPORTED_CLOCKS"};
     const Commands all = nvidia ? of_nvidia(candidate, device) : of_amd(candidate);
-    return {chained(all.set), chained(all.back), "0 is the number of the device there"};
+    return {chained(all.set), chained(all.back), "0: the index of the GPU"};
 }
 
 }  // namespace joulecast

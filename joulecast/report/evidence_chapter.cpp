@@ -47,9 +47,10 @@ void add_texts(Chapter& chapter, const std::vector<ReportedForecast>& forecasts)
         say(forecast.note, Paragraph::Kind::note);
         if (n.host_evidence != Evidence::measured)
             say("Host " + std::string(name(n.point.host)) + " on " + forecast.device.display_name + ": " +
-                    (n.host_networks > 0 ? "what it adds was fitted to " + std::to_string(n.host_networks) +
-                                               " networks measured from it."
-                                         : std::string("what it adds is carried over from other machines.")),
+                    (n.host_networks > 0
+                         ? "what it adds was fitted to " + std::to_string(n.host_networks) +
+                               " networks measured from it."
+                         : std::string("its overhead was not measured here; the value is from other machines.")),
                 Paragraph::Kind::note);
         if (n.unknown_nodes == 0) continue;
         std::string unknown;

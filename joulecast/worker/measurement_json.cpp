@@ -125,7 +125,7 @@ Conditions conditions_from(const Fields& measurement) {
 std::vector<double> numbers_from(const Fields& fields, const char* key) {
     std::vector<double> numbers;
     for (const Json& item : fields.list(key)) {
-        if (!item.is_number()) fields.fault(key, "has an item that is no number");
+        if (!item.is_number()) fields.fault(key, "has an item that is not a number");
         numbers.push_back(item.get<double>());
     }
     return numbers;
@@ -134,7 +134,7 @@ std::vector<double> numbers_from(const Fields& fields, const char* key) {
 std::vector<std::string> words_from(const Fields& fields, const char* key) {
     std::vector<std::string> words;
     for (const Json& item : fields.list(key)) {
-        if (!item.is_string()) fields.fault(key, "has an item that is no text");
+        if (!item.is_string()) fields.fault(key, "has an item that is not a string");
         words.push_back(item.get<std::string>());
     }
     return words;
@@ -194,7 +194,8 @@ Device device_from(const Fields& fields) {
 
 std::string engine_from(const Fields& fields, const std::string& otherwise) {
     const std::string engine = fields.text_or("engine", otherwise);
-    if (!is_engine(engine)) fields.fault("engine", "is no name of at most 40 of a-z, 0-9, '.', '_' and '-'");
+    if (!is_engine(engine))
+        fields.fault("engine", "is not a name of at most 40 characters of a-z, 0-9, '.', '_' and '-'");
     return engine;
 }
 
@@ -405,12 +406,12 @@ Capabilities capabilities_from(const Fields& fields) {
     capabilities.device_names = words_from(fields, "device_names");
     for (const std::string& word : words_from(fields, "dtypes")) {
         const auto dtype = parse_dtype(word);
-        if (!dtype) fields.fault("dtypes", "has \"" + word.substr(0, 80) + "\", which is no dtype");
+        if (!dtype) fields.fault("dtypes", "has \"" + word.substr(0, 80) + "\", which is not a dtype");
         capabilities.dtypes.push_back(*dtype);
     }
     for (const std::string& word : words_from(fields, "modes")) {
         const auto mode = parse_mode(word);
-        if (!mode) fields.fault("modes", "has \"" + word.substr(0, 80) + "\", which is no mode");
+        if (!mode) fields.fault("modes", "has \"" + word.substr(0, 80) + "\", which is not a mode");
         capabilities.modes.push_back(*mode);
     }
     capabilities.measures_graphs = fields.flag_or("measures_graphs", false);
@@ -419,7 +420,7 @@ Capabilities capabilities_from(const Fields& fields) {
     if (fields.find("hosts") != nullptr) capabilities.hosts.clear();
     for (const std::string& word : words_from(fields, "hosts")) {
         const auto host = parse_host(word);
-        if (!host) fields.fault("hosts", "has \"" + word.substr(0, 80) + "\", which is no host");
+        if (!host) fields.fault("hosts", "has \"" + word.substr(0, 80) + "\", which is not a host");
         capabilities.hosts.push_back(*host);
     }
     capabilities.boot_id = fields.text_or("boot_id", "");

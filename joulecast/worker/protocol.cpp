@@ -31,7 +31,7 @@ Json parse_line(std::string_view line) {
     try {
         return Json::parse(line, bounded);
     } catch (const Json::exception& error) {
-        throw FormatError("line is no JSON: " + std::string(error.what()).substr(0, 200));
+        throw FormatError("line is not JSON: " + std::string(error.what()).substr(0, 200));
     }
 }
 
@@ -157,7 +157,7 @@ TimedRuns timed_runs_from(const Fields& fields) {
     for (const Json& each : runs) {
         const Fields run(each, "runs");
         const Json& seconds = run.require("runtime_s");
-        if (!seconds.is_number() || !(seconds.get<double>() >= 0.0)) run.fault("runtime_s", "is no time");
+        if (!seconds.is_number() || !(seconds.get<double>() >= 0.0)) run.fault("runtime_s", "is not a time");
         run.require("calls");
         timed.runs.push_back({run.integer_or("calls", 0, 1, most_calls), seconds.get<double>()});
     }

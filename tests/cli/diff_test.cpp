@@ -45,7 +45,7 @@ TEST(Diff, TwoRunsIntoTwoDatabasesAgreeOrNot) {
     for (const char* of_networks : {" --device cpu", " --set batch=8", " --set-b batch=8", " --mode training"}) {
         const auto refused = run_joulecast("diff " + folder.file("a.db") + " " + folder.file("b.db") + of_networks);
         EXPECT_EQ(refused.status, 2) << of_networks;
-        EXPECT_THAT(refused.err, HasSubstr("about networks")) << of_networks;
+        EXPECT_THAT(refused.err, HasSubstr("are for networks")) << of_networks;
     }
 }
 

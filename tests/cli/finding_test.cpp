@@ -63,7 +63,7 @@ TEST(EnergyMeters, EveryMissingOneHasItsReasonAndOnlyEnergyIsLost) {
     const TemporaryFolder root;
     const Finding summary = meter_finding(root, "energy meter");
     EXPECT_EQ(summary.state, Finding::State::limited);
-    EXPECT_THAT(summary.what_to_do, HasSubstr("time and memory are measured all the same"));
+    EXPECT_THAT(summary.what_to_do, HasSubstr("time and memory are still measured"));
     for (const char* part : {"meter rapl", "meter hwmon", "meter nvml", "meter nvidia-smi"}) {
         const Finding finding = meter_finding(root, part);
         EXPECT_EQ(finding.state, Finding::State::missing) << part;

@@ -68,22 +68,24 @@ TEST(ForecastRequest, NamesTheKeyThatIsWrong) {
     EXPECT_THAT(refused(R"({"model":1})"), HasSubstr("\"model\": expected a text"));
     EXPECT_THAT(refused(R"({"model":"a","mode":"sleep"})"), HasSubstr("\"mode\": expected inference or training"));
     EXPECT_THAT(refused(R"({"model":"a","host":"me"})"), HasSubstr("\"host\""));
-    EXPECT_THAT(refused(R"({"model":"a","symbols":{"batch":1.5}})"), HasSubstr("\"batch\" is no integer"));
-    EXPECT_THAT(refused(R"({"model":"a","symbols":{"batch":18446744073709551615}})"), HasSubstr("no integer of 64"));
+    EXPECT_THAT(refused(R"({"model":"a","symbols":{"batch":1.5}})"), HasSubstr("\"batch\" is not a 64-bit integer"));
+    EXPECT_THAT(refused(R"({"model":"a","symbols":{"batch":18446744073709551615}})"),
+                HasSubstr("is not a 64-bit integer"));
     EXPECT_THAT(refused(R"({"model":"a","operations":1})"), HasSubstr("expected true or false"));
     EXPECT_THAT(refused(R"({"model":"a","optimizer":"lion"})"), HasSubstr("\"optimizer\": expected none, sgd"));
-    EXPECT_THAT(refused(R"({"model":"a","optimizer_form":"fused"})"), HasSubstr("name one with \"optimizer\""));
+    EXPECT_THAT(refused(R"({"model":"a","optimizer_form":"fused"})"),
+                HasSubstr("\"optimizer_form\" needs \"optimizer\""));
     EXPECT_THAT(refused(R"({"model":"a","accumulate":0})"), HasSubstr("\"accumulate\": expected a number of passes"));
     EXPECT_THAT(refused(R"({"model":"a","accumulate":18446744073709551615})"), HasSubstr("1 to 1024"));
     EXPECT_THAT(refused(R"({"model":"a","clock_mhz":-1})"), HasSubstr("\"clock_mhz\": expected a number above 0"));
     EXPECT_THAT(refused(R"({"model":"a","power_limit_w":"x"})"), HasSubstr("\"power_limit_w\""));
     EXPECT_THAT(refused(R"({"model":"a","id":{}})"), HasSubstr("\"id\""));
-    EXPECT_THAT(refused(R"({"model":"a","model":"b"})"), HasSubstr("\"model\" stands twice"));
+    EXPECT_THAT(refused(R"({"model":"a","model":"b"})"), HasSubstr("\"model\" is there twice"));
 }
 
 TEST(ForecastRequest, WantsAModelOrAGraphAndNotBoth) {
-    EXPECT_THAT(refused(R"({"id":1})"), HasSubstr("one of both"));
-    EXPECT_THAT(refused(R"({"model":"a","graph":{}})"), HasSubstr("one of both"));
+    EXPECT_THAT(refused(R"({"id":1})"), HasSubstr("one of them"));
+    EXPECT_THAT(refused(R"({"model":"a","graph":{}})"), HasSubstr("one of them"));
 }
 
 TEST(ForecastRequest, RefusesWhatIsNoObjectTooDeepOrTooLong) {

@@ -116,7 +116,7 @@ TEST(Import, OptionsOfALogAreRefusedForTables) {
     const TemporaryFolder folder;
     const auto ran = run_joulecast("import sweep a.csv --model resnet50 --db " + folder.file("a.db"));
     EXPECT_EQ(ran.status, 2);
-    EXPECT_THAT(ran.err, HasSubstr("--model belongs to import smi-log"));
+    EXPECT_THAT(ran.err, HasSubstr("--model is for import smi-log"));
 }
 
 TEST(Import, RefusesSourcesItDoesNotKnowAndFilesThatAreNotThere) {

@@ -59,7 +59,7 @@ TEST(Info, DescribesANetwork) {
 TEST(Info, RefusesOtherFiles) {
     const auto ran = run_joulecast("info " + source + "/README.md");
     EXPECT_EQ(ran.status, 1);
-    EXPECT_THAT(ran.err, HasSubstr("is no file that joulecast knows"));
+    EXPECT_THAT(ran.err, HasSubstr("is not a database, a predictor (.jcp) or a network (.pt2)"));
     EXPECT_EQ(run_joulecast("info /none").status, 1);
 }
 

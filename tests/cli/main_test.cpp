@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "tests/cli/run_command.h"
@@ -41,12 +42,23 @@ TEST(Program, WrongUsageEndsWithTwoAndNamesTheHelp) {
     EXPECT_EQ(run_joulecast("devices --format yaml").status, 2);
 }
 
-TEST(Program, HelpOfAVerbIsItsGuide) {
-    const auto ran = run_joulecast("devices --help");
+TEST(Program, HelpListsTheVerbsInGroups) {
+    const auto ran = run_joulecast("--help");
     EXPECT_EQ(ran.status, 0);
-    EXPECT_THAT(ran.out, HasSubstr("Lists the devices joulecast knows facts of"));
-    EXPECT_THAT(ran.out, HasSubstr("joulecast devices cpu --format json"));
-    EXPECT_THAT(ran.out, HasSubstr("--format"));
+    EXPECT_THAT(ran.out, HasSubstr("Usage: joulecast VERB"));
+    EXPECT_THAT(ran.out, HasSubstr("\nForecast:\n  predict "));
+    EXPECT_THAT(ran.out, HasSubstr("\nMeasure:\n  profile "));
+}
+
+TEST(Program, HelpOfAVerbGivesUsageExamplesAndOptionsInGroups) {
+    const auto ran = run_joulecast("predict --help");
+    EXPECT_EQ(ran.status, 0);
+    EXPECT_THAT(ran.out, HasSubstr("Usage: joulecast predict MODEL... --device ID"));
+    EXPECT_THAT(ran.out, HasSubstr("\nExamples:\n  joulecast predict "));
+    EXPECT_THAT(ran.out, HasSubstr("\nDevice:\n  --device ID"));
+    EXPECT_THAT(ran.out, HasSubstr("\nOutput:\n"));
+    EXPECT_THAT(ran.out, HasSubstr("joulecast help predict"));
+    EXPECT_LT(std::ranges::count(ran.out, '\n'), 60) << "the prose belongs into joulecast help predict";
 }
 
 TEST(Program, HelpPrintsTheGuideOfAVerbOrTopic) {

@@ -16,10 +16,11 @@ NetworkAccuracy network(double measured_s, double forecast_s, bool inside) {
 TEST(NetworkSentence, TellsErrorIntervalsAndHowManyTheyHold) {
     // 10 % too long and 30 % too short: 20 % on average, whatever the sign
     const std::vector<NetworkAccuracy> networks{network(1, 1.1, true), network(1, 0.7, false)};
-    EXPECT_EQ(network_sentence(networks, true),
-              "Networks that were not in the training are forecast 20 % off on average; 1 of 2 lies inside the 90 % "
-              "interval (typically -20 % to +20 %, its ends a factor of 1.50 apart).\n");
-    EXPECT_EQ(network_sentence({networks.data(), 1}, false).substr(0, 38), "These networks are forecast 10 % off o");
+    EXPECT_EQ(
+        network_sentence(networks, true),
+        "Networks that were not in the training: mean error of time 20 %; 1 of 2 inside the 90 % interval (median "
+        "interval -20 % to +20 %, its ends a factor of 1.50 apart).\n");
+    EXPECT_EQ(network_sentence({networks.data(), 1}, false).substr(0, 38), "These networks: mean error of time 10 ");
 }
 
 TEST(NetworkSentence, SaysNothingWithoutNetworks) {

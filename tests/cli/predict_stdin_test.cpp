@@ -114,7 +114,7 @@ TEST(PredictStdin, AsksForClocksAndLimitsAsPredictDoes) {
     ASSERT_EQ(said.size(), 4U);
     EXPECT_EQ(said[0], predicted("resnet18 --set batch=8 --device a100@900"));
     EXPECT_EQ(said[1], predicted("resnet18 --set batch=8 --device a100@900 --power-limits 120"));
-    EXPECT_THAT(said[2]["error"].get<std::string>(), HasSubstr("say it once"));
+    EXPECT_THAT(said[2]["error"].get<std::string>(), HasSubstr("give it once"));
     EXPECT_EQ(said[2]["status"], 2);
     EXPECT_THAT(said[3]["error"].get<std::string>(), HasSubstr("210 to 1410 MHz"));
 }
@@ -133,7 +133,7 @@ TEST(PredictStdin, ForecastsTrainingStepsAsAsked) {
     const auto seconds = [&](std::size_t i) { return said[i]["time_s"]["value"].get<double>(); };
     EXPECT_GT(seconds(1), seconds(0));
     EXPECT_GT(seconds(2), 2 * seconds(0) + seconds(1));  // gradients are added, too
-    EXPECT_THAT(said[3]["error"].get<std::string>(), HasSubstr("belong to training"));
+    EXPECT_THAT(said[3]["error"].get<std::string>(), HasSubstr("checkpointing need training"));
 }
 
 TEST(PredictStdin, SaysThatPartsAreUnknownAndRefusesThemWhenStrict) {

@@ -89,7 +89,7 @@ TEST(Profile, EndsWithStatus130WhenInterruptedAndKeepsEverything) {
     const std::string arguments = "profile alexnet --set batch=8 --db " + folder.file("a.db");
     const Ran ran = run_joulecast(arguments + with_worker("--signal-parent-on max_pool"));
     EXPECT_EQ(ran.status, 130) << ran.err;
-    EXPECT_THAT(ran.err, HasSubstr("everything measured so far is kept"));
+    EXPECT_THAT(ran.err, HasSubstr("All results so far are in "));
     EXPECT_EQ(run_joulecast(arguments + with_worker()).status, 0);
 }
 
@@ -166,7 +166,7 @@ TEST(Profile, RefusesWhatTheWorkerCannotDo) {
     EXPECT_EQ(energy.status, 1);
     EXPECT_THAT(energy.err, HasSubstr("cannot measure energy: fakes have no meter"));
     EXPECT_THAT(run_joulecast(start + " --precision fp16").err, HasSubstr("does not measure fp16"));
-    EXPECT_THAT(run_joulecast(start + " --host python").err, HasSubstr("does not issue from host python"));
+    EXPECT_THAT(run_joulecast(start + " --host python").err, HasSubstr("the worker has no host python"));
     EXPECT_THAT(run_joulecast(start + " --device cuda:0").err, HasSubstr("has no device 'cuda:0'. It has: cpu"));
 }
 

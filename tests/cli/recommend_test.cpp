@@ -21,8 +21,8 @@ TEST(Recommend, AnswersInOneSentenceWithTheCommandThatAppliesIt) {
     const auto ran = run_joulecast("recommend resnet18 --device a30 --set batch=8");
     EXPECT_EQ(ran.status, 0) << ran.err;
     const std::string sentence = ran.out.substr(0, ran.out.find('\n'));
-    for (const char* part : {"Run resnet18 on a30 at ", "batch=8", "than at its default clock of 1440 MHz", "runner-up",
-                             "the chance that it is truly the best"})
+    for (const char* part : {"Run resnet18 on a30 at ", "batch=8", "than at its default clock of 1440 MHz", "Runner-up",
+                             "Chance to be within 1 % of the best of"})
         EXPECT_THAT(sentence, HasSubstr(part));
     EXPECT_THAT(ran.out, HasSubstr("Set it: sudo nvidia-smi -i 0 -lgc "));
     EXPECT_THAT(ran.out, HasSubstr("Pareto front"));
@@ -88,7 +88,7 @@ TEST(Recommend, SaysWhichLimitBindsAndByHowMuch) {
 TEST(Recommend, TakesNoBatchThatOverflowsTheMemory) {
     const auto some = run_joulecast("recommend vgg16 --device t4 --set batch=8,4096");
     EXPECT_EQ(some.status, 0) << some.err;
-    EXPECT_THAT(some.out, HasSubstr("do not fit into memory (t4 with batch=4096"));
+    EXPECT_THAT(some.out, HasSubstr("need too much memory (t4 with batch=4096"));
     const auto none = run_joulecast("recommend vgg16 --device t4 --set batch=4096");
     EXPECT_EQ(none.status, 1);
     EXPECT_THAT(none.err, HasSubstr("the memory of its device"));

@@ -120,7 +120,7 @@ TEST(Study, OnlyWhatThereIsIsAccepted) {
     EXPECT_THAT(none.err, HasSubstr("--db FILE"));
     const auto foreign = run_joulecast("study latency --steps 3 --db x.db");
     EXPECT_EQ(foreign.status, 2);
-    EXPECT_THAT(foreign.err, HasSubstr("study latency has no --steps: it is of dataset-size"));
+    EXPECT_THAT(foreign.err, HasSubstr("study latency has no --steps: it is for dataset-size"));
 }
 
 /// Two networks with their operations; what measuring took is half a second each.

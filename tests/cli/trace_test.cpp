@@ -198,7 +198,7 @@ TEST(Trace, RefusesWhatHasNoOrderAndMoreThanOneNetwork) {
     ASSERT_EQ(run_joulecast("extract resnet18 --bag --graph " + bag).status, 0);
     const auto ran = run_joulecast("trace " + bag + on_gpu);
     EXPECT_EQ(ran.status, 1);
-    EXPECT_THAT(ran.err, HasSubstr("nobody knows in which order"));
+    EXPECT_THAT(ran.err, HasSubstr("their order is unknown"));
     EXPECT_EQ(run_joulecast("trace resnet18 --set batch=1,2" + on_gpu).status, 2);
     EXPECT_EQ(run_joulecast("trace resnet18 --optimizer-form fused --mode training" + on_gpu).status, 2);
     EXPECT_EQ(run_joulecast("trace resnet18 --optimizer adam" + on_gpu).status, 2) << "inference has no optimizer";

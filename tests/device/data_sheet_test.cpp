@@ -53,16 +53,16 @@ TEST(DataSheet, GivesTheFiguresAndWhereEachIsFrom) {
 }
 
 TEST(DataSheet, NamesTheFileAndTheKeyOfEveryFault) {
-    EXPECT_THAT(message("{"), HasSubstr("my.json: it is no JSON"));
-    EXPECT_THAT(message("[]"), HasSubstr("it is no JSON object"));
+    EXPECT_THAT(message("{"), HasSubstr("my.json: it is not JSON"));
+    EXPECT_THAT(message("[]"), HasSubstr("it is not a JSON object"));
     EXPECT_THAT(message(with("device/1", "device/2")), HasSubstr("\"schema\""));
     EXPECT_THAT(message(with("abacus-9", "Abacus 9")), HasSubstr("\"id\""));
     EXPECT_THAT(message(with("abacus-9", "../abacus")), HasSubstr("\"id\""));
     EXPECT_THAT(message(with("\"gpu\"", "\"npu\"")), HasSubstr("\"kind\""));
     EXPECT_THAT(message(with("\"units\": 12", "\"units\": -3")), HasSubstr("\"units\""));
     EXPECT_THAT(message(with("\"units\": 12", "\"units\": 1.5")), HasSubstr("\"units\""));
-    EXPECT_THAT(message(with("\"units\": 12", "\"unit\": 12")), HasSubstr("\"unit\" is no key of a data sheet"));
-    EXPECT_THAT(message(with("2e13", "\"fast\"")), HasSubstr("\"peak_flop_per_s_fp32\" is no number"));
+    EXPECT_THAT(message(with("\"units\": 12", "\"unit\": 12")), HasSubstr("\"unit\" is not a key of a data sheet"));
+    EXPECT_THAT(message(with("2e13", "\"fast\"")), HasSubstr("\"peak_flop_per_s_fp32\" is not a number"));
     EXPECT_THAT(message(with("2e13", "20")), HasSubstr("\"peak_flop_per_s_fp32\" must lie between"));
     EXPECT_THAT(message(with("1500", "1.5e9")), HasSubstr("\"boost_clock_mhz\" must lie between"));
     EXPECT_THAT(message(with("1500", "1500, \"boost_clock_mhz\": 3000")),
@@ -73,7 +73,8 @@ TEST(DataSheet, NamesTheFileAndTheKeyOfEveryFault) {
 
 TEST(DataSheet, HasASourceForEveryFigure) {
     EXPECT_THAT(message(with(R"(, {"text": "the rest"})", "")), HasSubstr("\"boost_clock_mhz\" has no source"));
-    EXPECT_THAT(message(with("[\"units\"]", "[\"tdp_w\"]")), HasSubstr("\"tdp_w\", which is no figure of this sheet"));
+    EXPECT_THAT(message(with("[\"units\"]", "[\"tdp_w\"]")),
+                HasSubstr("\"tdp_w\", which is not a figure of this sheet"));
     EXPECT_THAT(message(with("[\"units\"]", "[\"units\", \"units\"]")), HasSubstr("\"units\" has two sources"));
     EXPECT_THAT(message(with("\"sources\"", "\"aliases\"")), HasSubstr("\"aliases\""));
 }

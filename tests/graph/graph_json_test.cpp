@@ -253,7 +253,7 @@ TEST(GraphJson, CountsOutOfBoundsAreRefused) {
     changed["nodes"][0]["count"] = std::int64_t{1} << 62;  // and two more calls
     EXPECT_THAT(failure(changed), HasSubstr("nodes 1: the counts sum to more than 2^62 calls"));
     changed["nodes"][0]["count"] = 2.5;
-    EXPECT_THAT(failure(changed), HasSubstr("\"count\" is no integer"));
+    EXPECT_THAT(failure(changed), HasSubstr("\"count\" is not a 64-bit integer"));
 }
 
 /// tools/check_graph_schema.py holds the JSON schema to the same vectors.
@@ -274,10 +274,10 @@ TEST(GraphJson, TakesAndRefusesWhatTheVectorsSay) {
 
 TEST(GraphJson, DuplicateKeysAreRefused) {
     const std::string twice = R"({"schema": "joulecast.graph/1", "has_edges": false, "nodes": [], "nodes": []})";
-    EXPECT_THAT(failure(twice), HasSubstr("the key \"nodes\" stands twice in one object"));
+    EXPECT_THAT(failure(twice), HasSubstr("the key \"nodes\" is twice in one object"));
     const std::string inside = R"json({"schema": "joulecast.graph/1", "has_edges": false, "nodes": [
         {"operation": "aten::relu(self=f32[8])", "count": 2, "count": 3}]})json";
-    EXPECT_THAT(failure(inside), HasSubstr("the key \"count\" stands twice"));
+    EXPECT_THAT(failure(inside), HasSubstr("the key \"count\" is twice"));
 }
 
 TEST(GraphJson, NulCharactersAndEndlessNamesAreRefused) {
@@ -374,7 +374,7 @@ TEST(GraphJson, SizesAndTypesOutOfBoundsAreRefused) {
     }
     json changed = small_graph();
     changed["symbols"]["batch"] = 18446744073709551615U;
-    EXPECT_THAT(failure(changed), HasSubstr("symbol batch: its value is no integer of 64 bits"));
+    EXPECT_THAT(failure(changed), HasSubstr("symbol batch: its value is not a 64-bit integer"));
     changed["symbols"]["batch"] = 1.5;
     EXPECT_THAT(failure(changed), HasSubstr("symbol batch"));
     changed = small_graph();

@@ -162,7 +162,7 @@ TEST(Pt2Arguments, ATargetMustBeAName) {
     for (const char* target : {"", "relu", "torch.ops.", "torch.ops.aten", "torch.ops.aten.relu(x)", ".x"}) {
         json program = small_program();
         node_of(program)["target"] = target;
-        EXPECT_THAT(failure(program), HasSubstr("is no name of an operation")) << target;
+        EXPECT_THAT(failure(program), HasSubstr("is not a name of an operation")) << target;
     }
 }
 

@@ -78,7 +78,7 @@ TEST(Pt2Symbols, TheFileMayNameThem) {
     EXPECT_TRUE(read_pt2(bytes_of(named), "x.pt2").symbols.contains("images"));
     const std::string unusable = zip_of({{"net/models/model.json", small_program().dump()},
                                          {"net/extra/joulecast.json", R"({"symbols": {"1 + 1": "s77"}})"}});
-    EXPECT_THAT(failure([&] { read_pt2(bytes_of(unusable), "x.pt2"); }), HasSubstr("no free name"));
+    EXPECT_THAT(failure([&] { read_pt2(bytes_of(unusable), "x.pt2"); }), HasSubstr("not a free name"));
 }
 
 TEST(Pt2Symbols, AHintOfAMultipleIsSolved) {

@@ -19,7 +19,7 @@ TEST(JourneyWithBadInput, AConstantClockTellsNothingOfOthers) {
     trained(db, predictor);
     const Ran ran = run_joulecast("predict resnet34 --set batch=8 --device pretend-a@1350 --predictor " + predictor);
     EXPECT_EQ(ran.status, 0) << ran.err;
-    EXPECT_THAT(ran.out + ran.err, HasSubstr("clocks of pretend-a: none was measured at several"));
+    EXPECT_THAT(ran.out + ran.err, HasSubstr("clocks of pretend-a: nothing was measured at several clocks"));
     EXPECT_THAT(ran.out, HasSubstr("extrapolated"));
     profiled(unseen_networks + " --clocks 750,1050,1350 --db " + truth + on("pretend-a", "--truth"));
     const Score score = scored(predictor, truth);
@@ -39,7 +39,7 @@ TEST(JourneyWithBadInput, RowsWithoutAClockBesideRowsWithOneAreCounted) {
     const Ran ran = run_joulecast("profile alexnet --set batch=8 --clocks 750 --db " + db + on("pretend-a"));
     EXPECT_EQ(ran.status, 0) << ran.err;
     const Ran again = run_joulecast("profile vgg11 --set batch=8 --clocks 750 --db " + db + on("pretend-a"));
-    EXPECT_THAT(again.err, HasSubstr("stored measurements of pretend-a do not tell their clock, others do"));
+    EXPECT_THAT(again.err, HasSubstr("stored measurements of pretend-a have no clock, others have one"));
     const Ran info = run_joulecast("info " + db);
     EXPECT_THAT(info.out, HasSubstr("of pretend-a, beside others that tell it"));
 }
@@ -61,7 +61,8 @@ TEST(JourneyWithBadInput, AWorkerOfAnotherDataSheetUnderTheSameNameIsTold) {
     const Ran other =
         run_joulecast("profile alexnet --set batch=8 --db " + db + on("pretend-a", "--laws '" + laws + "'"));
     EXPECT_EQ(other.status, 0) << other.err;
-    EXPECT_THAT(other.err, HasSubstr("pretend-a is not as it is stored: bandwidth_bytes_per_s 9.2e+11, now 4.6e+11"));
+    EXPECT_THAT(other.err,
+                HasSubstr("pretend-a differs from the database: bandwidth_bytes_per_s 9.2e+11, now 4.6e+11"));
 }
 
 TEST(JourneyWithBadInput, AWorkerOfAnotherPaceUnderTheSameNameIsTold) {
@@ -73,7 +74,7 @@ TEST(JourneyWithBadInput, AWorkerOfAnotherPaceUnderTheSameNameIsTold) {
     const std::string second = "profile alexnet --set batch=8 --db " + db;
     const Ran same = run_joulecast(second + on("pretend-a", "--seed 2"));
     EXPECT_THAT(same.err, Not(HasSubstr("earlier sessions")));
-    EXPECT_THAT(same.err, Not(HasSubstr("not as it is stored")));
+    EXPECT_THAT(same.err, Not(HasSubstr("differs from the database")));
     const Ran other =
         run_joulecast("profile vgg11 --set batch=8 --db " + db + on("pretend-a", "--laws '" + laws + "'"));
     EXPECT_EQ(other.status, 0) << other.err;

@@ -120,8 +120,8 @@ TEST(WhyNotSupported, NamesTheNearestClockAndTheAllowedLimits) {
 TEST(WhyNotSupported, ACardThatTellsNothingIsNotLocked) {
     FakeNvml fake;
     fake.gpu().missing = testing::missing_supported_clocks | testing::missing_power_limits;
-    EXPECT_THAT(why_not_supported(first_gpu(), {900, {}, {}}), HasSubstr("does not tell which graphics clocks"));
-    EXPECT_THAT(why_not_supported(first_gpu(), {{}, {}, 120000}), HasSubstr("does not tell which power limits"));
+    EXPECT_THAT(why_not_supported(first_gpu(), {900, {}, {}}), HasSubstr("does not report which graphics clocks"));
+    EXPECT_THAT(why_not_supported(first_gpu(), {{}, {}, 120000}), HasSubstr("does not report which power limits"));
 }
 
 }  // namespace

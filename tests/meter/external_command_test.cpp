@@ -93,7 +93,7 @@ TEST(ExternalCommand, OneThatPrintsWithoutEndDoesNotHoldUs) {
 
 TEST(ExternalCommand, SaysWhyThereIsNone) {
     EXPECT_THAT(open_external_command("exit 3").missing_reason, HasSubstr("ended (exit status 3)"));
-    EXPECT_THAT(open_external_command("echo hello; read wait").missing_reason, HasSubstr("\"hello\" is no reading"));
+    EXPECT_THAT(open_external_command("echo hello; read wait").missing_reason, HasSubstr("\"hello\" is not a reading"));
     EXPECT_THAT(open_external_command("yes | tr -d '\\n'").missing_reason, HasSubstr("a line that does not end"));
 }
 

@@ -85,13 +85,13 @@ TEST(NvidiaSmi, IsLostWhenItFallsSilentOrTheCardDoesNotTell) {
     const auto blank = folder.put_script("blank",
                                          "echo 'timestamp, power.draw [W]'\n"
                                          "echo '2024/02/29 12:34:56.789, [N/A]'; read wait\n");
-    EXPECT_THAT(open_nvidia_smi("0", blank.string()).missing_reason, HasSubstr("does not tell this card's power"));
+    EXPECT_THAT(open_nvidia_smi("0", blank.string()).missing_reason, HasSubstr("does not report this card's power"));
 }
 
 TEST(NvidiaSmi, SaysWhyThereIsNone) {
     const Folder folder;
     EXPECT_THAT(open_nvidia_smi("0", "/no/such/nvidia-smi").missing_reason, HasSubstr("is not installed"));
-    EXPECT_THAT(open_nvidia_smi("0; rm -rf x").missing_reason, HasSubstr("is no index, UUID or PCI address"));
+    EXPECT_THAT(open_nvidia_smi("0; rm -rf x").missing_reason, HasSubstr("is not an index, UUID or PCI address"));
     const auto broken = folder.put_script("nvidia-smi", "echo 'no driver is running' >&2; exit 9\n");
     EXPECT_THAT(open_nvidia_smi("0", broken.string()).missing_reason,
                 AllOf(HasSubstr("exit status 9"), HasSubstr("no driver is running")));

@@ -120,7 +120,7 @@ TEST(NvmlMeter, NoSourceAtAllIsExplainedMetricByMetric) {
     const auto found = open_meter(fake);
     EXPECT_FALSE(found.meter);
     EXPECT_THAT(found.missing_reason, AllOf(HasSubstr("GPU 0 (NVIDIA A30) has no energy counter: not supported"),
-                                            HasSubstr("does not tell its power: not supported")));
+                                            HasSubstr("does not report its power: not supported")));
 }
 
 TEST(NvmlMeter, ACardThatFallsOffTheBusLosesItsMeter) {

@@ -108,9 +108,9 @@ TEST(Replay, NamesTheLineThatIsWrong) {
     EXPECT_THAT(message("time_s,power_w\n"), HasSubstr("no row with a value"));
     EXPECT_THAT(message("time_s,power_w\n1,2\n0,2\n"), HasSubstr("line 3: time goes back"));
     EXPECT_THAT(message("time_s,energy_j\n1,2\n2,1\n"), HasSubstr("line 3: energy falls"));
-    EXPECT_THAT(message("time_s,power_w\n1,inf\n"), HasSubstr("line 2: a field is no number"));
-    EXPECT_THAT(message("time_s,power_w\n-1e308,2\n"), HasSubstr("line 2: a field is no number"));
-    EXPECT_THAT(message("time_s,power_w\n1,2x\n"), HasSubstr("line 2: a field is no number"));
+    EXPECT_THAT(message("time_s,power_w\n1,inf\n"), HasSubstr("line 2: a field is not a number"));
+    EXPECT_THAT(message("time_s,power_w\n-1e308,2\n"), HasSubstr("line 2: a field is not a number"));
+    EXPECT_THAT(message("time_s,power_w\n1,2x\n"), HasSubstr("line 2: a field is not a number"));
     EXPECT_THAT(message("time_s,power_w\n,2\n"), HasSubstr("line 2: a value without a time"));
 }
 

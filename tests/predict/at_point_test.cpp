@@ -208,7 +208,7 @@ TEST(AtPointOfOtherDevices, RefusesACpu) {
         clock_parameters(cpu);
         FAIL() << "a CPU has no clock model";
     } catch (const UsageError& error) {
-        EXPECT_NE(std::string(error.what()).find("clock models are of GPUs"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("only GPUs have a clock model"), std::string::npos) << error.what();
     }
 }
 

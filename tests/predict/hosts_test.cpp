@@ -113,8 +113,7 @@ TEST(Hosts, OfAGraphIssueOnce) {
 
 TEST(Hosts, ThatNothingIsKnownOfAreRefused) {
     const DeviceModel cpu = device(Device::Kind::cpu, Host::cpp);
-    EXPECT_THAT(refusal(Host::graph, cpu.device, Host::cpp).value(),
-                HasSubstr("on CUDA GPUs only, and a-cpu is a CPU"));
+    EXPECT_THAT(refusal(Host::graph, cpu.device, Host::cpp).value(), HasSubstr("needs a CUDA GPU, and a-cpu is a CPU"));
     EXPECT_THAT(refusal(Host::compiled, cpu.device, Host::cpp).value(), HasSubstr("fuse operations"));
     EXPECT_FALSE(refusal(Host::graph, device(Device::Kind::gpu, Host::cpp).device, Host::cpp));
     EXPECT_THROW(issued_from(Host::graph, Mode::inference, cpu, parts(0)), Error);

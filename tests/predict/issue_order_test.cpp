@@ -149,8 +149,8 @@ TEST(IssueOrder, RefusesATrainingThatTheGraphCannotMake) {
         }
         return "";
     };
-    EXPECT_THAT(refused(branching()), HasSubstr("belong to training"));
-    EXPECT_THAT(refused(without_edges(to_training(branching()))), HasSubstr("does not tell its parameters"));
+    EXPECT_THAT(refused(branching()), HasSubstr("checkpointing need training"));
+    EXPECT_THAT(refused(without_edges(to_training(branching()))), HasSubstr("does not name its parameters"));
     TrainingSetup never;
     never.accumulation = 0;
     EXPECT_THROW(issue_order(to_training(branching()), never, Device::Kind::cpu), UsageError);

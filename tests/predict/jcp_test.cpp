@@ -172,7 +172,7 @@ TEST(Jcp, RefusesForestsThatNobodyCanWalk) {
     const auto last_column = static_cast<std::int32_t>(sample().features.size()) - 1;
     refused("column", [&](Forest& f) { f.nodes[0].feature = last_column + 1; });
     refused("infinite threshold", [](Forest& f) { f.nodes[0].value = std::numeric_limits<float>::infinity(); });
-    refused("leaf is no number", [](Forest& f) { f.nodes.back().value = std::nanf(""); });
+    refused("leaf is not a number", [](Forest& f) { f.nodes.back().value = std::nanf(""); });
     refused("no nodes", [](Forest& f) { f.nodes.clear(); });
     refused("last leaf gone", [](Forest& f) { f.nodes.pop_back(); });
     refused("a leaf too many", [](Forest& f) { f.nodes.push_back({-1, 1, 0}); });

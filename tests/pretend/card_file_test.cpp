@@ -48,7 +48,7 @@ TEST(CardFile, FaultsNameTheCardAndTheKey) {
     EXPECT_THAT(fault(R"({"id":"mine","lunch_s":1})"), HasSubstr("card mine: lunch_s"));
     EXPECT_THAT(fault(R"({"id":"mine","launch_s":-1})"), HasSubstr("launch_s must lie between"));
     EXPECT_THAT(fault(R"({"id":"Mine"})"), HasSubstr("other characters"));
-    EXPECT_THAT(fault(R"({"id":"mine","based_on":"h100"})"), HasSubstr("no built-in card"));
+    EXPECT_THAT(fault(R"({"id":"mine","based_on":"h100"})"), HasSubstr("not a built-in card"));
     EXPECT_THAT(fault(R"({"id":"mine","sm_clocks_mhz":[]})"), HasSubstr("sm_clocks_mhz is empty"));
     EXPECT_THAT(fault(R"({"id":"mine","display_name":"H100"})"), HasSubstr("pretended"));
     EXPECT_THAT(fault(R"({"id":"mine"},{"id":"mine"})"), HasSubstr("two cards"));

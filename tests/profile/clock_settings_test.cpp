@@ -71,7 +71,7 @@ TEST(ClockSettings, TakeTheNearestThatTheDeviceHasToAStepOfARange) {
     protocol::Capabilities silent = a_worker();
     silent.sm_clocks_mhz.clear();
     EXPECT_THAT(clocks_of("905", silent), ElementsAre(905));
-    EXPECT_THAT(refusal("all", "", silent), HasSubstr("does not tell which clocks a30 has"));
+    EXPECT_THAT(refusal("all", "", silent), HasSubstr("does not report which clocks a30 has"));
 }
 
 TEST(ClockSettings, RefuseASingleClockThatTheDeviceDoesNotHaveAndNameTheNearest) {

@@ -101,7 +101,7 @@ TEST(PlanFile, HoldsClocksAndPowerLimits) {
     const ProfileRequest request = read_plan(text, "x.plan");
     EXPECT_EQ(request.how.clocks, "600:1440:120");
     EXPECT_EQ(request.how.power_limits, "150,165");
-    EXPECT_THAT(plan_error("models = a\nclocks = fast\n"), HasSubstr("x.plan:2: --clocks: 'fast' is no number"));
+    EXPECT_THAT(plan_error("models = a\nclocks = fast\n"), HasSubstr("x.plan:2: --clocks: 'fast' is not a number"));
     EXPECT_THAT(plan_error("models = a\npower-limits = -1\n"), HasSubstr("x.plan:2: --power-limits: '-1'"));
     HowToMeasure one, other;
     one.clocks = "900";
@@ -133,7 +133,7 @@ TEST(HowToMeasure, OfSeveralPlansIsOneUnlessTheyContradict) {
 TEST(PlanFile, NamesFileAndLineOfWhatIsWrong) {
     EXPECT_THAT(plan_error("models = a\nmodel = b\n"), HasSubstr("x.plan:2: unknown setting 'model'"));
     EXPECT_THAT(plan_error("models = a\n\nnonsense\n"), HasSubstr("x.plan:3:"));
-    EXPECT_THAT(plan_error("models = a\nbudget = soon\n"), HasSubstr("x.plan:2: 'soon' is no duration"));
+    EXPECT_THAT(plan_error("models = a\nbudget = soon\n"), HasSubstr("x.plan:2: 'soon' is not a duration"));
     EXPECT_THAT(plan_error("models = a\nbudget = 1\nbudget = 2\n"), HasSubstr("x.plan:3: 'budget' is given twice"));
     EXPECT_THAT(plan_error("networks = maybe\n"), HasSubstr("x.plan:1: 'maybe' is neither yes nor no"));
     EXPECT_THAT(plan_error("# nothing\n"), HasSubstr("names no models"));

@@ -175,20 +175,20 @@ TEST_F(SweepTest, SaysThatTheClockChangedSinceItWasPlanned) {
     profile({many(3)}, "--gpu 1440 --gpu-later 1420");
     EXPECT_THAT(output_.str(), ::testing::Not(HasSubstr("another program sets its clock")));
     profile({many(4)}, "--gpu 1440 --gpu-later 900");
-    EXPECT_THAT(output_.str(), HasSubstr("let run at 900 MHz now, not 1440 as when this was planned"));
+    EXPECT_THAT(output_.str(), HasSubstr("now runs at 900 MHz, not 1440 MHz as planned"));
     // What was planned as missing is stored with what was read, and counts for that.
     EXPECT_EQ(profile({many(4)}, "--gpu 900").measured, 4);
 }
 
 TEST_F(SweepTest, TellsOfRowsThatDoNotTellTheirClock) {
     profile({many(3)}, "--gpu 1440");
-    EXPECT_THAT(output_.str(), ::testing::Not(HasSubstr("do not tell their clock")));
+    EXPECT_THAT(output_.str(), ::testing::Not(HasSubstr("have no clock")));
     Measurement silent = rows().begin()->second;
     silent.operation = relu_row(77);
     silent.real.sm_clock_mhz = std::nan("");
     Dataset(file()).insert(silent, joulecast::testing::sample_provenance());
     profile({many(3)}, "--gpu 1440");
-    EXPECT_THAT(output_.str(), HasSubstr("of cpu-fake do not tell their clock"));
+    EXPECT_THAT(output_.str(), HasSubstr("of cpu-fake have no clock"));
 }
 
 TEST_F(SweepTest, GoesOnAfterTheWorkerDied) {
@@ -285,7 +285,7 @@ TEST_F(SweepTest, LetsTheWorkerPrepareAndSaysWhatItFoundOnce) {
     const std::string told = output_.str();
     EXPECT_THAT(told, HasSubstr("the meter is suspect"));
     EXPECT_EQ(told.find("suspect"), told.rfind("suspect"));
-    EXPECT_THAT(told, HasSubstr("temperature has not settled (71 C); measuring all the same"));
+    EXPECT_THAT(told, HasSubstr("temperature has not settled (71 C); measuring anyway"));
 }
 
 TEST_F(SweepTest, MeasuresOnceMoreWhatHeatThrottled) {
@@ -487,7 +487,7 @@ TEST_F(SweepTest, MarksNothingForDriftWhereABudgetFollowsThePace) {
     planned_.budget_s = 600;
     const SweepResult result = profile({many(60)}, "--drift 20:1000:1.5", output_, false, 600);
     EXPECT_EQ(result.repeated, 0);
-    EXPECT_THAT(output_.str(), HasSubstr("the machine's pace changes"));
+    EXPECT_THAT(output_.str(), HasSubstr("the machine's speed changes"));
     for (const auto& [text, measurement] : rows()) EXPECT_EQ(measurement.message, "") << text;
 }
 

@@ -60,8 +60,7 @@ TEST(Apply, HasNothingToSetForTheDefaultAndSaysWhereItKnowsNoCommand) {
     usual.is_default = true;
     EXPECT_EQ(how_to_apply(usual, card("nvidia", "ampere")).command, "");
     EXPECT_THAT(how_to_apply(usual, card("nvidia", "ampere")).note, HasSubstr("nothing to set"));
-    EXPECT_THAT(how_to_apply(at(1300), card("intel", "xe")).note,
-                HasSubstr("no command that sets the clock of Example"));
+    EXPECT_THAT(how_to_apply(at(1300), card("intel", "xe")).note, HasSubstr("no command to set the clock of Example"));
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ TEST(Protocol, HelloMayAskForOneOfSeveralDevices) {
     worker.hosts = {Host::python, Host::graph};
     const std::string answer = to_line(Response{"1", worker});
     EXPECT_EQ(std::get<Capabilities>(parse_response(answer).body).hosts, worker.hosts);
-    EXPECT_THAT(fault_of_response(with(answer, R"("graph")", R"("gaph")")), HasSubstr("\"gaph\", which is no host"));
+    EXPECT_THAT(fault_of_response(with(answer, R"("graph")", R"("gaph")")), HasSubstr("\"gaph\", which is not a host"));
     const std::string old = with(answer, R"("hosts":["python","graph"],)", "");
     EXPECT_EQ(std::get<Capabilities>(parse_response(old).body).hosts, std::vector{Host::cpp});
 }
@@ -235,7 +235,7 @@ TEST(ProtocolGarbage, FaultsOfResponsesToo) {
     EXPECT_THAT(fault_of_response(with(line, R"([0.1,)", R"(["0.1",)")), HasSubstr("measurement.block_s"));
     EXPECT_THAT(fault_of_response(with(line, R"("rotation":96)", R"("rotation":0)")),
                 HasSubstr("measurement.rotation"));
-    EXPECT_THAT(fault_of_response(with(line, R"("blocks":50)", R"("blocks":1e999)")), HasSubstr("no JSON"));
+    EXPECT_THAT(fault_of_response(with(line, R"("blocks":50)", R"("blocks":1e999)")), HasSubstr("not JSON"));
 }
 
 TEST(ProtocolGarbage, WhatIsNoObjectIsRefused) {

@@ -25,7 +25,7 @@ class CardReader {
     CardReader(const Json& json, std::string where) : json_(json), where_(std::move(where)) {}
 
     Card read() {
-        if (!json_.is_object()) fault("", "is no object");
+        if (!json_.is_object()) fault("", "is not an object");
         Card card = base();
         card.sheet.id = text("id");
         if (card.sheet.id.empty() ||
@@ -43,7 +43,7 @@ class CardReader {
         for (Card& card : built_in_cards()) {
             if (card.sheet.id == wanted) return card;
         }
-        fault("based_on", "'" + wanted + "' is no built-in card");
+        fault("based_on", "'" + wanted + "' is not a built-in card");
     }
 
     void set(Card& card, const std::string& key, const Json& value) const {
@@ -72,24 +72,24 @@ class CardReader {
 
     void set_constant(Card& card, const std::string& key, const Json& value) const {
         const auto found = std::ranges::find(constants(), std::string_view(key), &Constant::name);
-        if (found == constants().end()) fault(key, "is no figure of devices and no constant of the laws");
+        if (found == constants().end()) fault(key, "is not a figure of devices and no constant of the laws");
         card.*found->value = number(key, value, found->low, found->high);
     }
 
     std::string text(const char* key) const {
         const auto found = json_.find(key);
-        if (found == json_.end() || !found->is_string()) fault(key, "is no text");
+        if (found == json_.end() || !found->is_string()) fault(key, "is not a string");
         return found->get<std::string>();
     }
     double number(const std::string& key, const Json& value, double low, double high) const {
-        if (!value.is_number()) fault(key, "is no number");
+        if (!value.is_number()) fault(key, "is not a number");
         const double result = value.get<double>();
         if (!(result >= low && result <= high))
             fault(key, "must lie between " + Json(low).dump() + " and " + Json(high).dump());
         return result;
     }
     std::vector<double> clocks(const std::string& key, const Json& value) const {
-        if (!value.is_array() || value.size() > most_clocks) fault(key, "is no list of at most 1000 clocks");
+        if (!value.is_array() || value.size() > most_clocks) fault(key, "is not a list of at most 1000 clocks");
         std::vector<double> list;
         for (const Json& each : value) list.push_back(number(key, each, 1, 100000));
         std::ranges::sort(list);
@@ -132,7 +132,7 @@ std::vector<Card> cards_from_json(const std::string& text, const std::string& so
     const Json json = Json::parse(text, nullptr, false);
     if (!json.is_object() || json.value("schema", "") != schema || !json.contains("cards") ||
         !json["cards"].is_array() || json["cards"].empty() || json["cards"].size() > most_cards)
-        throw FormatError(source + " is no JSON of the form {\"schema\":\"" + schema + "\",\"cards\":[...]}");
+        throw FormatError(source + " is not JSON of the form {\"schema\":\"" + schema + "\",\"cards\":[...]}");
     std::vector<Card> cards;
     for (const Json& each : json["cards"]) {
         Card card = CardReader(each, source + ": card " + std::to_string(cards.size() + 1)).read();

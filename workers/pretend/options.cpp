@@ -53,7 +53,7 @@ std::optional<Number> number(const std::string& text) {
 double share(const std::string& option, const std::string& text) {
     const auto value = number<double>(text);
     if (!value || !(*value >= 0) || !(*value <= 1))
-        throw UsageError(option + ": '" + text + "' is no share between 0 and 1\n" + usage);
+        throw UsageError(option + ": '" + text + "' is not a share between 0 and 1\n" + usage);
     return *value;
 }
 
@@ -61,7 +61,7 @@ Demand demand(const std::string& text) {
     const std::size_t colon = text.find(':');
     const auto* named = std::ranges::find(mishaps, std::string_view(text).substr(0, colon), &MishapName::name);
     if (named == std::end(mishaps) || colon == std::string::npos || colon + 1 == text.size())
-        throw UsageError("--fail: '" + text + "' is no KIND:EVERY or KIND:WORD\n" + usage);
+        throw UsageError("--fail: '" + text + "' is not a KIND:EVERY or KIND:WORD\n" + usage);
     Demand result{named->mishap, 0, text.substr(colon + 1)};
     if (const auto every = number<std::int64_t>(result.word); every && *every > 0) {
         result.every = *every;
@@ -75,7 +75,7 @@ void take(Options& options, const std::string& option, const std::string& value)
         options.device = value;
     } else if (option == "--seed") {
         options.seed = number<std::uint64_t>(value);
-        if (!options.seed) throw UsageError("--seed: '" + value + "' is no whole number\n" + usage);
+        if (!options.seed) throw UsageError("--seed: '" + value + "' is not a whole number\n" + usage);
     } else if (option == "--noise") {
         options.noise = share(option, value);
     } else if (option == "--drift") {

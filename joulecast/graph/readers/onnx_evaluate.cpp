@@ -477,7 +477,7 @@ Result transpose(const Call& call) {
     std::ranges::sort(sorted);
     for (std::size_t i = 0; i < sorted.size(); ++i)
         if (sorted[i] != static_cast<std::int64_t>(i) || sorted.size() != source->sizes.size())
-            throw FormatError("perm is no permutation");
+            throw FormatError("perm is not a permutation");
     Sizes sizes;
     for (const std::int64_t from : order) sizes.push_back(source->sizes[static_cast<std::size_t>(from)]);
     Positions positions;

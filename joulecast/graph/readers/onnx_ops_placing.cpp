@@ -106,7 +106,7 @@ void depth_to_space(Call& call) {
         return call.output(
             0, call.emit("aten::pixel_shuffle", {{"self", call.tensor(0)}, {"upscale_factor", Value(block)}}));
     const Sizes sizes = call.type(0).sizes;
-    if (sizes[1] % (block * block) != 0) call.refuse("its channels are no multiple of blocksize squared");
+    if (sizes[1] % (block * block) != 0) call.refuse("its channels are not a multiple of blocksize squared");
     const std::int64_t channels = sizes[1] / (block * block);
     call.output(0, rearranged(call, {sizes[0], block, block, channels, sizes[2], sizes[3]}, {0, 3, 4, 1, 5, 2},
                               {sizes[0], channels, -1, sizes[3] * block}));
@@ -115,7 +115,7 @@ void depth_to_space(Call& call) {
 void space_to_depth(Call& call) {
     const std::int64_t block = block_of(call);
     const Sizes sizes = call.type(0).sizes;
-    if (sizes[2] % block != 0 || sizes[3] % block != 0) call.refuse("its sizes are no multiples of blocksize");
+    if (sizes[2] % block != 0 || sizes[3] % block != 0) call.refuse("its sizes are not multiples of blocksize");
     const std::int64_t height = sizes[2] / block;
     const std::int64_t width = sizes[3] / block;
     call.output(0, rearranged(call, {sizes[0], sizes[1], height, block, width, block}, {0, 3, 5, 1, 2, 4},

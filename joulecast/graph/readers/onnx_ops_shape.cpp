@@ -177,7 +177,7 @@ void dropout(Call& call) {
 
 void constant(Call& call) {
     const Attribute* value = call.attribute("value");
-    if (value == nullptr || !value->tensor) call.refuse("it is no dense tensor of numbers");
+    if (value == nullptr || !value->tensor) call.refuse("it is not a dense tensor of numbers");
     call.store(0, *value->tensor);
 }
 

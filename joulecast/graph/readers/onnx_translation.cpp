@@ -130,9 +130,10 @@ std::vector<HeldPointer> Translation::inputs_of(const Node& node, Frame& frame) 
     for (const std::string& name : node.inputs) {
         inputs.push_back(name.empty() ? nullptr : find(name, &frame));
         if (!name.empty() && inputs.back() == nullptr)
-            throw FormatError("its input \"" + name +
-                              "\" is no input of the network, no weight, and made by no node before. The nodes of an "
-                              "ONNX file stand in the order in which they run");
+            throw FormatError(
+                "its input \"" + name +
+                "\" is not an input of the network, not a weight, and no earlier node makes it. The nodes of an "
+                "ONNX file stand in the order in which they run");
     }
     return inputs;
 }

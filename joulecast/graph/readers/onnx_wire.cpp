@@ -96,7 +96,7 @@ std::string Source::read(std::uint64_t offset, std::uint64_t length) {
 Fields::Fields(Source& source, Range range) : source_(&source), at_(range.offset), end_(range.offset + range.length) {}
 
 void Fields::fail(const std::string& what) const {
-    throw FormatError("it is no ONNX model, or damaged: at byte " + std::to_string(at_) + " " + what +
+    throw FormatError("it is not an ONNX model, or damaged: at byte " + std::to_string(at_) + " " + what +
                       ". Copy or export the file again");
 }
 

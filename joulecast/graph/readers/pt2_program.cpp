@@ -230,7 +230,7 @@ Range range_of(dom::element element) {
 
 void require_schema(dom::object document) {
     const auto version = field(document, "schema_version");
-    if (!version) throw FormatError("it has no schema_version, so it is no exported program of torch.export");
+    if (!version) throw FormatError("it has no schema_version, so it is not an exported program of torch.export");
     const std::int64_t major = required(object_of(*version), "major", int_of);
     if (major != schema_major)
         throw FormatError("its schema version is " + std::to_string(major) + ", joulecast reads " +

@@ -161,7 +161,7 @@ void Symbols::choose_names(const std::vector<std::pair<std::string, std::string>
         if (!found_.contains(symbol) || symbol == name) continue;
         if (!is_identifier(name) || taken(name))
             throw FormatError("extra/joulecast.json calls symbol " + symbol + " \"" + shown(name) +
-                              "\", which is no free name");
+                              "\", which is not a free name");
         names_[symbol] = name;
     }
     const auto leads = [](const auto& entry) { return entry.second.leads; };

@@ -51,7 +51,7 @@ std::string target_of(const std::string& python) {
         split = target.rfind('.');
     }
     if (split == std::string::npos || split == 0 || split >= target.size())
-        throw FormatError("\"" + shown(python) + "\" is no name of an operation");
+        throw FormatError("\"" + shown(python) + "\" is not a name of an operation");
     target.replace(split, 1, "::");
     const auto is_plain = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
@@ -59,7 +59,7 @@ std::string target_of(const std::string& python) {
     };
     constexpr std::size_t longest_target = 256;
     if (target.size() > longest_target || !std::ranges::all_of(target, is_plain))
-        throw FormatError("\"" + shown(python) + "\" is no name of an operation");
+        throw FormatError("\"" + shown(python) + "\" is not a name of an operation");
     return target;
 }
 

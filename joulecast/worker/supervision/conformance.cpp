@@ -63,7 +63,7 @@ class Conversation {
         const Response response = ask(protocol::Measure{parse_operation(signature), point(), quick()});
         const auto* measurement = std::get_if<Measurement>(&response.body);
         if (const auto* failure = std::get_if<protocol::Failure>(&response.body)) throw Broken(failure->message);
-        if (measurement == nullptr) throw Broken("the answer is no measurement");
+        if (measurement == nullptr) throw Broken("the answer is not a measurement");
         return *measurement;
     }
 
@@ -71,7 +71,7 @@ class Conversation {
         const Response response =
             ask_raw(protocol::to_line(protocol::Request{"hello", protocol::Hello{}}), options_.hello_timeout);
         const auto* capabilities = std::get_if<protocol::Capabilities>(&response.body);
-        if (capabilities == nullptr) throw Broken("the answer is no hello");
+        if (capabilities == nullptr) throw Broken("the answer is not a hello");
         expect(response.id == "hello", "the answer has the id \"" + response.id + "\"");
         device_ = capabilities->device.id;
         engine_ = capabilities->engine;
@@ -195,7 +195,7 @@ std::string check_no_blocks(Conversation& worker) {
     settings.measure_memory = false;
     const Response response = worker.ask(protocol::Measure{parse_operation(matmul), worker.point(), settings});
     const auto* measurement = std::get_if<Measurement>(&response.body);
-    expect(measurement != nullptr, "the answer is no measurement");
+    expect(measurement != nullptr, "the answer is not a measurement");
     expect(measurement->block_s.empty(), "block_s was sent");
     expect(!measurement->hot, "hot was measured");
     expect(!(measurement->peak_memory_bytes == measurement->peak_memory_bytes), "memory was measured");
@@ -260,7 +260,7 @@ std::string check_failure(Conversation& worker, const std::string& line, const s
     worker.hello();
     const Response response = worker.ask_raw(line, std::chrono::milliseconds(60'000));
     const auto* failure = std::get_if<protocol::Failure>(&response.body);
-    expect(failure != nullptr, "the answer is no failure");
+    expect(failure != nullptr, "the answer is not a failure");
     expect(response.id == id, "the failure has the id \"" + response.id + "\" instead of \"" + id + "\"");
     worker.hello();
     return failure->message.substr(0, 80);
@@ -293,7 +293,7 @@ std::string check_graph(Conversation& worker, Mode mode) {
         worker.ask(protocol::MeasureGraph{small_graph(mode), worker.point(), Conversation::quick()});
     if (const auto* failure = std::get_if<protocol::Failure>(&response.body)) throw Broken(failure->message);
     const auto* network = std::get_if<NetworkMeasurement>(&response.body);
-    expect(network != nullptr, "the answer is no network");
+    expect(network != nullptr, "the answer is not a network");
     expect(network->outcome == Outcome::ok || network->outcome == Outcome::unstable,
            "outcome " + std::string(name(network->outcome)) + ": " + network->message);
     expect(network->mode == mode, "the answer is of another mode");
@@ -332,7 +332,7 @@ std::vector<Claim> check_worker(const ConformanceOptions& options) {
     claim("an unknown operation is unsupported", [&] { return check_unsupported(worker); });
     claim("shapes that do not fit are unsupported", [&] { return check_wrong_shapes(worker); });
     claim("4 TB are out of memory", [&] { return check_too_large(worker); });
-    claim("a line that is no JSON is a failure, and no more", [&] { return check_failure(worker, "{nonsense", ""); });
+    claim("a line that is not JSON is a failure, and no more", [&] { return check_failure(worker, "{nonsense", ""); });
     claim("an unknown request is a failure",
           [&] { return check_failure(worker, R"({"protocol":1,"id":"odd","request":"dance"})", "odd"); });
     claim("another protocol version is refused",

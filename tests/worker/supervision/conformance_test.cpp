@@ -29,7 +29,7 @@ TEST(Conformance, ClaimsThatHoldAndThatDoNotAreToldApart) {
     EXPECT_TRUE(held(claims, "an operation is timed"));
     EXPECT_TRUE(held(claims, "training is forward + backward"));
     EXPECT_TRUE(held(claims, "an unknown operation"));
-    EXPECT_TRUE(held(claims, "no JSON"));
+    EXPECT_TRUE(held(claims, "not JSON"));
     EXPECT_TRUE(held(claims, "another protocol version"));
     EXPECT_TRUE(held(claims, "quit ends"));
     EXPECT_FALSE(held(claims, "shapes that do not fit"));
