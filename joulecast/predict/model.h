@@ -205,8 +205,8 @@ struct OverClocks {
     friend bool operator==(const OverClocks&, const OverClocks&) = default;
 };
 
-/// What a machine's pace is told by (docs/method.md, "Pace"): an operation, and what it usually took when the rows that a
-/// model learned from were measured.
+/// What a machine's pace is told by (docs/method.md, "Pace"): an operation, and what it usually took when the rows that
+/// a model learned from were measured.
 struct PaceReference {
     std::string operation;  ///< signature
     double usual_s = 0;
