@@ -110,7 +110,7 @@ def main():
                  "--set", "batch=" + ",".join(map(str, BATCHES))]
     for device in DEVICES:
         recommend += ["--device", device]
-    print(f"""### Decisions
+    print(f"""## Decisions
 
 From process start to end on {os.cpu_count()} cores, file cache warm; median of {options.repeats} turns. Ratio: wall time to that of an
 empty Python script in the same turns, median (smallest–largest).

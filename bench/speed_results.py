@@ -3,7 +3,7 @@
 usage: speed_results.py BUILD [quick]   BUILD: a release build with -DJOULECAST_BENCH=ON; `quick`: fewer repeats, no 10⁷ rows, no large tables
 
 Every ratio compares programs that took turns in this run: each pair is repeated and the median of the ratios is printed
-with the smallest and the largest. tools/make_bench_results.sh puts the section into docs/results.md.
+with the smallest and the largest. tools/make_bench_results.sh puts them into docs/results/speed.md.
 """
 
 import csv
@@ -117,7 +117,7 @@ def walker(bench, work, repeats):
         theirs.append((1e6 * theirs_single, 1e6 * theirs_batch))
     pickled = pickle.dumps(model)
     middle = lambda pairs, k: statistics.median(pair[k] for pair in pairs)
-    print(f"""### One forest in two programs
+    print(f"""## One forest in two programs
 
 {TREES} trees of {nodes / TREES:.0f} nodes on average, fitted by scikit-learn to {ROWS} made-up rows of {COLUMNS} features and loaded into
 joulecast node by node; CPU time of one thread each. Predictions agree to {mine["difference"]:.0e}. Ratio: median of {repeats} turns (smallest–largest).
@@ -147,7 +147,7 @@ def loading(bench, pickled, nodes, repeats):
             f"| `{name}` | {mine['bytes'] / 1e6:.2f} MB | {mine['nodes']} | {statistics.median(first):.2f} ms |"
             f" {statistics.median(median):.2f} ms | {spread(ratios, 1)} |"
         )
-    print(f"""### Opening a shipped predictor
+    print(f"""## Opening a shipped predictor
 
 CPU time in process, file cache warm: reading, checksums, every check of hostile files. "First" is the first opening of a process.
 The ratio is per node, to `pickle.loads` of the forest above ({nodes} nodes, {len(pickled) / 1e6:.0f} MB).
@@ -159,7 +159,7 @@ The ratio is per node, to `pickle.loads` of the forest above ({nodes} nodes, {le
 
 def searching(bench, visits):
     folder = os.path.join(ROOT, "predictors")
-    print(f"""### A search
+    print(f"""## A search
 
 `ForecastCache`: every network of the zoo at eight batches of its own between 1 and 128, {visits} visits drawn at random; a
 visit asks for the different operations of one network. CPU time of one thread, misses included.
@@ -205,7 +205,7 @@ def training(bench, work, repeats):
         mine = run(os.path.join(bench, "training_speed"), path, FOLDS, TREES, THREADS)
         ours.append(mine["seconds"])
         ratios.append(theirs[-1] / ours[-1])
-    print(f"""### Choosing and training
+    print(f"""## Choosing and training
 
 {ROWS} rows of {COLUMNS} features, {FOLDS} grouped folds of random forest and of extra trees ({TREES} trees each, half of the features
 a split, leaves of one row), then the better one on all rows: {2 * FOLDS + 1} forests, {THREADS} threads.
@@ -301,7 +301,7 @@ def startup(build, repeats):
         f"predict {len(networks)} networks in two modes": (
             "predict", *networks, "--device", "cpu", "--mode", "inference,training", "--format", "json"),
     }
-    print("""### From the start of the process to its answer
+    print("""## From the start of the process to its answer
 
 The predictor of the CPU that ships with joulecast, file cache warm. Median (smallest–largest).
 
@@ -315,7 +315,7 @@ The predictor of the CPU that ships with joulecast, file cache warm. Median (sma
 
 
 def growth(bench, sizes):
-    print(f"""### Large tables: time and memory over rows
+    print(f"""## Large tables: time and memory over rows
 
 Random forest of {THREADS} trees on {THREADS} threads, half of ten features a split, leaves of one row; up to 65,536 rows every value is a
 possible threshold, beyond it the edges of 256 bins. Beyond: the most memory the process held besides samples and targets,

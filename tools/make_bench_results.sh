@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes docs/reading-speed.md and the section "Speed" of docs/results.md: every number there was measured by this run.
+# Writes docs/reading-speed.md and docs/results/speed.md: every number there was measured by this run.
 # Needs 5 GB in $TMPDIR, a machine that does nothing else (a quarter of an hour for the learning, some minutes for the
 # reading), and a Python with torch, onnx and scikit-learn; the largest published tables are timed where $JOULECAST_DATA
 # has them.
@@ -13,13 +13,12 @@ part=${3:-all}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# learning : the section "Speed" of docs/results.md, which ends the page; tools/make_results.sh keeps it.
+# learning : docs/results/speed.md, to which docs/results.md leads.
 learning() {
-    awk '/^## /{speed = ($0 == "## Speed")} !speed' docs/results.md | cat -s >"$work/results.md"
-    [[ -z $(tail -n 1 "$work/results.md") ]] || printf '\n' >>"$work/results.md"
-    printf '## Speed\n\n' >>"$work/results.md"
-    "$python" bench/speed_results.py "$build" | cat -s >>"$work/results.md"
-    mv "$work/results.md" docs/results.md
+    printf '# Speed\n\n' >"$work/speed.md"
+    "$python" bench/speed_results.py "$build" | cat -s >>"$work/speed.md"
+    mv "$work/speed.md" docs/results/speed.md
+    python3 tools/summarise_results.py
 }
 
 if [[ $part != reading ]]; then learning; fi

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Writes docs/results.md: every table there is what the command above it printed. About twenty minutes. Published tables
-# are read from $JOULECAST_DATA (docs/data.md).
+# Writes docs/results/SECTION.md: every table there is what the command above it printed. About twenty minutes. Published
+# tables are read from $JOULECAST_DATA (docs/data.md). Then tools/summarise_results.py makes docs/results.md of them.
 # usage: tools/make_results.sh [JOULECAST [SECTION...]]   (default: build/release/bin/joulecast, all of them)
-# SECTION is cpu, a30, gpus, clocks, pretended, studies or decisions; the others stay on the page as they are, with their dates.
+# SECTION is cpu, a30, gpus, clocks, pretended, studies or decisions; the others stay as they are, with their dates.
 set -euo pipefail
 data=${JOULECAST_DATA:?set it to the folder of published tables, docs/data.md}
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 joulecast=$(realpath "${1:-build/release/bin/joulecast}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-result=$work/results.md
+result=$work/section.md
 version=$("$joulecast" --version | tail -n 1)
 version=${version#joulecast }
 
@@ -22,13 +22,8 @@ table() {
     } >>"$result"
 }
 
-# begin TITLE : a section of the page.
-begin() { printf '## %s\n\nWritten %s, joulecast %s.\n\n' "$1" "$(date -u +%F)" "$version" >>"$result"; }
-
-# kept TITLE : the section as it stands on the page.
-kept() {
-    awk -v title="## $1" '/^## /{inside = ($0 == title)} inside' docs/results.md
-}
+# begin TITLE : a section.
+begin() { printf '# %s\n\nWritten %s, joulecast %s.\n\n' "$1" "$(date -u +%F)" "$version" >>"$result"; }
 
 own_database() {
     if [[ ! -f $work/own.db ]]; then
@@ -44,7 +39,7 @@ and training. First into a database:
 
     joulecast import csv datasets/cpu-amd-epyc-2c.csv --db own.db
 
-### Whole networks, each left out in turn
+## Whole networks, each left out in turn
 
 Forecasts: no operation of the network is in training, not even one that it shares with others, and its own measurement
 calibrates nothing. "Σ measured" is the sum of its *measured* operations: what composition costs by itself. Memory is the
@@ -54,7 +49,7 @@ TEXT
     table validate --db "$work/own.db" --split network
     cat >>"$result" <<'TEXT'
 
-### Operations, folds grouped by operation, with baselines
+## Operations, folds grouped by operation, with baselines
 
 The same operation never stands in training and test. `thesis_forest` is a random forest on raw seconds and layer
 attributes; `roofline` and `paleo` know the data sheet only, here peak and bandwidth estimated from cores and clock.
@@ -62,7 +57,7 @@ TEXT
     table validate --db "$work/own.db" --split operation --baselines
     cat >>"$result" <<'TEXT'
 
-### Sums of measured operations against networks
+## Sums of measured operations against networks
 
 Data: `datasets/cpu-amd-epyc-2c-batch4.csv`: fifteen networks, each measured right after its own operations. Only the columns
 "measured" and "Σ measured" are about that; the forecasts beside are the shipped predictor's, which knows eight of these
@@ -83,7 +78,7 @@ TEXT
     table validate --db "$work/again.db" --predictor predictors/cpu-amd-epyc-2c.jcp
     cat >>"$result" <<'TEXT'
 
-### The same with random folds: it leaks
+## The same with random folds: it leaks
 
 Printed to compare with papers that split this way. An operation that several measurements share stands on both sides.
 TEXT
@@ -93,18 +88,18 @@ TEXT
 a30() {
     begin "${titles[a30]}"
     cat >>"$result" <<'TEXT'
-Data: `nicolai` ([data.md](data.md)), which has no licence: for development, nothing trained on it is shipped. Layers in
+Data: `nicolai` ([data.md](../data.md)), which has no licence: for development, nothing trained on it is shipped. Layers in
 TF32 inference, fp32 inference and fp32 training, each a setting with a model of its own; time and power.
 
     joulecast import nicolai $JOULECAST_DATA/nicolai_a30/*.csv --db a30.db
 
-### Layers, folds grouped by operation
+## Layers, folds grouped by operation
 TEXT
     "$joulecast" import nicolai "$data"/nicolai_a30/*.csv --db "$work/a30.db" >/dev/null
     table validate --db "$work/a30.db" --split operation --baselines
     cat >>"$result" <<'TEXT'
 
-### Networks, each left out in turn
+## Networks, each left out in turn
 
 The logs hold no functional operations (add, cat, softmax, matmul): forecasts take those from the graph, with evidence
 `analytic`.
@@ -112,7 +107,7 @@ TEXT
     table validate --db "$work/a30.db" --split network
     cat >>"$result" <<'TEXT'
 
-### The layers with random folds, as the thesis split them: it leaks
+## The layers with random folds, as the thesis split them: it leaks
 TEXT
     table validate --db "$work/a30.db" --split random --folds 15 --baselines thesis_forest,thesis_xgboost
 }
@@ -120,7 +115,7 @@ TEXT
 gpus() {
     begin "${titles[gpus]}"
     cat >>"$result" <<'TEXT'
-Data: `neusight` and `aiconfigurator` ([data.md](data.md)). Each GPU in turn is forecast by a model over the others, first
+Data: `neusight` and `aiconfigurator` ([data.md](../data.md)). Each GPU in turn is forecast by a model over the others, first
 from its data sheet alone, then with ten of its operations measured. Choices in the model (how devices are combined, which
 rules of physics/sustained_peak.h hold, the prior of their errors) are made without the GPU left out; its structure was
 changed three times with V100 and A100 results in sight, last when memories of different kinds and ages got a share of
@@ -128,14 +123,14 @@ their bandwidth each and probes were chosen for the networks to be forecast, so 
 
     joulecast import neusight $JOULECAST_DATA/neusight/ops_*.csv $JOULECAST_DATA/neusight/networks_*.csv --db gpus.db
 
-### NeuSight: fp32 operations and networks
+## NeuSight: fp32 operations and networks
 TEXT
     "$joulecast" import neusight "$data"/neusight/ops_*.csv "$data"/neusight/networks_*.csv --db "$work/gpus.db" >/dev/null
     table validate --db "$work/gpus.db" --split device
     table validate --db "$work/gpus.db" --split device --probes 10
     cat >>"$result" <<'TEXT'
 
-### AIConfigurator: bf16 and fp8 matrix products
+## AIConfigurator: bf16 and fp8 matrix products
 
     joulecast import aiconfigurator $JOULECAST_DATA/aiconfigurator/gemm_*.csv.gz --db products.db
 TEXT
@@ -149,11 +144,11 @@ clocks() {
     begin "${titles[clocks]}"
     cat >>"$result" <<'TEXT'
 Data: `energaizer` (networks at 900 MHz, their kernels, idle power and voltage over the clock), and sweeps that
-`bench/published/clock_sweeps.py` brings into the form of `joulecast import sweep` ([data.md](data.md)). `v100` and `older`
+`bench/published/clock_sweeps.py` brings into the form of `joulecast import sweep` ([data.md](../data.md)). `v100` and `older`
 (but for RTX 2070 Super) tell how busy the memory was, by DCGM or from nvprof's counters; `v100-untold` and `older-untold`
 are the same rows without it, and of the rest nothing says what the workloads consist of, so that their compute share is
 guessed from the others. Workloads of other models calibrate and teach trees (decision 0021); folds of models. Zeus' are whole epochs of training under
-power limits, the others ran at locked clocks. How it is done: [clocks-model.md](clocks-model.md). Its forms were chosen in
+power limits, the others ran at locked clocks. How it is done: [clocks-model.md](../clocks-model.md). Its forms were chosen in
 sight of these tables (how power limits make programs work and wait on Zeus', the bytes of CNNs on EnergAIzer's, how the
 activity of the memory and residuals are used on V100 and older GPUs), so that other devices may do worse.
 
@@ -191,17 +186,17 @@ TEXT
 studies() {
     begin "${titles[studies]}"
     cat >>"$result" <<'TEXT'
-### What more rows bring
+## What more rows bring
 
     joulecast import csv datasets/cpu-amd-epyc-2c.csv --db own.db
 TEXT
     own_database
     table study dataset-size --db "$work/own.db"
-    printf '\n### Learners, family by family\n' >>"$result"
+    printf '\n## Learners, family by family\n' >>"$result"
     table study learners --db "$work/own.db"
     cat >>"$result" <<'TEXT'
 
-### Training rows without what an isolation forest finds odd
+## Training rows without what an isolation forest finds odd
 
 Off by default; the operations table of "A CPU" has the same folds with all rows in training.
 TEXT
@@ -284,21 +279,10 @@ for section in "${asked[@]}"; do
     fi
 done
 
-cat >"$result" <<'TEXT'
-# Results
-
-Every table is what the command above it printed; `tools/make_results.sh` writes this page, section by section.
-TEXT
-for section in "${sections[@]}"; do
-    printf '\n' >>"$result"
-    if [[ " ${asked[*]} " == *" $section "* ]]; then
-        "$section"
-    else
-        kept "${titles[$section]}" | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >>"$result"
-    fi
+for section in "${asked[@]}"; do
+    : >"$result"
+    "$section"
+    # Without empty lines at its end.
+    printf '%s\n' "$(cat "$result")" >"docs/results/$section.md"
 done
-# What tools/make_bench_results.sh measures stays as it is, at the end of the page.
-speed=$(kept Speed)
-if [[ -n $speed ]]; then printf '\n%s\n' "$speed" >>"$result"; fi
-# Without empty lines at its end.
-printf '%s\n' "$(cat "$result")" >docs/results.md
+python3 tools/summarise_results.py

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Writes docs/results.md, a page for a person, from the full tables in docs/results/.
+
+usage: tools/summarise_results.py [--check] [FOLDER_OF_DOCS]
+--check writes nothing and fails where the page is not what the tables say.
+
+Nothing is typed: every number stands in a table of docs/results/, which says the command that printed it.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# In the order of the page.
+SECTIONS = ["cpu", "a30", "gpus", "clocks", "pretended", "studies", "decisions", "speed"]
+RULE = re.compile(r"^─+( +─+)*$")
+MOST_LINES = 300
+
+INTRODUCTION = """# Results
+
+How far forecasts are off, what stands beside them, and where to see everything. Each heading leads to a file with the
+full tables and the commands that print them; this page is made of those files by `tools/summarise_results.py`.
+
+- **MAPE**: mean of |forecast - measured| / measured. **median**: of the same. **in 90 %**: share of measurements inside the
+  90 % interval. **width**: median of the interval's width over its value.
+- No operation stands in training and test at once, and a network left out takes all of its operations along, unless a
+  split is named `random`: that one leaks, and stands there to compare with papers that split so.
+"""
+
+
+class Table:
+    """One printed table: what it is of, its columns and its rows."""
+
+    def __init__(self, of, header, rule, lines):
+        spans = [(run.start(), run.end()) for run in re.finditer("─+", rule)]
+        # The last column of a row may be longer than its rule.
+        cells = lambda line: [line[a : (None if i + 1 == len(spans) else b)].strip() for i, (a, b) in enumerate(spans)]
+        self.of = of
+        self.columns = cells(header)
+        self.rows = [dict(self._firsts(cells(line))) for line in lines]
+
+    def _firsts(self, values):
+        """Names may stand twice (median of time, median of energy): the first is meant."""
+        seen = set()
+        for name, value in zip(self.columns, values):
+            if name not in seen:
+                seen.add(name)
+                yield name, value
+
+
+def what(command, caption, heading):
+    """A few words: the line above the command, else the heading, else the database; and what sets it apart."""
+    if caption:
+        return re.sub(r" at \S+ MHz.*", "", caption)
+    database = re.search(r"--db (\S+)\.db", command)
+    words = heading.split(":")[0] or (database[1] if database else "")
+    apart = re.search(r"--probes \d+", command)
+    if heading and "--predictor" in command and database:
+        words += f" ({database[1]})"
+    return words + (f", {apart[0].removeprefix('--')}" if apart else "")
+
+
+def tables_of(text):
+    """All tables of a file, each with the command or the caption that it belongs to."""
+    lines = text.split("\n")
+    caption = command = heading = ""
+    for i, line in enumerate(lines):
+        if line.startswith("## "):
+            heading, caption = line.removeprefix("## "), ""
+        elif line.startswith("    joulecast "):
+            command = line.strip()
+        elif line.endswith(":") and line.startswith("pretend-"):
+            caption = line
+        elif RULE.match(line) and i > 0:
+            end = i + 1
+            while end < len(lines) and lines[end].strip() and not lines[end].startswith("```"):
+                end += 1
+            yield Table(what(command, caption, heading), lines[i - 1], line, lines[i + 1 : end])
+
+
+def scores(table):
+    """Ours for every metric; of the others the nearest in time, which is what most of them forecast."""
+    rows = [row for row in table.rows if row["family"] == "all" and row["metric"] in ("time_s", "power_w", "energy_j")]
+    # A table of one mode has no line of all.
+    rows = [row for row in rows if row["mode"] == "all"] or rows
+    ours = [row for row in rows if row["model"] == "joulecast"]
+
+    def miss(row):
+        number = re.match(r"[\d.]+", row["MAPE"])
+        return float(number[0]) if number else float("inf")
+
+    for row in ours:
+        yield row
+        if row["metric"] != "time_s":
+            continue
+        peers = [peer for peer in rows if peer["metric"] == "time_s" and not peer["model"].startswith("joulecast")]
+        alike = [peer for peer in peers if (peer["device"], peer["math"]) == (row["device"], row["math"])]
+        yield from sorted(alike, key=miss)[:1]
+
+
+# What is shown of a table with these columns: a heading, its rows, its columns.
+KINDS = [
+    (
+        {"model", "metric", "family", "MAPE"},
+        "Operations or workloads, all families and modes; below our time the nearest of the other methods",
+        scores,
+        ["model", "metric", "device", "math", "rows", "R²", "MAPE", "median", "in 90 %", "width"],
+    ),
+    (
+        {"networks", "forecast MAPE"},
+        "Networks; Σ measured: the sum of their measured operations",
+        lambda table: table.rows if len(table.rows) == 1 else [r for r in table.rows if r["mode"] != "all"],
+        ["mode", "precision", "host", "networks", "forecast MAPE", "median", "in 90 %", "width", "Σ measured MAPE",
+         "power MAPE", "energy MAPE"],
+    ),
+    (
+        {"ratio of", "ratios"},
+        "Ratio of energies at two clocks, each network over itself at its highest clock",
+        lambda table: [row for row in table.rows if row["ratio of"] == "energy"],
+        [ "ratios", "MAPE", "median", "in 90 %", "width"],
+    ),
+    (
+        {"chosen by", "regret"},
+        "Regret of the choice that the forecast makes, over the best that was measured",
+        lambda table: [
+            row for row in table.rows if row["chosen by"] == "joulecast" and " within " not in row["objective"]
+        ],
+        ["objective", "device", "workloads", "regret", "worst"],
+    ),
+]  # fmt: skip
+
+
+def markdown(columns, rows):
+    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    for row in rows:
+        lines.append("| " + " | ".join(row) + " |")
+    return lines
+
+
+def summary_of(tables):
+    """One table for each kind, of all that a file has of it."""
+    lines = []
+    for needed, heading, choose, columns in KINDS:
+        rows = []
+        for table in tables:
+            if needed <= set(table.columns):
+                rows += [[table.of] + [row.get(column, "–") for column in columns] for row in choose(table)]
+        if not rows:
+            continue
+        used = [i for i in range(len(columns) + 1) if any(row[i] not in ("–", "") for row in rows)]
+        lines += ["", heading + ":", ""]
+        lines += markdown([(["of"] + columns)[i] for i in used], [[row[i] for i in used] for row in rows])
+    return lines
+
+
+def copied(text):
+    """A file whose tables are short already: what stands in its first part."""
+    first_part = re.split(r"^## ", text, maxsplit=2, flags=re.M)
+    return first_part[1].split("\n")[1:] if len(first_part) > 1 else []
+
+
+def page(folder):
+    lines = INTRODUCTION.rstrip("\n").split("\n")
+    for section in SECTIONS:
+        path = folder / "results" / (section + ".md")
+        text = path.read_text(encoding="utf-8")
+        title = text.split("\n", 1)[0].removeprefix("# ")
+        written = next((line for line in text.split("\n") if line.startswith("Written ")), "")
+        lines += ["", f"## [{title}](results/{section}.md)", "", written]
+        # The same rows with less told of them (clocks.md) are for the full page.
+        own = summary_of([table for table in tables_of(text) if not table.of.endswith("-untold")])
+        if own:
+            lines += own
+        elif section in ("decisions",):
+            lines += copied(text)
+        while lines[-1] == "":
+            lines.pop()
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    arguments = sys.argv[1:]
+    check = "--check" in arguments
+    folders = [argument for argument in arguments if not argument.startswith("--")]
+    folder = Path(folders[0]) if folders else Path(__file__).resolve().parent.parent / "docs"
+    text = page(folder)
+    if text.count("\n") > MOST_LINES:
+        sys.exit(f"docs/results.md would have {text.count(chr(10))} lines; a page for a person has {MOST_LINES} at most")
+    target = folder / "results.md"
+    if not check:
+        target.write_text(text, encoding="utf-8")
+    elif target.read_text(encoding="utf-8") != text:
+        sys.exit("docs/results.md is not what docs/results/ says: run tools/summarise_results.py")
+
+
+if __name__ == "__main__":
+    main()
