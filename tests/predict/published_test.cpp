@@ -180,7 +180,9 @@ TEST(PublishedPredictor, ScoresAnOperationThatItCannotForecastAsWithoutOne) {
 TEST(PublishedPredictor, AValueThatIsNotAboveZeroIsNoForecast) {
     PublishedModel model{PublishedMethod::sponner, {}};
     const auto rows = some_rows();
-    const Subject subject = subject_of(rows[0], testing::synthetic_cpu(), testing::synthetic_point());
+    const Device device = testing::synthetic_cpu();
+    const OperatingPoint point = testing::synthetic_point();
+    const Subject subject = subject_of(rows[0], device, point);
     PublishedRegression& one = model.regressions.emplace_back();
     one.key = regression_key(PublishedMethod::sponner, subject);
     one.ranges.resize(regression_row(PublishedMethod::sponner, subject, one).size());
@@ -261,7 +263,9 @@ TEST(PublishedPredictor, AFileThatCannotBeAskedIsRefused) {
 
 TEST(PublishedPredictor, HasTheColumnsThatItsFileIsCheckedFor) {
     const auto rows = some_rows();
-    const Subject subject = subject_of(rows[0], testing::synthetic_cpu(), testing::synthetic_point());
+    const Device cpu = testing::synthetic_cpu();
+    const OperatingPoint point = testing::synthetic_point();
+    const Subject subject = subject_of(rows[0], cpu, point);
     PublishedRegression one;
     one.layers = {"a", "b"};
     for (const PublishedMethod method : {PublishedMethod::thesis, PublishedMethod::sponner})
