@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/device_argument.h"
+#include "cli/pace_now.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
 #include "joulecast/dataset/pace.h"
@@ -62,9 +63,8 @@ void tell_pace(const std::vector<Row>& rows, const Pace& pace) {
     if (std::isnan(factor))
         std::cerr << "joulecast: cannot compare the speed of " << device << " in the two databases\n";
     else
-        std::cerr << "joulecast: " << device << " took " << std::lround(100 * std::abs(factor - 1)) << " % "
-                  << (factor < 1 ? "less" : "more") << " time than when the other database was measured; its times "
-                  << "are put to that pace\n";
+        std::cerr << "joulecast: " << device << " took " << time_compared(factor)
+                  << " than when the other database was measured; its times are put to that pace\n";
 }
 
 Stored stored_of(const Source& source, const Device& device) {

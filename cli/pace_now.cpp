@@ -50,12 +50,14 @@ PaceNow pace_now(const DeviceModel& model, const std::string& worker) {
     return {now_s / reference->usual_s, now_s};
 }
 
+std::string time_compared(double factor) {
+    return std::to_string(std::lround(100 * std::abs(factor - 1))) + " % " + (factor < 1 ? "less" : "more") + " time";
+}
+
 std::string pace_text(const DeviceModel& model, const PaceNow& pace) {
     const double usual_s = model.pace_reference->usual_s;
-    const auto percent = std::lround(100 * std::abs(pace.factor - 1));
-    const std::string differs =
-        percent == 0 ? "as much time now as"
-                     : std::to_string(percent) + " % " + (pace.factor > 1 ? "more" : "less") + " time now than";
+    const bool is_usual = std::lround(100 * std::abs(pace.factor - 1)) == 0;
+    const std::string differs = is_usual ? "as much time now as" : time_compared(pace.factor) + " now than";
     return model.device.id + " takes " + differs + " when it was measured (reference operation " +
            show(pace.now_s, Show::seconds) + ", usually " + show(usual_s, Show::seconds) + "); forecasts follow";
 }

@@ -17,6 +17,9 @@ struct PaceNow {
 /// a worker that measures another device, or not this operation.
 PaceNow pace_now(const DeviceModel& model, const std::string& worker);
 
+/// "12 % more time" of 1.12, "5 % less time" of 0.95.
+std::string time_compared(double factor);
+
 /// "cpu-x takes 12 % more time now than when it was measured (reference operation 1.23 ms, usually 1.10 ms); forecasts
 /// follow"
 std::string pace_text(const DeviceModel& model, const PaceNow& pace);

@@ -117,7 +117,7 @@ KINDS = [
         {"ratio of", "ratios"},
         "Ratio of energies at two clocks, each network over itself at its highest clock",
         lambda table: [row for row in table.rows if row["ratio of"] == "energy"],
-        [ "ratios", "MAPE", "median", "in 90 %", "width"],
+        ["ratios", "MAPE", "median", "in 90 %", "width"],
     ),
     (
         {"chosen by", "regret"},
@@ -153,10 +153,9 @@ def summary_of(tables):
     return lines
 
 
-def copied(text):
-    """A file whose tables are short already: what stands in its first part."""
-    first_part = re.split(r"^## ", text, maxsplit=2, flags=re.M)
-    return first_part[1].split("\n")[1:] if len(first_part) > 1 else []
+def first_part(text):
+    """Of a file that has none of these tables: its own are short already."""
+    return re.split(r"^## ", text, maxsplit=2, flags=re.M)[1].split("\n")[1:]
 
 
 def page(folder):
@@ -165,14 +164,10 @@ def page(folder):
         path = folder / "results" / (section + ".md")
         text = path.read_text(encoding="utf-8")
         title = text.split("\n", 1)[0].removeprefix("# ")
-        written = next((line for line in text.split("\n") if line.startswith("Written ")), "")
+        written = next((part for part in text.split("\n\n") if part.startswith("Written ")), "")
         lines += ["", f"## [{title}](results/{section}.md)", "", written]
         # The same rows with less told of them (clocks.md) are for the full page.
-        own = summary_of([table for table in tables_of(text) if not table.of.endswith("-untold")])
-        if own:
-            lines += own
-        elif section in ("decisions",):
-            lines += copied(text)
+        lines += summary_of([table for table in tables_of(text) if not table.of.endswith("-untold")]) or first_part(text)
         while lines[-1] == "":
             lines.pop()
     return "\n".join(lines) + "\n"
