@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "joulecast/predict/jcp.h"
+#include "joulecast/model/jcp.h"
 
 namespace {
 

@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "joulecast/device/device_table.h"
+#include "joulecast/forecast/forecast_cache.h"
+#include "joulecast/forecast/unseen_device.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/learn/random.h"
-#include "joulecast/predict/forecast_cache.h"
-#include "joulecast/predict/jcp.h"
-#include "joulecast/predict/pooled.h"
+#include "joulecast/model/jcp.h"
+#include "joulecast/train/pooled.h"
 
 namespace {
 

@@ -10,9 +10,10 @@
 #include "cli/settings.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
-#include "joulecast/predict/jcp.h"
-#include "joulecast/predict/pooled.h"
-#include "joulecast/predict/published/method.h"
+#include "joulecast/forecast/published/method.h"
+#include "joulecast/forecast/unseen_device.h"
+#include "joulecast/model/jcp.h"
+#include "joulecast/train/pooled.h"
 
 namespace joulecast::cli {
 namespace {

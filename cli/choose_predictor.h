@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "joulecast/predict/model.h"
+#include "joulecast/model/predictor.h"
 
 namespace joulecast::cli {
 

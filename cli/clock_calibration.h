@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "joulecast/dataset/dataset.h"
-#include "joulecast/predict/clock_sweeps.h"
+#include "joulecast/train/clock_sweeps.h"
 
 namespace joulecast::cli {
 

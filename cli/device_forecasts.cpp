@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "joulecast/predict/at_point.h"
-#include "joulecast/predict/forecast_network.h"
-#include "joulecast/predict/hosts.h"
+#include "joulecast/forecast/at_point.h"
+#include "joulecast/forecast/forecast_network.h"
+#include "joulecast/forecast/hosts.h"
 
 namespace joulecast::cli {
 

@@ -10,9 +10,9 @@
 #include "cli/forecast_text.h"
 #include "cli/loaded_device.h"
 #include "cli/setting_options.h"
+#include "joulecast/forecast/at_point.h"
+#include "joulecast/forecast/forecast_cache.h"
 #include "joulecast/graph/graph.h"
-#include "joulecast/predict/at_point.h"
-#include "joulecast/predict/forecast_cache.h"
 
 namespace joulecast::cli {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/forecast_text.h"
-#include "joulecast/predict/network_difference.h"
+#include "joulecast/forecast/network_difference.h"
 
 namespace joulecast::cli {
 

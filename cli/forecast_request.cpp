@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "joulecast/error.h"
-#include "joulecast/predict/issue_order.h"
+#include "joulecast/forecast/issue_order.h"
 
 namespace joulecast::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "joulecast/device/device.h"
+#include "joulecast/forecast/training_setup.h"
 #include "joulecast/graph/operation.h"
-#include "joulecast/predict/training_setup.h"
 
 namespace joulecast::cli {
 

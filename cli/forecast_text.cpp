@@ -9,8 +9,8 @@
 #include "cli/clock_text.h"
 #include "cli/forecast_words.h"
 #include "cli/known.h"
+#include "joulecast/forecast/compose.h"
 #include "joulecast/graph/symbol_values.h"
-#include "joulecast/predict/compose.h"
 #include "joulecast/report/table.h"
 
 namespace joulecast::cli {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "joulecast/predict/model.h"
-#include "joulecast/predict/predictor.h"
-#include "joulecast/predict/relative_cost.h"
+#include "joulecast/forecast/forecast.h"
+#include "joulecast/forecast/relative_cost.h"
+#include "joulecast/model/predictor.h"
 
 namespace joulecast::cli {
 

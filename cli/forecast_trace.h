@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "joulecast/forecast/forecast_network.h"
 #include "joulecast/graph/graph.h"
-#include "joulecast/predict/forecast_network.h"
 #include "joulecast/report/chrome_trace.h"
 
 namespace joulecast::cli {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "joulecast/predict/predictor.h"
+#include "joulecast/forecast/forecast.h"
 
 namespace joulecast::cli {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "joulecast/predict/compose.h"
+#include "joulecast/forecast/compose.h"
 #include "joulecast/report/table.h"
 
 namespace joulecast::cli {

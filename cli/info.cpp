@@ -18,11 +18,11 @@
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/dataset/repeat_spread.h"
 #include "joulecast/error.h"
+#include "joulecast/forecast/published/method.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/graph/record.h"
 #include "joulecast/measure/errors.h"
-#include "joulecast/predict/jcp.h"
-#include "joulecast/predict/published/method.h"
+#include "joulecast/model/jcp.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast::cli {

@@ -11,9 +11,9 @@
 #include "cli/pace_now.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
-#include "joulecast/predict/forecast_network.h"
-#include "joulecast/predict/hosts.h"
-#include "joulecast/predict/pooled.h"
+#include "joulecast/forecast/forecast_network.h"
+#include "joulecast/forecast/hosts.h"
+#include "joulecast/train/pooled.h"
 
 namespace joulecast::cli {
 namespace {

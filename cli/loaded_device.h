@@ -8,9 +8,9 @@
 #include "cli/choose_predictor.h"
 #include "cli/setting_options.h"
 #include "joulecast/dataset/dataset.h"
+#include "joulecast/forecast/forecast.h"
+#include "joulecast/forecast/forecast_operation.h"
 #include "joulecast/graph/graph.h"
-#include "joulecast/predict/forecast_operation.h"
-#include "joulecast/predict/predictor.h"
 
 namespace joulecast::cli {
 

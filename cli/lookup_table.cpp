@@ -12,11 +12,11 @@
 #include "cli/settings.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
+#include "joulecast/forecast/device_power.h"
+#include "joulecast/forecast/forecast_network.h"
+#include "joulecast/forecast/hosts.h"
 #include "joulecast/graph/record.h"
 #include "joulecast/graph/symbol_values.h"
-#include "joulecast/predict/device_power.h"
-#include "joulecast/predict/forecast_network.h"
-#include "joulecast/predict/hosts.h"
 #include "joulecast/report/table.h"
 
 namespace joulecast::cli {

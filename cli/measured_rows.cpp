@@ -15,9 +15,9 @@
 #include "joulecast/dataset/pace.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
+#include "joulecast/forecast/hosts.h"
 #include "joulecast/graph/readers/read_graph.h"
-#include "joulecast/predict/fit_models.h"
-#include "joulecast/predict/hosts.h"
+#include "joulecast/train/fit_models.h"
 
 namespace joulecast::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "joulecast/dataset/dataset.h"
-#include "joulecast/predict/measured_networks.h"
-#include "joulecast/predict/train.h"
+#include "joulecast/train/measured_networks.h"
+#include "joulecast/train/train.h"
 
 namespace joulecast::cli {
 

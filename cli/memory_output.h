@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "joulecast/evaluate/cross_validate.h"
-#include "joulecast/predict/predictor.h"
+#include "joulecast/forecast/forecast.h"
 
 namespace joulecast::cli {
 

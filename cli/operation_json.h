@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "joulecast/predict/predictor.h"
+#include "joulecast/forecast/forecast.h"
 
 namespace joulecast::cli {
 

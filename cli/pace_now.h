@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "joulecast/predict/model.h"
+#include "joulecast/model/predictor.h"
 
 namespace joulecast::cli {
 

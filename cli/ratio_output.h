@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "joulecast/predict/network_ratios.h"
+#include "joulecast/train/network_ratios.h"
 
 namespace joulecast::cli {
 

@@ -13,7 +13,7 @@
 #include "joulecast/evaluate/network_curves.h"
 #include "joulecast/graph/graph.h"
 #include "joulecast/learn/learner.h"
-#include "joulecast/predict/jcp.h"
+#include "joulecast/model/jcp.h"
 #include "joulecast/report/dataset_chapters.h"
 
 namespace joulecast::cli {

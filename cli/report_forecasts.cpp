@@ -8,8 +8,8 @@
 #include "cli/verb.h"
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/error.h"
+#include "joulecast/forecast/at_point.h"
 #include "joulecast/physics/clock_curve.h"
-#include "joulecast/predict/at_point.h"
 #include "joulecast/profile/clock_settings.h"
 #include "joulecast/report/chapters.h"
 

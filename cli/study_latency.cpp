@@ -11,9 +11,9 @@
 
 #include "cli/known.h"
 #include "cli/study.h"
-#include "joulecast/predict/forecast_log.h"
-#include "joulecast/predict/forecast_network.h"
-#include "joulecast/predict/jcp.h"
+#include "joulecast/forecast/forecast_log.h"
+#include "joulecast/forecast/forecast_network.h"
+#include "joulecast/model/jcp.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast::cli {

@@ -13,10 +13,10 @@
 #include "cli/verb.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
+#include "joulecast/forecast/device_power.h"
+#include "joulecast/forecast/forecast_network.h"
+#include "joulecast/forecast/timeline_at_point.h"
 #include "joulecast/graph/readers/read_graph.h"
-#include "joulecast/predict/device_power.h"
-#include "joulecast/predict/forecast_network.h"
-#include "joulecast/predict/timeline_at_point.h"
 #include "joulecast/report/chrome_trace.h"
 
 namespace joulecast::cli {

@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "cli/verb.h"
-#include "joulecast/predict/published/method.h"
-#include "joulecast/predict/published/train_published.h"
+#include "joulecast/forecast/published/method.h"
+#include "joulecast/train/published/train_published.h"
 #include "joulecast/units/time_stamp.h"
 
 namespace joulecast::cli {

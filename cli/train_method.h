@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "cli/measured_rows.h"
-#include "joulecast/predict/model.h"
-#include "joulecast/predict/train.h"
+#include "joulecast/model/predictor.h"
+#include "joulecast/train/train.h"
 
 namespace joulecast::cli {
 

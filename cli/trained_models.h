@@ -1,6 +1,6 @@
 #pragma once
 
-#include "joulecast/predict/model.h"
+#include "joulecast/model/predictor.h"
 #include "joulecast/report/table.h"
 
 namespace joulecast::cli {

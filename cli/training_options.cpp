@@ -1,7 +1,7 @@
 #include "cli/training_options.h"
 
 #include "joulecast/error.h"
-#include "joulecast/predict/issue_order.h"
+#include "joulecast/forecast/issue_order.h"
 
 namespace joulecast::cli {
 

@@ -5,7 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "joulecast/predict/training_setup.h"
+#include "joulecast/forecast/training_setup.h"
 
 namespace joulecast::cli {
 

@@ -16,8 +16,8 @@
 #include "joulecast/error.h"
 #include "joulecast/evaluate/device_choice.h"
 #include "joulecast/evaluate/leave_device_out.h"
-#include "joulecast/predict/jcp.h"
-#include "joulecast/predict/rows_over_clocks.h"
+#include "joulecast/model/jcp.h"
+#include "joulecast/train/rows_over_clocks.h"
 
 namespace joulecast::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/measured_rows.h"
-#include "joulecast/predict/what_next.h"
+#include "joulecast/train/what_next.h"
 
 namespace joulecast::cli {
 

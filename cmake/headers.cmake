@@ -66,6 +66,38 @@ set(joulecast_headers
     joulecast/features/dimensions.h
     joulecast/features/feature.h
     joulecast/features/products.h
+    joulecast/forecast/at_point.h
+    joulecast/forecast/clock_balance.h
+    joulecast/forecast/compose.h
+    joulecast/forecast/device_power.h
+    joulecast/forecast/evidence_shares.h
+    joulecast/forecast/forecast.h
+    joulecast/forecast/forecast_cache.h
+    joulecast/forecast/forecast_calls.h
+    joulecast/forecast/forecast_curve.h
+    joulecast/forecast/forecast_log.h
+    joulecast/forecast/forecast_memory.h
+    joulecast/forecast/forecast_network.h
+    joulecast/forecast/forecast_operation.h
+    joulecast/forecast/forecast_unseen.h
+    joulecast/forecast/forecaster.h
+    joulecast/forecast/forward_kernels.h
+    joulecast/forecast/hosts.h
+    joulecast/forecast/issue_order.h
+    joulecast/forecast/log_interval.h
+    joulecast/forecast/measured_operations.h
+    joulecast/forecast/network_difference.h
+    joulecast/forecast/optimizer_update.h
+    joulecast/forecast/over_clocks.h
+    joulecast/forecast/prepared_operation.h
+    joulecast/forecast/published/attributes.h
+    joulecast/forecast/published/method.h
+    joulecast/forecast/published/subject.h
+    joulecast/forecast/relative_cost.h
+    joulecast/forecast/step_part.h
+    joulecast/forecast/timeline_at_point.h
+    joulecast/forecast/training_setup.h
+    joulecast/forecast/unseen_device.h
     joulecast/graph/autocast.h
     joulecast/graph/expression.h
     joulecast/graph/family.h
@@ -172,6 +204,23 @@ set(joulecast_headers
     joulecast/meter/smi_log.h
     joulecast/meter/sysfs.h
     joulecast/meter/time_source.h
+    joulecast/model/bytes.h
+    joulecast/model/forest_bytes.h
+    joulecast/model/jcp.h
+    joulecast/model/jcp_clocks.h
+    joulecast/model/jcp_device.h
+    joulecast/model/jcp_family_model.h
+    joulecast/model/jcp_frame.h
+    joulecast/model/jcp_model.h
+    joulecast/model/jcp_parts.h
+    joulecast/model/jcp_pooled.h
+    joulecast/model/jcp_published.h
+    joulecast/model/law_of_any.h
+    joulecast/model/mapped_file.h
+    joulecast/model/predictor.h
+    joulecast/model/published_method.h
+    joulecast/model/ratio_spread.h
+    joulecast/model/residual_process.h
     joulecast/physics/caching_allocator.h
     joulecast/physics/checkpointing.h
     joulecast/physics/clock_curve.h
@@ -201,84 +250,14 @@ set(joulecast_headers
     joulecast/physics/tensor_lifetimes.h
     joulecast/physics/tiles.h
     joulecast/physics/timeline.h
-    joulecast/predict/at_point.h
-    joulecast/predict/by_model.h
-    joulecast/predict/bytes.h
-    joulecast/predict/calibrate_networks.h
-    joulecast/predict/calibrate_ratios.h
-    joulecast/predict/choose_model.h
-    joulecast/predict/clock_balance.h
-    joulecast/predict/clock_sweeps.h
-    joulecast/predict/compose.h
-    joulecast/predict/device_power.h
-    joulecast/predict/evidence_shares.h
-    joulecast/predict/fit_hosts.h
-    joulecast/predict/fit_learned_clocks.h
-    joulecast/predict/fit_models.h
-    joulecast/predict/fit_over_clocks.h
-    joulecast/predict/forecast_cache.h
-    joulecast/predict/forecast_calls.h
-    joulecast/predict/forecast_curve.h
-    joulecast/predict/forecast_log.h
-    joulecast/predict/forecast_memory.h
-    joulecast/predict/forecast_network.h
-    joulecast/predict/forecast_operation.h
-    joulecast/predict/forecast_unseen.h
-    joulecast/predict/forecaster.h
-    joulecast/predict/forest_bytes.h
-    joulecast/predict/forward_kernels.h
-    joulecast/predict/held_out_operations.h
-    joulecast/predict/hosts.h
-    joulecast/predict/issue_order.h
-    joulecast/predict/jcp.h
-    joulecast/predict/jcp_clocks.h
-    joulecast/predict/jcp_device.h
-    joulecast/predict/jcp_family_model.h
-    joulecast/predict/jcp_frame.h
-    joulecast/predict/jcp_model.h
-    joulecast/predict/jcp_parts.h
-    joulecast/predict/jcp_pooled.h
-    joulecast/predict/law_of_any.h
-    joulecast/predict/log_interval.h
-    joulecast/predict/mapped_file.h
-    joulecast/predict/measured_networks.h
-    joulecast/predict/measured_operations.h
-    joulecast/predict/model.h
-    joulecast/predict/network_difference.h
-    joulecast/predict/network_ratios.h
-    joulecast/predict/optimizer_update.h
-    joulecast/predict/outliers.h
-    joulecast/predict/over_clocks.h
-    joulecast/predict/physical_samples.h
-    joulecast/predict/pooled.h
-    joulecast/predict/pooled_samples.h
-    joulecast/predict/predictor.h
-    joulecast/predict/prepared_operation.h
-    joulecast/predict/published/attributes.h
-    joulecast/predict/published/fit_method.h
-    joulecast/predict/published/jcp_published.h
-    joulecast/predict/published/layer_rows.h
-    joulecast/predict/published/method.h
-    joulecast/predict/published/subject.h
-    joulecast/predict/published/train_published.h
-    joulecast/predict/ratio_spread.h
-    joulecast/predict/relative_cost.h
-    joulecast/predict/residual_prior.h
-    joulecast/predict/residual_process.h
-    joulecast/predict/rows_over_clocks.h
-    joulecast/predict/step_part.h
-    joulecast/predict/timeline_at_point.h
-    joulecast/predict/train.h
-    joulecast/predict/training_setup.h
-    joulecast/predict/what_next.h
     joulecast/process/child_process.h
     joulecast/process/foreground.h
     joulecast/process/shell_word.h
     joulecast/profile/augment.h
     joulecast/profile/checked_answer.h
     joulecast/profile/clock_settings.h
-    joulecast/profile/found_clocks.h
     joulecast/profile/first_pass.h
+    joulecast/profile/found_clocks.h
     joulecast/profile/larger_batch.h
     joulecast/profile/other_machine.h
     joulecast/profile/patience.h
@@ -310,6 +289,29 @@ set(joulecast_headers
     joulecast/report/table.h
     joulecast/report/thesis_clocks.h
     joulecast/report/treemap.h
+    joulecast/train/by_model.h
+    joulecast/train/calibrate_networks.h
+    joulecast/train/calibrate_ratios.h
+    joulecast/train/choose_model.h
+    joulecast/train/clock_sweeps.h
+    joulecast/train/fit_hosts.h
+    joulecast/train/fit_learned_clocks.h
+    joulecast/train/fit_models.h
+    joulecast/train/fit_over_clocks.h
+    joulecast/train/held_out_operations.h
+    joulecast/train/measured_networks.h
+    joulecast/train/network_ratios.h
+    joulecast/train/outliers.h
+    joulecast/train/physical_samples.h
+    joulecast/train/pooled.h
+    joulecast/train/pooled_samples.h
+    joulecast/train/published/fit_method.h
+    joulecast/train/published/layer_rows.h
+    joulecast/train/published/train_published.h
+    joulecast/train/residual_prior.h
+    joulecast/train/rows_over_clocks.h
+    joulecast/train/train.h
+    joulecast/train/what_next.h
     joulecast/units/digits.h
     joulecast/units/normal.h
     joulecast/units/printable.h

@@ -24,10 +24,10 @@
 #include "joulecast/device/device_table.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
+#include "joulecast/forecast/device_power.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/physics/fit_physical_power.h"
-#include "joulecast/predict/device_power.h"
-#include "joulecast/predict/physical_samples.h"
+#include "joulecast/train/physical_samples.h"
 #include "joulecast/units/statistics.h"
 
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include <joulecast/forecast/forecaster.h>
 #include <joulecast/graph/graph.h>
 #include <joulecast/graph/operation.h>
-#include <joulecast/predict/forecaster.h>
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "joulecast/predict/published/train_published.h"
+#include "joulecast/train/published/train_published.h"
 
 namespace joulecast {
 namespace {

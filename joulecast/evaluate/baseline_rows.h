@@ -8,7 +8,7 @@
 
 #include "joulecast/evaluate/accuracy.h"
 #include "joulecast/evaluate/baselines/baseline.h"
-#include "joulecast/predict/train.h"
+#include "joulecast/train/train.h"
 
 namespace joulecast {
 

@@ -5,11 +5,11 @@
 #include <tuple>
 #include <utility>
 
-#include "joulecast/predict/device_power.h"
-#include "joulecast/predict/fit_over_clocks.h"
-#include "joulecast/predict/forecast_calls.h"
-#include "joulecast/predict/forecast_network.h"
-#include "joulecast/predict/hosts.h"
+#include "joulecast/forecast/device_power.h"
+#include "joulecast/forecast/forecast_calls.h"
+#include "joulecast/forecast/forecast_network.h"
+#include "joulecast/forecast/hosts.h"
+#include "joulecast/train/fit_over_clocks.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {

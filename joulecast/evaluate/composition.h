@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "joulecast/predict/calibrate_networks.h"
+#include "joulecast/train/calibrate_networks.h"
 
 namespace joulecast {
 
 /// Ways from calls to a network. sum: the calls' times added up, as layer-wise papers do it; scaled_sum: that times a
-/// factor fitted to other networks; aggregate and timeline: predict/compose.h, with factors fitted likewise.
+/// factor fitted to other networks; aggregate and timeline: forecast/compose.h, with factors fitted likewise.
 enum class ComposedBy { timeline, aggregate, scaled_sum, sum };
 
 inline constexpr std::array all_compositions{ComposedBy::timeline, ComposedBy::aggregate, ComposedBy::scaled_sum,

@@ -9,13 +9,13 @@
 
 #include "joulecast/error.h"
 #include "joulecast/evaluate/baseline_rows.h"
+#include "joulecast/forecast/at_point.h"
+#include "joulecast/forecast/forecast_network.h"
+#include "joulecast/forecast/published/method.h"
 #include "joulecast/learn/folds.h"
 #include "joulecast/physics/clock_curve.h"
-#include "joulecast/predict/at_point.h"
-#include "joulecast/predict/fit_over_clocks.h"
-#include "joulecast/predict/forecast_network.h"
-#include "joulecast/predict/outliers.h"
-#include "joulecast/predict/published/method.h"
+#include "joulecast/train/fit_over_clocks.h"
+#include "joulecast/train/outliers.h"
 
 namespace joulecast {
 namespace {

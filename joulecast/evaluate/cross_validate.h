@@ -14,9 +14,9 @@
 #include "joulecast/evaluate/baseline_networks.h"
 #include "joulecast/evaluate/composition.h"
 #include "joulecast/evaluate/network_curves.h"
-#include "joulecast/predict/network_ratios.h"
-#include "joulecast/predict/predictor.h"
-#include "joulecast/predict/train.h"
+#include "joulecast/forecast/forecast.h"
+#include "joulecast/train/network_ratios.h"
+#include "joulecast/train/train.h"
 
 namespace joulecast {
 
@@ -33,7 +33,7 @@ struct ValidationSettings {
     std::vector<std::optional<Learner>> learners;
     std::vector<const Baseline*> baselines;
     bool lattuada = false;       ///< the published method that sees whole networks, too
-    bool drop_outliers = false;  ///< from the training rows of each part (predict/outliers.h), never from the tested
+    bool drop_outliers = false;  ///< from the training rows of each part (train/outliers.h), never from the tested
     TrainSettings training;
     Progress progress;
     /// Called after each part with the training rows that were dropped, and all there were.

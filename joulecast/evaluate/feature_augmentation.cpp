@@ -8,9 +8,9 @@
 
 #include "joulecast/evaluate/baselines/layer_regression.h"
 #include "joulecast/evaluate/layer_scores.h"
-#include "joulecast/predict/published/attributes.h"
-#include "joulecast/predict/published/fit_method.h"
-#include "joulecast/predict/published/train_published.h"
+#include "joulecast/forecast/published/attributes.h"
+#include "joulecast/train/published/fit_method.h"
+#include "joulecast/train/published/train_published.h"
 
 namespace joulecast {
 namespace {

@@ -5,9 +5,9 @@
 #include <map>
 #include <utility>
 
+#include "joulecast/forecast/forecast_log.h"
 #include "joulecast/learn/random.h"
-#include "joulecast/predict/fit_models.h"
-#include "joulecast/predict/forecast_log.h"
+#include "joulecast/train/fit_models.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "joulecast/error.h"
-#include "joulecast/predict/published/attributes.h"
+#include "joulecast/forecast/published/attributes.h"
 
 namespace joulecast {
 namespace {

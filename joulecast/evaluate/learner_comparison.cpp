@@ -8,8 +8,8 @@
 #include <tuple>
 #include <utility>
 
-#include "joulecast/predict/fit_models.h"
-#include "joulecast/predict/forecast_log.h"
+#include "joulecast/forecast/forecast_log.h"
+#include "joulecast/train/fit_models.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {

@@ -12,7 +12,7 @@
 #include "joulecast/evaluate/sweep_choices.h"
 #include "joulecast/learn/folds.h"
 #include "joulecast/learn/model.h"
-#include "joulecast/predict/fit_learned_clocks.h"
+#include "joulecast/train/fit_learned_clocks.h"
 #include "joulecast/units/normal.h"
 #include "joulecast/units/statistics.h"
 

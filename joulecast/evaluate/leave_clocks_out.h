@@ -8,7 +8,7 @@
 
 #include "joulecast/evaluate/accuracy.h"
 #include "joulecast/evaluate/clock_choice.h"
-#include "joulecast/predict/clock_sweeps.h"
+#include "joulecast/train/clock_sweeps.h"
 #include "joulecast/units/quantity.h"
 
 namespace joulecast {

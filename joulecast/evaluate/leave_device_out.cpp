@@ -8,6 +8,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/evaluate/baseline_rows.h"
+#include "joulecast/forecast/unseen_device.h"
 
 namespace joulecast {
 namespace {

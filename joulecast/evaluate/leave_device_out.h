@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "joulecast/evaluate/cross_validate.h"
-#include "joulecast/predict/pooled.h"
+#include "joulecast/train/pooled.h"
 
 namespace joulecast {
 

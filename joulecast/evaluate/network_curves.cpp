@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "joulecast/error.h"
-#include "joulecast/predict/forecast_curve.h"
-#include "joulecast/predict/network_ratios.h"
+#include "joulecast/forecast/forecast_curve.h"
+#include "joulecast/train/network_ratios.h"
 
 namespace joulecast {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "joulecast/predict/forecast_cache.h"
-#include "joulecast/predict/train.h"
+#include "joulecast/forecast/forecast_cache.h"
+#include "joulecast/train/train.h"
 
 namespace joulecast {
 

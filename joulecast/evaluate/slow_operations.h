@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "joulecast/evaluate/accuracy.h"
-#include "joulecast/predict/train.h"
+#include "joulecast/train/train.h"
 
 namespace joulecast {
 

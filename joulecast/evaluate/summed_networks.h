@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "joulecast/predict/train.h"
+#include "joulecast/train/train.h"
 
 namespace joulecast {
 

@@ -5,7 +5,7 @@
 
 #include "joulecast/evaluate/clock_choice.h"
 #include "joulecast/evaluate/leave_clocks_out.h"
-#include "joulecast/predict/clock_sweeps.h"
+#include "joulecast/train/clock_sweeps.h"
 
 namespace joulecast {
 

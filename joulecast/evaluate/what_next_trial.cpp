@@ -8,7 +8,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/learn/random.h"
-#include "joulecast/predict/fit_models.h"
+#include "joulecast/train/fit_models.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "joulecast/evaluate/cross_validate.h"
-#include "joulecast/predict/what_next.h"
+#include "joulecast/train/what_next.h"
 
 namespace joulecast {
 

@@ -11,7 +11,7 @@
 
 namespace joulecast {
 
-// What trees learned of workloads that one device ran at several clocks (predict/fit_learned_clocks.h). From one point
+// What trees learned of workloads that one device ran at several clocks (train/fit_learned_clocks.h). From one point
 // nobody sees whether arithmetic or bytes bind a workload; others that drew as much power, took as long, moved as many
 // bytes or have words of their names in common tell it.
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 
 #include "joulecast/error.h"
+#include "joulecast/forecast/at_point.h"
 #include "joulecast/physics/clock_curve.h"
-#include "joulecast/predict/at_point.h"
 
 namespace joulecast {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "joulecast/predict/model.h"
-#include "joulecast/predict/predictor.h"
+#include "joulecast/forecast/forecast.h"
+#include "joulecast/model/predictor.h"
 #include "joulecast/recommend/candidate.h"
 
 namespace joulecast {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "joulecast/device/device.h"
+#include "joulecast/forecast/forecast.h"
 #include "joulecast/graph/graph.h"
-#include "joulecast/predict/predictor.h"
 #include "joulecast/report/html.h"
 
 namespace joulecast {

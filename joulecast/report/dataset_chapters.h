@@ -9,8 +9,8 @@
 #include "joulecast/evaluate/cross_validate.h"
 #include "joulecast/evaluate/slow_operations.h"
 #include "joulecast/evaluate/summed_networks.h"
-#include "joulecast/predict/train.h"
 #include "joulecast/report/html.h"
+#include "joulecast/train/train.h"
 
 namespace joulecast {
 

@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "joulecast/dataset/dataset.h"
-#include "joulecast/predict/jcp.h"
+#include "joulecast/model/jcp.h"
 #include "tests/cli/run_command.h"
 #include "tests/cli/suite_folder.h"
-#include "tests/predict/made_up_gpus.h"
+#include "tests/train/made_up_gpus.h"
 
 namespace joulecast::testing {
 namespace {

@@ -51,7 +51,7 @@ TEST(Diff, TwoRunsIntoTwoDatabasesAgreeOrNot) {
 
 /// A device whose every cost is forecast by a predictor that is checked in.
 const std::string on_device = std::string(" --device cpu-synthetic --host cpp --predictor ") + JOULECAST_SOURCE_DIR +
-                              "/tests/predict/data/version_1.jcp ";
+                              "/tests/model/data/version_1.jcp ";
 
 TEST(Diff, TellsWhatTheDifferencesCostOnADevice) {
     const json answer = compared("resnet18 resnet34 --set batch=2" + on_device);

@@ -36,7 +36,7 @@ TEST(Export, SaysThatTheDiskIsFull) {
 }
 
 const std::string synthetic =
-    std::string(" --device cpu-synthetic --predictor ") + JOULECAST_SOURCE_DIR + "/tests/predict/data/version_1.jcp ";
+    std::string(" --device cpu-synthetic --predictor ") + JOULECAST_SOURCE_DIR + "/tests/model/data/version_1.jcp ";
 
 TEST(ExportLut, AddsUpToWhatPredictSays) {
     const std::string network = " resnet18 --set batch=4 --mode inference,training ";

@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 
 RequestSource synthetic() {
-    return {"cpu-synthetic", JOULECAST_SOURCE_DIR "/tests/predict/data/version_1.jcp", "", false};
+    return {"cpu-synthetic", JOULECAST_SOURCE_DIR "/tests/model/data/version_1.jcp", "", false};
 }
 
 std::string request(int layers) {

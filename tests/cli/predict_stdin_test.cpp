@@ -12,8 +12,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-const std::string predictor =
-    std::string(" --predictor ") + JOULECAST_SOURCE_DIR + "/tests/predict/data/version_1.jcp ";
+const std::string predictor = std::string(" --predictor ") + JOULECAST_SOURCE_DIR + "/tests/model/data/version_1.jcp ";
 
 /// The answers to some lines; each must be a line of JSON.
 std::vector<json> answers(const std::string& lines, const std::string& options = "--device cpu-synthetic",

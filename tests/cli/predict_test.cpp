@@ -13,8 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 
 /// A predictor of the synthetic CPU, trained on resnet18 and alexnet at batch 2.
-const std::string predictor =
-    std::string(" --predictor ") + JOULECAST_SOURCE_DIR + "/tests/predict/data/version_1.jcp ";
+const std::string predictor = std::string(" --predictor ") + JOULECAST_SOURCE_DIR + "/tests/model/data/version_1.jcp ";
 
 TEST(Predict, PrintsOneLinePerModelModeAndPrecision) {
     const auto ran =

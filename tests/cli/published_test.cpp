@@ -7,7 +7,7 @@
 
 #include "tests/cli/run_command.h"
 #include "tests/cli/suite_folder.h"
-#include "tests/predict/synthetic.h"
+#include "tests/train/synthetic.h"
 
 namespace joulecast {
 namespace {

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 const std::string synthetic_predictor =
-    std::string(" --predictor ") + JOULECAST_SOURCE_DIR + "/tests/predict/data/version_1.jcp --device cpu-synthetic ";
+    std::string(" --predictor ") + JOULECAST_SOURCE_DIR + "/tests/model/data/version_1.jcp --device cpu-synthetic ";
 
 std::string browser() {
     const auto found = run_shell("command -v chromium || command -v chromium-browser || command -v google-chrome");

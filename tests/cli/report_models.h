@@ -6,7 +6,7 @@
 
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/graph/operation.h"
-#include "tests/predict/synthetic.h"
+#include "tests/train/synthetic.h"
 
 namespace joulecast::testing {
 

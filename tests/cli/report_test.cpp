@@ -18,7 +18,7 @@ using ::testing::Not;
 
 /// Of the synthetic CPU.
 const std::string predictor =
-    std::string(" --predictor ") + JOULECAST_SOURCE_DIR + "/tests/predict/data/version_1.jcp --device cpu-synthetic ";
+    std::string(" --predictor ") + JOULECAST_SOURCE_DIR + "/tests/model/data/version_1.jcp --device cpu-synthetic ";
 
 bool has_plotly() {
     return std::filesystem::exists(std::string(JOULECAST_BINARY_DIR) + "/share/joulecast/plotly.min.js");

@@ -169,7 +169,7 @@ TEST(Trace, GoesForwardBackwardAndUpdates) {
 
 TEST(Trace, OfACpuHasOneTrackAndNoPowerWithoutAMeter) {
     const std::string predictor =
-        std::string(" --predictor ") + JOULECAST_SOURCE_DIR + "/tests/predict/data/version_1.jcp ";
+        std::string(" --predictor ") + JOULECAST_SOURCE_DIR + "/tests/model/data/version_1.jcp ";
     const std::string request = "resnet18 --device cpu-synthetic" + predictor;
     const Spans spans = spans_of(request);
     EXPECT_TRUE(spans.host.empty());

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "joulecast/device/device_table.h"
+#include "joulecast/model/jcp.h"
 #include "joulecast/physics/clock_curve.h"
-#include "joulecast/predict/jcp.h"
 #include "tests/cli/run_command.h"
 #include "tests/cli/suite_folder.h"
 

@@ -7,7 +7,7 @@
 #include "joulecast/device/device_table.h"
 #include "tests/cli/run_command.h"
 #include "tests/cli/suite_folder.h"
-#include "tests/predict/synthetic.h"
+#include "tests/train/synthetic.h"
 
 namespace joulecast::testing {
 namespace {
@@ -164,7 +164,7 @@ TEST_F(Validate, RefusesWhatASplitHasNoUseFor) {
 
 TEST_F(Validate, ScoresAPredictorAsItIs) {
     const std::string predictor =
-        std::string("--predictor ") + JOULECAST_SOURCE_DIR + "/tests/predict/data/version_1.jcp";
+        std::string("--predictor ") + JOULECAST_SOURCE_DIR + "/tests/model/data/version_1.jcp";
     const auto ran = validate(predictor);
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_THAT(ran.out, HasSubstr("may have been trained on these rows"));
@@ -182,7 +182,7 @@ TEST_F(Validate, ScoresAPredictorOnADatabaseOfNetworksAlone) {
     }
     const std::string command = "validate --db " + path + " --format json";
     const auto ran =
-        run_joulecast(command + " --predictor " + JOULECAST_SOURCE_DIR + "/tests/predict/data/version_1.jcp");
+        run_joulecast(command + " --predictor " + JOULECAST_SOURCE_DIR + "/tests/model/data/version_1.jcp");
     ASSERT_EQ(ran.status, 0) << ran.err;
     const auto answer = nlohmann::json::parse(ran.out);
     ASSERT_EQ(answer["networks"].size(), 1U);

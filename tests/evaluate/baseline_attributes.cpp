@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "joulecast/predict/published/attributes.h"
-#include "tests/predict/synthetic.h"
+#include "joulecast/forecast/published/attributes.h"
+#include "tests/train/synthetic.h"
 
 namespace joulecast {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "joulecast/evaluate/baseline_networks.h"
 #include "joulecast/evaluate/baseline_rows.h"
+#include "joulecast/forecast/published/attributes.h"
 #include "joulecast/learn/random.h"
-#include "joulecast/predict/published/attributes.h"
 
 namespace joulecast {
 namespace {

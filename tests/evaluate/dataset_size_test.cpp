@@ -7,7 +7,7 @@
 #include <set>
 
 #include "joulecast/error.h"
-#include "tests/predict/synthetic.h"
+#include "tests/train/synthetic.h"
 
 namespace joulecast {
 namespace {

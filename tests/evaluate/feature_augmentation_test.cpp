@@ -6,7 +6,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/evaluate/layer_scores.h"
-#include "tests/predict/synthetic.h"
+#include "tests/train/synthetic.h"
 
 namespace joulecast {
 namespace {

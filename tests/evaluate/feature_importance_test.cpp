@@ -8,7 +8,7 @@
 #include <set>
 
 #include "joulecast/learn/random.h"
-#include "tests/predict/synthetic.h"
+#include "tests/train/synthetic.h"
 
 namespace joulecast {
 namespace {

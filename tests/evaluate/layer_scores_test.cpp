@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "joulecast/error.h"
-#include "tests/predict/synthetic.h"
+#include "tests/train/synthetic.h"
 
 namespace joulecast {
 namespace {

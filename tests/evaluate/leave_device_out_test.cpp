@@ -6,7 +6,7 @@
 #include <set>
 
 #include "joulecast/error.h"
-#include "tests/predict/made_up_gpus.h"
+#include "tests/train/made_up_gpus.h"
 
 namespace joulecast {
 namespace {

@@ -1,5 +1,5 @@
 // Writes a small database of the synthetic CPU to the path given.
-#include "tests/predict/synthetic.h"
+#include "tests/train/synthetic.h"
 
 int main(int argc, char** argv) {
     if (argc != 2) return 2;

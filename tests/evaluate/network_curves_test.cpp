@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "joulecast/device/device_table.h"
-#include "joulecast/predict/network_ratios.h"
-#include "tests/predict/synthetic.h"
+#include "joulecast/train/network_ratios.h"
+#include "tests/train/synthetic.h"
 
 namespace joulecast {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/predict/synthetic.h"
+#include "tests/train/synthetic.h"
 
 namespace joulecast::testing {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tests/predict/synthetic.h"
+#include "tests/train/synthetic.h"
 
 namespace joulecast::testing {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "joulecast/error.h"
-#include "tests/predict/synthetic.h"
+#include "tests/train/synthetic.h"
 
 namespace joulecast {
 namespace {

@@ -5,9 +5,9 @@
 #include <span>
 
 #include "joulecast/error.h"
-#include "joulecast/predict/bytes.h"
-#include "joulecast/predict/forecast_network.h"
-#include "joulecast/predict/jcp.h"
+#include "joulecast/forecast/forecast_network.h"
+#include "joulecast/model/bytes.h"
+#include "joulecast/model/jcp.h"
 
 namespace {
 

@@ -69,10 +69,10 @@ TEST(House, EveryTypeOfTheLibraryHasANameOfItsOwn) {
 }
 
 TEST(IncludeRules, AFolderMayNotReachDownTheFlow) {
-    EXPECT_THAT(breaches("joulecast/graph/x.cpp", "#include \"joulecast/predict/predictor.h\"\n", the_table(), {}),
-                ElementsAre("joulecast/graph/x.cpp:1: joulecast/predict/predictor.h: the include table does not let "
-                            "graph include predict"));
-    EXPECT_THAT(breaches("joulecast/predict/x.cpp", "#include \"joulecast/graph/graph.h\"\n", the_table(), {}),
+    EXPECT_THAT(breaches("joulecast/graph/x.cpp", "#include \"joulecast/forecast/forecast.h\"\n", the_table(), {}),
+                ElementsAre("joulecast/graph/x.cpp:1: joulecast/forecast/forecast.h: the include table does not let "
+                            "graph include forecast"));
+    EXPECT_THAT(breaches("joulecast/forecast/x.cpp", "#include \"joulecast/graph/graph.h\"\n", the_table(), {}),
                 IsEmpty());
 }
 
@@ -85,19 +85,19 @@ TEST(IncludeRules, ReadersAreARoomOfTheirOwn) {
 
 TEST(IncludeRules, AForeignHeaderOutsideItsDoorIsFound) {
     EXPECT_THAT(breaches("joulecast/dataset/x.cpp", "#include <sqlite3.h>\n", the_table(), the_doors()), IsEmpty());
-    EXPECT_EQ(breaches("joulecast/predict/x.cpp", "#include <sqlite3.h>\n", the_table(), the_doors()).size(), 1u);
+    EXPECT_EQ(breaches("joulecast/forecast/x.cpp", "#include <sqlite3.h>\n", the_table(), the_doors()).size(), 1u);
     EXPECT_EQ(breaches("joulecast/graph/x.cpp", "\n  #  include <fmt/format.h>\n", the_table(), the_doors()).size(),
               1u);
-    EXPECT_EQ(breaches("joulecast/predict/x.cpp", "#include <torch/torch.h>\n", the_table(), the_doors()).size(), 1u);
+    EXPECT_EQ(breaches("joulecast/forecast/x.cpp", "#include <torch/torch.h>\n", the_table(), the_doors()).size(), 1u);
     // Nobody ever named this one: what no door lets in stays out.
     EXPECT_EQ(breaches("cli/x.cpp", "#include <boost/json.hpp>\n", the_table(), the_doors()).size(), 1u);
 }
 
 TEST(IncludeRules, JsonHeadersStayOutOfHeaders) {
     const std::string text = "#include <nlohmann/json.hpp>\n";
-    EXPECT_THAT(breaches("joulecast/predict/x.cpp", text, the_table(), the_doors()), IsEmpty());
-    EXPECT_THAT(breaches("joulecast/predict/x.h", text, the_table(), the_doors()),
-                ElementsAre("joulecast/predict/x.h:1: nlohmann/json.hpp: belongs in .cpp files only"));
+    EXPECT_THAT(breaches("joulecast/forecast/x.cpp", text, the_table(), the_doors()), IsEmpty());
+    EXPECT_THAT(breaches("joulecast/forecast/x.h", text, the_table(), the_doors()),
+                ElementsAre("joulecast/forecast/x.h:1: nlohmann/json.hpp: belongs in .cpp files only"));
 }
 
 TEST(IncludeRules, ATableWhoseArrowsPointDownTheFlowIsRefused) {

@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "joulecast/device/device_table.h"
+#include "joulecast/forecast/at_point.h"
+#include "joulecast/forecast/forecast_network.h"
 #include "joulecast/physics/clock_curve.h"
-#include "joulecast/predict/at_point.h"
-#include "joulecast/predict/forecast_network.h"
 #include "joulecast/recommend/grid.h"
 #include "joulecast/recommend/limit.h"
-#include "tests/predict/synthetic.h"
+#include "tests/train/synthetic.h"
 
 namespace joulecast::testing {
 namespace {

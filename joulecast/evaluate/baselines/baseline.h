@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "joulecast/predict/published/subject.h"
+#include "joulecast/forecast/published/subject.h"
 
 namespace joulecast {
 

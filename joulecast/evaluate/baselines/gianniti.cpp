@@ -1,5 +1,5 @@
 #include "joulecast/evaluate/baselines/layer_regression.h"
-#include "joulecast/predict/published/attributes.h"
+#include "joulecast/forecast/published/attributes.h"
 
 namespace joulecast {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "joulecast/evaluate/baselines/layer_regression.h"
-#include "joulecast/predict/published/attributes.h"
+#include "joulecast/forecast/published/attributes.h"
 
 namespace joulecast {
 namespace {

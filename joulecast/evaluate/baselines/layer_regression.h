@@ -7,7 +7,7 @@
 
 #include "joulecast/evaluate/baselines/fits.h"
 #include "joulecast/learn/model.h"
-#include "joulecast/predict/published/layer_rows.h"
+#include "joulecast/train/published/layer_rows.h"
 
 namespace joulecast {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "joulecast/evaluate/baselines/fits.h"
-#include "joulecast/predict/published/attributes.h"
+#include "joulecast/forecast/published/attributes.h"
 
 namespace joulecast {
 namespace {

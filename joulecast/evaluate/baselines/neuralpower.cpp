@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "joulecast/evaluate/baselines/sparse_polynomial.h"
-#include "joulecast/predict/published/attributes.h"
+#include "joulecast/forecast/published/attributes.h"
 
 namespace joulecast {
 namespace {

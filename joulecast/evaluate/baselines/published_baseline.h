@@ -1,7 +1,7 @@
 #pragma once
 
 #include "joulecast/evaluate/baselines/fits.h"
-#include "joulecast/predict/published/method.h"
+#include "joulecast/forecast/published/method.h"
 
 namespace joulecast {
 

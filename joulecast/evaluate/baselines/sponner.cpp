@@ -1,7 +1,7 @@
 #include "joulecast/evaluate/baselines/layer_regression.h"
 #include "joulecast/evaluate/baselines/published_baseline.h"
-#include "joulecast/predict/published/attributes.h"
-#include "joulecast/predict/published/fit_method.h"
+#include "joulecast/forecast/published/attributes.h"
+#include "joulecast/train/published/fit_method.h"
 
 namespace joulecast {
 namespace {

@@ -1,5 +1,5 @@
 #include "joulecast/evaluate/baselines/published_baseline.h"
-#include "joulecast/predict/published/fit_method.h"
+#include "joulecast/train/published/fit_method.h"
 
 namespace joulecast {
 namespace {

@@ -1,0 +1,82 @@
+#include "joulecast/forecast/device_power.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "joulecast/graph/family.h"
+#include "joulecast/units/normal.h"
+
+namespace joulecast {
+namespace {
+
+/// A product that keeps the device busy: what large ones reach on B200, V100 and P100.
+constexpr Activity busy{.flop_share = 0.6, .byte_share = 0.1, .matrix_share = 1, .other_share = 0, .tensor_share = 1};
+
+/// Whether products of the operation's type run on units of their own: then these have a higher rate than the vector
+/// units.
+bool has_matrix_units(const Operation& operation, const Device& device, Math math) {
+    const Dtype type = compute_dtype(operation);
+    return peak_flop_per_s(device, type, math) > vector_flop_per_s(device, type);
+}
+
+}  // namespace
+
+double relative_clock(const Device& device, const OperatingPoint& point) {
+    const double highest = highest_clock_mhz(device);
+    const double clock = point.sm_clock_mhz;
+    return clock > 0 && highest > 0 ? std::min(1.0, clock / highest) : 1;
+}
+
+double relative_clock(const DeviceModel& device) {
+    return relative_clock(device.device, device.point);
+}
+
+bool has_physical_power(const DeviceModel& device) {
+    return !device.published && !device.power.known() && device.device.kind == Device::Kind::gpu &&
+           missing_for_power(device.device).empty();
+}
+
+PowerFacts power_facts_of(const DeviceModel& device) {
+    if (!has_physical_power(device)) return device.power;
+    const PhysicalPower& model = device.physical_power;
+    const double x = relative_clock(device);
+    PowerFacts facts;
+    facts.cap_w = limit_or_tdp_w(device.point.power_limit_w, device.device);
+    facts.idle_w = std::min(static_w(model, device.device, x), facts.cap_w);
+    facts.busy_w = watts(model, device.device, busy, facts.cap_w, x);
+    // What the model is wrong by on a device, it is wrong by in every operation: nothing of it averages out.
+    facts.sigma_power = model.half_width / normal_90;
+    facts.sigma_energy = std::hypot(facts.sigma_power, device.sigma_network);  // no network told of both at once
+    return facts;
+}
+
+std::string why_no_power(const DeviceModel& device) {
+    std::string why = "no power measured on this device";
+    if (device.device.kind != Device::Kind::gpu) return why;
+    const std::string missing = missing_for_power(device.device);
+    if (!missing.empty()) why += ", and its data sheet lacks " + missing;
+    return why;
+}
+
+Activity activity(const PreparedOperation& operation, const Device& device, Math math, double seconds,
+                  double kernel_seconds) {
+    if (costs_nothing(operation.family()) || !(seconds > 0)) return {};
+    const auto share = [seconds](double part) { return std::clamp(part / seconds, 0.0, 1.0); };
+    const double kernels = share(kernel_seconds);
+    const bool is_matrix = multiplies_matrices(operation.family());
+    const bool is_tensor = is_matrix && has_matrix_units(operation.operation, device, math);
+    // Its coefficients are for shares of the data sheet's bandwidth, not of what streams reach.
+    return {share(operation.roofline.flop_s), share(device.sustained_bandwidth_share * operation.roofline.byte_s),
+            is_matrix ? kernels : 0, is_matrix ? 0 : kernels, is_tensor ? kernels : 0};
+}
+
+Estimate<Watts> physical_watts(const DeviceModel& device, const PreparedOperation& operation, double seconds,
+                               double kernel_seconds) {
+    const Activity doing = activity(operation, device.device, device.point.math, seconds, kernel_seconds);
+    Estimate<Watts> power =
+        watts_90(device.physical_power, device.device, doing, device.point.power_limit_w, relative_clock(device));
+    if (costs_nothing(operation.family())) power.high = std::max(power.high, Watts(power_facts_of(device).busy_w));
+    return power;
+}
+
+}  // namespace joulecast

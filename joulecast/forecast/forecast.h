@@ -1,0 +1,130 @@
+#pragma once
+
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "joulecast/device/cost.h"
+#include "joulecast/device/device.h"
+#include "joulecast/forecast/training_setup.h"
+#include "joulecast/graph/graph.h"
+#include "joulecast/physics/clock_curve.h"
+#include "joulecast/physics/memory.h"
+#include "joulecast/physics/memory_fit.h"
+#include "joulecast/physics/sponner_bounds.h"
+
+namespace joulecast {
+
+/// What decides a network's time, or its power: computing, issuing, or the device's power limit.
+enum class Bound { device, host, power_cap };
+
+std::string_view name(Bound bound);
+
+/// How calls become a network (compose.h): on two timelines, in the order in which they are issued, or, where that is
+/// not known, by their sums alone.
+enum class Composition { timeline, aggregate };
+
+std::string_view name(Composition composition);
+
+/// How a number came about. analytic: roofline only; unknown: nothing to go by, never counted as zero.
+enum class Evidence { measured, interpolated, extrapolated, analytic, unknown };
+
+std::string_view name(Evidence evidence);
+
+/// How a power came about. learned: by a model of measured ones; shared: of a family that was never metered, between
+/// what the device draws idle and busy; physical: from the data sheet (physics/physical_power.h), since no power was
+/// measured on the device.
+enum class PowerEvidence { none, measured, learned, shared, physical };
+
+/// "measured", "learned", "between idle and busy", "physical power model"; none is "unknown".
+std::string_view name(PowerEvidence evidence);
+
+struct OperationForecast {
+    Operation operation;
+    std::int64_t count = 1;
+    Cost cost;                              ///< of one call
+    Estimate<Watts> power;                  ///< while it runs again and again; unknown() where nobody can tell
+    Estimate<Joules> energy;                ///< of one call, idle power included
+    Evidence evidence = Evidence::unknown;  ///< of the time
+    PowerEvidence power_evidence = PowerEvidence::none;
+    /// What the device works for a call in a network, where the forecast knows it apart from launching; else NaN, and
+    /// it is what the time has beyond the host's share.
+    double kernel_s = std::numeric_limits<double>::quiet_NaN();
+    /// Of the kernel, by its counts and the data sheet, at the highest clocks: how arithmetic and bytes balance decides
+    /// how its time follows the clocks (clock_balance.h). All zero where it computes nothing.
+    KernelTime balance;
+    /// forward: a call of the graph, in training with its backward pass; else what a training step adds.
+    StepPart part = StepPart::forward;
+};
+
+/// A call of it there, in the order of NetworkForecast::operations.
+struct CallAtClock {
+    Estimate<Seconds> time;
+    Estimate<Watts> power;
+    Estimate<Joules> dynamic_energy;
+    Evidence evidence = Evidence::unknown;
+};
+
+/// A network at clocks that its operations were measured at, with no power limit.
+struct ForecastAtClock {
+    double sm_clock_mhz = 0;
+    double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+    Estimate<Seconds> time;
+    Estimate<Seconds> device_time;
+    Estimate<Seconds> host_time;
+    Estimate<Watts> power;  ///< unknown() where nobody can tell
+    Estimate<Joules> energy;
+    std::vector<CallAtClock> calls;
+};
+
+struct NetworkForecast {
+    std::string model;
+    std::string device;
+    OperatingPoint point;
+    OperatingPoint
+        asked;  ///< clocks and power limit that were asked for (at_point.h); `point` is what the limit leaves
+    Mode mode = Mode::inference;
+    std::string precision = "fp32";
+    std::map<std::string, std::int64_t> symbols;
+    Cost cost;
+    Estimate<Seconds> time;
+    Estimate<Joules> energy;      ///< unknown() where no power is known of the device, with the reason below
+    Estimate<Watts> power;        ///< energy over time
+    Estimate<Seconds> host_adds;  ///< to the time, beyond that of the host that the operations were measured with
+    /// measured: by the operations' own host; interpolated: fitted to networks measured from this one; analytic:
+    /// neither, or issued by another CPU
+    Evidence host_evidence = Evidence::measured;
+    std::int64_t host_networks = 0;  ///< models measured from this host, where that is not the operations'
+    Composition composition = Composition::aggregate;
+    TrainingSetup training;         ///< what time and energy are of: one update with all passes before it
+    Estimate<Seconds> update_time;  ///< of that, the optimizer's; unknown() without one
+    Bound limited_by = Bound::device;
+    double idle_energy_j = std::numeric_limits<double>::quiet_NaN();     ///< what the idle device would have drawn
+    double dynamic_energy_j = std::numeric_limits<double>::quiet_NaN();  ///< the rest
+    std::string energy_missing_reason;
+    /// Empty where the peak memory is known.
+    std::string memory_missing_reason;
+    double resident_bytes =
+        std::numeric_limits<double>::quiet_NaN();   ///< parameters, buffers, inputs; NaN without edges
+    std::shared_ptr<const MemoryPlan> memory_plan;  ///< the same at every clock; null without edges
+    std::optional<MemoryFit> memory_fit;            ///< absent without edges
+    std::string overflow;                           ///< why the device's memory is too small (memory_fit.h); else empty
+    std::optional<SponnerBounds> sponner;           ///< a baseline of the whole memory
+    std::int64_t checkpointed_blocks = 0;
+    std::map<Evidence, double> evidence_share;             ///< of the forecast time
+    std::map<PowerEvidence, double> power_evidence_share;  ///< of the operations' energy; empty without one
+    std::int64_t unknown_nodes = 0;
+    std::vector<std::string> unknown_operations;
+    bool lower_bound = false;
+    std::string predictor;
+    std::string method = "joulecast";  ///< or the published one that forecasts: "thesis", "sponner"
+    /// Of a model over clocks: the same network at each of its clocks, whose curve at_point() follows. Ascending by
+    /// memory clock, then by core clock.
+    std::vector<ForecastAtClock> at_clocks;
+    std::vector<OperationForecast> operations;  ///< unique operations, dearest first
+};
+
+}  // namespace joulecast

@@ -1,0 +1,98 @@
+#include "joulecast/forecast/forecast_memory.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "joulecast/forecast/forecast_log.h"
+#include "joulecast/physics/convolution_scratch.h"
+
+namespace joulecast {
+
+Workspace workspace_of(const DeviceModel& device, std::span<const Feature* const> columns) {
+    const auto known = std::make_shared<std::map<std::string, double>>();  // a network calls an operation many times
+    return [&device, columns, known](const Operation& operation) {
+        const auto [place, is_new] = known->try_emplace(signature(operation), 0.0);
+        if (!is_new) return place->second;
+        if (const auto known_scratch = convolution_scratch_bytes(operation, device.device, device.point.threads))
+            return place->second = *known_scratch;
+        const PreparedOperation prepared = prepare(operation, device);
+        if (const auto log = forecast_log(device, columns, prepared, Metric::peak_memory)) {
+            const double peak = std::exp(log->log_value) - memory_offset_bytes;
+            place->second = std::max(0.0, peak - planned_bytes(prepared));
+        }
+        return place->second;
+    };
+}
+
+Workspace workspace_of(ForecastCache& known) {
+    const DeviceModel& model = known.device();
+    const bool is_known =
+        std::ranges::any_of(model.models, [](const FamilyModel& one) { return one.metric == Metric::peak_memory; });
+    const bool is_computed = model.device.kind == Device::Kind::cpu;
+    if (!is_known && !is_computed) return [](const Operation&) { return 0.0; };
+    return [&known](const Operation& operation) {
+        const DeviceModel& device = known.device();
+        if (const auto scratch = convolution_scratch_bytes(operation, device.device, device.point.threads))
+            return *scratch;
+        const Estimate<Bytes> peak = known.forecast(operation).cost.peak_memory;
+        if (!peak.known()) return 0.0;
+        return std::max(0.0, peak.value.value() - planned_bytes(prepare(operation, device)));
+    };
+}
+
+Workspace computed_workspace(const DeviceModel& device) {
+    return [&device](const Operation& operation) {
+        return convolution_scratch_bytes(operation, device.device, device.point.threads).value_or(0);
+    };
+}
+
+StepMemory step_memory(const TrainingSetup& training, Device::Kind kind) {
+    StepMemory step;
+    step.accumulation = training.accumulation;
+    step.checkpointing = training.checkpointing;
+    const bool foreach = kind == Device::Kind::gpu;
+    switch (training.optimizer) {
+        case Optimizer::none:
+        case Optimizer::sgd:
+            break;
+        case Optimizer::momentum:
+            step.state_copies = 1;
+            break;
+        case Optimizer::adam:
+        case Optimizer::adamw:
+            step.state_copies = 2;
+            // sqrt(v) / correction: divided in place of a list, into a second tensor where there is one.
+            step.update_copies = foreach ? 1 : 2;
+            step.one_by_one = !foreach;
+            break;
+    }
+    return step;
+}
+
+Allocation allocation_on(Device::Kind kind) {
+    constexpr double cuda_rounding_bytes = 512;
+    if (kind == Device::Kind::gpu) return {cuda_rounding_bytes, true};
+    return {};
+}
+
+MemorySettings memory_settings(Device::Kind kind, Host host, Workspace workspace, const TrainingSetup& training) {
+    MemorySettings settings;
+    settings.workspace = std::move(workspace);
+    settings.step = step_memory(training, kind);
+    settings.allocation = allocation_on(kind);
+    settings.python_holds = host == Host::python;
+    settings.cpu_kernels = kind == Device::Kind::cpu;
+    return settings;
+}
+
+std::optional<MemoryPlan> plan_memory(const Graph& graph, const DeviceModel& device,
+                                      std::span<const Feature* const> columns, const TrainingSetup& training) {
+    return plan_memory(graph,
+                       memory_settings(device.device.kind, device.point.host, workspace_of(device, columns), training));
+}
+
+}  // namespace joulecast

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "joulecast/forecast/forecast_log.h"
+#include "joulecast/forecast/forward_kernels.h"
+
+namespace joulecast {
+
+/// 3^-(years between two devices / scale); 1 for a scale of 0 or a year that is not known.
+double age_weight(double one_year, double other_year, double scale);
+
+/// The row that a model over devices is shown: features that Tells forbids are missing in it.
+std::vector<float> relative_row(const DeviceModel& device, const FamilyModel& model,
+                                std::span<const Feature* const> columns, const PreparedOperation& operation);
+
+/// Time of a call on a device that was never measured (DeviceModel::unseen): its kernel, by the model over other
+/// devices and what is known of their errors, and its launch. A call in training whose kind was measured in inference
+/// alone: its backward pass at the forward one's share of the roofline, and the gradients of its weights added to those
+/// that are there. Absent where the family has no model or law. Forward passes that are known are not forecast anew.
+std::optional<LogForecast> forecast_unseen(const DeviceModel& device, std::span<const Feature* const> columns,
+                                           const PreparedOperation& operation, ForwardKernels& known);
+
+}  // namespace joulecast

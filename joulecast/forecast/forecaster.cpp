@@ -1,0 +1,117 @@
+#include "joulecast/forecast/forecaster.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "joulecast/device/device_table.h"
+#include "joulecast/error.h"
+#include "joulecast/forecast/forecast_network.h"
+#include "joulecast/forecast/unseen_device.h"
+#include "joulecast/model/jcp.h"
+
+namespace joulecast {
+
+struct Forecaster::Loaded {
+    Origin origin;
+    DeviceModel device;
+    std::vector<const Feature*> columns;
+    ForecasterSettings settings;
+};
+
+namespace {
+
+/// The model that answers for the device; taken out of the predictor, which may be large.
+DeviceModel taken(Predictor& predictor, const std::string& device, Math math) {
+    const DataSheet* sheet = known_devices().find(device);
+    const std::string id = sheet ? sheet->device.id : device;
+    for (DeviceModel& model : predictor.devices) {
+        if ((model.device.id == device || model.device.id == id) && model.point.math == math) return std::move(model);
+    }
+    const bool is_measured = std::ranges::any_of(predictor.devices, [&](const DeviceModel& model) {
+        return model.device.id == device || model.device.id == id;
+    });
+    if (is_measured)
+        throw Error("the predictor learnt " + device + " with other matrix products of float32 than " +
+                    std::string(name(math)) + ". Ask for those, or train on operations measured so.");
+    const Device unseen = known_devices().named(device).device;
+    for (PooledModel& pooled : predictor.pooled) {
+        if (pooled.kind == unseen.kind && pooled.point.math == math) return instantiate(std::move(pooled), unseen);
+    }
+    std::string covered;
+    for (const DeviceModel& model : predictor.devices) covered += (covered.empty() ? "" : ", ") + model.device.id;
+    throw Error("the predictor covers no device " + device + ". It covers: " + covered + ".");
+}
+
+}  // namespace
+
+Forecaster::Forecaster(const std::filesystem::path& predictor, const std::string& device, ForecasterSettings settings)
+    : Forecaster(read_jcp(predictor), device, std::move(settings)) {}
+
+Forecaster::Forecaster(Predictor predictor, const std::string& device, ForecasterSettings settings) {
+    Loaded loaded;
+    loaded.columns = columns(predictor);
+    loaded.device = taken(predictor, device, settings.math);
+    loaded.settings = std::move(settings);
+    loaded.origin = std::move(predictor.origin);
+    loaded_ = std::make_shared<const Loaded>(std::move(loaded));
+}
+
+Forecaster::Forecaster(std::shared_ptr<const Loaded> loaded) : loaded_(std::move(loaded)) {}
+
+Forecaster Forecaster::another() const {
+    return Forecaster(loaded_);
+}
+
+const DeviceModel& Forecaster::device() const {
+    return loaded_->device;
+}
+
+const Origin& Forecaster::origin() const {
+    return loaded_->origin;
+}
+
+ForecastCache& Forecaster::calls_from(Host host) {
+    auto& cache = caches_.at(static_cast<std::size_t>(host));
+    if (!cache) {
+        const ForecasterSettings& settings = loaded_->settings;
+        cache = std::make_unique<ForecastCache>(loaded_->device, loaded_->columns, settings.measured, settings.capacity,
+                                                host);
+    }
+    return *cache;
+}
+
+const OperationForecast& Forecaster::forecast(const Operation& operation, std::optional<Host> host) {
+    return calls_from(host.value_or(device().point.host)).forecast(operation);
+}
+
+void Forecaster::forecast(std::span<const Operation> operations, std::span<OperationCost> costs,
+                          std::optional<Host> host) {
+    if (operations.size() != costs.size())
+        throw Error("cannot write the costs of " + std::to_string(operations.size()) + " operations into " +
+                    std::to_string(costs.size()) + " places.");
+    ForecastCache& calls = calls_from(host.value_or(device().point.host));
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        const OperationForecast& one = calls.forecast(operations[i]);
+        costs[i] = {one.cost.device_time, one.energy, one.cost.peak_memory, one.evidence};
+    }
+}
+
+NetworkForecast Forecaster::forecast(const Graph& graph, const std::string& precision, std::optional<Host> host,
+                                     const TrainingSetup& training) {
+    return forecast_network(graph, precision, calls_from(device().point.host), host, training);
+}
+
+std::uint64_t Forecaster::asked() const {
+    std::uint64_t sum = 0;
+    for (const auto& cache : caches_) sum += cache ? cache->hits() + cache->misses() : 0;
+    return sum;
+}
+
+std::uint64_t Forecaster::forecast_anew() const {
+    std::uint64_t sum = 0;
+    for (const auto& cache : caches_) sum += cache ? cache->misses() : 0;
+    return sum;
+}
+
+}  // namespace joulecast

@@ -1,0 +1,166 @@
+#include "joulecast/forecast/hosts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "joulecast/device/device_table.h"
+#include "joulecast/error.h"
+#include "joulecast/forecast/device_power.h"
+#include "joulecast/forecast/published/method.h"
+#include "joulecast/graph/record.h"
+#include "joulecast/physics/law.h"
+
+namespace joulecast {
+namespace {
+
+/// What Python takes more than C++ for each call of a forward pass: fitted to eleven networks on an AMD EPYC with torch
+/// 2.13 (docs/python.md), 7.9 us in inference and 9.9 us in training. How far that carries is a guess: other CPUs run
+/// the interpreter at another pace, other networks wrap their calls in more or fewer modules.
+constexpr double python_per_call_s = 8e-6;
+constexpr double sigma_of_other_machines = 0.5;
+/// From LibTorch's dispatcher through the launch: an assumption, with the same factor of 2.3 either way at 90 %.
+constexpr double cpp_per_kernel_s = 5e-6;
+constexpr double graph_launch_s = 10e-6;
+/// On published networks of a V100 and an A100 a network is the sum of its kernels and 2 us for each.
+constexpr double graph_node_s = 2e-6;
+/// Kernels of a call: in training its backward pass has about two more, for the input's gradient and the weight's.
+double kernels_of_call(Mode mode) {
+    return mode == Mode::training ? 3 : 1;
+}
+
+/// Of a call, where nothing was measured.
+double issue_s(Host host, Mode mode) {
+    if (host == Host::graph || host == Host::compiled) return 0;
+    const double from_cpp = cpp_per_kernel_s * kernels_of_call(mode);
+    return host == Host::python ? from_cpp + python_per_call_s : from_cpp;
+}
+
+bool is_gpu(const DeviceModel& device) {
+    return device.device.kind == Device::Kind::gpu;
+}
+
+/// What a thread draws above idle while it issues: on a CPU one of those that the networks had.
+double issuing_watts(const DeviceModel& device) {
+    if (is_gpu(device)) return 0;
+    const PowerFacts power = power_facts_of(device);
+    return power.known() ? std::max(0.0, power.busy_w - power.idle_w) / std::max(1, device.point.threads) : 0;
+}
+
+/// The sheet of a CPU as this_cpu() names it: "epyc-7763" of "cpu-amd-epyc-7763-64c". Absent where none is
+/// known; most tables do not tell, and then no sheet is read.
+std::optional<Device> sheet_within(const std::string& host_cpu) {
+    if (host_cpu.empty()) return std::nullopt;
+    const std::string words = "-" + host_cpu + "-";
+    for (const DataSheet& sheet : known_devices().sheets()) {
+        const bool is_named = words.find("-" + sheet.device.id + "-") != std::string::npos;
+        if (is_named && sheet.device.kind == Device::Kind::cpu) return sheet.device;
+    }
+    return std::nullopt;
+}
+
+NetworkParts captured(Mode mode, NetworkParts parts) {
+    scale(parts, 0, 1);
+    parts.added_host_s = graph_launch_s;
+    const auto steps = static_cast<double>(parts.steps.size());
+    for (IssuedStep& step : parts.steps) step.share_of_added = 1 / steps;
+    parts.added_device_s = parts.kernels * kernels_of_call(mode) * graph_node_s;
+    parts.sigma_added = sigma_of_other_machines;
+    return parts;
+}
+
+/// With that much more, itself known within a factor of `spread` either way.
+template <class Unit>
+Estimate<Unit> moved(const Estimate<Unit>& estimate, double added, double spread) {
+    const double least = added * (added < 0 ? spread : 1 / spread);
+    const double most = added * (added < 0 ? 1 / spread : spread);
+    const auto plus = [](Unit bound, double more) { return Unit(std::max(0.0, bound.value() + more)); };
+    return {plus(estimate.value, added), plus(estimate.low, least), plus(estimate.high, most)};
+}
+
+}  // namespace
+
+std::optional<std::string> refusal(Host host, const Device& device, Host measured) {
+    if (host == measured) return std::nullopt;
+    if (host == Host::graph && device.kind != Device::Kind::gpu)
+        return "host graph needs a CUDA GPU, and " + device.id + " is a CPU. Use --host python or --host cpp";
+    if (host == Host::compiled)
+        return "host compiled cannot be forecast: compilers fuse operations, so other kernels run than were measured. "
+               "Use "
+               "--host python, cpp or graph";
+    return std::nullopt;
+}
+
+HostExtra default_extra(const DeviceModel& device, Host host, Mode mode) {
+    HostExtra extra;
+    extra.host = host;
+    extra.mode = mode;
+    if (host == device.point.host) return extra;
+    extra.seconds_per_call = issue_s(host, mode) - issue_s(device.point.host, mode);
+    extra.sigma = sigma_of_other_machines;
+    return extra;
+}
+
+HostExtra host_extra(const DeviceModel& device, Host host, Mode mode) {
+    if (const auto why = refusal(host, device.device, device.point.host)) throw Error(*why + ".");
+    for (const HostExtra& extra : device.hosts) {
+        if (extra.host == host && extra.mode == mode) return extra;
+    }
+    return default_extra(device, host, mode);
+}
+
+NetworkParts with_extra(NetworkParts parts, double seconds_per_call, const DeviceModel& device) {
+    const double seconds = parts.calls * seconds_per_call;
+    (is_gpu(device) ? parts.added_host_s : parts.added_device_s) = seconds;
+    parts.added_j = seconds * issuing_watts(device);
+    return parts;
+}
+
+void issue_from(DeviceModel& device, const Device& cpu) {
+    if (!is_gpu(device)) throw Error(device.device.id + " is a CPU and issues its own calls. Leave out --host-cpu.");
+    if (device.published)
+        throw Error("the method " + description(device.published->method) +
+                    " does not model the host CPU. Leave out --host-cpu.");
+    if (cpu.kind != Device::Kind::cpu) throw Error(cpu.id + " is not a CPU.");
+    const std::optional<Device> measured_from = sheet_within(device.point.host_cpu);
+    device.issuer = Issuer{cpu.id, issue_pace(cpu, measured_from ? &*measured_from : nullptr)};
+}
+
+NetworkParts issued_from(Host host, Mode mode, const DeviceModel& device, NetworkParts parts) {
+    if (device.issuer) parts.pace = device.issuer->pace;
+    if (host == device.point.host) return parts;
+    const HostExtra extra = host_extra(device, host, mode);
+    if (device.published) return parts;  // it knows no host
+    if (host == Host::graph) return captured(mode, parts);
+    parts.sigma_added = extra.sigma;
+    return with_extra(parts, extra.seconds_per_call, device);
+}
+
+OperationForecast issued_from(Host host, const DeviceModel& device, OperationForecast operation) {
+    const bool is_as_measured = host == device.point.host && !device.issuer;
+    if (is_as_measured || family(operation.operation) == Family::symbolic) return operation;
+    const std::int64_t count = std::exchange(operation.count, 1);
+    NetworkParts parts = issued_from(host, mode(operation.operation), device, parts_of({&operation, 1}));
+    operation.count = count;
+    if (host == Host::graph) parts.added_host_s = 0;  // one launch for the whole loop
+    Cost& cost = operation.cost;
+    const double before = cost.device_time.value.value();
+    const double after = composed_seconds(parts, {});
+    cost.device_time =
+        moved(cost.device_time, after - before, spread_90(std::hypot(parts.sigma_added, parts.pace.sigma)));
+    if (is_gpu(device)) {
+        const Seconds issuing(host_seconds(parts, {}));
+        cost.host_time = {issuing, issuing, issuing};
+    }
+    if (!operation.energy.known() || !(before > 0)) return operation;
+    const double watts = operation.power.value.value();
+    cost.dynamic_energy = moved(cost.dynamic_energy, parts.added_j, 1);
+    const double idle_w = power_facts_of(device).idle_w;
+    operation.energy = moved(operation.energy, (after - before) * idle_w + parts.added_j, 1);
+    const double scale = operation.energy.value.value() / after / watts;
+    for (Watts* value : {&operation.power.value, &operation.power.low, &operation.power.high}) *value = *value * scale;
+    return operation;
+}
+
+}  // namespace joulecast

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "joulecast/model/predictor.h"
+#include "joulecast/physics/clock_place.h"
+
+namespace joulecast {
+
+/// An operation with all that forecasts need of it, computed once.
+struct PreparedOperation {
+    Operation operation;
+    std::string signature;
+    Dimensions dimensions;
+    Roofline roofline;       ///< on the device asked for, at `clocks`
+    ClockPlace clocks = {};  ///< of models trained at several clocks; of others all 1, whatever clock they hold at
+
+    Family family() const { return dimensions.family; }
+};
+
+PreparedOperation prepare(const Operation& operation, const Device& device, Math math);
+/// On the device of the model, as its setting multiplies.
+PreparedOperation prepare(const Operation& operation, const DeviceModel& device);
+PreparedOperation prepare(const Operation& operation, const DeviceModel& device, const ClockPlace& clocks);
+/// The same operation on the same device at other clocks.
+PreparedOperation at_clocks(PreparedOperation operation, const ClockPlace& clocks);
+/// The roofline at the highest clocks.
+Roofline roofline_at_highest(const PreparedOperation& operation);
+/// The same operation on another device, at its highest clocks.
+PreparedOperation on(PreparedOperation operation, const Device& device, Math math);
+
+/// What a memory plan holds for a single call anyway: its outputs, and in training the gradients of its inputs.
+double planned_bytes(const PreparedOperation& operation);
+
+}  // namespace joulecast

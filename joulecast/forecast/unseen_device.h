@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+
+#include "joulecast/model/predictor.h"
+
+namespace joulecast {
+
+/// The device's own effect if it is among them, else the others' median. NaN for none.
+double middle_effect(std::span<const DeviceEffect> effects, const Device& device);
+
+/// What a network's operations are off by together, as the standard deviation that its 90 % interval stands for.
+double deviation_of_networks(const ResidualProcess& residual, const ResidualProcess::Belief& belief);
+
+/// The model of a device from its data sheet. Throws Error for a sheet without float32 peak, bandwidth or units, and
+/// for a device of another kind.
+DeviceModel instantiate(PooledModel pooled, const Device& device);
+
+}  // namespace joulecast

@@ -1,0 +1,119 @@
+#include "joulecast/model/predictor.h"
+
+#include <algorithm>
+
+#include "joulecast/error.h"
+#include "joulecast/model/law_of_any.h"
+
+namespace joulecast {
+namespace {
+
+const TrainedLaw* law_named(const DeviceModel& device, const std::string& key) {
+    const auto found = std::lower_bound(device.laws.begin(), device.laws.end(), key,
+                                        [](const TrainedLaw& law, const std::string& k) { return law.key < k; });
+    return found != device.laws.end() && found->key == key ? &*found : nullptr;
+}
+
+}  // namespace
+
+std::string_view name(Metric metric) {
+    switch (metric) {
+        case Metric::time:
+            return "time_s";
+        case Metric::power:
+            return "power_w";
+        case Metric::peak_memory:
+            return "peak_memory_bytes";
+    }
+    return "";
+}
+
+std::optional<Metric> parse_metric(std::string_view text) {
+    for (const Metric metric : all_metrics) {
+        if (text == name(metric)) return metric;
+    }
+    return std::nullopt;
+}
+
+DeviceModel frame_of(const Device& device, const OperatingPoint& setting) {
+    DeviceModel frame;
+    frame.device = device;
+    frame.point = setting;
+    return frame;
+}
+
+const TrainedLaw* find_trained_law(const DeviceModel& device, const Operation& operation) {
+    const std::string key = law_key(operation);
+    const TrainedLaw* own = law_named(device, key);
+    if (own) return own;
+    const std::string_view behind_target = std::string_view(key).substr(operation.target.size());
+    const TrainedLaw* siblings = law_named(device, sibling_target(operation.target).append(behind_target));
+    if (siblings) return siblings;
+    const std::string of_family = family_law_key(operation);
+    const TrainedLaw* family = law_named(device, of_family);
+    // Of a family without rows the device is known by what else was measured on it.
+    return family ? family : law_named(device, law_key_of_any(of_family));
+}
+
+const Law* find_law(const DeviceModel& device, const Operation& operation) {
+    const TrainedLaw* found = find_trained_law(device, operation);
+    return found ? &found->law : nullptr;
+}
+
+const FamilyModel* find_model(const DeviceModel& device, Family family, Metric metric) {
+    for (const FamilyModel& model : device.models) {
+        if (model.family == family && model.metric == metric) return &model;
+    }
+    return nullptr;
+}
+
+const DeviceModel& device_model(const Predictor& predictor, const std::string& device) {
+    std::string known;
+    for (const DeviceModel& model : predictor.devices) {
+        if (model.device.id == device) return model;
+        if (!known.ends_with(model.device.id)) known += (known.empty() ? "" : ", ") + model.device.id;
+    }
+    throw Error("the predictor does not cover device " + device + ". It covers: " + known + ".");
+}
+
+const DeviceModel& device_model(const Predictor& predictor, const std::string& device, const OperatingPoint& setting) {
+    for (const DeviceModel& model : predictor.devices) {
+        const OperatingPoint& point = model.point;
+        if (model.device.id == device && point.math == setting.math && point.host == setting.host &&
+            point.engine == setting.engine && point.threads == setting.threads)
+            return model;
+    }
+    return device_model(predictor, device);
+}
+
+std::vector<OperatingPoint> settings_of(const Predictor& predictor, const std::string& device) {
+    std::vector<OperatingPoint> settings;
+    for (const DeviceModel& model : predictor.devices) {
+        if (model.device.id == device) settings.push_back(model.point);
+    }
+    return settings;
+}
+
+NetworkCorrection network_correction(const DeviceModel& device, const std::string& key) {
+    for (const NetworkCorrection& correction : device.corrections) {
+        if (correction.key == key) return correction;
+    }
+    NetworkCorrection none;
+    none.key = key;
+    return none;
+}
+
+std::vector<const Feature*> columns(const Predictor& predictor) {
+    std::vector<const Feature*> found;
+    for (const std::string& feature : predictor.features) {
+        const Feature* known = find_feature(feature);
+        if (!known) {
+            throw FormatError("the predictor uses feature \"" + feature +
+                              "\", which this joulecast does not know. Use a newer joulecast, or train again.");
+        }
+        found.push_back(known);
+    }
+    return found;
+}
+
+}  // namespace joulecast

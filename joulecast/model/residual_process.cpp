@@ -1,0 +1,211 @@
+#include "joulecast/model/residual_process.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "joulecast/error.h"
+#include "joulecast/graph/family.h"
+#include "joulecast/units/normal.h"
+#include "joulecast/units/statistics.h"
+
+namespace joulecast {
+namespace {
+
+constexpr std::size_t most_measured = 1000;
+/// Lengths of log2 m, n, k, of log2 batch, of waves and of the tail: by marginal likelihood on NeuSight's left-out
+/// GPUs.
+constexpr double size_length = 3.8;
+constexpr double batch_length = 7.9;
+constexpr double wave_length = 3.1;
+constexpr double tail_length = 0.5;
+constexpr double alignment_length = 1;
+constexpr double backward_length = 1;
+constexpr double most_waves = 7;
+constexpr double tile = 128;
+/// Of the t distribution that measured errors are taken to come from.
+constexpr double error_degrees = 4;
+
+double octaves(double size) {
+    return size > 0 ? std::log2(size) : 0;
+}
+
+/// 0 for whole cache lines of 128 bytes in float32, 1 for whole vector loads of 16, else 2.
+double misalignment(double size) {
+    if (std::fmod(size, 32) == 0) return 0;
+    return std::fmod(size, 4) == 0 ? 1 : 2;
+}
+
+double square(double x) {
+    return x * x;
+}
+
+/// In place: the lower triangle of a symmetric positive definite matrix becomes that of its Cholesky factor.
+void factorise(std::vector<double>& a, std::size_t n) {
+    for (std::size_t j = 0; j < n; ++j) {
+        for (std::size_t i = j; i < n; ++i) {
+            double sum = a[i * n + j];
+            for (std::size_t k = 0; k < j; ++k) sum -= a[i * n + k] * a[j * n + k];
+            a[i * n + j] = i == j ? std::sqrt(std::max(sum, 1e-12)) : sum / a[j * n + j];
+        }
+    }
+}
+
+/// L^-1 b.
+std::vector<double> forward(const std::vector<double>& factor, std::vector<double> b) {
+    const std::size_t n = b.size();
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t k = 0; k < i; ++k) b[i] -= factor[i * n + k] * b[k];
+        b[i] /= factor[i * n + i];
+    }
+    return b;
+}
+
+/// L^-T b.
+std::vector<double> backward(const std::vector<double>& factor, std::vector<double> b) {
+    const std::size_t n = b.size();
+    for (std::size_t i = n; i-- > 0;) {
+        for (std::size_t k = i + 1; k < n; ++k) b[i] -= factor[k * n + i] * b[k];
+        b[i] /= factor[i * n + i];
+    }
+    return b;
+}
+
+}  // namespace
+
+ResidualPlace residual_place(const Dimensions& d, const Device& device) {
+    ResidualPlace place;
+    place.family = d.family;
+    const bool has_backward = d.backward.bytes_read + d.backward.bytes_written > 0;
+    place.at.back() = has_backward ? 1 / backward_length : 0;
+    if (!(d.gemm_m > 0)) {
+        place.at[0] = octaves(d.elements_out) / size_length;
+        place.at[1] = octaves(d.last) / size_length;
+        place.at[6] = misalignment(d.last) / alignment_length;
+        return place;
+    }
+    const double tiles = d.gemm_b * std::ceil(d.gemm_m / tile) * std::ceil(d.gemm_n / tile);
+    const double at_once = static_cast<double>(std::max(1, device.units)) *
+                           (device.fp32_lanes_per_unit > 0 ? device.fp32_lanes_per_unit / 64 : 1);
+    const double waves = tiles / at_once;
+    place.at[0] = octaves(d.gemm_m) / size_length;
+    place.at[1] = octaves(d.gemm_n) / size_length;
+    place.at[2] = octaves(d.gemm_k) / size_length;
+    place.at[3] = octaves(d.gemm_b) / batch_length;
+    place.at[4] = std::min(octaves(waves), most_waves) / wave_length;
+    place.at[5] = octaves(std::ceil(waves) / waves) / tail_length;
+    place.at[6] = std::max(misalignment(d.gemm_n), misalignment(d.gemm_k)) / alignment_length;
+    return place;
+}
+
+double covariance(const ResidualPrior& prior, const ResidualPlace& a, const ResidualPlace& b) {
+    double sum = square(prior.common);
+    if (multiplies_matrices(a.family) == multiplies_matrices(b.family))
+        sum += square(multiplies_matrices(a.family) ? prior.compute : prior.memory);
+    if (a.family != b.family) return sum;
+    double distance = 0;
+    for (std::size_t i = 0; i < a.at.size(); ++i) distance += square(a.at[i] - b.at[i]);
+    return sum + square(prior.of_family) + prior.smooth_variance(a.family) * std::exp(-distance / 2);
+}
+
+double ResidualPrior::noise_variance(Family family) const {
+    const auto named = std::find_if(within_family.begin(), within_family.end(),
+                                    [family](const auto& one) { return one.first == family; });
+    constexpr double least_variance = 1e-8;  // measurements of one place must not contradict each other exactly
+    return std::max(least_variance, square(named == within_family.end() ? within : named->second) / 2);
+}
+
+ResidualProcess::ResidualProcess(ResidualPrior prior) : prior_(std::move(prior)) {
+    set_quantile();
+}
+
+void ResidualProcess::set_quantile() {
+    const double degrees = std::max(1.0, prior_.devices - 1 + static_cast<double>(places_.size()));
+    quantile_ = student_t_quantile(0.95, degrees);
+}
+
+void ResidualProcess::condition(std::span<const ResidualPlace> places, std::span<const double> errors) {
+    if (places.size() != errors.size()) throw Error("as many errors as places are needed");
+    if (places.size() > most_measured)
+        throw Error("more than " + std::to_string(most_measured) + " operations to adjust a model to");
+    if (!std::all_of(errors.begin(), errors.end(), [](double e) { return std::isfinite(e); }))
+        throw Error("an error to adjust to is not finite");
+    places_.assign(places.begin(), places.end());
+    set_quantile();
+    const std::size_t n = places_.size();
+    std::vector<double> prior_covariance(n * n);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j <= i; ++j) {
+            prior_covariance[i * n + j] = prior_covariance[j * n + i] = covariance(prior_, places_[i], places_[j]);
+        }
+    }
+    std::vector<double> noise;
+    for (const ResidualPlace& place : places_) noise.push_back(prior_.noise_variance(place.family));
+    std::vector<double> variance = noise;
+    constexpr int rounds = 4;
+    for (int round = 0; round < rounds; ++round) {
+        factor_ = prior_covariance;
+        for (std::size_t i = 0; i < n; ++i) factor_[i * n + i] += variance[i];
+        factorise(factor_, n);
+        weights_ = backward(factor_, forward(factor_, {errors.begin(), errors.end()}));
+        if (round + 1 == rounds) break;
+        for (std::size_t i = 0; i < n; ++i) {
+            const double off = weights_[i] * variance[i];  // error less the posterior mean there
+            variance[i] = noise[i] * (error_degrees + square(off) / noise[i]) / (error_degrees + 1);
+        }
+    }
+}
+
+ResidualProcess::Belief ResidualProcess::at(const ResidualPlace& place) const {
+    Belief belief;
+    double variance = covariance(prior_, place, place);
+    if (!places_.empty()) {
+        std::vector<double> to_measured;
+        for (const ResidualPlace& one : places_) to_measured.push_back(covariance(prior_, place, one));
+        for (std::size_t i = 0; i < to_measured.size(); ++i) belief.mean += to_measured[i] * weights_[i];
+        for (const double part : forward(factor_, std::move(to_measured))) variance -= square(part);
+    }
+    belief.deviation = std::sqrt(std::max(0.0, variance));
+    return belief;
+}
+
+double ResidualProcess::half_width_90(const Belief& belief, Family family) const {
+    return std::hypot(common_half_width_90(belief), normal_90 * std::sqrt(prior_.noise_variance(family)));
+}
+
+std::vector<std::size_t> most_telling(const ResidualPrior& prior, std::span<const ResidualPlace> candidates,
+                                      std::span<const ResidualTarget> targets, std::size_t count) {
+    std::vector<ResidualPlace> all(candidates.begin(), candidates.end());
+    for (const ResidualTarget& target : targets) all.push_back(target.place);
+    const std::size_t n = all.size();
+    std::vector<double> now(n * n);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j < n; ++j) now[i * n + j] = covariance(prior, all[i], all[j]);
+    }
+    std::vector<std::size_t> chosen;
+    while (chosen.size() < std::min(count, candidates.size())) {
+        std::size_t best = candidates.size();
+        double most = -1;
+        for (std::size_t c = 0; c < candidates.size(); ++c) {
+            if (std::find(chosen.begin(), chosen.end(), c) != chosen.end()) continue;
+            double drop = 0;
+            for (std::size_t t = candidates.size(); t < n; ++t)
+                drop += targets[t - candidates.size()].weight * square(now[c * n + t]);
+            drop /= now[c * n + c] + prior.noise_variance(all[c].family);
+            if (drop > most) {
+                most = drop;
+                best = c;
+            }
+        }
+        chosen.push_back(best);
+        const std::vector<double> row(now.begin() + static_cast<std::ptrdiff_t>(best * n),
+                                      now.begin() + static_cast<std::ptrdiff_t>((best + 1) * n));
+        const double variance = row[best] + prior.noise_variance(all[best].family);
+        for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t j = 0; j < n; ++j) now[i * n + j] -= row[i] * row[j] / variance;
+        }
+    }
+    return chosen;
+}
+
+}  // namespace joulecast

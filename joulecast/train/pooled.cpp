@@ -1,0 +1,112 @@
+#include "joulecast/train/pooled.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "joulecast/error.h"
+#include "joulecast/forecast/forecast_log.h"
+#include "joulecast/forecast/unseen_device.h"
+#include "joulecast/graph/family.h"
+#include "joulecast/train/pooled_samples.h"
+#include "joulecast/units/normal.h"
+#include "joulecast/units/statistics.h"
+
+namespace joulecast {
+
+void adjust_to(DeviceModel& model, std::span<const Feature* const> columns,
+               std::span<const TrainingRow* const> measured) {
+    if (!model.unseen || measured.empty()) return;
+    DeviceModel before = model;
+    before.unseen->residual = ResidualProcess(model.unseen->residual.prior());
+    std::vector<ResidualPlace> places;
+    std::vector<double> errors;
+    for (const TrainingRow* row : measured) {
+        const PreparedOperation operation = on(row->operation, model.device, model.point.math);
+        const auto forecast = forecast_log(before, columns, operation, Metric::time);
+        if (!forecast) continue;
+        const double launch = std::exp(forecast->log_value) - forecast->kernel_s;
+        const double kernel = row->time_s - launch;
+        // Where launching is most of it, a time says little of the kernel.
+        if (kernel < launch) continue;
+        places.push_back(residual_place(operation.dimensions, model.device));
+        errors.push_back(std::log(kernel / forecast->kernel_s));
+    }
+    if (places.empty()) return;
+    model.unseen->residual.condition(places, errors);
+    double variance = 0;
+    for (const ResidualPlace& place : places) {
+        const double deviation = model.unseen->residual.at(place).deviation;
+        variance += deviation * deviation / static_cast<double>(places.size());
+    }
+    model.sigma_network = deviation_of_networks(model.unseen->residual, {0, std::sqrt(variance)});
+}
+
+std::vector<ResidualTarget> targets_of(std::span<const Graph* const> networks, const DeviceModel& model,
+                                       std::span<const Feature* const> columns) {
+    constexpr double least_share = 1e-3;
+    std::vector<ResidualTarget> targets;
+    for (const Graph* network : networks) {
+        std::vector<ResidualTarget> own;
+        double whole = 0;
+        for (const CountedOperation& counted : count_operations(*network)) {
+            const PreparedOperation operation = prepare(counted.operation, model.device, model.point.math);
+            const auto forecast = forecast_log(model, columns, operation, Metric::time);
+            if (!forecast || !(forecast->kernel_s > 0)) continue;
+            const double seconds = static_cast<double>(counted.count) * forecast->kernel_s;
+            whole += seconds;
+            own.push_back({residual_place(operation.dimensions, model.device), seconds});
+        }
+        for (const ResidualTarget& target : own) {
+            const double share = target.weight / whole;
+            if (share >= least_share) targets.push_back({target.place, share * share});
+        }
+    }
+    return targets;
+}
+
+std::vector<std::size_t> telling_rows(const DeviceModel& model, std::span<const Feature* const> columns,
+                                      std::span<const TrainingRow> rows, std::size_t count,
+                                      std::vector<ResidualTarget> targets) {
+    if (!model.unseen) return {};
+    // Of many rows a few hundred stand for all: those at even steps of their forecast times, and of their times the few
+    // that have a backward pass.
+    constexpr std::size_t most_candidates = 400;
+    constexpr std::size_t most_in_training = 100;
+    // A shorter kernel is measured beside its launch, where it has one: calls of a CUDA graph have none.
+    constexpr double least_kernel_s = 5e-4;
+    constexpr double least_launches = 25;
+    std::vector<bool> is_told_from_launch(rows.size());
+    std::vector<std::pair<double, std::size_t>> by_time, in_training;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const PreparedOperation operation = on(rows[i].operation, model.device, model.point.math);
+        const auto forecast = forecast_log(model, columns, operation, Metric::time);
+        if (!forecast || !(forecast->kernel_s > 0)) continue;
+        const double launch_s = std::exp(forecast->log_value) - forecast->kernel_s;
+        is_told_from_launch[i] =
+            forecast->kernel_s >= least_kernel_s || forecast->kernel_s >= least_launches * launch_s;
+        (mode(operation.operation) == Mode::training ? in_training : by_time).emplace_back(forecast->kernel_s, i);
+    }
+    std::vector<ResidualPlace> candidates;
+    std::vector<std::size_t> candidate_rows;
+    const bool has_targets = !targets.empty();
+    std::vector<std::size_t> standing = at_even_steps(std::move(by_time), most_candidates);
+    std::ranges::copy(at_even_steps(std::move(in_training), most_in_training), std::back_inserter(standing));
+    for (const std::size_t row : standing) {
+        const ResidualPlace place = residual_place(rows[row].operation.dimensions, model.device);
+        if (!has_targets) targets.push_back({place, 1});
+        if (!is_told_from_launch[row]) continue;
+        candidates.push_back(place);
+        candidate_rows.push_back(row);
+    }
+    std::vector<std::size_t> chosen;
+    for (const std::size_t candidate : most_telling(model.unseen->residual.prior(), candidates, targets, count))
+        chosen.push_back(candidate_rows[candidate]);
+    return chosen;
+}
+
+}  // namespace joulecast

@@ -1,0 +1,79 @@
+#include "joulecast/forecast/forecast_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "joulecast/graph/record.h"
+
+namespace joulecast {
+namespace {
+
+constexpr Device::Kind cpu = Device::Kind::cpu;
+constexpr Device::Kind gpu = Device::Kind::gpu;
+
+StepMemory of(Optimizer optimizer, Device::Kind kind) {
+    TrainingSetup training;
+    training.optimizer = optimizer;
+    return step_memory(training, kind);
+}
+
+TEST(StepMemory, StateIsWhatTorchsOptimizersKeep) {
+    EXPECT_EQ(of(Optimizer::none, cpu).state_copies, 0);
+    EXPECT_EQ(of(Optimizer::sgd, cpu).state_copies, 0);
+    EXPECT_EQ(of(Optimizer::momentum, cpu).state_copies, 1);
+    EXPECT_EQ(of(Optimizer::adam, cpu).state_copies, 2);
+    EXPECT_EQ(of(Optimizer::adamw, gpu).state_copies, 2);
+}
+
+TEST(StepMemory, AdamsDenominatorIsTakenForOneParameterOnACpuAndForAllOnAGpu) {
+    EXPECT_TRUE(of(Optimizer::adam, cpu).one_by_one);
+    EXPECT_FALSE(of(Optimizer::adam, gpu).one_by_one);
+    EXPECT_EQ(of(Optimizer::adam, gpu).update_copies, 1);
+    EXPECT_EQ(of(Optimizer::momentum, gpu).update_copies, 0);
+}
+
+TEST(MemorySettings, ACpuGivesBackAtOnceAndAGpuCaches) {
+    EXPECT_EQ(allocation_on(cpu).rounding_bytes, 1);
+    EXPECT_FALSE(allocation_on(cpu).caching);
+    EXPECT_EQ(allocation_on(gpu).rounding_bytes, 512);
+    EXPECT_TRUE(allocation_on(gpu).caching);
+    EXPECT_TRUE(memory_settings(cpu, Host::cpp, {}).cpu_kernels);
+    EXPECT_FALSE(memory_settings(gpu, Host::cpp, {}).cpu_kernels);
+}
+
+TEST(MemorySettings, PythonAloneHoldsWhatModulesAreCalledWith) {
+    EXPECT_TRUE(memory_settings(gpu, Host::python, {}).python_holds);
+    EXPECT_FALSE(memory_settings(gpu, Host::cpp, {}).python_holds);
+    EXPECT_FALSE(memory_settings(gpu, Host::graph, {}).python_holds);
+}
+
+TEST(MemorySettings, PassOnAccumulationAndCheckpointing) {
+    TrainingSetup training;
+    training.accumulation = 8;
+    training.checkpointing = true;
+    const StepMemory step = memory_settings(gpu, Host::graph, {}, training).step;
+    EXPECT_EQ(step.accumulation, 8);
+    EXPECT_TRUE(step.checkpointing);
+}
+
+TEST(WorkspaceOf, KnowsConvolutionsOfACpuWithoutAModel) {
+    DeviceModel device;
+    device.device.kind = cpu;
+    device.device.units = 2;
+    device.device.max_clock_mhz = 1000;
+    device.device.peak_flop_per_s_fp32 = 2e9 * 64;
+    const Workspace workspace = workspace_of(device, {});
+    EXPECT_EQ(workspace(parse_operation("aten::conv2d(input=f32[1,144,28,28], weight=f32[40,144,1,1])")), 504320);
+}
+
+TEST(ComputedWorkspace, IsNoneWhereNothingCanBeComputed) {
+    DeviceModel device;
+    device.device.kind = gpu;
+    const Operation convolution = parse_operation("aten::conv2d(input=f32[1,144,28,28], weight=f32[40,144,1,1])");
+    EXPECT_EQ(computed_workspace(device)(convolution), 0);
+    device.device.kind = cpu;
+    EXPECT_GT(computed_workspace(device)(convolution), 0);
+    EXPECT_EQ(computed_workspace(device)(parse_operation("aten::relu(self=f32[4])")), 0);
+}
+
+}  // namespace
+}  // namespace joulecast

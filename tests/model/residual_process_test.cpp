@@ -1,0 +1,139 @@
+#include "joulecast/model/residual_process.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "joulecast/device/device_table.h"
+#include "joulecast/error.h"
+#include "joulecast/forecast/forecast_operation.h"
+#include "joulecast/train/residual_prior.h"
+
+namespace joulecast {
+namespace {
+
+ResidualPrior prior() {
+    ResidualPrior p;
+    p.common = 0.1;
+    p.compute = 0;
+    p.memory = 0;
+    p.of_family = 0;
+    p.within = 0.2 * std::sqrt(2.0);  // half smooth, half noise: 0.2 each
+    p.devices = 5;
+    return p;
+}
+
+ResidualPlace place(Family family, double m) {
+    ResidualPlace one;
+    one.family = family;
+    one.at[0] = m;
+    return one;
+}
+
+TEST(ResidualProcess, OneMeasurementMovesItByTheShareThatIsSignal) {
+    ResidualProcess process(prior());
+    const ResidualPlace here = place(Family::matmul, 0);
+    process.condition(std::vector{here}, std::vector{0.0});
+    // k / (k + noise) of an error of zero is zero; the variance left is k - k^2 / (k + noise), k = 0.01 + 0.04. The
+    // weight of a point without error is that of the prior's noise or more: (4 + 0) / (4 + 1) of it after the first
+    // round.
+    const double k = 0.05;
+    EXPECT_EQ(process.at(here).mean, 0);
+    EXPECT_NEAR(process.at(here).deviation, std::sqrt(k - k * k / (k + 0.8 * 0.04)), 1e-9);
+}
+
+TEST(ResidualProcess, OtherFamiliesMoveWithTheDeviceOnly) {
+    ResidualProcess process(prior());
+    std::vector<ResidualPlace> places;
+    std::vector<double> errors;
+    for (int i = 0; i < 20; ++i) {
+        places.push_back(place(Family::matmul, i));
+        errors.push_back(0.3);
+    }
+    process.condition(places, errors);
+    const double near = process.at(places[10]).mean;
+    const double far = process.at(place(Family::softmax, 0)).mean;
+    EXPECT_GT(near, 0.2);
+    EXPECT_GT(far, 0.05);
+    EXPECT_LT(far, near);
+}
+
+TEST(ResidualProcess, AnOutlierCountsLess) {
+    ResidualProcess process(prior());
+    std::vector<ResidualPlace> places(9, place(Family::matmul, 0));
+    std::vector<double> errors(9, 0.1);
+    errors[4] = 3;
+    process.condition(places, errors);
+    // The mean of all nine is 0.42.
+    EXPECT_LT(process.at(places[0]).mean, 0.25);
+}
+
+TEST(ResidualProcess, BandsAreStudentsForTheDeviceAndNormalForAnOperation) {
+    const ResidualProcess process(prior());
+    // t(0.95) of four degrees is 2.132 (tables); prior deviation sqrt(0.01 + 0.04), noise 0.2.
+    const auto belief = process.at(place(Family::matmul, 0));
+    EXPECT_NEAR(process.half_width_90(belief, Family::matmul), std::hypot(2.132 * std::sqrt(0.05), 1.645 * 0.2), 1e-3);
+}
+
+TEST(ResidualProcess, RefusesWhatCannotBe) {
+    ResidualProcess process;
+    EXPECT_THROW(process.condition(std::vector{place(Family::matmul, 0)}, {}), Error);
+    EXPECT_THROW(process.condition(std::vector{place(Family::matmul, 0)}, std::vector{std::nan("")}), Error);
+}
+
+TEST(MostTelling, IsTheOneAmongThoseAskedFor) {
+    const std::vector<ResidualPlace> candidates{place(Family::softmax, 0), place(Family::matmul, 9),
+                                                place(Family::matmul, 1)};
+    const std::vector<ResidualTarget> targets{{place(Family::matmul, 0.9), 1}, {place(Family::matmul, 1.1), 1}};
+    const auto chosen = most_telling(prior(), candidates, targets, 2);
+    ASSERT_EQ(chosen.size(), 2U);
+    EXPECT_EQ(chosen[0], 2U);
+    EXPECT_EQ(most_telling(prior(), candidates, targets, 9).size(), 3U);
+}
+
+TEST(MostTelling, LooksAtWhatCountsMost) {
+    const std::vector<ResidualPlace> candidates{place(Family::matmul, 0), place(Family::matmul, 9)};
+    const auto first = [&](double weight) {
+        const std::vector<ResidualTarget> targets{{place(Family::matmul, 0.1), weight}, {place(Family::matmul, 9), 1}};
+        return most_telling(prior(), candidates, targets, 1).at(0);
+    };
+    EXPECT_EQ(first(3), 0U);
+    EXPECT_EQ(first(0.3), 1U);
+}
+
+TEST(ResidualPlace, TellsAlignedProductsFromOthers) {
+    const Device v100 = find_device("v100-32g-pcie");
+    const auto at = [&](const std::string& sizes) {
+        const Operation product = parse_operation("aten::bmm(self=f32[1,512," + sizes + "])");
+        return residual_place(prepare(product, v100, Math::ieee).dimensions, v100);
+    };
+    const ResidualPlace whole = at("512], mat2=f32[1,512,512"), odd = at("511], mat2=f32[1,511,512"),
+                        odder = at("509], mat2=f32[1,509,510");
+    EXPECT_LT(covariance(prior(), whole, odd), 0.5 * covariance(prior(), whole, whole));
+    EXPECT_GT(covariance(prior(), odd, odder), 0.9 * covariance(prior(), odd, odd));
+}
+
+TEST(ResidualPlace, TellsCallsWithABackwardPassFromOthers) {
+    const Device v100 = find_device("v100-32g-pcie");
+    const auto at = [&](const std::string& mark) {
+        const Operation relu = parse_operation("aten::relu(self=f32[512,512]" + mark + ")");
+        return residual_place(prepare(relu, v100, Math::ieee).dimensions, v100);
+    };
+    const double alike = covariance(prior(), at(""), at(""));
+    EXPECT_NEAR(covariance(prior(), at("~"), at("~")), alike, 1e-15);
+    EXPECT_LT(covariance(prior(), at(""), at("~")), 0.75 * alike);
+}
+
+TEST(ResidualPrior, ComesFromTheMomentsOfTheDevices) {
+    // Four devices, off by +-0.2 in both kinds of families alike, and exactly so in all rows.
+    std::vector<ErrorsByFamily> devices;
+    for (const double bias : {0.2, -0.2, 0.2, -0.2})
+        devices.push_back({{Family::matmul, {bias, bias}}, {Family::softmax, {bias, bias}}});
+    const ResidualPrior found = prior_of(devices);
+    EXPECT_NEAR(found.common, 0.2, 1e-12);
+    EXPECT_EQ(found.devices, 4);
+    EXPECT_NEAR(found.of_family, 0.03, 1e-12);  // nothing left; no part is below 3 %
+}
+
+}  // namespace
+}  // namespace joulecast

@@ -1,0 +1,264 @@
+#include "joulecast/train/pooled.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "joulecast/error.h"
+#include "joulecast/forecast/forecast_network.h"
+#include "joulecast/forecast/forecast_unseen.h"
+#include "joulecast/forecast/unseen_device.h"
+#include "joulecast/model/jcp.h"
+#include "joulecast/model/jcp_pooled.h"
+#include "joulecast/train/pooled_samples.h"
+#include "tests/train/made_up_gpus.h"
+#include "tests/train/synthetic.h"
+
+namespace joulecast {
+namespace {
+
+using testing::made_up_rows;
+using testing::quick_settings;
+
+/// Four cards that sustain their peaks alike, at 0.9 to 1.1 of one law.
+const std::vector<DeviceRows>& four() {
+    static const std::vector<DeviceRows> all{made_up_rows("p100", 0.9), made_up_rows("v100-32g-pcie", 1.0),
+                                             made_up_rows("a100-40g-sxm", 1.0), made_up_rows("h100-sxm", 1.1)};
+    return all;
+}
+
+std::vector<const DeviceRows*> parts(std::size_t count = 4) {
+    std::vector<const DeviceRows*> chosen;
+    for (std::size_t i = 0; i < count; ++i) chosen.push_back(&four()[i]);
+    return chosen;
+}
+
+const PooledModel& pooled() {
+    static const PooledModel model = train_pooled(parts(), quick_settings());
+    return model;
+}
+
+PreparedOperation product(const DeviceModel& model, const char* marks = "") {
+    const std::string text =
+        std::string("aten::linear(input=f32[1000,1000]") + marks + ", weight=f32[1000,1000]" + marks + ")";
+    return prepare(parse_operation(text), model.device, Math::ieee);
+}
+
+TEST(Pooled, ForecastsADeviceThatWasNeverMeasured) {
+    const DeviceModel a30 = instantiate(pooled(), find_device("a30"));
+    const auto forecast = forecast_operation(a30, all_columns(), product(a30), {});
+    // The rule behind the times, at the middle of the devices' slowdowns: 1.0.
+    const double kernel = testing::made_up_kernel_s(product(a30), 1.0);
+    EXPECT_NEAR(forecast.kernel_s / kernel, 1, 0.15);
+    EXPECT_NEAR(forecast.cost.device_time.value.value(), forecast.kernel_s + testing::made_up_launch_s, 3e-6);
+    EXPECT_EQ(forecast.evidence, Evidence::extrapolated);
+    const double true_s = kernel + testing::made_up_launch_s;
+    EXPECT_LT(forecast.cost.device_time.low.value(), true_s);
+    EXPECT_GT(forecast.cost.device_time.high.value(), true_s);
+}
+
+TEST(Pooled, TakesAsManyDevicesAsAMiddleNeeds) {
+    EXPECT_THROW(train_pooled(parts(1), quick_settings()), Error);
+    const PooledModel two = train_pooled(parts(2), quick_settings());
+    EXPECT_EQ(two.devices, (std::vector<std::string>{"p100", "v100-32g-pcie"}));
+    EXPECT_EQ(two.prior.devices, 2);
+}
+
+TEST(Pooled, ADeviceOfAnotherKindOrWithoutAPeakIsRefused) {
+    Device cpu = find_device("a30");
+    cpu.kind = Device::Kind::cpu;
+    EXPECT_THROW(instantiate(pooled(), cpu), Error);
+    Device blank = find_device("a30");
+    blank.peak_flop_per_s_fp32 = std::nan("");
+    EXPECT_THROW(instantiate(pooled(), blank), Error);
+}
+
+TEST(Pooled, ADevicesOwnEffectGoesBeforeTheMiddle) {
+    const std::vector<DeviceEffect> effects{{"a", 2016, -0.2}, {"b", 2018, 0.0}, {"c", 2020, 0.7}};
+    Device device;
+    device.id = "c";
+    EXPECT_EQ(middle_effect(effects, device), 0.7);
+    device.id = "d";
+    EXPECT_EQ(middle_effect(effects, device), 0.0);  // the median
+    EXPECT_EQ(age_weight(2018, 2020, 2), 1.0 / 3);
+    EXPECT_EQ(age_weight(2018, 2020, 0), 1);
+}
+
+TEST(Pooled, BackwardPassesFollowFromForwardOnes) {
+    const DeviceModel a30 = instantiate(pooled(), find_device("a30"));
+    const auto forward = forecast_operation(a30, all_columns(), product(a30), {});
+    const auto both = forecast_operation(a30, all_columns(), product(a30, "~"), {});
+    // Two more products of the same arithmetic, and 3 passes over a weight of 4 MB to add its gradient.
+    const double passes = 3 * 4e6 / a30.device.bandwidth_bytes_per_s;
+    EXPECT_NEAR(both.kernel_s, 3 * forward.kernel_s + passes, 0.1 * both.kernel_s);
+}
+
+TEST(Pooled, GradientsAreAddedAtWhatMemoriesReach) {
+    // A weight of 400 MB that one row is multiplied by: adding up its gradient takes three passes over it.
+    const auto both_s = [](const DeviceModel& model) {
+        const auto operation =
+            prepare(parse_operation("aten::linear(input=f32[1,10000]~, weight=f32[10000,10000]~)"), model.device, {});
+        return forecast_operation(model, all_columns(), operation, {}).kernel_s;
+    };
+    DeviceModel slow = instantiate(pooled(), find_device("a30"));
+    const double before = both_s(slow);
+    slow.device.sustained_bandwidth_share *= 0.5;
+    EXPECT_NEAR(both_s(slow), 2 * before, 0.05 * before);
+}
+
+TEST(Pooled, ForwardPassesOfBothModesAreForecastOnceToTheSameResult) {
+    const DeviceModel a30 = instantiate(pooled(), find_device("a30"));
+    const DeviceModel t4 = instantiate(pooled(), find_device("t4"));
+    ForwardKernels known;
+    for (const char* marks : {"~", "", "~"}) {
+        const auto anew = forecast_operation(a30, all_columns(), product(a30, marks), {});
+        const auto after_others = forecast_operation(a30, all_columns(), product(a30, marks), {}, known);
+        EXPECT_EQ(anew.cost.device_time.value, after_others.cost.device_time.value) << marks;
+        EXPECT_EQ(anew.cost.device_time.high, after_others.cost.device_time.high) << marks;
+    }
+    EXPECT_EQ(known.size(), 1U);
+    const auto elsewhere = forecast_operation(t4, all_columns(), product(t4), {}, known);
+    EXPECT_EQ(elsewhere.kernel_s, forecast_operation(t4, all_columns(), product(t4), {}).kernel_s);
+    EXPECT_EQ(known.size(), 2U);
+}
+
+TEST(Pooled, TypesNobodyMeasuredTakeTheNearestLaw) {
+    const DeviceModel a30 = instantiate(pooled(), find_device("a30"));
+    const Law* law = find_law(a30, parse_operation("aten::relu(self=bf16[8])"));
+    ASSERT_NE(law, nullptr);
+    EXPECT_NEAR(law->byte_factor, 1.3, 0.2);
+    const Operation pooling =
+        parse_operation("aten::max_pool2d(self=f32[8,64,112,112], kernel_size=[3,3], stride=[2,2])");
+    const auto forecast = forecast_operation(a30, all_columns(), prepare(pooling, a30.device, Math::ieee), {});
+    EXPECT_EQ(forecast.evidence, Evidence::analytic);
+    EXPECT_GT(forecast.cost.device_time.value.value(), testing::made_up_launch_s);
+}
+
+TEST(Pooled, AFewMeasurementsAdjustItAndNarrowItsIntervals) {
+    const Device a30 = find_device("a30");
+    DeviceModel model = instantiate(pooled(), a30);
+    const DeviceRows slow = made_up_rows("a30", 1.5);
+    const auto before = forecast_operation(model, all_columns(), product(model), {});
+    const auto chosen = telling_rows(model, all_columns(), slow.rows, 8);
+    ASSERT_FALSE(chosen.empty());
+    std::vector<const TrainingRow*> probes;
+    for (const std::size_t row : chosen) probes.push_back(&slow.rows[row]);
+    const double sigma = model.sigma_network;
+    adjust_to(model, all_columns(), probes);
+    const auto after = forecast_operation(model, all_columns(), product(model), {});
+    const double kernel = testing::made_up_kernel_s(product(model), 1.5);
+    EXPECT_LT(std::abs(std::log(after.kernel_s / kernel)), 0.4 * std::abs(std::log(before.kernel_s / kernel)));
+    const auto width = [](const OperationForecast& f) {
+        return f.cost.device_time.high.value() / f.cost.device_time.low.value();
+    };
+    EXPECT_LT(width(after), width(before));
+    EXPECT_LT(model.sigma_network, sigma);
+}
+
+TEST(Pooled, BackwardPassesFollowThoseThatWereMeasured) {
+    DeviceModel model = instantiate(pooled(), find_device("a30"));
+    const auto kernel_s = [&](const DeviceModel& device, const char* marks) {
+        return forecast_operation(device, all_columns(), product(device, marks), {}).kernel_s;
+    };
+    const double forward = kernel_s(model, ""), both = kernel_s(model, "~");
+    // Calls like it, with their backward passes, half as slow again as the model thinks.
+    std::vector<TrainingRow> rows;
+    for (const char* size : {"1000", "1010", "990", "1100"}) {
+        const std::string sizes = std::string("=f32[") + size + "," + size + "]~";
+        TrainingRow& row = rows.emplace_back();
+        row.operation =
+            prepare(parse_operation("aten::linear(input" + sizes + ", weight" + sizes + ")"), model.device, Math::ieee);
+        const auto forecast = forecast_operation(model, all_columns(), row.operation, {});
+        row.time_s = forecast.cost.device_time.value.value() + 0.5 * forecast.kernel_s;
+    }
+    std::vector<const TrainingRow*> probes;
+    for (const TrainingRow& row : rows) probes.push_back(&row);
+    adjust_to(model, all_columns(), probes);
+    EXPECT_GT(kernel_s(model, "~") / both, 1.2);
+    EXPECT_LT(kernel_s(model, "~") / both, 1.5);
+    EXPECT_GT(kernel_s(model, "") / forward, 1.02);
+    EXPECT_LT(kernel_s(model, "") / forward, kernel_s(model, "~") / both);
+}
+
+TEST(Pooled, ComesBackFromItsFile) {
+    Predictor predictor = empty_predictor();
+    predictor.pooled.push_back(pooled());
+    const auto bytes = to_jcp(predictor);
+    const Predictor back = from_jcp(bytes, "pooled.jcp");
+    EXPECT_EQ(to_jcp(back), bytes);
+    ASSERT_EQ(back.pooled.size(), 1U);
+    EXPECT_EQ(back.pooled[0].prior, pooled().prior);
+    EXPECT_EQ(back.pooled[0].laws, pooled().laws);
+    const DeviceModel one = instantiate(pooled(), find_device("t4"));
+    const DeviceModel other = instantiate(back.pooled[0], find_device("t4"));
+    EXPECT_EQ(forecast_operation(one, all_columns(), product(one), {}).kernel_s,
+              forecast_operation(other, all_columns(), product(other), {}).kernel_s);
+}
+
+std::vector<std::byte> written(const PooledModel& model) {
+    ByteWriter out;
+    put_pooled(out, model);
+    return out.bytes();
+}
+
+// The first version knew of power alone: the same without the two flags that stand behind each other.
+TEST(Pooled, OpensAsItWasWrittenBeforeItsRulesKnewOfMemoriesAndClocks) {
+    PooledModel plain = pooled(), by_memory = pooled();
+    plain.sustained.by_memory = plain.sustained.by_clock = by_memory.sustained.by_clock = false;
+    by_memory.sustained.by_memory = true;
+    std::vector<std::byte> bytes = written(plain);
+    const std::vector<std::byte> other = written(by_memory);
+    const auto flag = std::mismatch(bytes.begin(), bytes.end(), other.begin()).first;
+    ASSERT_NE(flag, bytes.end());
+    bytes.erase(flag, flag + 2);
+    bytes.front() = std::byte{1};
+    ByteReader in(bytes, "before");
+    const PooledModel before = take_pooled(in);
+    EXPECT_TRUE(in.at_end());
+    EXPECT_EQ(written(before), written(plain));
+    ByteReader now(other, "now");
+    EXPECT_TRUE(take_pooled(now).sustained.by_memory);
+    bytes.front() = std::byte{3};
+    ByteReader later(bytes, "later");
+    EXPECT_THROW(take_pooled(later), FormatError);
+}
+
+/// Cards of several kinds and ages of memory, whose streams reach what the rule says where `by_memory`.
+SustainedRule rule_of_made_up(bool by_memory) {
+    SustainedRule true_rule;
+    true_rule.by_memory = by_memory;
+    std::vector<DeviceRows> all;
+    for (const char* id : {"p100", "t4", "v100-32g-pcie", "a100-40g-sxm", "l40s"}) {
+        DeviceRows& made = all.emplace_back(made_up_rows(id, 1.0));
+        for (TrainingRow& row : made.rows) {
+            const Roofline roof = roofline(row.operation.operation, made.device, made.setting.math);
+            if (roof.byte_s > roof.flop_s) row.time_s /= sustained_bandwidth_share(made.device, true_rule);
+        }
+    }
+    std::vector<const DeviceRows*> chosen;
+    for (const DeviceRows& one : all) chosen.push_back(&one);
+    const std::vector<PooledSample> samples = pooled_samples(chosen);
+    std::vector<const PooledSample*> of_all;
+    for (const PooledSample& sample : samples) of_all.push_back(&sample);
+    return choose_rule(of_all);
+}
+
+TEST(Pooled, GoesByMemoryWhereDevicesDo) {
+    EXPECT_TRUE(rule_of_made_up(true).by_memory);
+    EXPECT_FALSE(rule_of_made_up(false).by_memory);
+}
+
+TEST(Pooled, WeighsTargetsByTheSquareOfTheirShareOfANetwork) {
+    const DeviceModel a30 = instantiate(pooled(), find_device("a30"));
+    const Graph graph = testing::synthetic_graph("resnet18", 8);
+    const auto targets = targets_of(std::vector{&graph}, a30, all_columns());
+    ASSERT_GT(targets.size(), 5U);
+    double shares = 0;
+    for (const ResidualTarget& target : targets) shares += std::sqrt(target.weight);
+    EXPECT_GT(shares, 0.9);
+    EXPECT_LT(shares, 1 + 1e-9);
+}
+
+}  // namespace
+}  // namespace joulecast
