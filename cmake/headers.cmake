@@ -330,6 +330,7 @@ set(joulecast_headers
 set(joulecast_private_headers
     joulecast/dataset/connection.h
     joulecast/graph/readers/pt2_json.h
+    joulecast/units/bounded_json.h
     joulecast/worker/described_json.h
     joulecast/worker/json_field.h
     joulecast/worker/measurement_json.h
