@@ -10,6 +10,7 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/record/measurement.h"
+#include "joulecast/units/digits.h"
 
 namespace joulecast {
 namespace {
@@ -90,6 +91,23 @@ StoredColumn<Row> symbols_column(Access access) {
                 const bool missing = std::holds_alternative<std::monostate>(field);
                 access(row) = parse_symbols(missing ? "" : expect<std::string>(field));
             }};
+}
+
+std::vector<double> parse_clocks(const std::string& text) {
+    constexpr std::size_t most_clocks = 4096;
+    std::vector<double> clocks;
+    const char* const end = text.data() + text.size();
+    for (const char* at = text.data(); at < end;) {
+        double clock = 0;
+        const auto read = std::from_chars(at, end, clock);
+        const bool ends_well = read.ec == std::errc() && (read.ptr == end || (*read.ptr == ';' && read.ptr + 1 < end));
+        if (!ends_well || !std::isfinite(clock) || clock <= (clocks.empty() ? 0 : clocks.back()) ||
+            clocks.size() == most_clocks)
+            throw FormatError("'" + text.substr(0, 80) + "' is no ascending list of clocks (600;615;630)");
+        clocks.push_back(clock);
+        at = read.ptr == end ? end : read.ptr + 1;
+    }
+    return clocks;
 }
 
 /// A column that older exports lack: nothing there leaves the member as it is made.
@@ -221,6 +239,24 @@ std::vector<StoredColumn<Part>> described_columns() {
         }
     });
     return columns;
+}
+
+/// "600;615;630": NULL where the driver's clocks are not told.
+StoredColumn<Device> clocks_column() {
+    return {"core_clocks_mhz", StoredColumn<Device>::Type::text,
+            [](const Device& device) {
+                std::string text;
+                for (const double clock : device.core_clocks_mhz) {
+                    if (!text.empty()) text += ';';
+                    text += digits(clock);
+                }
+                return text.empty() ? Field{} : Field{text};
+            },
+            [](Device& device, const Field& field) {
+                device.core_clocks_mhz.clear();
+                if (!std::holds_alternative<std::monostate>(field))
+                    device.core_clocks_mhz = parse_clocks(expect<std::string>(field));
+            }};
 }
 
 std::optional<Device::Kind> parse_kind(const std::string& text) {
@@ -364,6 +400,7 @@ const std::vector<StoredColumn<Device>>& device_columns() {
             optional_text<Row>("device_architecture", [](auto& r) -> auto& { return r.architecture; }),
             integer<Row>("device_units", [](auto& r) -> auto& { return r.units; }),
         };
+        list.push_back(clocks_column());
         for (const Figure& figure : figures()) {
             list.push_back(
                 real<Row>(std::string(figure.name), [value = figure.value](auto& r) -> auto& { return r.*value; }));
