@@ -22,6 +22,7 @@ set(joulecast_headers
     joulecast/dataset/published_rows.h
     joulecast/dataset/repeat_spread.h
     joulecast/dataset/schema.h
+    joulecast/dataset/schema_check.h
     joulecast/dataset/sqlite.h
     joulecast/dataset/table_operation.h
     joulecast/dataset/table_reader.h

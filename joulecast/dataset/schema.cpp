@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "joulecast/dataset/schema_check.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/operation.h"
 #include "joulecast/measure/measurement.h"
@@ -389,6 +390,10 @@ void migrate(sqlite::Connection& connection, std::span<const Migration> migratio
         const sqlite::Transaction snapshot(connection, sqlite::Transaction::Kind::reading);
         return checked_version(connection, migrations);
     };
+    {
+        const sqlite::Transaction snapshot(connection, sqlite::Transaction::Kind::reading);
+        refuse_other_schema(connection, migrations, checked_version(connection, migrations));
+    }
     while (known_version() < newest) {
         sqlite::Transaction transaction(connection);
         // Asked again under the lock: another program may have taken this step meanwhile.
@@ -407,6 +412,7 @@ void migrate(sqlite::Connection& connection, std::span<const Migration> migratio
 bool needs_migration(sqlite::Connection& connection, std::span<const Migration> migrations) {
     const sqlite::Transaction snapshot(connection, sqlite::Transaction::Kind::reading);
     const std::int64_t version = checked_version(connection, migrations);
+    refuse_other_schema(connection, migrations, version);
     return version < static_cast<std::int64_t>(migrations.size());
 }
 
