@@ -17,8 +17,9 @@ void predict(int count, char** words) {
     joulecast::Session session;  // the shipped predictors
     for (const joulecast::Forecast& forecast : session.answer(question).forecasts) {
         const joulecast::NetworkForecast& network = forecast.network;
-        std::printf("%s on %s at %.0f MHz: %.3g s, %.3g J\n", network.model.c_str(), forecast.device_name.c_str(),
-                    network.point.sm_clock_mhz, network.time.value.value(), network.energy.value.value());
+        std::printf("%s on %s: %.3g s (90 %%: %.3g to %.3g s), %.3g J\n", network.model.c_str(),
+                    forecast.device_name.c_str(), network.time.value.value(), network.time.low.value(),
+                    network.time.high.value(), network.energy.value.value());
     }
     // [predict]
 }
