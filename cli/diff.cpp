@@ -12,6 +12,7 @@
 #include "cli/diff_databases.h"
 #include "cli/known.h"
 #include "cli/match_calls.h"
+#include "cli/setting_options.h"
 #include "cli/settings.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
@@ -330,7 +331,7 @@ Compared compare_as_asked(const Options& options, Graph before, Graph after) {
     question.hosts = {parse_host(options.host).value()};
     question.devices = {device_at_clock(options.device)};
     question.keeps_graphs = true;
-    Session session({.predictor = {options.predictor, nullptr}, .database = options.database, .most_networks = 0});
+    Session session(for_one_question(options.predictor, options.database));
     Answer answer = session.answer(question, tell);
     Forecast& first = answer.forecasts.front();
     Forecast& second = answer.forecasts.back();

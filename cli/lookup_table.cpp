@@ -164,7 +164,7 @@ Question question_of(const LookupTable& wanted) {
 }
 
 Collected collect(const LookupTable& wanted) {
-    Session session({.predictor = {wanted.predictor, nullptr}, .database = wanted.database, .most_networks = 0});
+    Session session(for_one_question(wanted.predictor, wanted.database));
     Answer answer = session.answer(question_of(wanted), tell);
     Collected collected;
     std::vector<Tabled> tabled(answer.devices.size());

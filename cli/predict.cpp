@@ -52,7 +52,7 @@ Question question_of(const Options& options) {
 }
 
 std::vector<Forecast> forecasts_asked(const Options& options) {
-    Session session({.predictor = {options.predictor, nullptr}, .database = options.database, .most_networks = 0});
+    Session session(for_one_question(options.predictor, options.database));
     return session.answer(question_of(options), tell).forecasts;
 }
 

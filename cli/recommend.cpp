@@ -224,10 +224,9 @@ int run(const Options& options) {
     check(options);
     std::vector<Answered> phases;
     std::set<std::string> said;
-    Session session({.predictor = {options.predictor, nullptr},
-                     .database = options.database,
-                     .most_devices = options.devices.size(),
-                     .most_networks = 0});
+    SessionSettings settings = for_one_question(options.predictor, options.database);
+    settings.most_devices = options.devices.size();
+    Session session(std::move(settings));
     for (const AnsweringDevice& device : load_devices(session, options)) {
         say(device.loaded->database_note(), said);
         say(device.note, said);

@@ -129,7 +129,7 @@ Page report_forecasts(const ReportOptions& options) {
         throw UsageError("a report of " + std::to_string(number_asked_for(options)) +
                          " forecasts is too much for a page (" + std::to_string(most_forecasts) +
                          " at most). joulecast predict prints as many as are asked for");
-    Session session({.predictor = {options.predictor, nullptr}, .database = options.database, .most_networks = 0});
+    Session session(for_one_question(options.predictor, options.database));
     Answer answer = session.answer(question_of(options));
     std::vector<ReportedForecast> all;
     std::optional<std::size_t> told;  // of which device

@@ -34,6 +34,10 @@ void declare_sources(CLI::App& command, std::string& predictor, std::string& dat
     command.add_option("--db", database, "database; its operations count as measured")->type_name("FILE.db");
 }
 
+SessionSettings for_one_question(const std::string& predictor, const std::string& database) {
+    return {.predictor = {predictor, nullptr}, .database = database, .most_networks = 0};
+}
+
 void SettingOptions::declare(CLI::App& command) {
     command.option_defaults()->group("Network");
     command.add_option("--set", set, "size of the network, such as batch=1,8,32; once for each symbol")

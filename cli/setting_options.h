@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/training_options.h"
-#include "joulecast/answer/question.h"
+#include "joulecast/answer/session.h"
 #include "joulecast/graph/graph.h"
 
 namespace joulecast::cli {
@@ -23,6 +23,9 @@ void declare_host_cpu(CLI::App& command, std::string& cpu);
 
 /// --predictor and --db: what forecasts come from.
 void declare_sources(CLI::App& command, std::string& predictor, std::string& database);
+
+/// What is loaded stays, forecasts do not: each verb asks once. An empty predictor is the shipped ones.
+SessionSettings for_one_question(const std::string& predictor, const std::string& database);
 
 /// In which settings networks are forecast: options that mean the same for every verb that has them. The options must
 /// outlive the parse.

@@ -70,7 +70,7 @@ TracedForecast traced_on(const LoadedDevice& device, const Graph& graph, const E
 
 int run_trace(const TraceOptions& options) {
     const Execution execution = execution_of(options);
-    Session session({.predictor = {options.predictor, nullptr}, .database = options.database, .most_networks = 0});
+    Session session(for_one_question(options.predictor, options.database));
     const auto graph = session.network(options.model, one_setting(options.set), execution.mode);
     const DeviceAtClock named = device_at_clock(options.device);
     const AnsweringDevice on = session.device(named.device, options.host_cpu);
