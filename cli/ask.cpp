@@ -17,7 +17,7 @@ constexpr std::array askable{Verb{"extract", declare_extract}, Verb{"predict", d
 
 }  // namespace
 
-Answer ask(const std::string& verb, const std::vector<std::string>& words) {
+VerbOutput ask(const std::string& verb, const std::vector<std::string>& words) {
     const auto* const found = std::ranges::find_if(askable, [&](const Verb& one) { return verb == one.name; });
     if (found == askable.end())
         throw UsageError("'" + verb + "' cannot be called from a program; extract, predict and recommend can");
@@ -30,7 +30,7 @@ Answer ask(const std::string& verb, const std::vector<std::string>& words) {
         throw UsageError(error.what());
     }
     Hearing hearing;
-    Answer answer;
+    VerbOutput answer;
     answer.status = run();
     answer.text = std::move(hearing.text);
     answer.said = std::move(hearing.said);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "cli/verb.h"
+#include "joulecast/answer/shipped.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/graph/symbol_values.h"

@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "cli/own_clocks.h"
+#include "joulecast/answer/own_clocks.h"
 #include "joulecast/error.h"
 #include "joulecast/learn/parallel.h"
 #include "joulecast/physics/clock_curve.h"
@@ -43,34 +43,38 @@ void add_run(Survey& survey, const NetworkForecast& network, const DeviceModel& 
     survey.method = network.method;
 }
 
-/// All runs of one device.
-Survey survey_device(const SurveyedDevice& on, const SurveyWish& wish, const std::vector<Opened>& graphs) {
+/// All runs of one device, and what of it was left out.
+Survey survey_device(const Answer& answer, std::size_t place, const Grid& grid, const DevicePrices& prices) {
     Survey survey;
-    const Device& device = on.loaded.device();
+    const LoadedDevice& loaded = *answer.devices[place].loaded;
+    const Device& device = loaded.device();
     survey.devices.emplace(device.id, device);
-    survey.predictors.push_back(on.loaded.predictor_name());
+    survey.predictors.push_back(loaded.predictor_name());
     // Clocks that were named are taken to the nearest that there is, measured or not.
-    const bool offers_all = wish.grid.all_clocks;
-    const auto clocks = offers_all ? choosable_clocks_mhz(on.loaded) : clock_table_mhz(device);
-    if (offers_all && clocks != clock_table_mhz(device))
+    const auto clocks = grid.all_clocks ? choosable_clocks_mhz(loaded) : clock_table_mhz(device);
+    if (grid.all_clocks && clocks != clock_table_mhz(device))
         survey.notes.push_back("clocks of " + device.id + ": the " + std::to_string(clocks.size()) +
                                " that it is known to have, from the database");
-    const auto points = grid_points(clocks, wish.grid);
-    for (const Opened& opened : graphs) {
-        for (const std::string& word : wish.precisions) {
-            try {
-                const ForecastSetting setting{opened.mode, word, wish.host,
-                                              opened.mode == Mode::training ? wish.training : TrainingSetup{}};
-                const Graph ready = on.loaded.prepared(opened.graph, setting);
-                const DeviceModel& model = on.loaded.model_for(word, wish.host);
-                survey.notes.push_back(on.loaded.measured_note(model));
-                add_run(survey, on.loaded.forecast(ready, setting), model, points);
-            } catch (const Error& error) {  // what neither device nor network has at that precision
-                add_refusals(survey, device.id, {error.what()});
-            }
+    const auto points = grid_points(clocks, grid);
+    auto left_out = answer.left_out.begin();
+    const auto refuse_before = [&](std::size_t forecast) {
+        for (; left_out != answer.left_out.end() && left_out->forecast <= forecast; ++left_out) {
+            if (left_out->device == place) add_refusals(survey, device.id, {left_out->reason});
+        }
+    };
+    for (std::size_t i = 0; i < answer.forecasts.size(); ++i) {
+        const Forecast& forecast = answer.forecasts[i];
+        refuse_before(i);
+        if (forecast.device != place) continue;
+        survey.notes.push_back(loaded.measured_note(*forecast.model));
+        try {
+            add_run(survey, forecast.network, *forecast.model, points);
+        } catch (const Error& error) {  // what the device does not have at that precision
+            add_refusals(survey, device.id, {error.what()});
         }
     }
-    const double per_hour = price_for(wish.device_prices, on.named, device.id);
+    refuse_before(answer.forecasts.size());
+    const double per_hour = price_for(prices, answer.devices[place].named, device.id);
     for (Candidate& c : survey.candidates) c.device_per_hour = per_hour;
     return survey;
 }
@@ -92,10 +96,9 @@ void merge(Survey& all, Survey one) {
 
 }  // namespace
 
-Survey survey_devices(const std::vector<SurveyedDevice>& devices, const SurveyWish& wish,
-                      const std::vector<Opened>& graphs) {
-    std::vector<Survey> surveys(devices.size());
-    in_parallel(surveys.size(), 0, [&](std::size_t i) { surveys[i] = survey_device(devices[i], wish, graphs); });
+Survey survey_devices(const Answer& answer, const Grid& grid, const DevicePrices& prices) {
+    std::vector<Survey> surveys(answer.devices.size());
+    in_parallel(surveys.size(), 0, [&](std::size_t i) { surveys[i] = survey_device(answer, i, grid, prices); });
     Survey all;
     for (Survey& one : surveys) merge(all, std::move(one));
     const bool nothing_taken = all.asked > 0 && all.taken == 0;

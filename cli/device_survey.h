@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/loaded_device.h"
+#include "joulecast/answer/answer.h"
 #include "joulecast/device/device.h"
-#include "joulecast/graph/graph.h"
 #include "joulecast/recommend/candidate.h"
 #include "joulecast/recommend/grid.h"
 
@@ -17,27 +16,6 @@ namespace joulecast::cli {
 
 /// Prices of an hour by device; "" is that of all others.
 using DevicePrices = std::map<std::string, double>;
-
-/// A device of the command line.
-struct SurveyedDevice {
-    std::string named;  ///< as there
-    LoadedDevice loaded;
-};
-
-/// How a network may run on it.
-struct SurveyWish {
-    std::vector<std::string> precisions;
-    Host host = Host::python;
-    TrainingSetup training;  ///< of graphs that train
-    Grid grid;
-    DevicePrices device_prices;
-};
-
-/// A graph to be forecast, the sizes that were asked for in it.
-struct Opened {
-    Mode mode = Mode::inference;
-    Graph graph;
-};
 
 /// What the devices can do, and what could not be had.
 struct Survey {
@@ -53,8 +31,8 @@ struct Survey {
     std::vector<std::string> predictors;
 };
 
-/// On all devices, in their order. Throws UsageError where nothing that was asked for could be had.
-Survey survey_devices(const std::vector<SurveyedDevice>& devices, const SurveyWish& wish,
-                      const std::vector<Opened>& graphs);
+/// What was forecast on all devices, in their order, at every point of the grid. Throws UsageError where nothing that
+/// was asked for could be had.
+Survey survey_devices(const Answer& answer, const Grid& grid, const DevicePrices& prices);
 
 }  // namespace joulecast::cli

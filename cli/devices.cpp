@@ -7,9 +7,9 @@
 #include <system_error>
 #include <vector>
 
-#include "cli/device_argument.h"
 #include "cli/known.h"
 #include "cli/verb.h"
+#include "joulecast/device/device_argument.h"
 #include "joulecast/device/figures.h"
 #include "joulecast/error.h"
 

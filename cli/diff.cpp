@@ -7,16 +7,16 @@
 #include <utility>
 #include <vector>
 
-#include "cli/clock_points.h"
 #include "cli/count_model.h"
-#include "cli/device_forecasts.h"
 #include "cli/diff_costs.h"
 #include "cli/diff_databases.h"
 #include "cli/known.h"
 #include "cli/match_calls.h"
+#include "cli/setting_options.h"
 #include "cli/settings.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "joulecast/answer/session.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/symbol_values.h"
@@ -323,23 +323,22 @@ Compared compare_as_asked(const Options& options, Graph before, Graph after) {
     if (options.device.empty()) return compare(std::move(before), std::move(after), nullptr);
     if (before.mode != after.mode)
         throw UsageError("one network is in training mode, the other is not. Choose with --mode");
-    const ForecastSetting setting{before.mode, options.precision, parse_host(options.host).value()};
-    const DeviceAtClock named = device_at_clock(options.device);
-    const auto on = std::make_shared<LoadedDevice>(named.device, options.predictor, options.database);
-    tell(on->database_note());
-    tell(on->note());
-    const auto points = points_asked(named.asked, {}, on->device());
-    if (!points.empty()) on->calibrate_clocks();
-    const DeviceModel& model = on->model_for(setting.precision, setting.host);
-    tell(on->measured_note(model));
-    before = on->prepared(std::move(before), setting);
-    after = on->prepared(std::move(after), setting);
-    const auto forecast = [&](const Graph& graph) {
-        Forecast one = with_source(on->forecast(graph, setting), *on);
-        return points.empty() ? one : ForecastOverClocks(std::move(one), on, model).at(points.front(), true);
-    };
-    auto costs = std::make_unique<const DiffCosts>(forecast(before), forecast(after), model);
-    return compare(std::move(before), std::move(after), std::move(costs));
+    Question question;
+    question.modes = {before.mode};
+    question.graphs = {std::make_shared<const Graph>(std::move(before)),
+                       std::make_shared<const Graph>(std::move(after))};
+    question.precisions = {options.precision};
+    question.hosts = {parse_host(options.host).value()};
+    question.devices = {device_at_clock(options.device)};
+    question.keeps_graphs = true;
+    Session session(for_one_question(options.predictor, options.database));
+    Answer answer = session.answer(question, tell);
+    Forecast& first = answer.forecasts.front();
+    Forecast& second = answer.forecasts.back();
+    Graph ready_before = *first.graph, ready_after = *second.graph;
+    const DeviceModel& model = *first.model;
+    return compare(std::move(ready_before), std::move(ready_after),
+                   std::make_unique<const DiffCosts>(std::move(first), std::move(second), model));
 }
 
 int run(const Options& options) {

@@ -13,6 +13,7 @@
 
 #include "cli/finding.h"
 #include "cli/verb.h"
+#include "joulecast/answer/shipped.h"
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/device/device.h"
 #include "joulecast/error.h"

@@ -10,6 +10,7 @@
 #include "cli/logged_run.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
+#include "joulecast/answer/shipped.h"
 #include "joulecast/dataset/csv.h"
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/dataset/import.h"

@@ -2,15 +2,14 @@
 
 #include <cmath>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
-#include "cli/device_forecasts.h"
 #include "cli/known.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
+#include "joulecast/answer/session.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/device_power.h"
 #include "joulecast/forecast/forecast_network.h"
@@ -47,16 +46,10 @@ struct Composition {
     double idle_w = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// A device, and what its numbers come from.
-struct Source {
-    std::string asked_for;
-    Forecast forecast;  ///< of nothing: names and origin alone
-};
-
 struct Collected {
     std::vector<Entry> entries;
     std::vector<Composition> compositions;
-    std::vector<Source> sources;
+    std::vector<AnsweringDevice> sources;
     std::set<std::string> networks;
 };
 
@@ -120,52 +113,29 @@ const std::vector<Column<Composition>>& composition_columns() {
     return list;
 }
 
-/// What is asked of one device, and whose operations are in the table already.
-struct AskedDevice {
-    std::unique_ptr<SharedForecasts> forecasts;
+/// What the table has of one device already.
+struct Tabled {
     std::map<std::string, std::size_t> places;  ///< of entries, by all that makes an entry
     std::set<std::string> composed;
 };
 
-AskedDevice load(const std::string& named, const LookupTable& wanted) {
-    if (named.find('@') != std::string::npos)
-        throw UsageError("--device " + named +
-                         ": a look-up table is for the clock that the device was measured at; joulecast predict "
-                         "--clocks forecasts networks at others");
-    auto loaded = std::make_shared<LoadedDevice>(named, wanted.predictor, wanted.database);
-    tell(loaded->database_note());
-    tell(loaded->note());
-    std::set<const DeviceModel*> used;
-    for (const ForecastSetting& setting : wanted.settings.settings(Mode::inference)) {
-        const DeviceModel& model = loaded->model_for(setting.precision, setting.host);
-        if (used.insert(&model).second) tell(loaded->measured_note(model));
-    }
-    return {std::make_unique<SharedForecasts>(std::move(loaded)), {}, {}};
-}
-
-Source source_of(const std::string& named, const LoadedDevice& device) {
-    NetworkForecast nothing;
-    nothing.device = device.device().id;
-    nothing.predictor = device.predictor_name();
-    return {named, with_source(std::move(nothing), device)};
-}
-
-void add_composition(const NetworkForecast& network, AskedDevice& on, Collected& into) {
+void add_composition(const Forecast& forecast, Tabled& tabled, Collected& into) {
+    const NetworkForecast& network = forecast.network;
     const Host host = network.point.host;
     const std::string key = correction_key(network.mode, network.precision);
-    if (!on.composed.insert(key + "|" + std::string(name(host))).second) return;
-    const DeviceModel& model = on.forecasts->device().model_for(network.precision, host);
+    if (!tabled.composed.insert(key + "|" + std::string(name(host))).second) return;
+    const DeviceModel& model = *forecast.model;
     into.compositions.push_back({network.device, network.precision, std::string(name(host)),
                                  std::string(name(network.mode)), network_correction(model, key),
                                  host_extra(model, host, network.mode).seconds_per_call, power_facts_of(model).idle_w});
 }
 
-void add_operations(const NetworkForecast& network, const std::string& called, AskedDevice& on, Collected& into) {
+void add_operations(const NetworkForecast& network, const std::string& called, Tabled& tabled, Collected& into) {
     const std::string host(name(network.point.host));
     for (const OperationForecast& one : network.operations) {
         std::string key = network.precision + '\n' + host + '\n';
         key += std::string(name(one.part)) + '\n' + signature(one.operation);
-        const auto [place, is_new] = on.places.try_emplace(std::move(key), into.entries.size());
+        const auto [place, is_new] = tabled.places.try_emplace(std::move(key), into.entries.size());
         if (is_new)
             into.entries.push_back({network.device,
                                     network.point.sm_clock_mhz,
@@ -179,49 +149,52 @@ void add_operations(const NetworkForecast& network, const std::string& called, A
     }
 }
 
-Collected collect(const LookupTable& wanted) {
-    Collected collected;
-    std::vector<AskedDevice> devices;
+Question question_of(const LookupTable& wanted) {
+    Question question;
+    question.models = wanted.models;
+    wanted.settings.put_in(question);
     for (const std::string& named : wanted.devices) {
-        devices.push_back(load(named, wanted));
-        collected.sources.push_back(source_of(named, devices.back().forecasts->device()));
+        if (named.find('@') != std::string::npos)
+            throw UsageError("--device " + named +
+                             ": a look-up table is for the clock that the device was measured at; joulecast predict "
+                             "--clocks forecasts networks at others");
+        question.devices.push_back({named, {}});
     }
-    const std::size_t networks = wanted.models.size() * wanted.settings.count();
-    std::vector<NetworkForecast> made(devices.size() * networks);
-    std::vector<std::string> names(networks);
-    wanted.settings.visit_in_parallel(wanted.models, [&](const SettingOptions::Visited& at) {
-        std::size_t place = at.place;
-        for (const ForecastSetting& setting : wanted.settings.settings(at.mode)) {
-            names[place] = with_values(at.graph.name, symbol_values(at.graph), "@");
-            for (std::size_t i = 0; i < devices.size(); ++i)
-                made[i * networks + place] = devices[i].forecasts->forecast(at.graph, setting);
-            ++place;
-        }
-    });
-    collected.networks.insert(names.begin(), names.end());
-    for (std::size_t i = 0; i < made.size(); ++i) {
-        AskedDevice& on = devices[i / networks];
-        add_composition(made[i], on, collected);
-        add_operations(made[i], names[i % networks], on, collected);
+    return question;
+}
+
+Collected collect(const LookupTable& wanted) {
+    Session session(for_one_question(wanted.predictor, wanted.database));
+    Answer answer = session.answer(question_of(wanted), tell);
+    Collected collected;
+    std::vector<Tabled> tabled(answer.devices.size());
+    for (const Forecast& forecast : answer.forecasts) {
+        const NetworkForecast& network = forecast.network;
+        const std::string called = with_values(network.model, network.symbols, "@");
+        collected.networks.insert(called);
+        add_composition(forecast, tabled[forecast.device], collected);
+        add_operations(network, called, tabled[forecast.device], collected);
     }
+    collected.sources = std::move(answer.devices);
     return collected;
 }
 
-Json source_json(const Source& source) {
-    const Forecast& f = source.forecast;
-    return {{"device", f.network.device},
-            {"asked_for", source.asked_for},
-            {"device_name", f.device_name},
-            {"predictor", f.network.predictor},
-            {"predictor_note", f.note},
-            {"trained_by", f.origin->program},
-            {"trained_at", f.origin->created},
-            {"licence", f.origin->licence},
-            {"rows", f.origin->rows},
-            {"sources", f.origin->sources},
-            {"frameworks", f.origin->frameworks},
-            {"measured_from", f.origin->measured_from},
-            {"measured_to", f.origin->measured_to}};
+Json source_json(const AnsweringDevice& source) {
+    const LoadedDevice& from = *source.loaded;
+    const Origin& origin = from.origin();
+    return {{"device", from.device().id},
+            {"asked_for", source.named},
+            {"device_name", from.device().display_name},
+            {"predictor", from.predictor_name()},
+            {"predictor_note", source.note},
+            {"trained_by", origin.program},
+            {"trained_at", origin.created},
+            {"licence", origin.licence},
+            {"rows", origin.rows},
+            {"sources", origin.sources},
+            {"frameworks", origin.frameworks},
+            {"measured_from", origin.measured_from},
+            {"measured_to", origin.measured_to}};
 }
 
 Json provenance(const Collected& collected) {

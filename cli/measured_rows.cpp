@@ -8,11 +8,12 @@
 #include <set>
 #include <utility>
 
-#include "cli/device_argument.h"
-#include "cli/pace_now.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
+#include "joulecast/answer/pace_now.h"
+#include "joulecast/answer/shipped.h"
 #include "joulecast/dataset/pace.h"
+#include "joulecast/device/device_argument.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/hosts.h"

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "cli/verb.h"
+#include "joulecast/answer/shipped.h"
 #include "joulecast/error.h"
 
 namespace joulecast::cli {

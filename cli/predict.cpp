@@ -1,21 +1,17 @@
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <set>
-#include <utility>
 
-#include "cli/asked_operation.h"
-#include "cli/clock_points.h"
-#include "cli/device_forecasts.h"
 #include "cli/forecast_text.h"
 #include "cli/forecast_words.h"
-#include "cli/loaded_device.h"
 #include "cli/memory_output.h"
 #include "cli/operation_output.h"
 #include "cli/predict_stdin.h"
 #include "cli/setting_options.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
+#include "joulecast/answer/asked_operation.h"
+#include "joulecast/answer/session.h"
 #include "joulecast/error.h"
 
 namespace joulecast::cli {
@@ -40,108 +36,24 @@ struct Options {
     Output output;
 };
 
-/// A device with the points that are asked for on it.
-struct AskedDevice {
-    std::unique_ptr<SharedForecasts> forecasts;
-    std::vector<OperatingPoint> points;  ///< none: the clock that it was measured at
-};
-
-/// Tells the user of it what forecasts rest on. Throws UsageError for a setting that it cannot be forecast in.
-AskedDevice load(const DeviceAtClock& named, const Options& options) {
-    auto loaded = std::make_shared<LoadedDevice>(named.device, options.predictor, options.database);
-    tell(loaded->database_note());
-    tell(loaded->note());
-    loaded->issue_from(options.host_cpu);
-    tell(loaded->issuer_note());
-    if (options.pace == "now") loaded->follow_pace(options.worker);
-    tell(loaded->pace_note());
-    auto points = points_asked(
-        named.asked, parse_clock_wish(options.clocks, options.power_limits, options.memory_clocks), loaded->device());
-    if (!points.empty()) loaded->calibrate_clocks();
-    std::set<const DeviceModel*> used;
-    for (const ForecastSetting& setting : options.settings.settings(Mode::inference)) {
-        const DeviceModel& model = loaded->model_for(setting.precision, setting.host);
-        if (used.insert(&model).second) tell(loaded->measured_note(model));
-    }
-    return {std::make_unique<SharedForecasts>(std::move(loaded)), std::move(points)};
+/// What the options ask, of the networks or the calls.
+Question question_of(const Options& options) {
+    Question question;
+    question.models = options.models;
+    for (const std::string& text : options.operations) question.operations.push_back(asked_operation(text));
+    options.settings.put_in(question);
+    for (const std::string& named : options.devices) question.devices.push_back(device_at_clock(named));
+    question.clocks = parse_clock_wish(options.clocks, options.power_limits, options.memory_clocks);
+    question.host_cpu = options.host_cpu;
+    question.at_pace_of_now = options.pace == "now";
+    question.worker = options.worker;
+    question.lists_operations = options.per_operation || options.output.format == "json";
+    return question;
 }
 
-/// At every point that is asked for.
-std::vector<Forecast> at_points(const AskedDevice& asked, Forecast one, const ForecastSetting& setting,
-                                bool operations) {
-    const LoadedDevice& device = asked.forecasts->device();
-    if (!asked.points.empty()) {
-        const ForecastOverClocks clocked(std::move(one), asked.forecasts->kept_device(),
-                                         device.model_for(setting.precision, setting.host));
-        std::vector<Forecast> all;
-        for (const OperatingPoint& point : asked.points) all.push_back(clocked.at(point, operations));
-        return all;
-    }
-    std::vector<Forecast> all;
-    all.push_back(std::move(one));
-    return all;
-}
-
-std::vector<Forecast> forecasts_on(const AskedDevice& asked, Graph graph, const ForecastSetting& setting,
-                                   bool operations) {
-    Forecast one = with_source(asked.forecasts->forecast(std::move(graph), setting), asked.forecasts->device());
-    return at_points(asked, std::move(one), setting, operations);
-}
-
-/// Of one call, in the types of its signature. Throws Error where nothing is known of it.
-std::vector<Forecast> forecasts_of_call(const AskedDevice& asked, const Operation& operation,
-                                        const ForecastSetting& setting) {
-    const LoadedDevice& device = asked.forecasts->device();
-    Forecast one = with_source(device.forecast(graph_of(operation), setting), device);
-    if (one.network.unknown_nodes > 0) throw Error(no_forecast_text(operation, one.network.method));
-    return at_points(asked, std::move(one), setting, true);
-}
-
-/// By device, operation, precision, host and point, in this order.
-std::vector<Forecast> forecast_operations(const Options& options) {
-    std::vector<Operation> operations;
-    Options in_their_types = options;
-    std::vector<std::string>& precisions = in_their_types.settings.precisions;
-    precisions.clear();
-    for (const std::string& text : options.operations) {
-        operations.push_back(asked_operation(text));
-        std::ranges::copy(precisions_of(operations.back(), options.settings), std::back_inserter(precisions));
-    }
-    std::vector<Forecast> all;
-    for (const std::string& named : options.devices) {
-        const AskedDevice asked = load(device_at_clock(named), in_their_types);
-        for (const Operation& operation : operations) {
-            SettingOptions own = options.settings;
-            own.precisions = precisions_of(operation, options.settings);
-            for (ForecastSetting setting : own.settings(mode(operation))) {
-                setting.training = {};
-                std::ranges::move(forecasts_of_call(asked, operation, setting), std::back_inserter(all));
-            }
-        }
-    }
-    return all;
-}
-
-/// By device, model, symbols, mode, precision, host and point, in this order; networks side by side on all cores.
-std::vector<Forecast> forecast_all(const Options& options) {
-    std::vector<AskedDevice> devices;
-    for (const std::string& device : options.devices) devices.push_back(load(device_at_clock(device), options));
-    const std::size_t networks = options.models.size() * options.settings.count();
-    std::vector<std::vector<Forecast>> made(devices.size() * networks);
-    const bool operations = options.per_operation || options.output.format == "json";
-    options.settings.visit_in_parallel(options.models, [&](SettingOptions::Visited at) {
-        const auto settings = options.settings.settings(at.mode);
-        for (std::size_t i = 0; i < devices.size() * settings.size(); ++i) {
-            const bool is_last = i + 1 == devices.size() * settings.size();
-            const std::size_t device = i / settings.size();
-            const std::size_t place = device * networks + at.place + i % settings.size();
-            made[place] = forecasts_on(devices[device], is_last ? std::move(at.graph) : at.graph,
-                                       settings[i % settings.size()], operations);
-        }
-    });
-    std::vector<Forecast> all;
-    for (std::vector<Forecast>& part : made) std::ranges::move(part, std::back_inserter(all));
-    return all;
+std::vector<Forecast> forecasts_asked(const Options& options) {
+    Session session(for_one_question(options.predictor, options.database));
+    return session.answer(question_of(options), tell).forecasts;
 }
 
 /// Returns whether all of them fit.
@@ -174,7 +86,7 @@ void exclude_what_requests_have(CLI::Option& from_stdin, CLI::App& command) {
 
 int run_operations(const Options& options) {
     if (!options.models.empty()) throw UsageError("predict takes a MODEL or --operation, not both. Run it twice");
-    const std::vector<Forecast> forecasts = forecast_operations(options);
+    const std::vector<Forecast> forecasts = forecasts_asked(options);
     const std::string& format = options.output.format;
     options.output.write(format == "json"  ? operations_to_json(forecasts)
                          : format == "csv" ? operations_to_csv(forecasts)
@@ -188,7 +100,7 @@ int run(const Options& options) {
         throw UsageError("predict needs a MODEL, --operation or --stdin");
     if (options.devices.empty()) throw UsageError("predict needs --device");
     if (!options.operations.empty()) return run_operations(options);
-    const std::vector<Forecast> forecasts = forecast_all(options);
+    const std::vector<Forecast> forecasts = forecasts_asked(options);
     if (options.output.format == "json") {
         options.output.write(forecasts_to_json(forecasts));
     } else if (options.output.format == "csv") {

@@ -72,7 +72,7 @@ bool is_blank(const Line& line) {
 int answer_requests(RequestSource source) {
     if (Hearing::of_this_thread())
         throw UsageError("--stdin cannot be used from within another program: ask for each forecast by itself");
-    ForecastService service(std::move(source));
+    PredictService service(std::move(source));
     LineReader lines;
     const Output answers;
     while (const auto line = lines.next()) {

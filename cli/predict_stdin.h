@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/forecast_service.h"
+#include "cli/predict_service.h"
 
 namespace joulecast::cli {
 

@@ -16,6 +16,7 @@
 #include "cli/profile_output.h"
 #include "cli/sweep_log.h"
 #include "cli/verb.h"
+#include "joulecast/answer/shipped.h"
 #include "joulecast/dataset/measuring_lock.h"
 #include "joulecast/device/device_table.h"
 #include "joulecast/device/precision.h"

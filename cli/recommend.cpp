@@ -10,11 +10,12 @@
 
 #include "cli/device_survey.h"
 #include "cli/forecast_words.h"
-#include "cli/loaded_device.h"
 #include "cli/recommendation_text.h"
 #include "cli/setting_options.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
+#include "joulecast/answer/session.h"
+#include "joulecast/answer/shipped.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/learn/parallel.h"
@@ -134,20 +135,20 @@ std::vector<Phase> phases_of(const Options& options) {
     return phases;
 }
 
-Question question_of(const Options& options, const Phase& phase) {
-    Question question;
-    question.objective = parse_objective(options.objective).value();
-    question.limits = options.limits;
-    question.prices = options.prices;
+Goal goal_of(const Options& options, const Phase& phase) {
+    Goal goal;
+    goal.objective = parse_objective(options.objective).value();
+    goal.limits = options.limits;
+    goal.prices = options.prices;
     if (phase.is_named) {
-        if (options.samples) question.job = Job{*options.samples};
-        if (options.hours) question.limits.job_s = *options.hours * seconds_per_hour;
+        if (options.samples) goal.job = Job{*options.samples};
+        if (options.hours) goal.limits.job_s = *options.hours * seconds_per_hour;
     } else {
         // A job counts runs of the model that was named; nobody said how many tokens follow.
-        question.limits.job_s.reset();
-        if (options.samples) question.limits.price.reset();
+        goal.limits.job_s.reset();
+        if (options.samples) goal.limits.price.reset();
     }
-    return question;
+    return goal;
 }
 
 void check(const Options& options) {
@@ -167,37 +168,47 @@ void say(const std::string& line, std::set<std::string>& said) {
     if (said.insert(line).second) tell(line);
 }
 
+/// What is asked of a session: the phase's networks, on all devices as they come.
+Question question_of(const Options& options, const Phase& phase) {
+    Question question;
+    options.settings.put_in(question);
+    question.models = {phase.model};
+    question.sizes = phase.sizes;
+    question.modes.clear();
+    for (const std::string& word : phase.modes) question.modes.push_back(parse_mode(word).value());
+    question.hosts = {parse_host(options.host).value()};
+    question.host_cpu = options.host_cpu;
+    for (const std::string& named : options.devices) question.devices.push_back({named, {}});
+    question.wants_other_clocks = true;
+    question.leaves_out = true;
+    return question;
+}
+
 /// All devices, their predictors and the database read once, side by side.
-std::vector<SurveyedDevice> load_devices(const Options& options) {
-    std::vector<std::optional<LoadedDevice>> loaded(options.devices.size());
-    in_parallel(loaded.size(), 0, [&](std::size_t i) {
-        loaded[i].emplace(options.devices[i], options.predictor, options.database);
-        loaded[i]->calibrate_clocks();
-        if (loaded[i]->device().kind == Device::Kind::gpu) loaded[i]->issue_from(options.host_cpu);
+std::vector<AnsweringDevice> load_devices(Session& session, const Options& options) {
+    std::vector<AnsweringDevice> devices(options.devices.size());
+    in_parallel(devices.size(), 0, [&](std::size_t i) {
+        Question question;
+        question.devices = {{options.devices[i], {}}};
+        question.host_cpu = options.host_cpu;
+        question.wants_other_clocks = true;
+        question.leaves_out = true;
+        devices[i] = session.answer(question).devices.front();
     });
-    std::vector<SurveyedDevice> devices;
-    for (std::size_t i = 0; i < loaded.size(); ++i) devices.push_back({options.devices[i], *std::move(loaded[i])});
     return devices;
 }
 
-Answered answer(const Phase& phase, const std::vector<SurveyedDevice>& devices, const Options& options,
-                std::set<std::string>& said) {
-    std::vector<Opened> graphs;
-    visit_graphs(phase.model, phase.sizes, phase.modes,
-                 [&](Graph graph, Mode mode) { graphs.push_back({mode, std::move(graph)}); });
-    Survey survey = survey_devices(
-        devices,
-        {options.settings.precisions, parse_host(options.host).value(), options.settings.training_setup(),
-         parse_grid(options), parse_device_prices(options.device_prices)},
-        graphs);
+Answered answered(const Phase& phase, Session& session, const Options& options, std::set<std::string>& said) {
+    const Answer answer = session.answer(question_of(options, phase));
+    Survey survey = survey_devices(answer, parse_grid(options), parse_device_prices(options.device_prices));
     for (const std::string& note : survey.notes) say(note, said);
     for (const std::string& one : survey.left_out) say("left out: " + one, said);
     Answered answered;
     answered.phase = phase.name;
-    answered.model = graphs.front().graph.name;
+    answered.model = answer.forecasts.front().network.model;
     answered.left_out = std::move(survey.left_out);
-    for (const SurveyedDevice& device : devices) {
-        for (const std::string& note : {device.loaded.note(), device.loaded.issuer_note()}) {
+    for (const AnsweringDevice& device : answer.devices) {
+        for (const std::string& note : {device.note, device.loaded->issuer_note()}) {
             if (!note.empty()) answered.notes.push_back(note);
         }
     }
@@ -205,7 +216,7 @@ Answered answer(const Phase& phase, const std::vector<SurveyedDevice>& devices, 
     answered.devices = std::move(survey.devices);
     answered.unknown_operations.assign(survey.unknown.begin(), survey.unknown.end());
     answered.method = survey.method;
-    answered.recommendation = recommend(std::move(survey.candidates), question_of(options, phase));
+    answered.recommendation = recommend(std::move(survey.candidates), goal_of(options, phase));
     return answered;
 }
 
@@ -213,13 +224,15 @@ int run(const Options& options) {
     check(options);
     std::vector<Answered> phases;
     std::set<std::string> said;
-    const auto devices = load_devices(options);
-    for (const SurveyedDevice& device : devices) {
-        say(device.loaded.database_note(), said);
-        say(device.loaded.note(), said);
-        say(device.loaded.issuer_note(), said);
+    SessionSettings settings = for_one_question(options.predictor, options.database);
+    settings.most_devices = options.devices.size();
+    Session session(std::move(settings));
+    for (const AnsweringDevice& device : load_devices(session, options)) {
+        say(device.loaded->database_note(), said);
+        say(device.note, said);
+        say(device.loaded->issuer_note(), said);
     }
-    for (const Phase& phase : phases_of(options)) phases.push_back(answer(phase, devices, options, said));
+    for (const Phase& phase : phases_of(options)) phases.push_back(answered(phase, session, options, said));
     if (options.output.format == "json") {
         options.output.write(recommendations_to_json(phases));
     } else if (options.output.format == "csv") {
@@ -250,7 +263,7 @@ std::string not_negative(const std::string& text) {
     return number_or_nan(text) >= 0 ? "" : "'" + text + "' is not zero or a number above";
 }
 
-void declare_question(CLI::App& command, Options& options) {
+void declare_goal(CLI::App& command, Options& options) {
     std::vector<std::string> words;
     for (const ObjectiveRule& one : objectives()) words.emplace_back(one.name);
     command.option_defaults()->group("Objective and limits");
@@ -288,7 +301,7 @@ Run declare_recommend(CLI::App& command) {
     const auto options = std::make_shared<Options>();
     command.add_option("MODEL", options->model, ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50")
         ->required();
-    declare_question(command, *options);
+    declare_goal(command, *options);
     command.option_defaults()->group("Device");
     command.add_option("--device", options->devices, "devices to choose from; cpu is this machine")
         ->type_name("ID...")

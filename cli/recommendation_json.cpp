@@ -16,10 +16,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json job_json(const Candidate& c, const Question& question) {
-    if (!question.job) return nullptr;
-    const JobCost job = job_cost(c, *question.job, question.prices);
-    return {{"samples", question.job->samples},   {"runs", job.runs},
+Json job_json(const Candidate& c, const Goal& goal) {
+    if (!goal.job) return nullptr;
+    const JobCost job = job_cost(c, *goal.job, goal.prices);
+    return {{"samples", goal.job->samples},       {"runs", job.runs},
             {"hours", number_or_null(job.hours)}, {"kwh", number_or_null(job.kwh)},
             {"price", number_or_null(job.price)}, {"carbon_g", number_or_null(job.carbon_g)}};
 }
@@ -31,7 +31,7 @@ Json candidate_json(const Recommendation& r, std::size_t index) {
     const SampleCost sample = sample_cost(c);
     Json values = Json::object();
     for (const ObjectiveRule& one : objectives())
-        values[std::string(one.name)] = number_or_null(one.per_sample(sample, r.question.prices));
+        values[std::string(one.name)] = number_or_null(one.per_sample(sample, r.goal.prices));
     return {{"device", c.asked.device},
             {"clock_mhz", number_or_null(c.asked.sm_clock_mhz)},
             {"real_clock_mhz", number_or_null(c.real.sm_clock_mhz)},
@@ -60,7 +60,7 @@ Json candidate_json(const Recommendation& r, std::size_t index) {
             {"breaks", a.breaks},
             {"pareto", a.in_front},
             {"chance_best", a.feasible() ? number_or_null(a.chance_best) : Json(nullptr)},
-            {"job", job_json(c, r.question)}};
+            {"job", job_json(c, r.goal)}};
 }
 
 Json saving_json(const Recommendation& r, std::optional<std::size_t> other) {
@@ -68,9 +68,9 @@ Json saving_json(const Recommendation& r, std::optional<std::size_t> other) {
     const Candidate& against = r.candidates[*other];
     Json answer = Json::object();
     for (const ObjectiveRule& one : objectives()) {
-        const double of_other = one.per_sample(sample_cost(against), r.question.prices);
+        const double of_other = one.per_sample(sample_cost(against), r.goal.prices);
         if (!std::isfinite(of_other) || !(of_other > 0)) continue;
-        const Saving less = saving(r.answer(), against, one.objective, r.question.prices);
+        const Saving less = saving(r.answer(), against, one.objective, r.goal.prices);
         answer[std::string(one.name)] = interval_json(less.value, less.low, less.high);
     }
     return answer;
@@ -79,13 +79,13 @@ Json saving_json(const Recommendation& r, std::optional<std::size_t> other) {
 Json limits_json(const Recommendation& r) {
     Json all = Json::array();
     for (const LimitRule& one : limit_rules()) {
-        const auto& limit = r.question.limits.*one.limit;
+        const auto& limit = r.goal.limits.*one.limit;
         if (!limit) continue;
         Json line{{"limit", one.name}, {"asked", *limit}, {"value", nullptr}, {"chance", nullptr}};
         if (!r.empty()) {
-            const double value = one.value(r.answer(), r.question);
+            const double value = one.value(r.answer(), r.goal);
             line["value"] = number_or_null(value);
-            for (const Held& held : held_limits(r.answer(), r.question)) {
+            for (const Held& held : held_limits(r.answer(), r.goal)) {
                 if (held.rule == &one) line["chance"] = number_or_null(held.chance);
             }
         }
@@ -113,7 +113,7 @@ Json places(const Recommendation& r, const std::vector<std::size_t>& indices) {
     return all;
 }
 
-Json question_json(const Question& q) {
+Json goal_json(const Goal& q) {
     return {{"minimise", rule(q.objective).name},
             {"unit", rule(q.objective).unit},
             {"electricity_price_per_kwh", number_or_null(q.prices.electricity_per_kwh)},
@@ -127,7 +127,7 @@ Json to_json(const Answered& answered) {
     Json answer{{"model", answered.model},
                 {"phase", answered.phase.empty() ? Json(nullptr) : Json(answered.phase)},
                 {"sentence", sentence(answered)},
-                {"question", question_json(r.question)},
+                {"question", goal_json(r.goal)},
                 {"feasible", !r.empty()},
                 {"limits", limits_json(r)},
                 {"answer", nullptr},
@@ -200,7 +200,7 @@ const std::vector<Column<Row>>& csv_columns() {
         {"tokens_per_s", "", Show::number, [](const Row& x) { return known(x.c().tokens / x.c().time.value.value()); }},
         {"energy_per_token_j", "", Show::joules,
          [](const Row& x) { return known(x.c().energy.value.value() / x.c().tokens); }},
-        {"objective", "", Show::text, [](const Row& x) { return std::string(rule(x.r().question.objective).name); }},
+        {"objective", "", Show::text, [](const Row& x) { return std::string(rule(x.r().goal.objective).name); }},
         {"value", "", Show::number, [](const Row& x) { return known(x.a().value); }},
         {"limited_by", "", Show::text, [](const Row& x) { return x.c().limited_by; }},
         {"feasible", "", Show::text, [](const Row& x) { return x.a().feasible(); }},

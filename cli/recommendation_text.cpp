@@ -15,7 +15,7 @@ namespace joulecast::cli {
 namespace {
 
 const ObjectiveRule& asked_for(const Recommendation& r) {
-    return rule(r.question.objective);
+    return rule(r.goal.objective);
 }
 
 /// "21.0 % less", "4.2 % more".
@@ -29,7 +29,7 @@ std::string saving_interval(const Saving& saving) {
 }
 
 Saving saving_of(const Recommendation& r, std::size_t other) {
-    return saving(r.answer(), r.candidates[other], r.question.objective, r.question.prices);
+    return saving(r.answer(), r.candidates[other], r.goal.objective, r.goal.prices);
 }
 
 double time_change(const Recommendation& r, std::size_t other) {
@@ -43,8 +43,7 @@ std::string against_default(const Recommendation& r) {
     const Saving less = saving_of(r, *r.own_default);
     std::string text = ". That is " + by_how_much(-less.value) + " than at " +
                        setting_words(r.candidates[*r.own_default]) + saving_interval(less);
-    if (r.question.objective != Objective::time)
-        text += ", in " + by_how_much(time_change(r, *r.own_default)) + " time";
+    if (r.goal.objective != Objective::time) text += ", in " + by_how_much(time_change(r, *r.own_default)) + " time";
     return text;
 }
 
@@ -76,7 +75,7 @@ std::string chance_words(const Recommendation& r) {
 /// How sure each limit is held.
 std::string risk_words(const Recommendation& r) {
     std::string text;
-    for (const Held& held : held_limits(r.answer(), r.question)) {
+    for (const Held& held : held_limits(r.answer(), r.goal)) {
         text += "The limit on " + std::string(held.rule->name) + " of " + limit_words(*held.rule, held.limit) +
                 " is met: " + limit_words(*held.rule, held.value) + ", with a chance of " +
                 show(held.chance, Show::percent) + ".\n";
@@ -85,9 +84,9 @@ std::string risk_words(const Recommendation& r) {
 }
 
 std::string job_words(const Recommendation& r) {
-    if (!r.question.job) return "";
-    const JobCost job = job_cost(r.answer(), *r.question.job, r.question.prices);
-    std::string text = "The job of " + show(r.question.job->samples, Show::number) + " samples takes " +
+    if (!r.goal.job) return "";
+    const JobCost job = job_cost(r.answer(), *r.goal.job, r.goal.prices);
+    std::string text = "The job of " + show(r.goal.job->samples, Show::number) + " samples takes " +
                        show(job.hours, Show::number) + " h";
     if (std::isfinite(job.kwh)) text += ", " + show(job.kwh, Show::number) + " kWh";
     if (std::isfinite(job.price)) text += ", a price of " + show(job.price, Show::number);
@@ -142,7 +141,7 @@ std::vector<Column<Line>> table_columns(const Recommendation& r) {
         {"power", "power", Show::watts, [](const Line& l) { return known(l.candidate().power.value.value()); }},
         {"memory", "memory", Show::bytes, [](const Line& l) { return known(l.candidate().memory.value.value()); }},
     };
-    const Objective objective = r.question.objective;
+    const Objective objective = r.goal.objective;
     if (objective != Objective::energy && objective != Objective::time) {
         list.push_back({"value", std::string(asked_for(r).name), Show::text,
                         [objective](const Line& l) { return value_words(objective, l.assessment().value); }});
@@ -208,7 +207,7 @@ std::string curve_words(const Recommendation& r, const Terminal& terminal) {
     const auto [least, most] = std::ranges::minmax(values);
     return std::string(asked_for(r).name) + " over " + show(by_clock.begin()->first, Show::count) + " – " +
            show(by_clock.rbegin()->first, Show::count) + " MHz  " + sparkline(values) + "  " +
-           value_words(r.question.objective, least) + " – " + value_words(r.question.objective, most) + "\n";
+           value_words(r.goal.objective, least) + " – " + value_words(r.goal.objective, most) + "\n";
 }
 
 /// What was not in the search, by reason.
@@ -262,7 +261,7 @@ std::string sentence(const Answered& answered) {
     const Candidate& c = r.answer();
     return "Run " + answered.model + (answered.phase.empty() ? "" : " (" + answered.phase + ")") + " on " +
            c.asked.device + " at " + setting_words(c) + " with " + run_words(c) + ": " +
-           value_words(r.question.objective, r.assessment().value) + " of " + std::string(asked_for(r).noun) + " " +
+           value_words(r.goal.objective, r.assessment().value) + " of " + std::string(asked_for(r).noun) + " " +
            of_what(c) + against_default(r) + against_first(r) + runner_up_words(r) + chance_words(r) + ".";
 }
 

@@ -2,10 +2,10 @@
 #include <cmath>
 #include <optional>
 
-#include "cli/loaded_device.h"
 #include "cli/report_pages.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
+#include "joulecast/answer/session.h"
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/at_point.h"
@@ -95,17 +95,27 @@ void check_clocks(const ReportOptions& options, const std::vector<ReportedForeca
     throw UsageError("--clocks " + options.clocks.substr(0, 60) + ": " + all.front().clocks_missing_reason);
 }
 
-/// Throws UsageError for a precision or host that the device or the predictor does not have.
-ReportedForecast reported_on(const LoadedDevice& device, const Graph& graph, const ForecastSetting& setting) {
+ReportedForecast reported(Forecast forecast, const AnsweringDevice& on) {
+    const LoadedDevice& device = *on.loaded;
     ReportedForecast one;
-    one.graph = device.prepared(graph, setting);
-    one.network = device.forecast(one.graph, setting);
+    one.graph = *forecast.graph;
+    one.network = std::move(forecast.network);
     one.alive = alive_bytes(one.network, one.graph);
     one.device = device.device();
     one.origin = origin_text(device.origin(), device.predictor_name());
-    one.note = device.note();
+    one.note = on.note;
     if (device.database()) one.measured = measured_cost(*device.database(), one.network);
     return one;
+}
+
+Question question_of(const ReportOptions& options) {
+    Question question;
+    question.models = options.models;
+    options.settings.put_in(question);
+    for (const std::string& named : options.devices) question.devices.push_back({named, {}});
+    question.keeps_graphs = true;
+    question.wants_other_clocks = true;
+    return question;
 }
 
 std::size_t number_asked_for(const ReportOptions& options) {
@@ -119,17 +129,18 @@ Page report_forecasts(const ReportOptions& options) {
         throw UsageError("a report of " + std::to_string(number_asked_for(options)) +
                          " forecasts is too much for a page (" + std::to_string(most_forecasts) +
                          " at most). joulecast predict prints as many as are asked for");
+    Session session(for_one_question(options.predictor, options.database));
+    Answer answer = session.answer(question_of(options));
     std::vector<ReportedForecast> all;
-    for (const std::string& named : options.devices) {
-        LoadedDevice device(named, options.predictor, options.database);
-        device.calibrate_clocks();
-        tell(device.database_note());
-        options.settings.visit(options.models, [&](const Graph& graph, const ForecastSetting& setting) {
-            const DeviceModel& model = device.model_for(setting.precision, setting.host);
-            tell(device.measured_note(model));
-            all.push_back(reported_on(device, graph, setting));
-            add_clocks(all.back(), options.clocks, model);
-        });
+    std::optional<std::size_t> told;  // of which device
+    for (Forecast& forecast : answer.forecasts) {
+        const AnsweringDevice& on = answer.devices[forecast.device];
+        if (told != forecast.device) tell(on.loaded->database_note());
+        told = forecast.device;
+        const DeviceModel& model = *forecast.model;
+        tell(on.loaded->measured_note(model));
+        all.push_back(reported(std::move(forecast), on));
+        add_clocks(all.back(), options.clocks, model);
     }
     check_clocks(options, all);
     Page page = forecast_page(all);

@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "cli/settings.h"
-#include "cli/verb.h"
+#include "joulecast/answer/shipped.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
-#include "joulecast/learn/parallel.h"
 
 namespace joulecast::cli {
 
@@ -33,6 +32,10 @@ void declare_sources(CLI::App& command, std::string& predictor, std::string& dat
     command.add_option("--predictor", predictor, "predictor (default: the shipped one that covers the device)")
         ->type_name("FILE.jcp");
     command.add_option("--db", database, "database; its operations count as measured")->type_name("FILE.db");
+}
+
+SessionSettings for_one_question(const std::string& predictor, const std::string& database) {
+    return {.predictor = {predictor, nullptr}, .database = database, .most_networks = 0};
 }
 
 void SettingOptions::declare(CLI::App& command) {
@@ -68,40 +71,14 @@ TrainingSetup SettingOptions::training_setup() const {
     return training.setup();
 }
 
-std::vector<ForecastSetting> SettingOptions::settings(Mode mode) const {
-    const TrainingSetup step = training_setup();
-    std::vector<ForecastSetting> all;
-    for (const std::string& precision : precisions) {
-        for (const std::string& host : hosts)
-            all.push_back({mode, precision, parse_host(host).value(), mode == Mode::training ? step : TrainingSetup{}});
-    }
-    return all;
-}
-
-void SettingOptions::visit(const std::vector<std::string>& models,
-                           const std::function<void(const Graph&, const ForecastSetting&)>& visitor) const {
-    const auto combinations = parse_settings(set);
-    for (const std::string& model : models) {
-        visit_graphs(model, combinations, modes, [&](const Graph& graph, Mode mode) {
-            for (const ForecastSetting& setting : settings(mode)) visitor(graph, setting);
-        });
-    }
-}
-
-void SettingOptions::visit_in_parallel(const std::vector<std::string>& models,
-                                       const std::function<void(Visited)>& visitor) const {
-    const auto combinations = parse_settings(set);
-    const std::string zoo = shipped_folder("zoo");
-    const std::size_t sizes = models.size() * combinations.size();
-    const std::size_t of_each = precisions.size() * hosts.size();
-    // Mode after mode: side by side, two modes of a network would forecast the same kernels at the same time.
-    in_parallel(sizes * modes.size(), 0, [&](std::size_t turn) {
-        const std::size_t sized = turn % sizes;
-        const Mode mode = parse_mode(modes[turn / sizes]).value();
-        const std::string& model = models[sized / combinations.size()];
-        const std::size_t network = sized * modes.size() + turn / sizes;
-        visitor({open_model(model, zoo, combinations[sized % combinations.size()], mode), mode, network * of_each});
-    });
+void SettingOptions::put_in(Question& question) const {
+    question.training = training_setup();
+    question.sizes = parse_settings(set);
+    question.precisions = precisions;
+    question.modes.clear();
+    for (const std::string& word : modes) question.modes.push_back(parse_mode(word).value());
+    question.hosts.clear();
+    for (const std::string& word : hosts) question.hosts.push_back(parse_host(word).value());
 }
 
 }  // namespace joulecast::cli

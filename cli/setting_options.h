@@ -7,8 +7,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/forecast_setting.h"
 #include "cli/training_options.h"
+#include "joulecast/answer/session.h"
 #include "joulecast/graph/graph.h"
 
 namespace joulecast::cli {
@@ -18,11 +18,14 @@ namespace joulecast::cli {
 void visit_graphs(const std::string& model, const std::vector<SymbolValues>& sizes,
                   const std::vector<std::string>& modes, const std::function<void(Graph, Mode)>& visitor);
 
-/// --host-cpu, which LoadedDevice::issue_from() takes.
+/// --host-cpu, as Question::host_cpu.
 void declare_host_cpu(CLI::App& command, std::string& cpu);
 
 /// --predictor and --db: what forecasts come from.
 void declare_sources(CLI::App& command, std::string& predictor, std::string& database);
+
+/// What is loaded stays, forecasts do not: each verb asks once. An empty predictor is the shipped ones.
+SessionSettings for_one_question(const std::string& predictor, const std::string& database);
 
 /// In which settings networks are forecast: options that mean the same for every verb that has them. The options must
 /// outlive the parse.
@@ -44,21 +47,9 @@ struct SettingOptions {
 
     /// Forecasts that the options ask for of each network. Throws UsageError for a --set that is wrong.
     std::size_t count() const;
-    /// Every network in every setting; the graph has its sizes and the form that its mode wants, not yet its precision.
-    /// Throws what open_model() throws.
-    void visit(const std::vector<std::string>& models,
-               const std::function<void(const Graph&, const ForecastSetting&)>& visitor) const;
-    /// A network at one size, to be forecast in settings(mode).
-    struct Visited {
-        Graph graph;
-        Mode mode = Mode::inference;
-        std::size_t place = 0;  ///< of its first setting in the order of visit(), below models * count()
-    };
-    /// The same on all cores, in any order: the visitor is called by several threads at once.
-    void visit_in_parallel(const std::vector<std::string>& models, const std::function<void(Visited)>& visitor) const;
-
-    /// Those of one network at one size, in the order of visit().
-    std::vector<ForecastSetting> settings(Mode mode) const;
+    /// Sizes, modes, precisions, hosts and what a training step is made of. Throws UsageError for what is wrong with
+    /// them.
+    void put_in(Question& question) const;
 };
 
 }  // namespace joulecast::cli

@@ -55,12 +55,6 @@ std::vector<SymbolValues> parse_settings(const std::vector<std::string>& texts) 
     return combinations;
 }
 
-std::string joined(const std::vector<std::string>& texts, const std::string& separator) {
-    std::string all;
-    for (const std::string& text : texts) all += (all.empty() ? "" : separator) + text;
-    return all;
-}
-
 std::vector<std::string> learner_words() {
     std::vector<std::string> words{"auto"};
     for (const Learner learner : all_learners()) words.emplace_back(name(learner));

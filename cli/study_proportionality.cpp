@@ -10,6 +10,7 @@
 
 #include "cli/picture.h"
 #include "cli/verb.h"
+#include "joulecast/answer/shipped.h"
 #include "joulecast/error.h"
 #include "joulecast/measure/proportionality.h"
 #include "joulecast/profile/request.h"

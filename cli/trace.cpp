@@ -3,20 +3,18 @@
 #include <string>
 #include <vector>
 
-#include "cli/clock_points.h"
 #include "cli/forecast_trace.h"
 #include "cli/forecast_words.h"
-#include "cli/loaded_device.h"
 #include "cli/setting_options.h"
 #include "cli/settings.h"
 #include "cli/training_options.h"
 #include "cli/verb.h"
+#include "joulecast/answer/session.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/device_power.h"
 #include "joulecast/forecast/forecast_network.h"
 #include "joulecast/forecast/timeline_at_point.h"
-#include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/report/chrome_trace.h"
 
 namespace joulecast::cli {
@@ -42,22 +40,22 @@ SymbolValues one_setting(const std::vector<std::string>& texts) {
     return combinations.front();
 }
 
-ForecastSetting setting_of(const TraceOptions& options) {
-    const ForecastSetting setting{parse_mode(options.mode).value(), options.precision, parse_host(options.host).value(),
-                                  options.training.setup()};
-    if (options.training.is_given() && setting.mode == Mode::inference)
+Execution execution_of(const TraceOptions& options) {
+    const Execution execution{parse_mode(options.mode).value(), options.precision, parse_host(options.host).value(),
+                              options.training.setup()};
+    if (options.training.is_given() && execution.mode == Mode::inference)
         throw UsageError("--optimizer, --accumulate and --checkpointing need --mode training");
-    return setting;
+    return execution;
 }
 
 /// `asked` without clocks: at those that the device was measured at.
-TracedForecast traced_on(const LoadedDevice& device, const Graph& graph, const ForecastSetting& setting,
+TracedForecast traced_on(const LoadedDevice& device, const Graph& graph, const Execution& execution,
                          const OperatingPoint& asked) {
-    const DeviceModel& model = device.model_for(setting.precision, setting.host);
+    const DeviceModel& model = device.model_for(execution.precision, execution.host);
     ForecastCache known(model, device.columns(), device.measured(model));
     TracedForecast traced;
-    traced.graph = device.prepared(graph, setting);
-    traced.timeline = forecast_timeline(traced.graph, setting.precision, known, setting.host, setting.training);
+    traced.graph = device.prepared(graph, execution);
+    traced.timeline = forecast_timeline(traced.graph, execution.precision, known, execution.host, execution.training);
     traced.timeline.forecast.predictor = device.predictor_name();
     traced.device_name = model.device.display_name;
     traced.idle_w = power_facts_of(model).idle_w;
@@ -71,16 +69,16 @@ TracedForecast traced_on(const LoadedDevice& device, const Graph& graph, const F
 }
 
 int run_trace(const TraceOptions& options) {
-    const ForecastSetting setting = setting_of(options);
-    const Graph graph = open_model(options.model, shipped_folder("zoo"), one_setting(options.set), setting.mode);
+    const Execution execution = execution_of(options);
+    Session session(for_one_question(options.predictor, options.database));
+    const auto graph = session.network(options.model, one_setting(options.set), execution.mode);
     const DeviceAtClock named = device_at_clock(options.device);
-    LoadedDevice device(named.device, options.predictor, options.database);
-    device.issue_from(options.host_cpu);
-    const DeviceModel& model = device.model_for(setting.precision, setting.host);
-    for (const std::string& note :
-         {device.database_note(), device.note(), device.issuer_note(), device.measured_note(model)})
+    const AnsweringDevice on = session.device(named.device, options.host_cpu);
+    const LoadedDevice& device = *on.loaded;
+    const DeviceModel& model = device.model_for(execution.precision, execution.host);
+    for (const std::string& note : {device.database_note(), on.note, device.issuer_note(), device.measured_note(model)})
         tell(note);
-    const TracedForecast traced = traced_on(device, graph, setting, named.asked);
+    const TracedForecast traced = traced_on(device, *graph, execution, named.asked);
     Output output;
     output.file = options.file;
     output.write(to_chrome_json(trace_of(traced)));

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "cli/clock_calibration.h"
 #include "cli/host_text.h"
 #include "cli/measured_rows.h"
 #include "cli/settings.h"
@@ -18,6 +17,7 @@
 #include "cli/trained_models.h"
 #include "cli/verb.h"
 #include "cli/what_next.h"
+#include "joulecast/answer/clock_calibration.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/published/method.h"
 #include "joulecast/graph/family.h"

@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "cli/baseline_output.h"
-#include "cli/choose_predictor.h"
 #include "cli/measured_rows.h"
 #include "cli/own_options.h"
 #include "cli/settings.h"
 #include "cli/validate_clocks.h"
 #include "cli/validation_output.h"
 #include "cli/verb.h"
+#include "joulecast/answer/choose_predictor.h"
 #include "joulecast/error.h"
 #include "joulecast/evaluate/device_choice.h"
 #include "joulecast/evaluate/leave_device_out.h"
@@ -155,7 +155,7 @@ void score_unseen(const Options& options, const Dataset& dataset, const Predicto
     for (const Device& device : dataset.devices()) {
         if (!is_asked(options, device.id) || !is_unseen(predictor, device)) continue;
         if (!dataset.has_operations(device.id)) continue;
-        const ChosenPredictor chosen = choose_predictor(device.id, options.predictor);
+        const ChosenPredictor chosen = choose_predictor(device.id, {options.predictor, nullptr});
         tell(device.id + " has no model of its own in " + options.predictor +
              ": scored with the model for other devices");
         for (const MeasuredRows& rows : measured_rows(dataset, {device.id})) {

@@ -4,8 +4,8 @@
 #include <iostream>
 #include <iterator>
 
-#include "cli/clock_calibration.h"
 #include "cli/known.h"
+#include "joulecast/answer/clock_calibration.h"
 #include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
 #include "joulecast/report/table.h"

@@ -42,16 +42,6 @@ struct Output {
 /// A line for the user on standard error; nothing where the note is empty.
 void tell(const std::string& note);
 
-/// Folders that come with the program: zoo/, predictors/; found relative to the executable
-/// (build tree, install tree), or under $JOULECAST_HOME. The folder need not exist.
-std::string shipped_folder(const std::string& name);
-
-bool is_on_path(const std::string& program);
-
-/// The worker command where none is given: joulecast-torch (host python: joulecast-python) beside this program, or else
-/// the one on the PATH. Throws Error, saying what to do, where there is no joulecast-python.
-std::string default_worker(Host host = Host::cpp);
-
 Run declare_extract(CLI::App& command);
 Run declare_diff(CLI::App& command);
 Run declare_profile(CLI::App& command);

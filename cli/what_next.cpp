@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/verb.h"
+#include "joulecast/answer/shipped.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"

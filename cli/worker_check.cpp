@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/verb.h"
+#include "joulecast/answer/shipped.h"
 #include "joulecast/worker/supervision/conformance.h"
 
 namespace joulecast::cli {

@@ -1,6 +1,20 @@
 # Every public header: installed, and compiled alone by the target all_verify_interface_header_sets.
 # A test of the house names what is missing here.
 set(joulecast_headers
+    joulecast/answer/answer.h
+    joulecast/answer/asked_operation.h
+    joulecast/answer/choose_predictor.h
+    joulecast/answer/clock_calibration.h
+    joulecast/answer/clock_points.h
+    joulecast/answer/loaded_device.h
+    joulecast/answer/network_over_clocks.h
+    joulecast/answer/own_clocks.h
+    joulecast/answer/pace_now.h
+    joulecast/answer/question.h
+    joulecast/answer/recently_used.h
+    joulecast/answer/session.h
+    joulecast/answer/shipped.h
+    joulecast/answer/warm_device.h
     joulecast/dataset/columns.h
     joulecast/dataset/csv.h
     joulecast/dataset/csv_reader.h
@@ -31,6 +45,7 @@ set(joulecast_headers
     joulecast/device/cost.h
     joulecast/device/data_sheet.h
     joulecast/device/device.h
+    joulecast/device/device_argument.h
     joulecast/device/device_table.h
     joulecast/device/figures.h
     joulecast/device/idle_point.h
@@ -70,6 +85,7 @@ set(joulecast_headers
     joulecast/forecast/at_point.h
     joulecast/forecast/clock_balance.h
     joulecast/forecast/compose.h
+    joulecast/forecast/device_choice.h
     joulecast/forecast/device_power.h
     joulecast/forecast/evidence_shares.h
     joulecast/forecast/forecast.h
@@ -267,9 +283,9 @@ set(joulecast_headers
     joulecast/profile/progress.h
     joulecast/profile/reference_watch.h
     joulecast/profile/request.h
-    joulecast/profile/session.h
     joulecast/profile/sweep.h
     joulecast/profile/sweep_run.h
+    joulecast/profile/worker_session.h
     joulecast/recommend/apply.h
     joulecast/recommend/candidate.h
     joulecast/recommend/chance.h
@@ -316,6 +332,7 @@ set(joulecast_headers
     joulecast/train/train.h
     joulecast/train/what_next.h
     joulecast/units/digits.h
+    joulecast/units/joined.h
     joulecast/units/normal.h
     joulecast/units/printable.h
     joulecast/units/quantity.h

@@ -7,7 +7,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "cli/ask.h"
-#include "cli/forecast_service.h"
+#include "cli/predict_service.h"
+#include "joulecast/answer/shipped.h"
 #include "joulecast/error.h"
 #include "python/meters.h"
 
@@ -22,7 +23,7 @@ nb::object text(std::string_view bytes) {
 }
 
 nb::tuple ask(const std::string& verb, const std::vector<std::string>& words) {
-    cli::Answer answer;
+    cli::VerbOutput answer;
     {
         const nb::gil_scoped_release free;
         answer = cli::ask(verb, words);
@@ -32,7 +33,7 @@ nb::tuple ask(const std::string& verb, const std::vector<std::string>& words) {
     return nb::make_tuple(answer.status, text(answer.text), said);
 }
 
-nb::object answer(cli::ForecastService& service, const std::string& request) {
+nb::object answer(cli::PredictService& service, const std::string& request) {
     std::string line;
     {
         const nb::gil_scoped_release free;
@@ -42,12 +43,12 @@ nb::object answer(cli::ForecastService& service, const std::string& request) {
 }
 
 void add_service(nb::module_& module) {
-    using cli::ForecastService;
-    const auto make = [](ForecastService* self, const std::string& device, const std::string& predictor,
+    using cli::PredictService;
+    const auto make = [](PredictService* self, const std::string& device, const std::string& predictor,
                          const std::string& database, bool strict) {
-        new (self) ForecastService(cli::RequestSource{device, predictor, database, strict});
+        new (self) PredictService(cli::RequestSource{device, predictor, database, strict});
     };
-    nb::class_<ForecastService>(module, "ForecastService")
+    nb::class_<PredictService>(module, "PredictService")
         .def("__init__", make, nb::arg("device"), nb::arg("predictor"), nb::arg("database"), nb::arg("strict"))
         .def("answer", &answer, nb::arg("request"));
 }
@@ -66,7 +67,7 @@ NB_MODULE(_native, module) {
     module.doc() = "The C++ side of joulecast: verbs of the program with their answers as text, and meters.";
     joulecast::python::add_exceptions(module);
     module.def("ask", &joulecast::python::ask, nb::arg("verb"), nb::arg("words"));
-    module.def("ship_from", [](const std::string& folder) { joulecast::cli::ship_from(folder); }, nb::arg("folder"));
+    module.def("ship_from", [](const std::string& folder) { joulecast::ship_from(folder); }, nb::arg("folder"));
     joulecast::python::add_service(module);
     joulecast::python::add_meters(module);
 }

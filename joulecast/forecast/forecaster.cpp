@@ -1,46 +1,52 @@
 #include "joulecast/forecast/forecaster.h"
 
-#include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "joulecast/device/device_table.h"
+#include "joulecast/device/device_argument.h"
 #include "joulecast/error.h"
+#include "joulecast/forecast/device_choice.h"
 #include "joulecast/forecast/forecast_network.h"
 #include "joulecast/forecast/unseen_device.h"
 #include "joulecast/model/jcp.h"
+#include "joulecast/units/joined.h"
 
 namespace joulecast {
 
 struct Forecaster::Loaded {
     Origin origin;
     DeviceModel device;
+    std::string note;
     std::vector<const Feature*> columns;
     ForecasterSettings settings;
 };
 
 namespace {
 
-/// The model that answers for the device; taken out of the predictor, which may be large.
-DeviceModel taken(Predictor& predictor, const std::string& device, Math math) {
-    const DataSheet* sheet = known_devices().find(device);
-    const std::string id = sheet ? sheet->device.id : device;
-    for (DeviceModel& model : predictor.devices) {
-        if ((model.device.id == device || model.device.id == id) && model.point.math == math) return std::move(model);
-    }
-    const bool is_measured = std::ranges::any_of(predictor.devices, [&](const DeviceModel& model) {
-        return model.device.id == device || model.device.id == id;
-    });
-    if (is_measured)
+/// The model that answers for the device, and what is to be known of it; taken out of the predictor, which may be
+/// large.
+std::pair<DeviceModel, std::string> taken(Predictor& predictor, const std::string& device, Math math) {
+    const JcpCover cover = cover_of(predictor);
+    const auto choice = choose_device(device, [&](std::size_t i) { return i == 0 ? &cover : nullptr; });
+    if (choice && choice->model) {
+        for (DeviceModel& model : predictor.devices) {
+            if (model.device.id != choice->device.id || model.point.math != math) continue;
+            return {std::move(model), choice->is_stand_in ? stand_in_note(choice->device) : ""};
+        }
         throw Error("the predictor learnt " + device + " with other matrix products of float32 than " +
                     std::string(name(math)) + ". Ask for those, or train on operations measured so.");
-    const Device unseen = known_devices().named(device).device;
-    for (PooledModel& pooled : predictor.pooled) {
-        if (pooled.kind == unseen.kind && pooled.point.math == math) return instantiate(std::move(pooled), unseen);
     }
-    std::string covered;
-    for (const DeviceModel& model : predictor.devices) covered += (covered.empty() ? "" : ", ") + model.device.id;
-    throw Error("the predictor covers no device " + device + ". It covers: " + covered + ".");
+    const Device unseen = choice ? choice->device : device_argument(device).device;  // throws where nobody knows it
+    for (PooledModel& pooled : predictor.pooled) {
+        if (pooled.kind != unseen.kind || pooled.point.math != math) continue;
+        DeviceModel model = instantiate(std::move(pooled), unseen);
+        std::string note = unseen_note(model);
+        return {std::move(model), std::move(note)};
+    }
+    std::vector<std::string> covered;
+    for (const Device& known : cover.devices) covered.push_back(known.id);
+    throw Error("the predictor covers no device " + device + ". It covers: " + joined(covered) + ".");
 }
 
 }  // namespace
@@ -51,7 +57,7 @@ Forecaster::Forecaster(const std::filesystem::path& predictor, const std::string
 Forecaster::Forecaster(Predictor predictor, const std::string& device, ForecasterSettings settings) {
     Loaded loaded;
     loaded.columns = columns(predictor);
-    loaded.device = taken(predictor, device, settings.math);
+    std::tie(loaded.device, loaded.note) = taken(predictor, device, settings.math);
     loaded.settings = std::move(settings);
     loaded.origin = std::move(predictor.origin);
     loaded_ = std::make_shared<const Loaded>(std::move(loaded));
@@ -65,6 +71,10 @@ Forecaster Forecaster::another() const {
 
 const DeviceModel& Forecaster::device() const {
     return loaded_->device;
+}
+
+const std::string& Forecaster::note() const {
+    return loaded_->note;
 }
 
 const Origin& Forecaster::origin() const {

@@ -39,8 +39,9 @@ struct ForecasterSettings {
 class Forecaster {
   public:
     /// The device is one that the predictor was trained on or, by a model over other devices of its kind, one whose
-    /// data sheet is known (known_devices()). Throws FormatError for a file that is no predictor, UsageError for a
-    /// device that nobody knows, Error for one that the predictor cannot forecast at that math.
+    /// data sheet is known: as of choose_device(), which a Session asks, too. Throws FormatError for a file that is no
+    /// predictor, UsageError for a device that nobody knows, Error for one that the predictor cannot forecast at that
+    /// math.
     Forecaster(const std::filesystem::path& predictor, const std::string& device, ForecasterSettings settings = {});
     Forecaster(Predictor predictor, const std::string& device, ForecasterSettings settings = {});
 
@@ -48,6 +49,8 @@ class Forecaster {
     Forecaster another() const;
 
     const DeviceModel& device() const;
+    /// What its user must know of the choice of the model: that it is of other devices, or of another CPU; else empty.
+    const std::string& note() const;
     /// Where the predictor comes from.
     const Origin& origin() const;
 

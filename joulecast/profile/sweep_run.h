@@ -9,8 +9,8 @@
 #include "joulecast/profile/checked_answer.h"
 #include "joulecast/profile/first_pass.h"
 #include "joulecast/profile/reference_watch.h"
-#include "joulecast/profile/session.h"
 #include "joulecast/profile/sweep.h"
+#include "joulecast/profile/worker_session.h"
 
 namespace joulecast {
 
@@ -91,7 +91,7 @@ class SweepRun {
     Dataset& dataset_;
     const SweepSettings& settings_;
     Progress& progress_;
-    Session session_;
+    WorkerSession session_;
     ReferenceWatch watch_;
     std::optional<std::size_t> stage_;  ///< that the worker stands at
     double started_s_ = 0;

@@ -8,14 +8,14 @@
 namespace joulecast {
 namespace {
 
-double limited_price(const Candidate& candidate, const Question& question) {
-    if (question.job) return job_cost(candidate, *question.job, question.prices).price;
-    return per_sample(candidate, Objective::price, question.prices);
+double limited_price(const Candidate& candidate, const Goal& goal) {
+    if (goal.job) return job_cost(candidate, *goal.job, goal.prices).price;
+    return per_sample(candidate, Objective::price, goal.prices);
 }
 
-double limited_job(const Candidate& candidate, const Question& question) {
-    if (!question.job) return Candidate::unknown;
-    return job_cost(candidate, *question.job, question.prices).hours * seconds_per_hour;
+double limited_job(const Candidate& candidate, const Goal& goal) {
+    if (!goal.job) return Candidate::unknown;
+    return job_cost(candidate, *goal.job, goal.prices).hours * seconds_per_hour;
 }
 
 /// A price adds what goes with time to what goes with energy: the wider of the two stands for it.
@@ -25,13 +25,13 @@ double price_sigma(const Candidate& c) {
 
 constexpr std::array rules_of_limits{
     LimitRule{"time", "--max-time", &Limits::time_s,
-              [](const Candidate& c, const Question&) { return c.time.value.value(); },
+              [](const Candidate& c, const Goal&) { return c.time.value.value(); },
               [](const Candidate& c) { return sigma_of(c.time); }},
     LimitRule{"power", "--max-power", &Limits::power_w,
-              [](const Candidate& c, const Question&) { return c.power.value.value(); },
+              [](const Candidate& c, const Goal&) { return c.power.value.value(); },
               [](const Candidate& c) { return sigma_of(c.power); }},
     LimitRule{"memory", "--max-memory", &Limits::memory_bytes,
-              [](const Candidate& c, const Question&) { return c.memory.value.value(); },
+              [](const Candidate& c, const Goal&) { return c.memory.value.value(); },
               [](const Candidate& c) { return sigma_of(c.memory); }},
     LimitRule{"price", "--max-price", &Limits::price, limited_price, price_sigma},
     LimitRule{"hours", "--max-hours", &Limits::job_s, limited_job, [](const Candidate& c) { return sigma_of(c.time); }},
@@ -85,12 +85,12 @@ Emptiness nothing_fits(std::span<const Candidate> candidates) {
 
 /// The limit's nearest candidate among those that may be taken; absent where nobody knows its value of any.
 std::optional<Binding> nearest(const LimitRule& rule, std::span<const Candidate> candidates,
-                               std::span<const std::size_t> fit, const Question& question) {
+                               std::span<const std::size_t> fit, const Goal& goal) {
     std::optional<Binding> best;
     for (const std::size_t i : fit) {
-        const double value = rule.value(candidates[i], question);
+        const double value = rule.value(candidates[i], goal);
         if (std::isnan(value)) continue;
-        if (!best || value < best->nearest) best = Binding{&rule, *(question.limits.*rule.limit), value, i};
+        if (!best || value < best->nearest) best = Binding{&rule, *(goal.limits.*rule.limit), value, i};
     }
     return best;
 }
@@ -118,12 +118,12 @@ std::span<const LimitRule> limit_rules() {
     return rules_of_limits;
 }
 
-std::vector<Held> held_limits(const Candidate& candidate, const Question& question) {
+std::vector<Held> held_limits(const Candidate& candidate, const Goal& goal) {
     std::vector<Held> held;
     for (const LimitRule& rule : rules_of_limits) {
-        const auto& limit = question.limits.*rule.limit;
+        const auto& limit = goal.limits.*rule.limit;
         if (!limit) continue;
-        const double value = rule.value(candidate, question);
+        const double value = rule.value(candidate, goal);
         held.push_back({&rule, *limit, value, chance_below(value, *limit, rule.sigma(candidate))});
     }
     return held;
@@ -143,19 +143,19 @@ std::optional<Unfit> unfit(const Candidate& candidate) {
     return std::nullopt;
 }
 
-Emptiness why_empty(std::span<const Candidate> candidates, std::span<const std::size_t> fit, const Question& question) {
+Emptiness why_empty(std::span<const Candidate> candidates, std::span<const std::size_t> fit, const Goal& goal) {
     if (fit.empty()) return nothing_fits(candidates);
     Emptiness why;
     for (const LimitRule& rule : rules_of_limits) {
-        if (!(question.limits.*rule.limit)) continue;
-        const auto least = nearest(rule, candidates, fit, question);
+        if (!(goal.limits.*rule.limit)) continue;
+        const auto least = nearest(rule, candidates, fit, goal);
         if (least && least->excess() > 0) why.binding.push_back(*least);
     }
     if (!why.binding.empty()) return why;
     why.together = true;
     double smallest = std::numeric_limits<double>::infinity();
     for (const std::size_t i : fit) {
-        const auto held = held_limits(candidates[i], question);
+        const auto held = held_limits(candidates[i], goal);
         const double worst = worst_excess(held);
         if (!(worst > 0 && worst < smallest)) continue;
         smallest = worst;

@@ -31,7 +31,7 @@ struct Job {
 };
 
 /// What is asked.
-struct Question {
+struct Goal {
     Objective objective = Objective::energy;
     Limits limits = {};
     Prices prices = {};
@@ -54,7 +54,7 @@ struct LimitRule {
     std::string_view flag;  ///< "--max-time"
     std::optional<double> Limits::* limit;
     /// What the candidate has of it; NaN where it is not known.
-    double (*value)(const Candidate& candidate, const Question& question);
+    double (*value)(const Candidate& candidate, const Goal& goal);
     /// Standard deviation of log(value) that the candidate's interval stands for; NaN where it has none.
     double (*sigma)(const Candidate& candidate);
 };
@@ -67,8 +67,8 @@ struct Held {
     double value = 0;   ///< NaN: not known
     double chance = 0;  ///< that the candidate truly holds it, by its interval; NaN where it has none
 };
-/// Every limit of the question.
-std::vector<Held> held_limits(const Candidate& candidate, const Question& question);
+/// Every limit of the goal.
+std::vector<Held> held_limits(const Candidate& candidate, const Goal& goal);
 
 /// Why a candidate may not be the answer whatever is asked: it does not fit into the device's memory, its clock is
 /// below the lowest that is chosen, or nobody knows what it has of the objective.
@@ -97,7 +97,7 @@ struct Emptiness {
 };
 /// `fit` are the places of those that may be the answer. Where there are none, the one that needs the smallest share of
 /// its device's memory.
-Emptiness why_empty(std::span<const Candidate> candidates, std::span<const std::size_t> fit, const Question& question);
+Emptiness why_empty(std::span<const Candidate> candidates, std::span<const std::size_t> fit, const Goal& goal);
 
 /// Standard deviation of log(value) that a 90 % interval stands for; 0 where it has none.
 template <class Unit>

@@ -18,9 +18,9 @@ Run run_of(const Candidate& c) {
     return {c.asked.device, c.mode, c.precision, c.symbols};
 }
 
-std::string broken_limits(const Candidate& candidate, const Question& question) {
+std::string broken_limits(const Candidate& candidate, const Goal& goal) {
     std::string names;
-    for (const Held& held : held_limits(candidate, question)) {
+    for (const Held& held : held_limits(candidate, goal)) {
         if (held.value <= held.limit) continue;
         names += (names.empty() ? "" : ", ") + std::string(held.rule->name);
         if (std::isnan(held.value)) names += " (not known)";
@@ -29,14 +29,14 @@ std::string broken_limits(const Candidate& candidate, const Question& question) 
 }
 
 void assess(Recommendation& r) {
-    const Question& question = r.question;
+    const Goal& goal = r.goal;
     for (const Candidate& candidate : r.candidates) {
         Assessment& one = r.assessments.emplace_back();
-        one.value = per_sample(candidate, question.objective, question.prices);
+        one.value = per_sample(candidate, goal.objective, goal.prices);
         one.unfit = unfit(candidate);
         if (!one.unfit && !std::isfinite(one.value))
-            one.unfit = {Unfit::Kind::objective, "its " + std::string(rule(question.objective).noun) + " is not known"};
-        one.breaks = broken_limits(candidate, question);
+            one.unfit = {Unfit::Kind::objective, "its " + std::string(rule(goal.objective).noun) + " is not known"};
+        one.breaks = broken_limits(candidate, goal);
         if (one.feasible()) r.ranking.push_back(r.assessments.size() - 1);
     }
 }
@@ -45,7 +45,7 @@ void refuse_what_nobody_knows(const Recommendation& r) {
     if (r.candidates.empty()) throw Error("nothing to choose from: no device was given");
     const bool any = std::ranges::any_of(r.assessments, [](const Assessment& one) { return std::isfinite(one.value); });
     if (any) return;
-    const ObjectiveRule& wanted = rule(r.question.objective);
+    const ObjectiveRule& wanted = rule(r.goal.objective);
     throw Error("no energy is known of " + r.candidates.front().asked.device +
                 (r.candidates.size() > 1 ? " and the others" : "") + ", so its " + std::string(wanted.noun) +
                 " cannot be minimised. Ask for --minimise time, or measure power (joulecast profile --require-energy)");
@@ -74,9 +74,9 @@ bool same_run(const Candidate& a, const Candidate& b) {
     return run_of(a) == run_of(b);
 }
 
-Recommendation recommend(std::vector<Candidate> candidates, const Question& question, const SharedErrors& errors) {
+Recommendation recommend(std::vector<Candidate> candidates, const Goal& goal, const SharedErrors& errors) {
     Recommendation r;
-    r.question = question;
+    r.goal = goal;
     r.candidates = std::move(candidates);
     assess(r);
     refuse_what_nobody_knows(r);
@@ -88,13 +88,13 @@ Recommendation recommend(std::vector<Candidate> candidates, const Question& ques
         for (std::size_t i = 0; i < r.assessments.size(); ++i) {
             if (!r.assessments[i].unfit) fit.push_back(i);
         }
-        r.emptiness = why_empty(r.candidates, fit, question);
+        r.emptiness = why_empty(r.candidates, fit, goal);
         return r;
     }
     r.front = pareto_front(r.candidates, r.ranking);
     for (const std::size_t i : r.front) r.assessments[i].in_front = true;
     choose_runner_up(r);
-    r.chance = chances(r.candidates, r.ranking, question.objective, question.prices, errors);
+    r.chance = chances(r.candidates, r.ranking, goal.objective, goal.prices, errors);
     for (std::size_t i = 0; i < r.ranking.size(); ++i) r.assessments[r.ranking[i]].chance_best = r.chance.best[i];
     return r;
 }

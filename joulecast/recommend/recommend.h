@@ -21,9 +21,9 @@ struct Assessment {
     bool feasible() const { return !unfit && breaks.empty(); }
 };
 
-/// The answer to a question, by places in `candidates`.
+/// The answer to a goal, by places in `candidates`.
 struct Recommendation {
-    Question question;
+    Goal goal;
     std::vector<Candidate> candidates;
     std::vector<Assessment> assessments;  ///< one each
     std::vector<std::size_t> ranking;     ///< those that may be taken, best first; the answer is the first
@@ -47,7 +47,7 @@ bool same_run(const Candidate& a, const Candidate& b);
 
 /// Searches all of them. Ties go to the candidate named first. Throws Error where the objective cannot be had of any
 /// candidate (no energy is known, no price was given), saying what to do, and for no candidates.
-Recommendation recommend(std::vector<Candidate> candidates, const Question& question, const SharedErrors& errors = {});
+Recommendation recommend(std::vector<Candidate> candidates, const Goal& goal, const SharedErrors& errors = {});
 
 /// The best of each run (same_run) in order of the ranking: what a table shows.
 std::vector<std::size_t> best_of_each_run(const Recommendation& recommendation);

@@ -12,7 +12,7 @@ def ask(verb: str, words: list[str]) -> tuple[int, str, list[str]]:
 def ship_from(folder: str) -> None:
     """The folder that holds zoo/ and predictors/."""
 
-class ForecastService:
+class PredictService:
     """Answers requests (`joulecast predict --stdin`) from what stays loaded. Several threads may ask at once."""
 
     def __init__(self, device: str, predictor: str, database: str, strict: bool) -> None: ...

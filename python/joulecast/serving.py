@@ -22,7 +22,7 @@ class Service:
     """
 
     def __init__(self, device: str = "", *, predictor: str | os.PathLike[str] = "", database: str | os.PathLike[str] = "", strict: bool = False) -> None:
-        self._native = _native.ForecastService(device, os.fspath(predictor), os.fspath(database), strict)
+        self._native = _native.PredictService(device, os.fspath(predictor), os.fspath(database), strict)
 
     def predict(self, model: str | os.PathLike[str] | Mapping[str, Any], *, device: str | None = None, batch: int | None = None,
                 set: Mapping[str, int] | None = None, operations: bool = True, **request: Request) -> Forecast:

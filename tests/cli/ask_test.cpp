@@ -11,6 +11,7 @@
 
 #include "cli/hearing.h"
 #include "cli/verb.h"
+#include "joulecast/answer/shipped.h"
 #include "joulecast/error.h"
 #include "tests/cli/run_command.h"
 
@@ -31,7 +32,7 @@ class Ask : public ::testing::Test {
 };
 
 TEST_F(Ask, AnswersWhatTheProgramPrints) {
-    const Answer answer = ask("predict", {"--format=json", "--device=a100", "--set=batch=1,8", "--", "resnet18"});
+    const VerbOutput answer = ask("predict", {"--format=json", "--device=a100", "--set=batch=1,8", "--", "resnet18"});
     const auto ran = testing::run_joulecast("predict --format json --device a100 --set batch=1,8 resnet18");
     EXPECT_EQ(answer.status, ran.status);
     EXPECT_EQ(answer.text, ran.out);
@@ -57,7 +58,7 @@ TEST_F(Ask, ThreadsGetTheirOwnAnswers) {
         std::vector<std::jthread> threads;
         for (std::size_t i = 0; i < models.size(); ++i) {
             threads.emplace_back([&, i] {
-                const Answer answer = ask("extract", {"--format=json", models[i]});
+                const VerbOutput answer = ask("extract", {"--format=json", models[i]});
                 names[i] = nlohmann::json::parse(answer.text).at("models").at(0).at("model");
             });
         }

@@ -211,7 +211,7 @@ class Package(unittest.TestCase):
         stubbed = {node.name: node for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
         native = sys.modules["joulecast._native"]
         self.assertEqual(set(stubbed), {name for name in vars(native) if not name.startswith("_")})
-        for name in ("ForecastService", "Recording"):
+        for name in ("PredictService", "Recording"):
             methods = {node.name for node in stubbed[name].body if isinstance(node, ast.FunctionDef)} - {"__init__"}
             self.assertEqual(methods, {method for method in vars(getattr(native, name)) if not method.startswith("_")})
 

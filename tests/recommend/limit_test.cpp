@@ -25,8 +25,8 @@ TEST(Job, CountsRunsUpAndPricesThem) {
 TEST(Limit, TellsTheChanceThatItIsHeld) {
     // The limit is the upper end of the 90 % interval: 5 % are above.
     const Candidate c = with_spread(run_of("d", 1, 100), 0.2, 0.2);
-    const Question question{.limits = {.time_s = 1.2, .power_w = 100}};
-    const auto held = held_limits(c, question);
+    const Goal goal{.limits = {.time_s = 1.2, .power_w = 100}};
+    const auto held = held_limits(c, goal);
     ASSERT_EQ(held.size(), 2U);
     EXPECT_EQ(held[0].rule->flag, "--max-time");
     EXPECT_NEAR(held[0].chance, 0.95, 1e-4);
@@ -36,10 +36,10 @@ TEST(Limit, TellsTheChanceThatItIsHeld) {
 TEST(Limit, OfAPriceIsThatOfTheJobWhereThereIsOne) {
     Candidate c = run_of("d", 3600, 1);
     c.device_per_hour = 2;
-    Question question{.limits = {.price = 5}};
-    EXPECT_DOUBLE_EQ(held_limits(c, question)[0].value, 2);
-    question.job = Job{3};
-    EXPECT_DOUBLE_EQ(held_limits(c, question)[0].value, 6);
+    Goal goal{.limits = {.price = 5}};
+    EXPECT_DOUBLE_EQ(held_limits(c, goal)[0].value, 2);
+    goal.job = Job{3};
+    EXPECT_DOUBLE_EQ(held_limits(c, goal)[0].value, 6);
 }
 
 TEST(Unfit, IsWhatTheMemoryCannotHold) {
@@ -69,12 +69,12 @@ TEST(Unfit, IsAClockBelowTheFloorButForTheDefault) {
 
 class Empty : public ::testing::Test {
   protected:
-    Emptiness why(const Question& question) const {
+    Emptiness why(const Goal& goal) const {
         std::vector<std::size_t> fit;
         for (std::size_t i = 0; i < candidates.size(); ++i) {
             if (!unfit(candidates[i])) fit.push_back(i);
         }
-        return why_empty(candidates, fit, question);
+        return why_empty(candidates, fit, goal);
     }
     std::vector<Candidate> candidates{run_of("fast", 1, 100), run_of("frugal", 2, 60)};
 };

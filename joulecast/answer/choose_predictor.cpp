@@ -1,0 +1,106 @@
+#include "joulecast/answer/choose_predictor.h"
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "joulecast/answer/shipped.h"
+#include "joulecast/error.h"
+#include "joulecast/forecast/device_choice.h"
+#include "joulecast/forecast/published/method.h"
+#include "joulecast/forecast/unseen_device.h"
+#include "joulecast/model/jcp.h"
+#include "joulecast/units/joined.h"
+
+namespace joulecast {
+namespace {
+
+std::vector<std::string> shipped_predictors() {
+    std::vector<std::string> paths;
+    std::error_code failure;
+    for (const auto& entry : std::filesystem::directory_iterator(shipped_folder("predictors"), failure)) {
+        if (entry.path().extension() == ".jcp") paths.push_back(entry.path().string());
+    }
+    std::sort(paths.begin(), paths.end());
+    return paths;
+}
+
+/// What a published method does otherwise than joulecast; empty for joulecast's own.
+std::string method_note(const DeviceModel& model) {
+    if (!model.published) return "";
+    return "method " + description(model.published->method) +
+           ": a network is the sum of its operations and --host changes nothing; memory is joulecast's";
+}
+
+/// By a model over other devices of its kind.
+void instantiate_in(ChosenPredictor& chosen, const Device& sheet) {
+    chosen.device = chosen.predictor.devices.size();
+    // Moved: their experts are megabytes.
+    for (PooledModel& pooled : std::exchange(chosen.predictor.pooled, {})) {
+        if (pooled.kind == sheet.kind) chosen.predictor.devices.push_back(instantiate(std::move(pooled), sheet));
+    }
+    chosen.note = unseen_note(chosen.model()) + ". Operations measured on it narrow the intervals: give them with --db";
+}
+
+ChosenPredictor open(const DeviceChoice& choice, Predictor predictor, std::string path) {
+    ChosenPredictor chosen{std::move(predictor), choice.model.value_or(0), std::move(path), ""};
+    if (!choice.model) {
+        instantiate_in(chosen, choice.device);
+        return chosen;
+    }
+    if (choice.is_stand_in) chosen.note = stand_in_note(choice.device);
+    const std::string method = method_note(chosen.model());
+    if (!method.empty()) chosen.note += (chosen.note.empty() ? "" : "; ") + method;
+    return chosen;
+}
+
+[[noreturn]] void refuse(const std::string& device, const std::deque<JcpCover>& covers) {
+    if (covers.empty()) {
+        throw Error(
+            "this joulecast comes without predictors. Train one (joulecast train --help) and give it with "
+            "--predictor.");
+    }
+    std::vector<std::string> covered;
+    for (const JcpCover& cover : covers) {
+        for (const Device& known : cover.devices) covered.push_back(known.id);
+    }
+    throw Error("no predictor covers device " + device + ". Covered: " + joined(covered) +
+                ". Train a predictor from measurements (joulecast train --help) and give it with --predictor.");
+}
+
+}  // namespace
+
+const DeviceModel* ChosenPredictor::model_with(Math math, Host host) const {
+    const DeviceModel* first = nullptr;
+    for (const DeviceModel& one : predictor.devices) {
+        if (one.device.id != model().device.id || one.point.math != math) continue;
+        if (one.point.host == host) return &one;
+        if (!first) first = &one;
+    }
+    return first;
+}
+
+ChosenPredictor choose_predictor(const std::string& device, const PredictorSource& source,
+                                 std::span<const Device> stored) {
+    std::deque<JcpCover> covers;  // a deque: pointers into it stay valid
+    if (source.at_hand) {
+        covers.push_back(cover_of(*source.at_hand));
+        const auto choice =
+            choose_device(device, [&](std::size_t i) { return i < covers.size() ? &covers[i] : nullptr; }, stored);
+        if (!choice) refuse(device, covers);
+        return open(*choice, *source.at_hand, "");
+    }
+    const std::vector<std::string> paths = source.file.empty() ? shipped_predictors() : std::vector{source.file};
+    const auto cover = [&](std::size_t i) -> const JcpCover* {
+        return i < paths.size() ? &covers.emplace_back(jcp_cover(paths[i])) : nullptr;
+    };
+    const auto choice = choose_device(device, cover, stored);
+    if (!choice) refuse(device, covers);
+    return open(*choice, read_jcp(paths[choice->predictor]), paths[choice->predictor]);
+}
+
+}  // namespace joulecast

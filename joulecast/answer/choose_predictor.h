@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "joulecast/model/predictor.h"
+
+namespace joulecast {
+
+/// Where forecasts come from: a predictor at hand, a file, or, without either, the shipped predictors.
+struct PredictorSource {
+    std::string file;
+    std::shared_ptr<const Predictor> at_hand;
+};
+
+/// A predictor with the device of it that answers a question.
+struct ChosenPredictor {
+    Predictor predictor;
+    std::size_t device = 0;  ///< index into predictor.devices
+    std::string path;        ///< empty for one that was at hand
+    std::string note;        ///< what the user must know, e.g. that it was measured on another CPU; may be empty
+
+    const DeviceModel& model() const { return predictor.devices[device]; }
+    /// The device's model whose float32 products are computed so, that of the host where there is one; nullptr where
+    /// none was measured.
+    const DeviceModel* model_with(Math math, Host host) const;
+};
+
+/// As of choose_device(); without a file, among the shipped predictors. `stored` are the devices of a database. Throws
+/// Error naming the devices that are covered, and UsageError for one that nobody knows, naming those near it.
+ChosenPredictor choose_predictor(const std::string& device, const PredictorSource& source,
+                                 std::span<const Device> stored = {});
+
+}  // namespace joulecast

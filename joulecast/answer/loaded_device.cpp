@@ -1,0 +1,151 @@
+#include "joulecast/answer/loaded_device.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+#include "joulecast/answer/clock_calibration.h"
+#include "joulecast/answer/pace_now.h"
+#include "joulecast/device/device_argument.h"
+#include "joulecast/device/precision.h"
+#include "joulecast/error.h"
+#include "joulecast/forecast/compose.h"
+#include "joulecast/forecast/hosts.h"
+#include "joulecast/report/table.h"
+#include "joulecast/train/pooled.h"
+
+namespace joulecast {
+namespace {
+
+/// At the setting of the model. For a device that no model was trained on, those of every host and number of threads.
+MeasuredOperations measured_as(const DeviceModel& model, const std::vector<OperationRow>& operations) {
+    std::vector<OperationRow> rows;
+    std::ranges::copy_if(operations, std::back_inserter(rows), [&](const OperationRow& row) {
+        const OperatingPoint& real = row.measurement.real;
+        const bool fits = real.threads == model.point.threads && real.host == model.point.host;
+        return real.math == model.point.math && real.engine == model.point.engine && (fits || model.unseen);
+    });
+    return measured_operations(rows, model.device.last_level_cache_bytes);
+}
+
+/// Operations of more than this many are taken that tell most.
+constexpr std::size_t most_probes = 200;
+
+/// A model over other devices learns from the operations measured on this one. Returns how many of them it used.
+std::size_t adjust(DeviceModel& model, const std::vector<const Feature*>& columns,
+                   const std::vector<OperationRow>& operations) {
+    std::vector<TrainingRow> rows;
+    for (const OperatingPoint& setting : settings_of(operations)) {
+        if (setting.math != model.point.math || setting.engine != model.point.engine) continue;
+        std::ranges::move(training_rows_at(operations, model.device, setting), std::back_inserter(rows));
+    }
+    std::vector<const TrainingRow*> probes;
+    if (rows.size() <= most_probes) {
+        for (const TrainingRow& row : rows) probes.push_back(&row);
+    } else {
+        for (const std::size_t row : telling_rows(model, columns, rows, most_probes)) probes.push_back(&rows[row]);
+    }
+    adjust_to(model, columns, probes);
+    return model.unseen->residual.measured();
+}
+
+/// "epyc-7763 issues the calls: it takes 0.98 times as long as the unknown CPU of the measurements (90 %: 0.51
+/// to 1.90)". `measured_from` is OperatingPoint::host_cpu.
+std::string issuer_text(const Issuer& issuer, const std::string& measured_from) {
+    const double factor = issuer.pace.factor, spread = spread_90(issuer.pace.sigma);
+    const std::string range = show(factor / spread, Show::number) + " to " + show(factor * spread, Show::number);
+    return issuer.cpu + " issues the calls: it takes " + show(factor, Show::number) + " times as long as " +
+           (measured_from.empty() ? "the unknown CPU of the measurements" : measured_from) + " (90 %: " + range + ")";
+}
+
+std::optional<Dataset> opened(const std::string& database) {
+    if (database.empty()) return std::nullopt;
+    return Dataset(database, Dataset::Access::read_only);
+}
+
+}  // namespace
+
+LoadedDevice::LoadedDevice(const std::string& device, const PredictorSource& predictor, const std::string& database)
+    : database_(opened(database)),
+      chosen_(choose_predictor(device, predictor, database_ ? database_->devices() : std::vector<Device>())),
+      database_path_(database),
+      columns_(joulecast::columns(chosen_.predictor)) {
+    std::vector<OperationRow> operations;
+    const std::string id = chosen_.model().device.id;
+    if (database_) operations = database_->operations(id);
+    const auto settings = settings_of(operations);
+    std::size_t used = 0;
+    for (DeviceModel& model : chosen_.predictor.devices) {
+        if (model.device.id != id) continue;
+        // A model over devices is of no engine by itself: of the one that this device was measured with.
+        if (model.unseen && !settings.empty()) model.point.engine = settings.front().engine;
+        if (database_ && model.unseen) used = std::max(used, adjust(model, columns_, operations));
+        measured_.emplace(&model, measured_as(model, operations));
+    }
+    if (used > 0)
+        database_note_ = "the model was adjusted to " + std::to_string(used) + " operations measured on " + id;
+}
+
+void LoadedDevice::calibrate_clocks() {
+    if (!database_) return;
+    const auto clocks = measured_clocks(*database_, device());
+    if (!clocks) return;
+    for (DeviceModel& model : chosen_.predictor.devices) {
+        // Over clocks its own parameters are what its operations were learned with.
+        if (model.device.id == device().id && !model.over_clocks) model.clocks = clocks;
+    }
+}
+
+void LoadedDevice::issue_from(const std::string& cpu) {
+    if (cpu.empty()) return;
+    const Device issuer = device_argument(cpu).device;
+    for (DeviceModel& model : chosen_.predictor.devices) {
+        if (model.device.id != device().id) continue;
+        try {
+            joulecast::issue_from(model, issuer);
+        } catch (const Error& error) {
+            throw UsageError("--host-cpu " + cpu + ": " + error.what());
+        }
+        issuer_note_ = issuer_text(*model.issuer, model.point.host_cpu);
+    }
+}
+
+void LoadedDevice::follow_pace(const std::string& worker) {
+    const DeviceModel& asked = chosen_.model();
+    const PaceNow pace = pace_now(asked, worker);
+    for (DeviceModel& model : chosen_.predictor.devices) {
+        if (model.device.id == device().id) model.pace = pace.factor;
+    }
+    pace_note_ = pace_text(asked, pace);
+}
+
+std::string LoadedDevice::predictor_name() const {
+    return std::filesystem::path(chosen_.path).filename().string();
+}
+
+const DeviceModel& LoadedDevice::model_for(const std::string& word, Host host) const {
+    const Precision precision = precision_named(word);
+    if (const auto why = refusal(precision, device().kind)) throw UsageError(*why);
+    const DeviceModel* model = chosen_.model_with(math_of(precision), host);
+    if (!model)
+        throw UsageError("cannot forecast precision " + word + " on " + device().id +
+                         ": it multiplies f32 matrices in " + std::string(name(math_of(precision))) + ", but " +
+                         predictor_name() + " was trained with " + std::string(name(chosen_.model().point.math)) +
+                         ". Measure with joulecast profile --precision " + word + " and train on that");
+    if (const auto why = refusal(host, model->device, model->point.host)) throw UsageError(*why);
+    return *model;
+}
+
+std::string LoadedDevice::measured_note(const DeviceModel& model) const {
+    if (!database_ || !measured(model).empty()) return "";
+    return database_path_ + " has nothing measured on " + model.device.id + " with " +
+           std::to_string(model.point.threads) + " threads; all times are forecasts";
+}
+
+Graph LoadedDevice::prepared(Graph graph, const Execution& execution) const {
+    const Device::Kind kind = model_for(execution.precision, execution.host).device.kind;
+    return at_precision(std::move(graph), precision_named(execution.precision), execution.mode, kind);
+}
+
+}  // namespace joulecast

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "joulecast/answer/choose_predictor.h"
+#include "joulecast/answer/question.h"
+#include "joulecast/dataset/dataset.h"
+#include "joulecast/forecast/forecast.h"
+#include "joulecast/forecast/forecast_operation.h"
+#include "joulecast/graph/graph.h"
+
+namespace joulecast {
+
+/// A device with the predictor that answers for it and what a database has of it, read once. Several threads may ask it
+/// at once.
+class LoadedDevice {
+  public:
+    /// Operations that the database has of a device that no model was trained on adjust its model. An empty database
+    /// is none. Throws what choose_predictor() and Dataset throw.
+    LoadedDevice(const std::string& device, const PredictorSource& predictor, const std::string& database);
+    LoadedDevice(LoadedDevice&&) = default;
+    LoadedDevice& operator=(LoadedDevice&&) = default;
+    ~LoadedDevice() = default;
+    LoadedDevice(const LoadedDevice&) = delete;  // models are known by where they lie
+    LoadedDevice& operator=(const LoadedDevice&) = delete;
+
+    /// What the database has of the device at several clocks tells how its time and power follow them. Reads the graphs
+    /// of the networks measured so: for those who ask about clocks.
+    void calibrate_clocks();
+
+    /// Its calls are issued by that CPU: an id, a data sheet's file, or "cpu" for this machine's; empty: by the one
+    /// that was measured. Throws UsageError for what is no CPU and for a device that is one, and what device_argument()
+    /// throws.
+    void issue_from(const std::string& cpu);
+    /// Forecasts in all settings are as the device is now: `worker` (empty: joulecast's own) is asked for the operation
+    /// that its pace is told by, which takes 0.2 s and the worker's start. Throws UsageError where the pace was not
+    /// followed when the models' rows were measured, Error where the worker measures another device or fails.
+    void follow_pace(const std::string& worker);
+    /// How the pace differs from the usual one; empty before it is followed.
+    const std::string& pace_note() const { return pace_note_; }
+
+    /// Which CPU issues, and at what pace; empty where it is the one that was measured.
+    const std::string& issuer_note() const { return issuer_note_; }
+
+    const Device& device() const { return chosen_.model().device; }
+    /// Its file's name; empty for one that was at hand.
+    std::string predictor_name() const;
+    const std::string& predictor_path() const { return chosen_.path; }
+    const Origin& origin() const { return chosen_.predictor.origin; }
+    /// What the user must know of the choice; may be empty.
+    const std::string& note() const { return chosen_.note; }
+    /// Of the database: how many operations adjusted the model. Empty where nothing is to be said.
+    const std::string& database_note() const { return database_note_; }
+    /// nullptr where none was named.
+    const Dataset* database() const { return database_ ? &*database_ : nullptr; }
+
+    const std::vector<const Feature*>& columns() const { return columns_; }
+    /// The model that learnt how the device computes at that precision. Throws UsageError where it cannot compute or be
+    /// issued to so, or was measured with other matrix products alone.
+    const DeviceModel& model_for(const std::string& precision, Host host) const;
+    /// What the database has of that model's device and setting.
+    const MeasuredOperations& measured(const DeviceModel& model) const { return measured_.at(&model); }
+    /// That there is a database, but nothing in it of that model's device and setting; empty where there is.
+    std::string measured_note(const DeviceModel& model) const;
+
+    /// The graph as it runs on the device. Throws as model_for() and at_precision() do.
+    Graph prepared(Graph graph, const Execution& execution) const;
+
+  private:
+    std::optional<Dataset> database_;
+    ChosenPredictor chosen_;
+    std::string database_path_;
+    std::string database_note_;
+    std::string issuer_note_;
+    std::string pace_note_;
+    std::vector<const Feature*> columns_;
+    std::map<const DeviceModel*, MeasuredOperations> measured_;
+};
+
+}  // namespace joulecast

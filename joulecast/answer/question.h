@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "joulecast/answer/clock_points.h"
+#include "joulecast/device/device.h"
+#include "joulecast/forecast/training_setup.h"
+#include "joulecast/graph/expression.h"
+#include "joulecast/graph/graph.h"
+
+namespace joulecast {
+
+/// How a network runs, or a single call.
+struct Execution {
+    Mode mode = Mode::inference;
+    std::string precision = "fp32";  ///< a word of device/precision.h
+    Host host = Host::python;
+    TrainingSetup training{};  ///< of a step that trains
+};
+
+/// What a session is asked: every network, or every single call, on every device at each of its points, in every
+/// execution.
+struct Question {
+    std::vector<std::string> models;                   ///< files, or names of the zoo: see open_model()
+    std::vector<std::shared_ptr<const Graph>> graphs;  ///< networks at hand, behind those of `models`
+    std::vector<Operation> operations;                 ///< single calls, in place of networks
+    std::vector<SymbolValues> sizes{{}};  ///< every network at each; a symbol without a value keeps its own
+
+    std::vector<DeviceAtClock> devices;
+    ClockWish clocks;      ///< of every device, beside the clock that it is named with
+    std::string host_cpu;  ///< issues the calls: an id, a data sheet's file, or "cpu"; empty: the one that was measured
+
+    std::vector<Mode> modes{Mode::inference};
+    std::vector<std::string> precisions{"fp32"};
+    std::vector<Host> hosts{Host::python};
+    TrainingSetup training;  ///< of the modes that train; where none does, what asks for it is an error
+
+    /// Forecasts are as the devices are now, which takes 0.2 s and the start of `worker` (empty: joulecast's own).
+    bool at_pace_of_now = false;
+    std::string worker;
+
+    bool lists_operations = true;  ///< needed of each forecast; at clocks that were asked for they are most of the work
+    bool keeps_graphs = false;     ///< Forecast::graph is wanted
+    bool wants_other_clocks = false;  ///< whoever asks will ask Forecast::model for other clocks
+    /// What a device cannot do, or was not trained for, is left out with the reason, and `host_cpu` drives GPUs alone;
+    /// else it is an error.
+    bool leaves_out = false;
+};
+
+/// Executions of networks in that mode: by precision, then by host.
+std::vector<Execution> executions(const Question& question, Mode mode);
+
+}  // namespace joulecast

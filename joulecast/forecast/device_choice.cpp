@@ -1,0 +1,90 @@
+#include "joulecast/forecast/device_choice.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "joulecast/device/device_argument.h"
+#include "joulecast/units/joined.h"
+
+namespace joulecast {
+namespace {
+
+template <class Is>
+std::optional<std::size_t> first(const JcpCover& cover, Is is) {
+    const auto found = std::ranges::find_if(cover.devices, is);
+    if (found == cover.devices.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - cover.devices.begin());
+}
+
+std::optional<std::size_t> named(const JcpCover& cover, const std::string& id) {
+    return first(cover, [&](const Device& device) { return device.id == id; });
+}
+
+bool is_pooled(const JcpCover& cover, Device::Kind kind) {
+    return std::ranges::find(cover.pooled, kind) != cover.pooled.end();
+}
+
+/// By a model over other devices of its kind, from its data sheet.
+std::optional<DeviceChoice> for_unseen(const std::string& device, const std::vector<const JcpCover*>& covers,
+                                       std::span<const Device> stored) {
+    if (std::ranges::all_of(covers, [](const JcpCover* cover) { return cover->pooled.empty(); })) return std::nullopt;
+    const Device sheet = device_argument(device, stored).device;
+    for (std::size_t i = 0; i < covers.size(); ++i) {
+        if (is_pooled(*covers[i], sheet.kind)) return DeviceChoice{i, std::nullopt, sheet};
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+JcpCover cover_of(const Predictor& predictor) {
+    JcpCover cover;
+    for (const DeviceModel& model : predictor.devices) cover.devices.push_back(model.device);
+    for (const PooledModel& pooled : predictor.pooled) cover.pooled.push_back(pooled.kind);
+    return cover;
+}
+
+std::optional<DeviceChoice> choose_device(const std::string& device,
+                                          const std::function<const JcpCover*(std::size_t)>& cover,
+                                          std::span<const Device> stored) {
+    const bool this_machine = device == "cpu";
+    const std::string id = this_machine ? this_cpu().id : device;
+    std::vector<const JcpCover*> covers;
+    while (const JcpCover* next = cover(covers.size())) {
+        if (const auto model = named(*next, id)) return DeviceChoice{covers.size(), model, next->devices[*model]};
+        covers.push_back(next);
+    }
+    const auto in_order = [&](auto model_of) -> std::optional<DeviceChoice> {
+        for (std::size_t i = 0; i < covers.size(); ++i) {
+            if (const auto model = model_of(*covers[i])) return DeviceChoice{i, model, covers[i]->devices[*model]};
+        }
+        return std::nullopt;
+    };
+    if (this_machine) {
+        auto other = in_order([](const JcpCover& one) {
+            return first(one, [](const Device& known) { return known.kind == Device::Kind::cpu; });
+        });
+        if (other) other->is_stand_in = true;
+        return other;
+    }
+    // Not called so in any of them: another name of a device that one of them covers?
+    if (const DataSheet* sheet = known_devices().find(device)) {
+        if (auto found = in_order([&](const JcpCover& one) { return named(one, sheet->device.id); })) return found;
+    }
+    return for_unseen(device, covers, stored);
+}
+
+std::string unseen_note(const DeviceModel& model) {
+    const auto& others = model.unseen->trained_on;
+    const bool is_new = std::ranges::find(others, model.device.id) == others.end();
+    return model.device.id + (is_new ? " was never measured" : " was measured only in part") +
+           ". Estimated from its data sheet by a model of " + std::to_string(others.size()) + " devices (" +
+           joined(others) + ")";
+}
+
+std::string stand_in_note(const Device& device) {
+    return "this CPU (" + this_cpu().id + ") was not measured; these are forecasts for " + device.display_name +
+           ". To measure this machine: joulecast profile --help";
+}
+
+}  // namespace joulecast

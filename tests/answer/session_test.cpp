@@ -1,0 +1,224 @@
+#include "joulecast/answer/session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "joulecast/answer/asked_operation.h"
+#include "joulecast/error.h"
+#include "joulecast/graph/graph_json.h"
+#include "joulecast/model/jcp.h"
+
+namespace joulecast {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+constexpr const char* gpus = JOULECAST_SOURCE_DIR "/predictors/nvidia.jcp";
+constexpr const char* synthetic_cpu = JOULECAST_SOURCE_DIR "/tests/model/data/version_1.jcp";
+
+SessionSettings settings(const std::string& predictor) {
+    SessionSettings made;
+    made.predictor.file = predictor;
+    return made;
+}
+
+/// Two layers of `batch` rows.
+std::shared_ptr<const Graph> layers() {
+    return std::make_shared<const Graph>(graph_from_json(
+        R"j({"schema":"joulecast.graph/1","name":"layers","has_edges":false,"symbols":{"batch":4},"nodes":[)j"
+        R"j({"operation":"aten::linear(input=f32[batch,512], weight=f32[512,512], bias=f32[512])","count":2},)j"
+        R"j({"operation":"aten::relu(self=f32[batch,512])"}]})j"));
+}
+
+Question asked(const std::vector<std::string>& devices) {
+    Question question;
+    question.graphs = {layers()};
+    for (const std::string& device : devices) question.devices.push_back(device_at_clock(device));
+    return question;
+}
+
+TEST(Session, LoadsADeviceOnceHoweverItIsNamed) {
+    Session session(settings(gpus));
+    const Answer answer = session.answer(asked({"a100-40g-pcie", "a100-40g-pcie@690", "a100"}));
+    ASSERT_EQ(answer.devices.size(), 3U);
+    EXPECT_EQ(answer.devices[0].loaded, answer.devices[1].loaded);
+    EXPECT_EQ(answer.devices[0].loaded, answer.devices[2].loaded);
+    EXPECT_EQ(session.device("a100-40g-pcie").loaded, answer.devices[0].loaded);
+    // What a name means is said where it is not the id itself.
+    EXPECT_THAT(answer.devices[0].note, StartsWith("a100-40g-pcie was"));
+    EXPECT_THAT(answer.devices[2].note, StartsWith("a100 is a100-40g-pcie, "));
+    EXPECT_EQ(answer.forecasts[2].note, answer.devices[2].note);
+    // Another CPU that issues the calls makes it another one.
+    EXPECT_NE(session.device("a100-40g-pcie", "epyc-7763").loaded, answer.devices[0].loaded);
+}
+
+TEST(Session, ForecastsTheSameWhicheverWayClocksAreNamed) {
+    Question listed = asked({"a100-40g-pcie"});
+    listed.clocks.sm_clocks_mhz = {690, 900};
+    const Answer one = Session(settings(gpus)).answer(listed);
+    const Answer two = Session(settings(gpus)).answer(asked({"a100-40g-pcie@690", "a100-40g-pcie@900"}));
+    ASSERT_EQ(one.forecasts.size(), 2U);
+    ASSERT_EQ(two.forecasts.size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(one.forecasts[i].network.asked.sm_clock_mhz, i == 0 ? 690 : 900);
+        EXPECT_EQ(one.forecasts[i].network.time.value, two.forecasts[i].network.time.value);
+        EXPECT_EQ(one.forecasts[i].network.energy.high, two.forecasts[i].network.energy.high);
+        EXPECT_EQ(one.forecasts[i].network.operations.size(), two.forecasts[i].network.operations.size());
+    }
+    EXPECT_NE(one.forecasts[0].network.time.value, one.forecasts[1].network.time.value);
+}
+
+TEST(Session, AnswersInTheOrderOfTheQuestion) {
+    Question question = asked({"t4", "a30@900"});
+    question.sizes = {{{"batch", 8}}, {{"batch", 2}}};
+    question.modes = {Mode::training, Mode::inference};
+    question.precisions = {"fp32", "fp16"};
+    std::vector<std::string> order;
+    for (const Forecast& forecast : Session(settings(gpus)).answer(question).forecasts) {
+        const NetworkForecast& n = forecast.network;
+        order.push_back(n.device + " " + std::to_string(n.symbols.at("batch")) + " " + std::string(name(n.mode)) + " " +
+                        n.precision);
+    }
+    EXPECT_THAT(
+        order,
+        ElementsAre("t4 8 training fp32", "t4 8 training fp16", "t4 8 inference fp32", "t4 8 inference fp16",
+                    "t4 2 training fp32", "t4 2 training fp16", "t4 2 inference fp32", "t4 2 inference fp16",
+                    "a30 8 training fp32", "a30 8 training fp16", "a30 8 inference fp32", "a30 8 inference fp16",
+                    "a30 2 training fp32", "a30 2 training fp16", "a30 2 inference fp32", "a30 2 inference fp16"));
+}
+
+TEST(Session, TellsWhatForecastsRestOnEvenBeforeAnError) {
+    Session session(settings(gpus));
+    std::vector<std::string> heard;
+    const auto tell = [&](const std::string& note) { heard.push_back(note); };
+    EXPECT_THROW(session.answer(asked({"t4", "no-such-device"}), tell), UsageError);
+    EXPECT_THAT(heard, ElementsAre(StartsWith("t4 was measured only in part")));
+    // The same from what was kept.
+    EXPECT_EQ(session.answer(asked({"t4"})).notes, heard);
+}
+
+TEST(Session, LeavesOutWhatADeviceCannotDoWhereThatIsWanted) {
+    Session session(settings(synthetic_cpu));
+    Question question = asked({"cpu-synthetic"});
+    question.precisions = {"tf32", "fp32"};
+    EXPECT_THROW(session.answer(question), UsageError);
+    question.leaves_out = true;
+    const Answer answer = session.answer(question);
+    ASSERT_EQ(answer.forecasts.size(), 1U);
+    EXPECT_EQ(answer.forecasts[0].network.precision, "fp32");
+    ASSERT_EQ(answer.left_out.size(), 1U);
+    EXPECT_EQ(answer.left_out[0].device, 0U);
+    EXPECT_EQ(answer.left_out[0].forecast, 0U);
+    EXPECT_THAT(answer.left_out[0].reason, HasSubstr("tf32"));
+    // A network that cannot be read is left out by nobody.
+    question.models = {"no-such-network"};
+    EXPECT_THROW(session.answer(question), Error);
+}
+
+TEST(Session, GivesADevicesOtherHostToGpusAloneWhereThingsAreLeftOut) {
+    Session session(settings(synthetic_cpu));
+    Question question = asked({"cpu-synthetic"});
+    question.host_cpu = "epyc-7763";
+    EXPECT_THROW(session.answer(question), UsageError);
+    question.leaves_out = true;
+    EXPECT_EQ(session.answer(question).devices[0].loaded->issuer_note(), "");
+    question.leaves_out = false;
+    EXPECT_THROW(session.answer(question), UsageError);  // also after it was kept
+}
+
+TEST(Session, ForecastsSingleCallsInTheirOwnTypes) {
+    Question question = asked({"a30", "t4@900"});
+    question.graphs.clear();
+    question.operations = {asked_operation("aten::relu(self=f32[64,512])"),
+                           asked_operation("aten::relu(self=f16[64,512])")};
+    const Answer answer = Session(settings(gpus)).answer(question);
+    ASSERT_EQ(answer.forecasts.size(), 4U);
+    EXPECT_EQ(answer.forecasts[1].network.device, "a30");
+    EXPECT_EQ(answer.forecasts[1].network.precision, "fp16");
+    EXPECT_EQ(answer.forecasts[2].network.device, "t4");
+    EXPECT_EQ(answer.forecasts[2].network.asked.sm_clock_mhz, 900);
+    question.operations = {parse_operation("nobody::knows(self=f32[64,512])")};
+    EXPECT_THROW(Session(settings(gpus)).answer(question), Error);
+}
+
+TEST(Session, TakesAPredictorAtHandAsItsFile) {
+    SessionSettings at_hand;
+    at_hand.predictor.at_hand = std::make_shared<const Predictor>(read_jcp(gpus));
+    const Answer one = Session(at_hand).answer(asked({"t4@900"}));
+    const Answer two = Session(settings(gpus)).answer(asked({"t4@900"}));
+    EXPECT_EQ(one.forecasts[0].network.time.value, two.forecasts[0].network.time.value);
+    EXPECT_EQ(one.notes, two.notes);
+    EXPECT_EQ(one.forecasts[0].network.predictor, "");
+    EXPECT_EQ(two.forecasts[0].network.predictor, "nvidia.jcp");
+}
+
+TEST(Session, KeepsGraphsAndListsOperationsWhereTheyAreWanted) {
+    Question question = asked({"t4@900"});
+    question.lists_operations = false;
+    Session session(settings(gpus));
+    EXPECT_THAT(session.answer(question).forecasts[0].network.operations, IsEmpty());
+    EXPECT_EQ(session.answer(question).forecasts[0].graph, nullptr);
+    question.lists_operations = true;
+    question.keeps_graphs = true;
+    const Answer answer = session.answer(question);
+    EXPECT_EQ(answer.forecasts[0].network.operations.size(), 2U);
+    ASSERT_NE(answer.forecasts[0].graph, nullptr);
+    EXPECT_EQ(answer.forecasts[0].graph->nodes.size(), 2U);
+}
+
+TEST(Session, RefusesWhatTrainingTakesWhereNothingTrains) {
+    Question question = asked({"t4"});
+    question.training.checkpointing = true;
+    EXPECT_THROW(Session(settings(gpus)).answer(question), Error);
+    question.modes = {Mode::inference, Mode::training};
+    question.training = {};
+    question.training.optimizer = Optimizer::sgd;
+    EXPECT_EQ(executions(question, Mode::inference).front().training.optimizer, Optimizer::none);
+    EXPECT_EQ(executions(question, Mode::training).front().training.optimizer, Optimizer::sgd);
+}
+
+TEST(Session, AnswersSeveralThreadsWhatItAnswersOne) {
+    const std::vector<std::string> devices{"t4", "t4@900", "a30", "a100", "a100-40g-pcie@690"};
+    std::vector<double> expected;
+    for (const Forecast& forecast : Session(settings(gpus)).answer(asked(devices)).forecasts)
+        expected.push_back(forecast.network.time.value.value());
+    Session shared(settings(gpus));
+    std::vector<std::vector<double>> said(4);
+    {
+        std::vector<std::jthread> threads;
+        for (auto& mine : said) {
+            threads.emplace_back([&] {
+                for (int round = 0; round < 3; ++round) {
+                    mine.clear();
+                    for (const std::string& device : devices)
+                        mine.push_back(shared.answer(asked({device})).forecasts[0].network.time.value.value());
+                }
+            });
+        }
+    }
+    for (const auto& one : said) EXPECT_EQ(one, expected);
+}
+
+std::string text_of(const std::string& path) {
+    std::ifstream in(std::string(JOULECAST_SOURCE_DIR) + "/" + path);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(Session, IsDocumentedByLinesOfTheExampleThatRuns) {
+    const std::string page = text_of("docs/cpp.md");
+    const std::string fence = "```cpp\n";
+    const std::size_t begin = page.find(fence) + fence.size();
+    const std::string lines = page.substr(begin, page.find("```", begin) - begin);
+    EXPECT_THAT(lines, HasSubstr("session.answer(question)"));
+    EXPECT_THAT(text_of("examples/predict/predict.cpp"), HasSubstr(lines));
+}
+
+}  // namespace
+}  // namespace joulecast
