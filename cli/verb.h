@@ -17,8 +17,8 @@ enum Exit : int { done = 0, failed = 1, wrong_usage = 2, parts_unknown = 3, inte
 /// Runs after the command line was parsed; returns the exit status. Errors are thrown as joulecast::Error.
 using Run = std::function<int()>;
 
-/// A subcommand: `declare` adds its options and returns what to run. The table of verbs is in main.cpp;
-/// the help text of a verb is docs/guide/<name>.md, compiled in.
+/// A subcommand: `declare` adds its options and returns what to run. The table of verbs is in the program's main.cpp;
+/// the help text of a verb is its guide in docs/guide, compiled in.
 struct Verb {
     const char* name;
     Run (*declare)(CLI::App& command);
@@ -48,6 +48,10 @@ std::string shipped_folder(const std::string& name);
 
 bool is_on_path(const std::string& program);
 
+/// The path of a program in the folder of this one; empty where it has none of that name. Throws Error where that
+/// folder cannot be found.
+std::string beside_this_program(const std::string& program);
+
 /// The worker command where none is given: joulecast-torch (host python: joulecast-python) beside this program, or else
 /// the one on the PATH. Throws Error, saying what to do, where there is no joulecast-python.
 std::string default_worker(Host host = Host::cpp);
@@ -66,11 +70,9 @@ Run declare_predict(CLI::App& command);
 Run declare_trace(CLI::App& command);
 Run declare_recommend(CLI::App& command);
 Run declare_report(CLI::App& command);
-Run declare_study(CLI::App& command);
 Run declare_devices(CLI::App& command);
 Run declare_clocks(CLI::App& command);
 Run declare_doctor(CLI::App& command);
 Run declare_worker_check(CLI::App& command);
-Run declare_help(CLI::App& command);
 
 }  // namespace joulecast::cli
