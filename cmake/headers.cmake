@@ -257,6 +257,8 @@ set(joulecast_headers
     joulecast/recommend/pareto.h
     joulecast/recommend/recommend.h
     joulecast/recommend/survey.h
+    joulecast/record/description.h
+    joulecast/record/measurement.h
     joulecast/report/chapters.h
     joulecast/report/chrome_trace.h
     joulecast/report/dataset_chapters.h
@@ -307,6 +309,7 @@ set(joulecast_headers
 set(joulecast_private_headers
     joulecast/dataset/connection.h
     joulecast/graph/readers/pt2_json.h
+    joulecast/worker/described_json.h
     joulecast/worker/json_field.h
     joulecast/worker/measurement_json.h
 )
