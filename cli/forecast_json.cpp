@@ -1,4 +1,5 @@
 #include <string>
+#include <utility>
 
 #include "cli/forecast_text.h"
 #include "cli/json_object.h"
@@ -128,17 +129,22 @@ void append_prediction(std::string& text, const Forecast& forecast, Layout layou
 }  // namespace
 
 std::string forecasts_to_json(const std::vector<Forecast>& forecasts) {
-    // Side by side: a list of operations is 20 kB.
+    // Side by side, and without copies: a list of operations is 50 kB.
     std::vector<std::string> predictions(forecasts.size());
-    in_parallel(forecasts.size(), 0,
-                [&](std::size_t i) { append_prediction(predictions[i], forecasts[i], Layout::lines, true); });
+    in_parallel(forecasts.size(), 0, [&](std::size_t i) {
+        predictions[i].reserve(4096 + 600 * forecasts[i].network.operations.size());
+        append_prediction(predictions[i], forecasts[i], Layout::lines, true);
+    });
     std::string text = "{\"schema\": \"joulecast.prediction/1\", \"predictions\": [";
-    for (const std::string& prediction : predictions) {
+    std::size_t size = text.size() + 16;
+    for (const std::string& prediction : predictions) size += prediction.size() + 2;
+    text.reserve(size);
+    for (std::string& prediction : predictions) {
         if (&prediction != &predictions.front()) text += ',';
         text += '\n';
-        text += prediction;
+        text += std::exchange(prediction, {});
     }
-    return text + "\n]}\n";
+    return text += "\n]}\n";
 }
 
 std::string forecast_to_json_line(const Forecast& forecast, bool operations) {
