@@ -216,17 +216,15 @@ class Session::Networks {
             same == groups_.end() ? groups_.push_back({i}) : same->push_back(i);
         }
         opened_ = std::vector<Opened>(sized() * question.modes.size());
+        for (Opened& opened : opened_) opened.left = groups_.size() * of_each();
         made_.resize(devices.size() * of_device());
         reasons_.resize(made_.size());
     }
 
     /// Mode after mode: side by side, two modes of a network would forecast the same kernels at the same time.
     void forecast() {
-        in_parallel(opened_.size() * groups_.size(), 0, [&](std::size_t turn) {
-            Opened& opened = opened_[turn / groups_.size()];
-            forecast_on(groups_[turn % groups_.size()], turn / groups_.size());
-            if (++opened.done == groups_.size()) opened.graph.reset();
-        });
+        in_parallel(opened_.size() * groups_.size(), 0,
+                    [&](std::size_t turn) { forecast_on(groups_[turn % groups_.size()], turn / groups_.size()); });
     }
 
     void move_to(Answer& answer) {
@@ -241,8 +239,11 @@ class Session::Networks {
     /// A network at one size in one mode, read when it is first needed.
     struct Opened {
         std::once_flag opening;
-        std::shared_ptr<const Graph> graph;
-        std::atomic<std::size_t> done = 0;  ///< groups of devices
+        Graph own;                            ///< that nobody keeps
+        std::shared_ptr<const Graph> shared;  ///< else
+        std::atomic<std::size_t> left = 0;    ///< executions on devices that want it
+
+        const Graph& graph() const { return shared ? *shared : own; }
     };
 
     std::size_t networks() const { return question_.models.size() + question_.graphs.size(); }
@@ -250,20 +251,38 @@ class Session::Networks {
     std::size_t of_each() const { return question_.precisions.size() * question_.hosts.size(); }
     std::size_t of_device() const { return sized() * question_.modes.size() * of_each(); }
 
-    const Graph& graph(std::size_t turn) {
+    void open(std::size_t turn) {
+        const std::size_t place = turn % sized();
+        const std::size_t network = place / question_.sizes.size();
+        const SymbolValues& sizes = question_.sizes[place % question_.sizes.size()];
+        const std::size_t named = question_.models.size();
         Opened& opened = opened_[turn];
-        std::call_once(opened.opening, [&] {
-            const std::size_t place = turn % sized();
-            const std::size_t network = place / question_.sizes.size();
-            const SymbolValues& sizes = question_.sizes[place % question_.sizes.size()];
-            const std::size_t named = question_.models.size();
-            opened.graph = network < named
-                               ? session_.network(question_.models[network], sizes, question_.modes[turn / sized()])
-                           : sizes.empty()
-                               ? question_.graphs[network - named]
-                               : std::make_shared<const Graph>(with_symbols(*question_.graphs[network - named], sizes));
-        });
-        return *opened.graph;
+        if (network >= named) {
+            const auto& at_hand = question_.graphs[network - named];
+            if (sizes.empty()) {
+                opened.shared = at_hand;
+            } else {
+                opened.own = with_symbols(*at_hand, sizes);
+            }
+        } else if (session_.settings_.most_networks == 0) {
+            opened.own = open_model(question_.models[network], shipped_folder("zoo"), sizes, mode(turn));
+        } else {
+            opened.shared = session_.network(question_.models[network], sizes, mode(turn));
+        }
+    }
+
+    Mode mode(std::size_t turn) const { return question_.modes[turn / sized()]; }
+
+    Opened& opened(std::size_t turn) {
+        Opened& found = opened_[turn];
+        std::call_once(found.opening, [&] { open(turn); });
+        return found;
+    }
+
+    /// A copy; the graph itself for the last one that wants it, where nobody keeps it.
+    Graph taken(std::size_t turn) {
+        Opened& from = opened(turn);
+        return from.left == 1 && !from.shared ? std::move(from.own) : from.graph();
     }
 
     /// Of a network that may be kept; else empty.
@@ -276,7 +295,7 @@ class Session::Networks {
     }
 
     Forecast fresh(std::size_t turn, const std::shared_ptr<WarmDevice>& on, const Execution& execution) {
-        Graph prepared = on->device().prepared(graph(turn), execution);
+        Graph prepared = on->device().prepared(taken(turn), execution);
         Forecast one = session_.forecast(on, prepared, execution);
         if (question_.keeps_graphs) one.graph = std::make_shared<const Graph>(std::move(prepared));
         return one;
@@ -320,10 +339,9 @@ class Session::Networks {
     }
 
     void forecast_on(const std::vector<std::size_t>& group, std::size_t turn) {
-        if (question_.leaves_out) graph(turn);  // what cannot be read is no device's fault
-        const Mode mode = question_.modes[turn / sized()];
+        if (question_.leaves_out) opened(turn);  // what cannot be read is no device's fault
         std::size_t place = (turn % sized() * question_.modes.size() + turn / sized()) * of_each();
-        for (const Execution& execution : executions(question_, mode)) {
+        for (const Execution& execution : executions(question_, mode(turn))) {
             try {
                 auto all = on_each(turn, group, execution);
                 for (std::size_t i = 0; i < group.size(); ++i) {
@@ -338,6 +356,7 @@ class Session::Networks {
                 for (const std::size_t i : group) reasons_[i * of_device() + place] = error.what();
             }
             ++place;
+            if (--opened_[turn].left == 0) opened_[turn].own = {};
         }
     }
 
