@@ -251,7 +251,7 @@ def whole_training(build, work, repeats):
     subprocess.run([joulecast, "import", "csv", own, "--db", database], check=True, capture_output=True)
     rows, tables = rows_in(own), "`datasets/cpu-amd-epyc-2c.csv`"
     if layers:
-        subprocess.run([joulecast, "import", "nicolai", layers, "--db", database], check=True, capture_output=True)
+        subprocess.run([joulecast + "-lab", "import", "nicolai", layers, "--db", database], check=True, capture_output=True)
         rows, tables = rows + rows_in(layers), tables + " and the published `nicolai_a30/ops.csv`"
     ran = [timed(joulecast, "train", "--db", database, "-o", predictor) for _ in range(repeats)]
     wall, cpu = [one[0] for one in ran], [one[1] for one in ran]
@@ -283,7 +283,7 @@ def large_published(build, work):
 | step | seconds | CPU seconds | most memory |
 |---|---|---|---|""")
     for name, words in steps.items():
-        wall, cpu, peak = timed(joulecast, *words)
+        wall, cpu, peak = timed(joulecast if words[0] == "train" else joulecast + "-lab", *words)
         print(f"| {name} | {wall:.0f} | {cpu:.0f} | {peak / 1e6:,.0f} MB |")
     print()
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "cli/known.h"
-#include "joulecast/error.h"
 #include "joulecast/report/table.h"
 #include "joulecast/units/statistics.h"
 
@@ -111,22 +110,6 @@ std::string reasons_text(const std::vector<BaselineNetwork>& networks) {
 
 }  // namespace
 
-void choose_baselines(const std::vector<std::string>& names, ValidationSettings& settings) {
-    for (const std::string& name : names) {
-        if (name.empty()) continue;
-        const Baseline* found = find_baseline(name);
-        if (!found && name != Lattuada::name) {
-            throw UsageError("unknown baseline " + name + ". There are: " + baseline_names() + ", " +
-                             std::string(Lattuada::name) + ".");
-        }
-        if (found) settings.baselines.push_back(found);
-        settings.lattuada |= name == Lattuada::name;
-    }
-    if (!settings.baselines.empty() || settings.lattuada) return;
-    for (const Baseline& baseline : baselines()) settings.baselines.push_back(&baseline);
-    settings.lattuada = true;
-}
-
 std::string gaps_text(const std::vector<OutOfFoldRow>& rows) {
     std::string text;
     for (const BaselineGap& gap : baseline_gaps(rows)) {
@@ -140,8 +123,14 @@ std::string gaps_json(const std::vector<OutOfFoldRow>& rows) {
     return to_json(fill(gap_columns(), baseline_gaps(rows)));
 }
 
-std::string lattuada_gap() {
-    return std::string(Lattuada::name) + " forecasts whole networks: only with --split network";
+std::string networks_only_reason(const NetworkBaseline& method) {
+    return std::string(method.name) + " forecasts whole networks: only with --split network";
+}
+
+std::string networks_only_text(std::span<const NetworkBaseline* const> methods) {
+    std::string text;
+    for (const NetworkBaseline* method : methods) text += networks_only_reason(*method) + "\n";
+    return text;
 }
 
 std::string baseline_networks_text(const std::vector<BaselineNetwork>& networks) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -7,16 +8,13 @@
 
 namespace joulecast::cli {
 
-/// Puts the published methods of those names into the settings, all where none is named. Throws UsageError for a name
-/// that there is not.
-void choose_baselines(const std::vector<std::string>& names, ValidationSettings& settings);
-
 /// Which published methods have no forecast for some of the rows, and why; empty where all have.
 std::string gaps_text(const std::vector<OutOfFoldRow>& rows);
 std::string gaps_json(const std::vector<OutOfFoldRow>& rows);
 
-/// Why the method of whole networks has no forecast where the split has none.
-std::string lattuada_gap();
+/// Why a method of whole networks has no forecast where the split has none; a line for each of them.
+std::string networks_only_reason(const NetworkBaseline& method);
+std::string networks_only_text(std::span<const NetworkBaseline* const> methods);
 
 /// Errors per method and mode over networks; as JSON every network of every method.
 std::string baseline_networks_text(const std::vector<BaselineNetwork>& networks);

@@ -149,7 +149,8 @@ std::string VerbHelp::make_help(const CLI::App* app, std::string name, CLI::AppF
         if (!options.empty()) page += '\n' + group + ":\n";
         for (const CLI::Option* option : options) page += option_line(*option);
     }
-    return page + "\n[value]: the default. More: joulecast help " + app->get_name() + '\n';
+    const std::string program = name.substr(0, name.size() - app->get_name().size());  // "joulecast "
+    return page + "\n[value]: the default. More: " + program + "help " + app->get_name() + '\n';
 }
 
 std::string ProgramHelp::make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const {

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,9 @@ class JsonObject {
     /// NaN and infinity are null.
     void add(std::string_view key, double value);
     void add(std::string_view key, const std::vector<std::string>& texts);
+    void add(std::string_view key, const std::same_as<std::optional<std::string>> auto& text) {
+        text ? append_quoted(entry(key), *text) : add_null(key);
+    }
     template <class Unit>
     void add(std::string_view key, const Estimate<Unit>& estimate) {
         JsonObject interval = object(key);

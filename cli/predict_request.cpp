@@ -8,6 +8,7 @@
 #include "joulecast/error.h"
 #include "joulecast/forecast/issue_order.h"
 #include "joulecast/graph/graph_json.h"
+#include "joulecast/units/bounded_json.h"
 
 namespace joulecast::cli {
 namespace {
@@ -15,32 +16,19 @@ namespace {
 using Json = nlohmann::json;
 
 /// As deep as a .graph.json, and the two levels around it.
-constexpr int most_depth = 18;
+constexpr std::size_t most_depth = 18;
 constexpr std::size_t longest_text = 4096;
 constexpr std::size_t longest_id = 256;
 constexpr std::size_t most_symbols = 64;
-
-/// The reason without "[json.exception.parse_error.101] ".
-std::string reason(const Json::exception& error) {
-    const std::string what = error.what();
-    const std::size_t start = what.find("] ");
-    return what.substr(start == std::string::npos ? 0 : start + 2, 200);
-}
 
 Json parse_json(std::string_view line) {
     if (line.size() > longest_request)
         throw FormatError("a request has at most " + std::to_string(longest_request >> 20U) +
                           " MB. Write the graph to a file and give its path as \"model\"");
-    std::map<std::string, int> seen;
     try {
-        return Json::parse(line, [&](int depth, Json::parse_event_t event, Json& value) {
-            if (depth > most_depth) throw FormatError("it nests deeper than " + std::to_string(most_depth) + " levels");
-            if (depth == 1 && event == Json::parse_event_t::key && ++seen[value.get<std::string>()] > 1)
-                throw FormatError("\"" + value.get<std::string>().substr(0, 40) + "\" is there twice");
-            return true;
-        });
-    } catch (const Json::exception& error) {
-        throw FormatError("a request is one JSON object a line: " + reason(error));
+        return parse_bounded(line, {.depth = most_depth});
+    } catch (const FormatError& error) {
+        throw FormatError("a request is one JSON object a line: " + std::string(error.what()));
     }
 }
 

@@ -11,6 +11,7 @@
 #include "joulecast/error.h"
 #include "joulecast/evaluate/cross_validate.h"
 #include "joulecast/evaluate/network_curves.h"
+#include "joulecast/evaluate/published_baselines.h"
 #include "joulecast/graph/graph.h"
 #include "joulecast/learn/learner.h"
 #include "joulecast/model/jcp.h"
@@ -19,16 +20,12 @@
 namespace joulecast::cli {
 namespace {
 
-/// Those of the thesis, beside ours in its tables. Others take long, and joulecast validate --baselines has them.
-constexpr const char* shown_baselines[] = {"thesis_forest", "thesis_xgboost"};
-
 ValidationSettings validation_settings(const ReportOptions& options, bool baselines, const std::string& what) {
     ValidationSettings settings;
     settings.folds = options.folds;
     if (const auto learner = parse_learner(options.learner)) settings.training.learner = learner;
-    if (baselines) {
-        for (const char* baseline : shown_baselines) settings.baselines.push_back(find_baseline(baseline));
-    }
+    // Those of the thesis, beside ours in its tables; joulecast-lab validate --baselines has all.
+    if (baselines) settings.baselines = {&thesis_forest, &thesis_xgboost};
     settings.progress = [what](std::size_t finished, std::size_t all) {
         std::cerr << "validated " << finished << " of " << all << " parts of " << what << '\n';
     };

@@ -294,7 +294,7 @@ std::string accuracies_text(const Validated& v) {
                                                    "interval_contains_90",
                                                    "interval_width"});
     return joulecast::to_text(fill(columns, lines_of_text(v))) + gaps_text(v.rows) +
-           (v.lacks_lattuada ? lattuada_gap() + "\n" : "");
+           networks_only_text(v.network_methods);
 }
 
 std::string networks_text(const Validated& v) {
@@ -363,9 +363,8 @@ std::string to_json(const Validated& v) {
     if (v.drops_outliers) answer["outliers"] = {{"dropped", v.dropped}, {"training_rows", v.training_rows}};
     answer["operations"] = Json::parse(joulecast::to_json(fill(accuracy_columns(), all_accuracies(v))));
     answer["without_forecast"] = Json::parse(gaps_json(v.rows));
-    if (v.lacks_lattuada) {
-        answer["without_forecast"].push_back({{"model", std::string(Lattuada::name)}, {"reason", lattuada_gap()}});
-    }
+    for (const NetworkBaseline* method : v.network_methods)
+        answer["without_forecast"].push_back({{"model", method->name}, {"reason", networks_only_reason(*method)}});
     answer["networks"] = Json::parse(joulecast::to_json(fill(network_columns(), v.networks)));
     Json mape{{"time", nullptr}, {"energy", nullptr}};
     if (!v.networks.empty()) {

@@ -19,8 +19,9 @@ struct Validated {
     std::vector<NetworkAccuracy> networks;
     std::vector<BaselineNetwork> baselines;
     std::vector<CompositionSample> compositions;
-    std::vector<NetworkRatio> ratios;         ///< of networks that were measured at two clocks or more
-    bool lacks_lattuada = false;              ///< asked for, and the split has no networks
+    std::vector<NetworkRatio> ratios;  ///< of networks that were measured at two clocks or more
+    /// Methods of whole networks that were asked for where the split has none.
+    std::vector<const NetworkBaseline*> network_methods;
     ClockValidation clocks;                   ///< of split clock
     std::vector<ClockRegret> device_regrets;  ///< of split device
 };

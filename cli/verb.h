@@ -17,8 +17,8 @@ enum Exit : int { done = 0, failed = 1, wrong_usage = 2, parts_unknown = 3, inte
 /// Runs after the command line was parsed; returns the exit status. Errors are thrown as joulecast::Error.
 using Run = std::function<int()>;
 
-/// A subcommand: `declare` adds its options and returns what to run. The table of verbs is in main.cpp;
-/// the help text of a verb is docs/guide/<name>.md, compiled in.
+/// A subcommand: `declare` adds its options and returns what to run. The table of verbs is in the program's main.cpp;
+/// the help text of a verb is its guide in docs/guide, compiled in.
 struct Verb {
     const char* name;
     Run (*declare)(CLI::App& command);
@@ -56,11 +56,9 @@ Run declare_predict(CLI::App& command);
 Run declare_trace(CLI::App& command);
 Run declare_recommend(CLI::App& command);
 Run declare_report(CLI::App& command);
-Run declare_study(CLI::App& command);
 Run declare_devices(CLI::App& command);
 Run declare_clocks(CLI::App& command);
 Run declare_doctor(CLI::App& command);
 Run declare_worker_check(CLI::App& command);
-Run declare_help(CLI::App& command);
 
 }  // namespace joulecast::cli

@@ -19,27 +19,18 @@ set(joulecast_headers
     joulecast/dataset/csv.h
     joulecast/dataset/csv_reader.h
     joulecast/dataset/dataset.h
-    joulecast/dataset/energaizer_kernel.h
-    joulecast/dataset/energaizer_omissions.h
-    joulecast/dataset/fx_node.h
     joulecast/dataset/import.h
-    joulecast/dataset/import_aiconfigurator.h
-    joulecast/dataset/import_energaizer.h
-    joulecast/dataset/import_neusight.h
-    joulecast/dataset/import_nicolai.h
     joulecast/dataset/import_smi_log.h
     joulecast/dataset/import_sweep.h
-    joulecast/dataset/import_vidur.h
     joulecast/dataset/insertion.h
     joulecast/dataset/measuring_lock.h
     joulecast/dataset/pace.h
     joulecast/dataset/published_rows.h
     joulecast/dataset/repeat_spread.h
     joulecast/dataset/schema.h
+    joulecast/dataset/schema_check.h
     joulecast/dataset/sqlite.h
-    joulecast/dataset/table_operation.h
     joulecast/dataset/table_reader.h
-    joulecast/dataset/torch_layer.h
     joulecast/dataset/unpack.h
     joulecast/device/cost.h
     joulecast/device/data_sheet.h
@@ -53,31 +44,21 @@ set(joulecast_headers
     joulecast/error.h
     joulecast/evaluate/accuracy.h
     joulecast/evaluate/agreement.h
+    joulecast/evaluate/baseline.h
     joulecast/evaluate/baseline_networks.h
     joulecast/evaluate/baseline_rows.h
-    joulecast/evaluate/baselines/baseline.h
-    joulecast/evaluate/baselines/fits.h
-    joulecast/evaluate/baselines/lattuada.h
-    joulecast/evaluate/baselines/layer_regression.h
-    joulecast/evaluate/baselines/published_baseline.h
-    joulecast/evaluate/baselines/sparse_polynomial.h
     joulecast/evaluate/clock_choice.h
     joulecast/evaluate/composition.h
     joulecast/evaluate/cross_validate.h
-    joulecast/evaluate/dataset_size.h
     joulecast/evaluate/device_choice.h
-    joulecast/evaluate/feature_augmentation.h
-    joulecast/evaluate/feature_importance.h
-    joulecast/evaluate/layer_scores.h
-    joulecast/evaluate/learner_comparison.h
     joulecast/evaluate/leave_clocks_out.h
     joulecast/evaluate/leave_device_out.h
     joulecast/evaluate/network_curves.h
     joulecast/evaluate/network_levels.h
+    joulecast/evaluate/published_baselines.h
     joulecast/evaluate/slow_operations.h
     joulecast/evaluate/summed_networks.h
     joulecast/evaluate/sweep_choices.h
-    joulecast/evaluate/what_next_trial.h
     joulecast/features/dimensions.h
     joulecast/features/feature.h
     joulecast/features/products.h
@@ -193,7 +174,6 @@ set(joulecast_headers
     joulecast/measure/run_log.h
     joulecast/measure/soak.h
     joulecast/measure/sponner_method.h
-    joulecast/measure/startup.h
     joulecast/measure/stopping_rule.h
     joulecast/measure/thesis_method.h
     joulecast/measure/trace.h
@@ -294,6 +274,8 @@ set(joulecast_headers
     joulecast/recommend/pareto.h
     joulecast/recommend/recommend.h
     joulecast/recommend/survey.h
+    joulecast/record/description.h
+    joulecast/record/measurement.h
     joulecast/report/chapters.h
     joulecast/report/chrome_trace.h
     joulecast/report/dataset_chapters.h
@@ -345,6 +327,8 @@ set(joulecast_headers
 set(joulecast_private_headers
     joulecast/dataset/connection.h
     joulecast/graph/readers/pt2_json.h
+    joulecast/units/bounded_json.h
+    joulecast/worker/described_json.h
     joulecast/worker/json_field.h
     joulecast/worker/measurement_json.h
 )

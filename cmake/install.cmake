@@ -9,18 +9,24 @@ target_sources(joulecast PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
 
 # The installed tree may be moved: the program finds its library, zoo and predictors relative to itself.
 file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
-set_target_properties(joulecast_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+set(programs joulecast_cli)
+if(JOULECAST_LAB)
+    list(APPEND programs joulecast_lab_cli)
+endif()
+set_target_properties(${programs} PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
 
 option(JOULECAST_PORTABLE "Install for tools/make_portable.sh: libraries that lie beside ours are found before the system's")
 if(JOULECAST_PORTABLE)
     # RPATH instead of RUNPATH: it holds for the libraries of libraries too, and those were not built by us.
     target_link_options(joulecast PRIVATE -Wl,--disable-new-dtags)
-    target_link_options(joulecast_cli PRIVATE -Wl,--disable-new-dtags)
+    foreach(program IN LISTS programs)
+        target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
+    endforeach()
     set_target_properties(joulecast PROPERTIES INSTALL_RPATH "$ORIGIN")
 endif()
 
 install(TARGETS joulecast EXPORT joulecast-targets FILE_SET HEADERS)
-install(TARGETS joulecast_cli joulecast_clockd)
+install(TARGETS ${programs} joulecast_clockd)
 # For an administrator to copy: docs/clocks.md.
 configure_file(clockd/joulecast-clockd.service.in ${PROJECT_BINARY_DIR}/joulecast-clockd.service @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/joulecast-clockd.service clockd/joulecast-clockd.sysusers

@@ -17,8 +17,6 @@
 #include <vector>
 
 #include "joulecast/dataset/dataset.h"
-#include "joulecast/dataset/import_aiconfigurator.h"
-#include "joulecast/dataset/import_energaizer.h"
 #include "joulecast/dataset/table_reader.h"
 #include "joulecast/dataset/unpack.h"
 #include "joulecast/device/device_table.h"
@@ -29,6 +27,8 @@
 #include "joulecast/physics/fit_physical_power.h"
 #include "joulecast/train/physical_samples.h"
 #include "joulecast/units/statistics.h"
+#include "lab/published/import_aiconfigurator.h"
+#include "lab/published/import_energaizer.h"
 
 namespace {
 

@@ -13,7 +13,7 @@ fi
 
 if [[ ! -e $build/CMakeCache.txt ]]; then
     cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DJOULECAST_PORTABLE=ON -DJOULECAST_TESTS=OFF \
-        -DCMAKE_INSTALL_LIBDIR=lib
+        -DJOULECAST_LAB=OFF -DCMAKE_INSTALL_LIBDIR=lib
 fi
 grep -q '^JOULECAST_PORTABLE:BOOL=ON' "$build/CMakeCache.txt" || {
     echo "$build was made without -DJOULECAST_PORTABLE=ON" >&2

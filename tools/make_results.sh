@@ -1,26 +1,33 @@
 #!/usr/bin/env bash
 # Writes docs/results/SECTION.md: every table there is what the command above it printed. About twenty minutes. Published
 # tables are read from $JOULECAST_DATA (docs/data.md). Then tools/summarise_results.py makes docs/results.md of them.
-# usage: tools/make_results.sh [JOULECAST [SECTION...]]   (default: build/release/bin/joulecast, all of them)
+# usage: tools/make_results.sh [JOULECAST [SECTION...]]   (default: build/release/bin/joulecast, all of them); joulecast-lab lies beside it
 # SECTION is cpu, a30, gpus, clocks, pretended, studies or decisions; the others stay as they are, with their dates.
 set -euo pipefail
 data=${JOULECAST_DATA:?set it to the folder of published tables, docs/data.md}
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 joulecast=$(realpath "${1:-build/release/bin/joulecast}")
+laboratory=${joulecast%/*}/joulecast-lab
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 result=$work/section.md
 version=$("$joulecast" --version | tail -n 1)
 version=${version#joulecast }
 
-# table COMMAND... : the command as a reader types it, and what it prints.
-table() {
+# table_of PROGRAM COMMAND... : the command as a reader types it, and what it prints.
+table_of() {
+    local program=$1
+    shift
     {
-        printf '\n    joulecast %s\n\n```text\n' "${*//$work\//}"
-        "$joulecast" "$@" 2>>"$work/messages"
+        printf '\n    %s %s\n\n```text\n' "${program##*/}" "${*//$work\//}"
+        "$program" "$@" 2>>"$work/messages"
         printf '```\n'
     } >>"$result"
 }
+
+# table COMMAND... : of joulecast; lab_table COMMAND... : of joulecast-lab.
+table() { table_of "$joulecast" "$@"; }
+lab_table() { table_of "$laboratory" "$@"; }
 
 # begin TITLE : a section.
 begin() { printf '# %s\n\nWritten %s, joulecast %s.\n\n' "$1" "$(date -u +%F)" "$version" >>"$result"; }
@@ -54,7 +61,7 @@ TEXT
 The same operation never stands in training and test. `thesis_forest` is a random forest on raw seconds and layer
 attributes; `roofline` and `paleo` know the data sheet only, here peak and bandwidth estimated from cores and clock.
 TEXT
-    table validate --db "$work/own.db" --split operation --baselines
+    lab_table validate --db "$work/own.db" --split operation --baselines
     cat >>"$result" <<'TEXT'
 
 ## Sums of measured operations against networks
@@ -82,7 +89,7 @@ TEXT
 
 Printed to compare with papers that split this way. An operation that several measurements share stands on both sides.
 TEXT
-    table validate --db "$work/own.db" --split random --folds 15 --baselines
+    lab_table validate --db "$work/own.db" --split random --folds 15 --baselines
 }
 
 a30() {
@@ -91,12 +98,12 @@ a30() {
 Data: `nicolai` ([data.md](../data.md)), which has no licence: for development, nothing trained on it is shipped. Layers in
 TF32 inference, fp32 inference and fp32 training, each a setting with a model of its own; time and power.
 
-    joulecast import nicolai $JOULECAST_DATA/nicolai_a30/*.csv --db a30.db
+    joulecast-lab import nicolai $JOULECAST_DATA/nicolai_a30/*.csv --db a30.db
 
 ## Layers, folds grouped by operation
 TEXT
-    "$joulecast" import nicolai "$data"/nicolai_a30/*.csv --db "$work/a30.db" >/dev/null
-    table validate --db "$work/a30.db" --split operation --baselines
+    "$laboratory" import nicolai "$data"/nicolai_a30/*.csv --db "$work/a30.db" >/dev/null
+    lab_table validate --db "$work/a30.db" --split operation --baselines
     cat >>"$result" <<'TEXT'
 
 ## Networks, each left out in turn
@@ -109,7 +116,7 @@ TEXT
 
 ## The layers with random folds, as the thesis split them: it leaks
 TEXT
-    table validate --db "$work/a30.db" --split random --folds 15 --baselines thesis_forest,thesis_xgboost
+    lab_table validate --db "$work/a30.db" --split random --folds 15 --baselines thesis_forest,thesis_xgboost
 }
 
 gpus() {
@@ -121,20 +128,20 @@ rules of physics/sustained_peak.h hold, the prior of their errors) are made with
 changed three times with V100 and A100 results in sight, last when memories of different kinds and ages got a share of
 their bandwidth each and probes were chosen for the networks to be forecast, so other GPUs may do worse.
 
-    joulecast import neusight $JOULECAST_DATA/neusight/ops_*.csv $JOULECAST_DATA/neusight/networks_*.csv --db gpus.db
+    joulecast-lab import neusight $JOULECAST_DATA/neusight/ops_*.csv $JOULECAST_DATA/neusight/networks_*.csv --db gpus.db
 
 ## NeuSight: fp32 operations and networks
 TEXT
-    "$joulecast" import neusight "$data"/neusight/ops_*.csv "$data"/neusight/networks_*.csv --db "$work/gpus.db" >/dev/null
+    "$laboratory" import neusight "$data"/neusight/ops_*.csv "$data"/neusight/networks_*.csv --db "$work/gpus.db" >/dev/null
     table validate --db "$work/gpus.db" --split device
     table validate --db "$work/gpus.db" --split device --probes 10
     cat >>"$result" <<'TEXT'
 
 ## AIConfigurator: bf16 and fp8 matrix products
 
-    joulecast import aiconfigurator $JOULECAST_DATA/aiconfigurator/gemm_*.csv.gz --db products.db
+    joulecast-lab import aiconfigurator $JOULECAST_DATA/aiconfigurator/gemm_*.csv.gz --db products.db
 TEXT
-    "$joulecast" import aiconfigurator "$data"/aiconfigurator/gemm_*.csv.gz --db "$work/products.db" >/dev/null
+    "$laboratory" import aiconfigurator "$data"/aiconfigurator/gemm_*.csv.gz --db "$work/products.db" >/dev/null
     table validate --db "$work/products.db" --split device
     table validate --db "$work/products.db" --split device --probes 10
     table validate --db "$work/products.db" --split device --probes 50
@@ -166,7 +173,7 @@ activity of the memory and residuals are used on V100 and older GPUs), so that o
     joulecast import sweep zeus.csv --db zeus.db
     joulecast import sweep older.csv --db older.db
     joulecast import sweep older-untold.csv --db older-untold.db
-    joulecast import energaizer $JOULECAST_DATA/energaizer_dvfs_networks/*.csv --db energaizer.db
+    joulecast-lab import energaizer $JOULECAST_DATA/energaizer_dvfs_networks/*.csv --db energaizer.db
 TEXT
     clock_sweep() { python3 bench/published/clock_sweeps.py "$1" "$data/$2" >"$work/$3.csv" 2>>"$work/messages" &&
         "$joulecast" import sweep "$work/$3.csv" --db "$work/$3.db" >/dev/null; }
@@ -179,7 +186,7 @@ TEXT
         cut -d, -f1-10 "$work/$told.csv" >"$work/$told-untold.csv"
         "$joulecast" import sweep "$work/$told-untold.csv" --db "$work/$told-untold.db" >/dev/null
     done
-    "$joulecast" import energaizer "$data"/energaizer_dvfs_networks/*.csv --db "$work/energaizer.db" >/dev/null
+    "$laboratory" import energaizer "$data"/energaizer_dvfs_networks/*.csv --db "$work/energaizer.db" >/dev/null
     for swept in v100 v100-untold older older-untold dlbench titanx zeus energaizer; do table validate --db "$work/$swept.db" --split clock --folds 10; done
 }
 
@@ -191,16 +198,16 @@ studies() {
     joulecast import csv datasets/cpu-amd-epyc-2c.csv --db own.db
 TEXT
     own_database
-    table study dataset-size --db "$work/own.db"
+    lab_table study dataset-size --db "$work/own.db"
     printf '\n## Learners, family by family\n' >>"$result"
-    table study learners --db "$work/own.db"
+    lab_table study learners --db "$work/own.db"
     cat >>"$result" <<'TEXT'
 
 ## Training rows without what an isolation forest finds odd
 
 Off by default; the operations table of "A CPU" has the same folds with all rows in training.
 TEXT
-    table validate --db "$work/own.db" --outliers drop
+    lab_table validate --db "$work/own.db" --outliers drop
 }
 
 decisions() {

@@ -67,7 +67,7 @@ def tables_of(text):
     for i, line in enumerate(lines):
         if line.startswith("## "):
             heading, caption = line.removeprefix("## "), ""
-        elif line.startswith("    joulecast "):
+        elif line.startswith(("    joulecast ", "    joulecast-lab ")):
             command = line.strip()
         elif line.endswith(":") and line.startswith("pretend-"):
             caption = line

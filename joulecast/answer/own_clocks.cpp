@@ -28,8 +28,11 @@ std::vector<double> measured_clocks_mhz(std::span<const OperationRow> operations
 
 std::vector<double> choosable_clocks_mhz(const LoadedDevice& device) {
     std::vector<double> table = clock_table_mhz(device.device());
-    if (!device.database() || table.empty()) return table;
+    if (!device.database() || table.empty() || !device.device().core_clocks_mhz.empty()) return table;
     const std::string& id = device.device().id;
+    for (const Device& stored : device.database()->devices()) {
+        if (stored.id == id && !stored.core_clocks_mhz.empty()) return stored.core_clocks_mhz;
+    }
     std::vector<double> measured =
         measured_clocks_mhz(device.database()->operations(id), device.database()->networks(id));
     if (measured.size() < least_measured) return table;

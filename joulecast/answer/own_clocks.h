@@ -12,8 +12,9 @@ namespace joulecast {
 /// has them, whatever steps its architecture usually has.
 std::vector<double> measured_clocks_mhz(std::span<const OperationRow> operations, std::span<const NetworkRow> networks);
 
-/// Clocks to choose among: where the device's database has measurements at two clocks or more, those and the highest
-/// clock of all; else the steps of its architecture, clock_table_mhz().
+/// Clocks to choose among: those that the device's driver told when it was measured; else, where its database has
+/// measurements at two clocks or more, those and the highest clock of all; else the steps of its architecture,
+/// clock_table_mhz().
 std::vector<double> choosable_clocks_mhz(const LoadedDevice& device);
 
 }  // namespace joulecast

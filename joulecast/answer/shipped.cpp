@@ -76,10 +76,14 @@ bool is_on_path(const std::string& program) {
     return false;
 }
 
+std::string beside_this_program(const std::string& program) {
+    const auto neighbour = folder_of_this_program() / program;
+    return ::access(neighbour.c_str(), X_OK) == 0 ? neighbour.string() : "";
+}
+
 std::string default_worker(Host host) {
     std::string program = host == Host::python ? "joulecast-python" : "joulecast-torch";
-    const auto neighbour = folder_of_this_program() / program;
-    if (::access(neighbour.c_str(), X_OK) == 0) return shell_word(neighbour.string());
+    if (const std::string neighbour = beside_this_program(program); !neighbour.empty()) return shell_word(neighbour);
     if (host == Host::python && !is_on_path(program)) {
         throw Error(
             "no joulecast-python beside this program or on the PATH. It is built with -DJOULECAST_TORCH=... where "

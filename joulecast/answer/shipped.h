@@ -17,6 +17,10 @@ void ship_from(const std::filesystem::path& folder);
 
 bool is_on_path(const std::string& program);
 
+/// The path of a program in the folder of this one; empty where it has none of that name. Throws Error where that
+/// folder cannot be found.
+std::string beside_this_program(const std::string& program);
+
 /// The worker command where none is given: joulecast-torch (host python: joulecast-python) beside this program, or else
 /// the one on the PATH. Throws Error, saying what to do, where there is no joulecast-python.
 std::string default_worker(Host host = Host::cpp);

@@ -3,10 +3,14 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <type_traits>
 
 #include "joulecast/device/figures.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/symbol_values.h"
+#include "joulecast/record/measurement.h"
+#include "joulecast/units/digits.h"
 
 namespace joulecast {
 namespace {
@@ -89,6 +93,23 @@ StoredColumn<Row> symbols_column(Access access) {
             }};
 }
 
+std::vector<double> parse_clocks(const std::string& text) {
+    constexpr std::size_t most_clocks = 4096;
+    std::vector<double> clocks;
+    const char* const end = text.data() + text.size();
+    for (const char* at = text.data(); at < end;) {
+        double clock = 0;
+        const auto read = std::from_chars(at, end, clock);
+        const bool ends_well = read.ec == std::errc() && (read.ptr == end || (*read.ptr == ';' && read.ptr + 1 < end));
+        if (!ends_well || !std::isfinite(clock) || clock <= (clocks.empty() ? 0 : clocks.back()) ||
+            clocks.size() == most_clocks)
+            throw FormatError("'" + text.substr(0, 80) + "' is no ascending list of clocks (600;615;630)");
+        clocks.push_back(clock);
+        at = read.ptr == end ? end : read.ptr + 1;
+    }
+    return clocks;
+}
+
 /// A column that older exports lack: nothing there leaves the member as it is made.
 template <class Row>
 StoredColumn<Row> added_later(StoredColumn<Row> column) {
@@ -135,70 +156,6 @@ void append_part(std::vector<StoredColumn<Row>>& columns, const std::string& pre
     }
 }
 
-template <class Row, class Access>
-void append_summary(std::vector<StoredColumn<Row>>& columns, const std::string& prefix, Access access) {
-    const std::vector<StoredColumn<TimeSummary>> parts = {
-        real<TimeSummary>("mean_s", [](auto& s) -> auto& { return s.mean_s; }),
-        real<TimeSummary>("median_s", [](auto& s) -> auto& { return s.median_s; }),
-        real<TimeSummary>("half_width_s", [](auto& s) -> auto& { return s.half_width_s; }),
-        real<TimeSummary>("p05_s", [](auto& s) -> auto& { return s.p05_s; }),
-        real<TimeSummary>("p95_s", [](auto& s) -> auto& { return s.p95_s; }),
-        integer<TimeSummary>("blocks", [](auto& s) -> auto& { return s.blocks; }),
-        real<TimeSummary>("effective_blocks", [](auto& s) -> auto& { return s.effective_blocks; }),
-        integer<TimeSummary>("dropped_blocks", [](auto& s) -> auto& { return s.dropped_blocks; }),
-        integer<TimeSummary>("calls_per_block", [](auto& s) -> auto& { return s.calls_per_block; }),
-        integer<TimeSummary>("converged", [](auto& s) -> auto& { return s.converged; }),
-    };
-    append_part<Row>(columns, prefix + "_", parts, access);
-}
-
-template <class Row>
-void append_issue(std::vector<StoredColumn<Row>>& columns) {
-    using Part = IssueSummary;
-    const std::vector<StoredColumn<Part>> parts = {
-        real<Part>("issue_s", [](auto& p) -> auto& { return p.issue_s; }),
-        real<Part>("eager_s", [](auto& p) -> auto& { return p.eager_s; }),
-        integer<Part>("launch_bound", [](auto& p) -> auto& { return p.launch_bound; }),
-        text<Part>("device_time_by", [](auto& p) -> auto& { return p.device_time_by; }),
-    };
-    append_part<Row>(columns, "", parts, [](auto& r) -> auto& { return r.measurement.issue; });
-}
-
-template <class Row>
-void append_energy(std::vector<StoredColumn<Row>>& columns) {
-    using Part = EnergySummary;
-    const std::vector<StoredColumn<Part>> parts = {
-        real<Part>("energy_j", [](auto& p) -> auto& { return p.energy_j; }),
-        real<Part>("dynamic_energy_j", [](auto& p) -> auto& { return p.dynamic_energy_j; }),
-        real<Part>("power_w", [](auto& p) -> auto& { return p.power_w; }),
-        real<Part>("idle_power_w", [](auto& p) -> auto& { return p.idle_power_w; }),
-        real<Part>("energy_half_width_j", [](auto& p) -> auto& { return p.half_width_j; }),
-        real<Part>("energy_gain_error", [](auto& p) -> auto& { return p.gain_error; }),
-        real<Part>("energy_window_s", [](auto& p) -> auto& { return p.window_s; }),
-        integer<Part>("energy_ticks", [](auto& p) -> auto& { return p.ticks; }),
-        integer<Part>("energy_calls", [](auto& p) -> auto& { return p.calls; }),
-        real<Part>("energy_drift_per_s", [](auto& p) -> auto& { return p.drift_per_s; }),
-        text<Part>("energy_meter", [](auto& p) -> auto& { return p.meter; }),
-        integer<Part>("energy_suspect", [](auto& p) -> auto& { return p.suspect; }),
-    };
-    append_part<Row>(columns, "", parts, [](auto& r) -> auto& { return r.measurement.energy; });
-    columns.push_back(
-        text<Row>("energy_missing_reason", [](auto& r) -> auto& { return r.measurement.energy_missing_reason; }));
-}
-
-template <class Row>
-void append_conditions(std::vector<StoredColumn<Row>>& columns) {
-    const auto conditions = [](auto& r) -> auto& { return r.measurement.conditions; };
-    columns.push_back(
-        real<Row>("temperature_c", [conditions](auto& r) -> auto& { return conditions(r).temperature_c; }));
-    columns.push_back(
-        text<Row>("performance_state", [conditions](auto& r) -> auto& { return conditions(r).performance_state; }));
-    columns.push_back(added_later(
-        integer<Row>("throttle_reasons", [conditions](auto& r) -> auto& { return conditions(r).throttle_reasons; })));
-    columns.push_back(added_later(word<Row>(
-        "limited_by", [conditions](auto& r) -> auto& { return conditions(r).limited_by; }, parse_limited_by)));
-}
-
 /// asked and real share device, math, engine and host; where they differ both are stored.
 template <class Row>
 void append_point(std::vector<StoredColumn<Row>>& columns) {
@@ -206,25 +163,24 @@ void append_point(std::vector<StoredColumn<Row>>& columns) {
         auto set = column.set;
         column.set = [set, copy](Row& row, const Field& field) {
             set(row, field);
-            copy(row.measurement.asked, row.measurement.real);
+            copy(row.asked, row.real);
         };
         return column;
     };
-    columns.push_back(both(text<Row>("device", [](auto& r) -> auto& { return r.measurement.asked.device; }),
+    columns.push_back(both(text<Row>("device", [](auto& r) -> auto& { return r.asked.device; }),
                            [](auto& asked, auto& real_point) { real_point.device = asked.device; }));
     columns.push_back(both(word<Row>(
-                               "math", [](auto& r) -> auto& { return r.measurement.asked.math; }, parse_math),
+                               "math", [](auto& r) -> auto& { return r.asked.math; }, parse_math),
                            [](auto& asked, auto& real_point) { real_point.math = asked.math; }));
-    columns.push_back(
-        both(added_later(text<Row>("engine", [](auto& r) -> auto& { return r.measurement.asked.engine; })),
-             [](auto& asked, auto& real_point) { real_point.engine = asked.engine; }));
+    columns.push_back(both(added_later(text<Row>("engine", [](auto& r) -> auto& { return r.asked.engine; })),
+                           [](auto& asked, auto& real_point) { real_point.engine = asked.engine; }));
     columns.push_back(both(word<Row>(
-                               "host", [](auto& r) -> auto& { return r.measurement.asked.host; }, parse_stored_host),
+                               "host", [](auto& r) -> auto& { return r.asked.host; }, parse_stored_host),
                            [](auto& asked, auto& real_point) { real_point.host = asked.host; }));
-    columns.push_back(both(text<Row>("host_cpu", [](auto& r) -> auto& { return r.measurement.real.host_cpu; }),
+    columns.push_back(both(text<Row>("host_cpu", [](auto& r) -> auto& { return r.real.host_cpu; }),
                            [](auto& asked, auto& real_point) { asked.host_cpu = real_point.host_cpu; }));
-    columns.push_back(integer<Row>("threads", [](auto& r) -> auto& { return r.measurement.asked.threads; }));
-    columns.push_back(integer<Row>("real_threads", [](auto& r) -> auto& { return r.measurement.real.threads; }));
+    columns.push_back(integer<Row>("threads", [](auto& r) -> auto& { return r.asked.threads; }));
+    columns.push_back(integer<Row>("real_threads", [](auto& r) -> auto& { return r.real.threads; }));
     const auto append_clocks = [&columns](const std::string& prefix, auto point) {
         columns.push_back(
             real<Row>(prefix + "sm_clock_mhz", [point](auto& r) -> auto& { return point(r).sm_clock_mhz; }));
@@ -233,24 +189,74 @@ void append_point(std::vector<StoredColumn<Row>>& columns) {
         columns.push_back(
             real<Row>(prefix + "power_limit_w", [point](auto& r) -> auto& { return point(r).power_limit_w; }));
     };
-    append_clocks("asked_", [](auto& r) -> auto& { return r.measurement.asked; });
-    append_clocks("real_", [](auto& r) -> auto& { return r.measurement.real; });
+    append_clocks("asked_", [](auto& r) -> auto& { return r.asked; });
+    append_clocks("real_", [](auto& r) -> auto& { return r.real; });
 }
 
-template <class Row>
-void append_outcome(std::vector<StoredColumn<Row>>& columns) {
-    columns.push_back(word<Row>("outcome", [](auto& r) -> auto& { return r.measurement.outcome; }, parse_outcome));
-    columns.push_back(text<Row>("message", [](auto& r) -> auto& { return r.measurement.message; }));
-    append_summary<Row>(columns, "time", [](auto& r) -> auto& { return r.measurement.time; });
-    append_summary<Row>(columns, "forward", [](auto& r) -> auto& { return r.measurement.forward; });
-    append_issue(columns);
-    append_energy(columns);
-    append_conditions(columns);
-    columns.push_back(real<Row>("peak_memory_bytes", [](auto& r) -> auto& { return r.measurement.peak_memory_bytes; }));
-    columns.push_back(real<Row>("workspace_bytes", [](auto& r) -> auto& { return r.measurement.workspace_bytes; }));
-    columns.push_back(real<Row>("wall_s", [](auto& r) -> auto& { return r.measurement.wall_s; }));
-    columns.push_back(text<Row>("started_at", [](auto& r) -> auto& { return r.measurement.started_at; }));
-    columns.push_back(text<Row>("ended_at", [](auto& r) -> auto& { return r.measurement.ended_at; }));
+template <class Value>
+struct IsOptional : std::false_type {};
+template <class Value>
+struct IsOptional<std::optional<Value>> : std::true_type {};
+
+template <record::Described Part>
+std::vector<StoredColumn<Part>> described_columns();
+
+/// The columns of a described member of `Row`.
+template <class Row, class Member>
+void append_member(std::vector<StoredColumn<Row>>& columns, const record::Field<Row, Member>& field) {
+    const auto access = [member = field.member](auto& row) -> auto& { return row.*member; };
+    const std::string column = field.column();
+    const auto append = [&](StoredColumn<Row> one) {
+        columns.push_back(field.rules.is_later ? added_later(std::move(one)) : std::move(one));
+    };
+    if constexpr (std::is_same_v<Member, OperatingPoint>) {
+        if (column == "asked_") append_point(columns);  // with the real one
+    } else if constexpr (IsOptional<Member>::value) {
+        append_part(columns, column, described_columns<typename Member::value_type>(), access);
+    } else if constexpr (record::Described<Member>) {
+        append_part(columns, column, described_columns<Member>(), access);
+    } else if constexpr (std::is_same_v<Member, Operation>) {
+        append(operation_column<Row>(access));
+    } else if constexpr (std::is_same_v<Member, std::map<std::string, std::int64_t>>) {
+        append(symbols_column<Row>(access));
+    } else if constexpr (std::is_same_v<Member, double>) {
+        append(real<Row>(column, access));
+    } else if constexpr (std::is_integral_v<Member>) {
+        append(integer<Row>(column, access));
+    } else if constexpr (std::is_enum_v<Member>) {
+        append(word<Row>(column, access, record::Words<Member>::parse));
+    } else {
+        append(text<Row>(column, access));
+    }
+}
+
+template <record::Described Part>
+std::vector<StoredColumn<Part>> described_columns() {
+    std::vector<StoredColumn<Part>> columns;
+    record::visit_fields<Part>([&columns]<class Member>(const record::Field<Part, Member>& field) {
+        if constexpr (!std::is_same_v<Member, std::vector<double>>) {
+            if (field.rules.where != record::Where::json) append_member(columns, field);
+        }
+    });
+    return columns;
+}
+
+/// "600;615;630": NULL where the driver's clocks are not told.
+StoredColumn<Device> clocks_column() {
+    return {"core_clocks_mhz", StoredColumn<Device>::Type::text,
+            [](const Device& device) {
+                std::string text;
+                for (const double clock : device.core_clocks_mhz) {
+                    if (!text.empty()) text += ';';
+                    text += digits(clock);
+                }
+                return text.empty() ? Field{} : Field{text};
+            },
+            [](Device& device, const Field& field) {
+                device.core_clocks_mhz.clear();
+                if (!std::holds_alternative<std::monostate>(field))
+                    device.core_clocks_mhz = parse_clocks(expect<std::string>(field));
+            }};
 }
 
 std::optional<Device::Kind> parse_kind(const std::string& text) {
@@ -315,14 +321,8 @@ const std::vector<StoredColumn<OperationRow>>& operation_columns() {
     using Row = OperationRow;
     static const std::vector<StoredColumn<Row>> columns = [] {
         std::vector<StoredColumn<Row>> list;
-        list.push_back(operation_column<Row>([](auto& r) -> auto& { return r.measurement.operation; }));
-        list.push_back(word<Row>("mode", [](auto& r) -> auto& { return r.mode; }, parse_mode));
-        append_point(list);
-        append_outcome(list);
-        append_summary<Row>(list, "hot", [](auto& r) -> auto& { return r.measurement.hot; });
-        list.push_back(
-            real<Row>("working_set_bytes", [](auto& r) -> auto& { return r.measurement.working_set_bytes; }));
-        list.push_back(integer<Row>("rotation", [](auto& r) -> auto& { return r.measurement.rotation; }));
+        append_part(list, "", described_columns<Measurement>(), [](auto& r) -> auto& { return r.measurement; });
+        list.insert(list.begin() + 1, word<Row>("mode", [](auto& r) -> auto& { return r.mode; }, parse_mode));
         return list;
     }();
     return columns;
@@ -332,16 +332,7 @@ const std::vector<StoredColumn<NetworkRow>>& network_columns() {
     using Row = NetworkRow;
     static const std::vector<StoredColumn<Row>> columns = [] {
         std::vector<StoredColumn<Row>> list;
-        list.push_back(text<Row>("model", [](auto& r) -> auto& { return r.measurement.model; }));
-        list.push_back(symbols_column<Row>([](auto& r) -> auto& { return r.measurement.symbols; }));
-        list.push_back(word<Row>("mode", [](auto& r) -> auto& { return r.measurement.mode; }, parse_mode));
-        list.push_back(text<Row>("precision", [](auto& r) -> auto& { return r.measurement.precision; }));
-        list.push_back(added_later(
-            word<Row>("optimizer", [](auto& r) -> auto& { return r.measurement.optimizer; }, parse_optimizer)));
-        append_point(list);
-        append_outcome(list);
-        list.push_back(real<Row>("resident_bytes", [](auto& r) -> auto& { return r.measurement.resident_bytes; }));
-        list.push_back(real<Row>("memory_active", [](auto& r) -> auto& { return r.measurement.memory_active; }));
+        append_part(list, "", described_columns<NetworkMeasurement>(), [](auto& r) -> auto& { return r.measurement; });
         return list;
     }();
     return columns;
@@ -388,18 +379,7 @@ const std::vector<StoredColumn<NetworkOperationRow>>& network_operation_columns(
 }
 
 const std::vector<StoredColumn<Provenance>>& session_columns() {
-    using Row = Provenance;
-    static const std::vector<StoredColumn<Row>> columns = {
-        text<Row>("session", [](auto& r) -> auto& { return r.session; }),
-        text<Row>("started", [](auto& r) -> auto& { return r.started; }),
-        text<Row>("worker", [](auto& r) -> auto& { return r.worker; }),
-        text<Row>("framework", [](auto& r) -> auto& { return r.framework; }),
-        text<Row>("machine", [](auto& r) -> auto& { return r.machine; }),
-        text<Row>("governor", [](auto& r) -> auto& { return r.governor; }),
-        text<Row>("method", [](auto& r) -> auto& { return r.method; }),
-        text<Row>("settings", [](auto& r) -> auto& { return r.settings; }),
-        text<Row>("source", [](auto& r) -> auto& { return r.source; }),
-    };
+    static const std::vector<StoredColumn<Provenance>> columns = described_columns<Provenance>();
     return columns;
 }
 
@@ -420,6 +400,7 @@ const std::vector<StoredColumn<Device>>& device_columns() {
             optional_text<Row>("device_architecture", [](auto& r) -> auto& { return r.architecture; }),
             integer<Row>("device_units", [](auto& r) -> auto& { return r.units; }),
         };
+        list.push_back(clocks_column());
         for (const Figure& figure : figures()) {
             list.push_back(
                 real<Row>(std::string(figure.name), [value = figure.value](auto& r) -> auto& { return r.*value; }));

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "joulecast/dataset/schema_check.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/operation.h"
 #include "joulecast/measure/measurement.h"
@@ -322,6 +323,11 @@ CREATE UNIQUE INDEX networks_key ON networks (
     ifnull(asked_power_limit_w, 'current'));
 )sql";
 
+// "600;615;630": what the driver lists, for those who choose a clock where no worker runs.
+constexpr const char* version_10 = R"sql(
+ALTER TABLE devices ADD COLUMN core_clocks_mhz TEXT;
+)sql";
+
 /// The sessions' frameworks say whose kernels ran.
 void write_engines(sqlite::Connection& connection) {
     connection.execute("CREATE TEMP TABLE engines (session_id INTEGER PRIMARY KEY, engine TEXT NOT NULL)");
@@ -353,8 +359,8 @@ void write_strides(sqlite::Connection& connection) {
 }
 
 constexpr Migration migrations_of_dataset[] = {
-    {version_1}, {"", &write_strides},        {version_3}, {version_4}, {version_5}, {version_6}, {version_7},
-    {version_8}, {version_9, &write_engines},
+    {version_1}, {"", &write_strides},        {version_3},  {version_4}, {version_5}, {version_6}, {version_7},
+    {version_8}, {version_9, &write_engines}, {version_10},
 };
 
 /// The file's version; throws when it is another program's or newer than we know.
@@ -384,6 +390,10 @@ void migrate(sqlite::Connection& connection, std::span<const Migration> migratio
         const sqlite::Transaction snapshot(connection, sqlite::Transaction::Kind::reading);
         return checked_version(connection, migrations);
     };
+    {
+        const sqlite::Transaction snapshot(connection, sqlite::Transaction::Kind::reading);
+        refuse_other_schema(connection, migrations, checked_version(connection, migrations));
+    }
     while (known_version() < newest) {
         sqlite::Transaction transaction(connection);
         // Asked again under the lock: another program may have taken this step meanwhile.
@@ -401,7 +411,9 @@ void migrate(sqlite::Connection& connection, std::span<const Migration> migratio
 
 bool needs_migration(sqlite::Connection& connection, std::span<const Migration> migrations) {
     const sqlite::Transaction snapshot(connection, sqlite::Transaction::Kind::reading);
-    return checked_version(connection, migrations) < static_cast<std::int64_t>(migrations.size());
+    const std::int64_t version = checked_version(connection, migrations);
+    refuse_other_schema(connection, migrations, version);
+    return version < static_cast<std::int64_t>(migrations.size());
 }
 
 }  // namespace joulecast

@@ -19,7 +19,8 @@ inline constexpr int dataset_application_id = 0x4A437374;
 std::span<const Migration> dataset_migrations();
 
 /// Raises the file to the newest version, each step in a transaction of its own. An empty file becomes a dataset.
-/// Throws Error when the file belongs to another program or is newer than `migrations`.
+/// Throws Error when the file belongs to another program, is newer than `migrations`, or is otherwise than they made it
+/// (schema_check.h).
 void migrate(sqlite::Connection& connection, std::span<const Migration> migrations);
 
 /// Whether the file is of an older version. Throws what migrate would throw.

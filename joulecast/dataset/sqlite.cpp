@@ -20,6 +20,8 @@ namespace joulecast::sqlite {
 namespace {
 
 constexpr int busy_timeout_ms = 30'000;
+/// Bytes of a row: a million raw blocks have 8 MB.
+constexpr int longest_value = 64 << 20;
 
 /// Who holds the write lock, from /proc/locks (Linux). In WAL mode it is byte 120 of the -shm file
 /// (sqlite.org/walformat.html, section 2.3.1). The file is not opened: closing it would drop our own locks.
@@ -63,6 +65,9 @@ std::string explain(sqlite3* connection, const std::filesystem::path& file) {
         case SQLITE_CORRUPT:
             return "database " + name + " is damaged (" + sqlite3_errmsg(connection) +
                    "). 'sqlite3 FILE .recover' may save its rows.";
+        case SQLITE_TOOBIG:
+            return "database " + name + " has a row of more than " + std::to_string(longest_value >> 20) +
+                   " MB, which no measurement has: the file is damaged or was not made by joulecast.";
         case SQLITE_READONLY:
             return "cannot write database " + name +
                    ": it is read-only. Check its permissions and those of its folder.";
@@ -201,6 +206,10 @@ void Connection::open(int flags, bool immutable) {
     connection_.reset(connection);
     if (code != SQLITE_OK) fail(connection, file_);
     sqlite3_busy_timeout(connection, busy_timeout_ms);
+    // A file that somebody gave us must neither change its own schema nor run what has effects.
+    sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, longest_value);
     sqlite3_extended_result_codes(connection, 0);
 }
 

@@ -9,6 +9,7 @@
 
 #include "joulecast/device/figures.h"
 #include "joulecast/error.h"
+#include "joulecast/units/bounded_json.h"
 
 namespace joulecast {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::size_t most_aliases = 64;
 constexpr std::size_t most_sources = 64;
 constexpr int most_units = 1'000'000;
 /// Nothing in a data sheet is nested deeper; a hostile file may be.
-constexpr int deepest = 4;
+constexpr std::size_t deepest = 4;
 
 bool is_id(std::string_view text) {
     const auto allowed = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
@@ -58,20 +59,10 @@ class SheetReader {
     }
 
     Json parsed(std::string_view text) const {
-        // A key that stands twice would silently win over the first one.
-        std::vector<std::set<std::string>> keys;
-        const auto look = [&](int depth, Json::parse_event_t event, Json& value) {
-            if (depth > deepest) fail("it is nested too deeply");
-            if (event == Json::parse_event_t::object_start) keys.emplace_back();
-            if (event == Json::parse_event_t::object_end) keys.pop_back();
-            if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second)
-                fail("\"" + value.get<std::string>().substr(0, 80) + "\" stands in it twice");
-            return true;
-        };
         try {
-            return Json::parse(text, look);
-        } catch (const Json::exception& error) {
-            fail("it is not JSON (" + std::string(error.what()).substr(0, 200) + ")");
+            return parse_bounded(text, {.depth = deepest});
+        } catch (const FormatError& error) {
+            fail(error.what());
         }
     }
 

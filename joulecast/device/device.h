@@ -50,6 +50,9 @@ struct Device {
     double max_clock_mhz = unknown;     ///< the highest that the driver lets one ask for
     double memory_clock_mhz = unknown;  ///< as the driver tells it: two transfers a cycle on each line of the bus
     double memory_bus_bits = unknown;
+    /// That can be locked, ascending, as the driver lists them; empty: not told (clock_table_mhz() then takes the steps
+    /// of the architecture).
+    std::vector<double> core_clocks_mhz;
 
     /// Matrix products of operands of that type, on matrix units (tensor cores, matrix cores, AMX) where there are any
     /// for the type, accumulated in 32 bits (fp64: in 64); without such units the vector rate.

@@ -24,6 +24,7 @@ struct OutOfFoldRow {
     std::string group;
     double measured = 0;
     double predicted = 0;                                   ///< NaN where the model has no forecast
+    std::string no_forecast_reason;                         ///< of a published method; empty where it has a forecast
     double low = std::numeric_limits<double>::quiet_NaN();  ///< NaN where the model gives no interval
     double high = std::numeric_limits<double>::quiet_NaN();
 };

@@ -22,12 +22,6 @@ BaselineNetwork blank(std::string_view model, const TrainingNetwork& network, co
     return result;
 }
 
-/// One regression is fitted to what is alike in this.
-std::string kind_of(const TrainingNetwork& network, const Device& device) {
-    const NetworkMeasurement& m = network.measurement;
-    return device.id + "|" + std::string(name(m.mode)) + "|" + m.precision;
-}
-
 struct Call {
     PreparedOperation operation;
     std::int64_t count = 1;
@@ -89,19 +83,22 @@ void append_networks(const FittedBaselines& published, const TrainingNetwork& ne
     }
 }
 
-Lattuada fit_lattuada(std::span<const TrainingNetwork> networks, const Device& device) {
-    std::vector<NetworkObservation> rows;
-    for (const TrainingNetwork& network : networks) {
-        rows.push_back({network_features(network.graph), kind_of(network, device), network.measurement.time.median_s});
-    }
-    return Lattuada(rows);
+std::vector<FittedNetworkBaseline> fit_network_baselines(std::span<const NetworkBaseline* const> methods,
+                                                         std::span<const TrainingNetwork> networks,
+                                                         const Device& device) {
+    std::vector<FittedNetworkBaseline> fitted;
+    for (const NetworkBaseline* method : methods) fitted.push_back({method, method->fit(networks, device)});
+    return fitted;
 }
 
-BaselineNetwork forecast_network(const Lattuada& fitted, const TrainingNetwork& network, const Device& device) {
-    BaselineNetwork result = blank(Lattuada::name, network, device);
-    result.predicted_time_s = fitted.forecast(network_features(network.graph), kind_of(network, device));
-    if (!std::isfinite(result.predicted_time_s)) result.reason = Lattuada::gaps;
-    return result;
+void append_networks(std::span<const FittedNetworkBaseline> fitted, const TrainingNetwork& network,
+                     const Device& device, std::vector<BaselineNetwork>& out) {
+    for (const FittedNetworkBaseline& baseline : fitted) {
+        BaselineNetwork result = blank(baseline.method->name, network, device);
+        result.predicted_time_s = baseline.forecast(network);
+        if (!std::isfinite(result.predicted_time_s)) result.reason = baseline.method->gaps;
+        out.push_back(std::move(result));
+    }
 }
 
 }  // namespace joulecast

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "joulecast/evaluate/baseline_rows.h"
-#include "joulecast/evaluate/baselines/lattuada.h"
 
 namespace joulecast {
 
@@ -34,8 +33,19 @@ struct BaselineNetwork {
 void append_networks(const FittedBaselines& published, const TrainingNetwork& network, const Device& device,
                      const OperatingPoint& point, std::vector<BaselineNetwork>& out);
 
-/// By the method that sees whole networks.
-Lattuada fit_lattuada(std::span<const TrainingNetwork> networks, const Device& device);
-BaselineNetwork forecast_network(const Lattuada& fitted, const TrainingNetwork& network, const Device& device);
+/// A method of whole networks, fitted.
+struct FittedNetworkBaseline {
+    const NetworkBaseline* method = nullptr;
+    NetworkForecaster forecast;
+};
+
+/// Fitted to those networks, all of one device.
+std::vector<FittedNetworkBaseline> fit_network_baselines(std::span<const NetworkBaseline* const> methods,
+                                                         std::span<const TrainingNetwork> networks,
+                                                         const Device& device);
+
+/// By each method of whole networks, its time.
+void append_networks(std::span<const FittedNetworkBaseline> fitted, const TrainingNetwork& network,
+                     const Device& device, std::vector<BaselineNetwork>& out);
 
 }  // namespace joulecast

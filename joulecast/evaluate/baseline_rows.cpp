@@ -1,6 +1,5 @@
 #include "joulecast/evaluate/baseline_rows.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -41,13 +40,6 @@ std::unique_ptr<FittedBaseline> fit(const Baseline& baseline, std::span<const Ro
     return baseline.fit(rows, settings);
 }
 
-std::string reason(const Baseline& baseline, const std::string& metric) {
-    const auto known = std::find_if(metrics.begin(), metrics.end(),
-                                    [&](BaselineMetric m) { return name(m) == metric && forecasts(baseline, m); });
-    if (known == metrics.end()) return "the paper forecasts no such thing";
-    return std::string(baseline.gaps);
-}
-
 }  // namespace
 
 RowOnDevice on_device(const TrainingRow& row, const DeviceModel& model) {
@@ -59,18 +51,6 @@ FittedBaselines fit_baselines(std::span<const Baseline* const> baselines, const 
     std::vector<RowOnDevice> rows;
     for (const TrainingRow& row : training) rows.push_back(on_device(row, model));
     return {baselines, rows, settings.seed, settings.threads};
-}
-
-bool forecasts(const Baseline& baseline, BaselineMetric metric) {
-    switch (metric) {
-        case BaselineMetric::time:
-            return true;
-        case BaselineMetric::power:
-            return baseline.power;
-        case BaselineMetric::energy:
-            return baseline.energy != Baseline::Energy::none;
-    }
-    return false;
 }
 
 FittedBaselines::FittedBaselines(std::span<const Baseline* const> baselines, std::span<const RowOnDevice> training,
@@ -116,6 +96,7 @@ void FittedBaselines::append_forecasts(const RowOnDevice& test, std::size_t fold
             row.group = test.row->group;
             row.measured = value;
             row.predicted = forecast(i, metric, subject_of(test));
+            if (!std::isfinite(row.predicted)) row.no_forecast_reason = no_forecast_reason(*baselines_[i], row.metric);
             out.push_back(std::move(row));
         }
     }
@@ -125,13 +106,13 @@ std::vector<BaselineGap> baseline_gaps(std::span<const OutOfFoldRow> rows) {
     std::vector<BaselineGap> all;
     std::map<std::tuple<std::string, std::string, std::string>, std::size_t> place;
     for (const OutOfFoldRow& row : rows) {
-        const Baseline* baseline = find_baseline(row.model);
-        if (!baseline) continue;
         const auto [at, fresh] = place.try_emplace({row.model, row.metric, row.device}, all.size());
-        if (fresh) all.push_back({row.model, row.metric, row.device, 0, 0, reason(*baseline, row.metric)});
+        if (fresh) all.push_back({row.model, row.metric, row.device, 0, 0, ""});
         BaselineGap& gap = all[at->second];
         ++gap.rows_in_all;
-        if (!std::isfinite(row.predicted)) ++gap.rows;
+        if (row.no_forecast_reason.empty()) continue;
+        ++gap.rows;
+        gap.reason = row.no_forecast_reason;
     }
     std::erase_if(all, [](const BaselineGap& gap) { return gap.rows == 0; });
     return all;

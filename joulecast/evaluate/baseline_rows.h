@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "joulecast/evaluate/accuracy.h"
-#include "joulecast/evaluate/baselines/baseline.h"
+#include "joulecast/evaluate/baseline.h"
 #include "joulecast/train/train.h"
 
 namespace joulecast {
@@ -47,9 +47,6 @@ RowOnDevice on_device(const TrainingRow& row, const DeviceModel& model);
 FittedBaselines fit_baselines(std::span<const Baseline* const> baselines, const DeviceModel& model,
                               std::span<const TrainingRow> training, const TrainSettings& settings);
 
-/// Whether a method forecasts that metric at all.
-bool forecasts(const Baseline& baseline, BaselineMetric metric);
-
 /// Rows of one method and metric that it has no forecast for.
 struct BaselineGap {
     std::string model;
@@ -60,7 +57,7 @@ struct BaselineGap {
     std::string reason;
 };
 
-/// Of the published methods among the rows, those with gaps, in order of first appearance.
+/// Of the methods that say why some rows have no forecast, in order of first appearance.
 std::vector<BaselineGap> baseline_gaps(std::span<const OutOfFoldRow> rows);
 
 }  // namespace joulecast

@@ -9,6 +9,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/evaluate/baseline_rows.h"
+#include "joulecast/evaluate/published_baselines.h"
 #include "joulecast/forecast/at_point.h"
 #include "joulecast/forecast/forecast_network.h"
 #include "joulecast/forecast/published/method.h"
@@ -69,17 +70,19 @@ PreparedOperation at_clock_of(const DeviceModel& device, const TrainingRow& row)
 
 /// What tables call the forecasts of a predictor: those of a published method as its baseline.
 std::string model_name(const DeviceModel& device) {
-    return device.published ? std::string(baseline_name(device.published->method)) : "joulecast";
+    return device.published ? std::string(baseline_of(device.published->method).name) : "joulecast";
 }
 
 /// The metrics of a row that a published method cannot tell.
-void append_unknown(const OutOfFoldRow& empty, const TrainingRow& row, std::vector<OutOfFoldRow>& out) {
+void append_unknown(const OutOfFoldRow& empty, const TrainingRow& row, const Baseline& method,
+                    std::vector<OutOfFoldRow>& out) {
     const auto append = [&](std::string_view metric, double measured) {
         if (!(measured > 0)) return;
         OutOfFoldRow& unknown = out.emplace_back(empty);
         unknown.metric = metric;
         unknown.measured = measured;
         unknown.predicted = std::numeric_limits<double>::quiet_NaN();
+        unknown.no_forecast_reason = no_forecast_reason(method, metric);
     };
     append(name(Metric::time), row.time_s);
     append(name(Metric::power), row.power_w);
@@ -91,7 +94,8 @@ void forecast_row(const DeviceModel& device, std::span<const Feature* const> col
                   const std::string& model, std::size_t fold, std::vector<OutOfFoldRow>& out) {
     const auto forecast = forecast_operation(device, columns, at_clock_of(device, row), {});
     const OutOfFoldRow empty = blank(row, device, model, fold);
-    if (forecast.evidence == Evidence::unknown && device.published) return append_unknown(empty, row, out);
+    if (forecast.evidence == Evidence::unknown && device.published)
+        return append_unknown(empty, row, baseline_of(device.published->method), out);
     fill(out.emplace_back(empty), Metric::time, row.time_s, forecast.cost.device_time);
     if (row.power_w > 0 && forecast.power.known()) {
         fill(out.emplace_back(empty), Metric::power, row.power_w, forecast.power);
@@ -339,8 +343,7 @@ NetworkValidation validate_networks(const Device& device, const OperatingPoint& 
             validate_part(frame_of(device, setting), std::move(parts), others, fold, settings, validation.operations);
         std::vector<TrainingNetwork> of_setting = at_learnt_clocks(frame_of(device, setting), others);
         std::erase_if(of_setting, [&](const TrainingNetwork& n) { return n.measurement.real.host != setting.host; });
-        std::optional<Lattuada> lattuada;
-        if (settings.lattuada) lattuada = fit_lattuada(of_setting, device);
+        const auto of_networks = fit_network_baselines(settings.network_baselines, of_setting, device);
         for (const TrainingNetwork& network : networks) {
             if (network.measurement.model != model) continue;
             validation.networks.push_back(compare(trained.model, columns, network, measured));
@@ -350,7 +353,7 @@ NetworkValidation validate_networks(const Device& device, const OperatingPoint& 
             if (network.measurement.real.host != setting.host) continue;
             if (!is_at(network, at_highest)) continue;  // they know no clock
             append_networks(trained.published, network, device, setting, validation.baselines);
-            if (lattuada) validation.baselines.push_back(forecast_network(*lattuada, network, device));
+            append_networks(of_networks, network, device, validation.baselines);
         }
         std::vector<TrainingNetwork> left_out;
         std::ranges::copy_if(networks, std::back_inserter(left_out),

@@ -31,8 +31,9 @@ struct ValidationSettings {
     bool grouped = true;  ///< false: rows at random, which leaks
     /// Absent, or an empty list: joulecast's own choice, called "joulecast".
     std::vector<std::optional<Learner>> learners;
+    /// Methods to score beside ours, fitted to the same parts; of whole networks where these are left out.
     std::vector<const Baseline*> baselines;
-    bool lattuada = false;       ///< the published method that sees whole networks, too
+    std::vector<const NetworkBaseline*> network_baselines;
     bool drop_outliers = false;  ///< from the training rows of each part (train/outliers.h), never from the tested
     TrainSettings training;
     Progress progress;

@@ -11,6 +11,7 @@
 #include "joulecast/graph/graph_json_words.h"
 #include "joulecast/graph/record.h"
 #include "joulecast/graph/size_text.h"
+#include "joulecast/units/bounded_json.h"
 
 namespace joulecast {
 namespace graph_json {
@@ -44,65 +45,13 @@ using Json = nlohmann::json;
 constexpr std::size_t most_items = 1'000'000;
 /// Values in the whole text: a graph at the limit of 64 MB has a quarter of that.
 constexpr std::size_t most_values = 8'000'000;
-constexpr int most_depth = 16;
+constexpr std::size_t most_depth = 16;
 /// Of names, module paths and source lines.
 constexpr std::size_t longest_name = 4096;
 constexpr std::int64_t most_calls = std::int64_t{1} << 62U;
 
-/// Looks at the JSON while it is read: what the library would let through or drop in silence.
-class Watch {
-  public:
-    bool operator()(int depth, Json::parse_event_t event, const Json& value) {
-        if (depth > most_depth) throw FormatError("it nests deeper than " + std::to_string(most_depth) + " levels");
-        if (++values_ > most_values) throw FormatError("it holds more than 8 million values");
-        switch (event) {
-            case Json::parse_event_t::object_start:
-                keys_.emplace_back();
-                break;
-            case Json::parse_event_t::object_end:
-                keys_.pop_back();
-                break;
-            case Json::parse_event_t::key:
-                check_text(value);
-                if (!keys_.back().insert(value.get<std::string>()).second)
-                    throw FormatError("the key " + shown(value) + " is twice in one object");
-                break;
-            case Json::parse_event_t::value:
-                check_text(value);
-                break;
-            default:
-                break;
-        }
-        return true;
-    }
-
-  private:
-    static std::string shown(const Json& text) {
-        return "\"" + text.get_ref<const std::string&>().substr(0, 40) + "\"";
-    }
-    static void check_text(const Json& value) {
-        if (!value.is_string()) return;
-        const auto& text = value.get_ref<const std::string&>();
-        if (const std::size_t nul = text.find('\0'); nul != std::string::npos)
-            throw FormatError("there is a NUL character after \"" + text.substr(0, std::min<std::size_t>(nul, 40)) +
-                              "\"");
-    }
-
-    std::vector<std::set<std::string>> keys_;
-    std::size_t values_ = 0;
-};
-
 Json parse_json(std::string_view text) {
-    Watch watch;
-    try {
-        return Json::parse(
-            text, [&](int depth, Json::parse_event_t event, Json& value) { return watch(depth, event, value); });
-    } catch (const Json::exception& error) {
-        // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
-        const std::string what = error.what();
-        const std::size_t start = what.find("] ");
-        throw FormatError("it is not JSON: " + what.substr(start == std::string::npos ? 0 : start + 2, 200));
-    }
+    return parse_bounded(text, {.depth = most_depth, .values = most_values, .refuses_nul = true});
 }
 
 template <class F>

@@ -247,71 +247,102 @@ bool fits(const FamilyModel& model, const Predictor& predictor) {
     return model.ranges.size() == predictor.features.size();
 }
 
+/// The clocks of a device whose sections over them have begun.
+ClockParameters& current_clocks(Predictor& predictor, const ByteReader& in) {
+    DeviceModel& device = current(predictor, in);
+    if (!device.clocks) in.fail("a section over the clocks comes before what it belongs to");
+    return *device.clocks;
+}
+
+/// What a section holds; `model` is that of one with a model, read before.
+struct Content {
+    const JcpSection& section;
+    ByteReader& in;
+    Expert&& model;
+};
+
+void take_features(Predictor& predictor, Content content) {
+    predictor.features = take_texts(content.in);
+    if (predictor.features.empty() || predictor.features.size() > most_forest_columns)
+        content.in.fail("it has no or too many features");
+}
+
+void take_device_model(Predictor& predictor, Content content) {
+    DeviceModel& device = predictor.devices.emplace_back();
+    device.device = take_device(content.in);
+    device.point = take_point(content.in, device.device.id);
+}
+
+void take_engine(Predictor& predictor, Content content) {
+    std::string& engine = current(predictor, content.in).point.engine;
+    engine = content.in.text();
+    if (!is_engine(engine)) content.in.fail("its engine is not a name of one");
+}
+
+void take_ratio_spread(Predictor& predictor, Content content) {
+    DeviceModel& device = current(predictor, content.in);
+    if (!device.over_clocks) content.in.fail("its errors of ratios come before the clocks that they belong to");
+    device.over_clocks->ratio = take_ratios(content.in);
+}
+
+void take_expert(Predictor& predictor, Content content) {
+    if (predictor.pooled.empty()) content.in.fail("a model over devices comes before what it belongs to");
+    if (!fits(content.model.model, predictor)) content.in.fail("a model comes before the feature list");
+    predictor.pooled.back().experts.push_back(std::move(content.model));
+}
+
+void take_own_model(Predictor& predictor, Content content) {
+    if (!fits(content.model.model, predictor)) content.in.fail("a model comes before the feature list");
+    current(predictor, content.in).models.push_back(std::move(content.model.model));
+}
+
+struct SectionReader {
+    std::string_view tag;
+    void (*take)(Predictor& predictor, Content content);
+};
+
+using P = Predictor&;
+using C = Content;
+
+constexpr SectionReader section_readers[] = {
+    {"ORIG", [](P p, C c) { p.origin = take_origin(c.in); }},
+    {"FEAT", take_features},
+    {"DEVI", take_device_model},
+    {"ENGI", take_engine},
+    {"SHEE", [](P p, C c) { take_sheet(c.in, current(p, c.in).device); }},
+    {"FREQ", [](P p, C c) { take_core_clocks(c.in, current(p, c.in).device); }},
+    {"LAWS", [](P p, C c) { take_laws(c.in, current(p, c.in)); }},
+    {"LAWX", [](P p, C c) { take_more_of_laws(c.in, current(p, c.in), c.section.version); }},
+    {"MODL", take_own_model},
+    {"CALI", [](P p, C c) { take_calibration(c.in, current(p, c.in)); }},
+    {"POWR", [](P p, C c) { take_power(c.in, current(p, c.in)); }},
+    {"HOST", [](P p, C c) { take_hosts(c.in, current(p, c.in)); }},
+    {"PHYS", [](P p, C c) { current(p, c.in).physical_power = take_physical_power(c.in); }},
+    {"PACE", [](P p, C c) { current(p, c.in).pace_reference = take_pace_reference(c.in); }},
+    {"PUBL", [](P p, C c) { current(p, c.in).published = take_published(c.in); }},
+    {"CLCK", [](P p, C c) { current(p, c.in).clocks = take_clocks(c.in); }},
+    {"CRES", [](P p, C c) { current_clocks(p, c.in).residuals = take_residuals(c.in); }},
+    {"CLRN",
+     [](P p, C c) {
+         current_clocks(p, c.in).learned =
+             SharedLearnedClocks(std::make_shared<const LearnedClocks>(take_learned(c.in)));
+     }},
+    {"OVCL",
+     [](P p, C c) {
+         current_clocks(p, c.in);
+         current(p, c.in).over_clocks = take_over_clocks(c.in, c.section.version);
+     }},
+    {"RATI", take_ratio_spread},
+    {"POOL", [](P p, C c) { p.pooled.push_back(take_pooled(c.in)); }},
+    {"PMOD", take_expert},
+};
+
 /// `model` is that of a section that holds one, read before.
 void take_section(Predictor& predictor, const JcpSection& section, ByteReader& in, Expert&& model) {
-    const std::string_view tag = section.tag;
-    if (tag == "ORIG") {
-        predictor.origin = take_origin(in);
-    } else if (tag == "FEAT") {
-        predictor.features = take_texts(in);
-        if (predictor.features.empty() || predictor.features.size() > most_forest_columns)
-            in.fail("it has no or too many features");
-    } else if (tag == "DEVI") {
-        DeviceModel& device = predictor.devices.emplace_back();
-        device.device = take_device(in);
-        device.point = take_point(in, device.device.id);
-    } else if (tag == "ENGI") {
-        std::string& engine = current(predictor, in).point.engine;
-        engine = in.text();
-        if (!is_engine(engine)) in.fail("its engine is not a name of one");
-    } else if (tag == "SHEE") {
-        take_sheet(in, current(predictor, in).device);
-    } else if (tag == "LAWS") {
-        take_laws(in, current(predictor, in));
-    } else if (tag == "LAWX") {
-        take_more_of_laws(in, current(predictor, in), section.version);
-    } else if (tag == "MODL") {
-        if (!fits(model.model, predictor)) in.fail("a model comes before the feature list");
-        current(predictor, in).models.push_back(std::move(model.model));
-    } else if (tag == "CALI") {
-        take_calibration(in, current(predictor, in));
-    } else if (tag == "POWR") {
-        take_power(in, current(predictor, in));
-    } else if (tag == "HOST") {
-        take_hosts(in, current(predictor, in));
-    } else if (tag == "PHYS") {
-        current(predictor, in).physical_power = take_physical_power(in);
-    } else if (tag == "CLCK") {
-        current(predictor, in).clocks = take_clocks(in);
-    } else if (tag == "CRES") {
-        DeviceModel& device = current(predictor, in);
-        if (!device.clocks) in.fail("residuals over the clocks come before what they belong to");
-        device.clocks->residuals = take_residuals(in);
-    } else if (tag == "CLRN") {
-        DeviceModel& device = current(predictor, in);
-        if (!device.clocks) in.fail("trees over the clocks come before what they belong to");
-        device.clocks->learned = SharedLearnedClocks(std::make_shared<const LearnedClocks>(take_learned(in)));
-    } else if (tag == "OVCL") {
-        DeviceModel& device = current(predictor, in);
-        if (!device.clocks) in.fail("its trained clocks come before what they belong to");
-        device.over_clocks = take_over_clocks(in, section.version);
-    } else if (tag == "PACE") {
-        current(predictor, in).pace_reference = take_pace_reference(in);
-    } else if (tag == "PUBL") {
-        current(predictor, in).published = take_published(in);
-    } else if (tag == "RATI") {
-        DeviceModel& device = current(predictor, in);
-        if (!device.over_clocks) in.fail("its errors of ratios come before the clocks that they belong to");
-        device.over_clocks->ratio = take_ratios(in);
-    } else if (tag == "POOL") {
-        predictor.pooled.push_back(take_pooled(in));
-    } else if (tag == "PMOD") {
-        if (predictor.pooled.empty()) in.fail("a model over devices comes before what it belongs to");
-        if (!fits(model.model, predictor)) in.fail("a model comes before the feature list");
-        predictor.pooled.back().experts.push_back(std::move(model));
-    } else {
-        return;  // of a later program that kept the version: by the format's rule it may be passed over
-    }
+    const auto* const reader = std::ranges::find(section_readers, section.tag, &SectionReader::tag);
+    // Of a later program that kept the version: by the format's rule it may be passed over.
+    if (reader == std::end(section_readers)) return;
+    reader->take(predictor, {section, in, std::move(model)});
     if (!in.at_end()) in.fail("a section is longer than its content");
 }
 
@@ -356,6 +387,8 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
         if (device.point.engine != OperatingPoint{}.engine)
             out.section("ENGI", [&](ByteWriter& w) { w.text(device.point.engine); });
         out.section("SHEE", [&](ByteWriter& w) { put_sheet(w, device.device); });
+        if (!device.device.core_clocks_mhz.empty())
+            out.section("FREQ", [&](ByteWriter& w) { put_core_clocks(w, device.device); });
         out.section("LAWS", [&](ByteWriter& w) { put_laws(w, device); });
         const auto has_more = [](const TrainedLaw& law) { return law.issue_s || law.law.tiles != Tiles{}; };
         if (std::ranges::any_of(device.laws, has_more))

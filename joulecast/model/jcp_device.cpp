@@ -70,6 +70,21 @@ void take_sheet(ByteReader& in, Device& device) {
     }
 }
 
+void put_core_clocks(ByteWriter& out, const Device& device) {
+    out.number(static_cast<std::uint32_t>(device.core_clocks_mhz.size()));
+    for (const double clock : device.core_clocks_mhz) out.real(clock);
+}
+
+void take_core_clocks(ByteReader& in, Device& device) {
+    const std::size_t clocks = in.count(8);
+    for (std::size_t i = 0; i < clocks; ++i) {
+        const double clock = take_finite(in);
+        if (!(clock > (device.core_clocks_mhz.empty() ? 0 : device.core_clocks_mhz.back())))
+            in.fail("the clocks that its driver lists do not ascend");
+        device.core_clocks_mhz.push_back(clock);
+    }
+}
+
 void put(ByteWriter& out, const OperatingPoint& point) {
     for (const double value : {point.sm_clock_mhz, point.memory_clock_mhz, point.power_limit_w}) out.real(value);
     out.text(name(point.math));

@@ -16,6 +16,10 @@ Device take_device(ByteReader& in);
 void put_sheet(ByteWriter& out, const Device& device);
 void take_sheet(ByteReader& in, Device& device);
 
+/// The clocks that its driver lists.
+void put_core_clocks(ByteWriter& out, const Device& device);
+void take_core_clocks(ByteReader& in, Device& device);
+
 void put(ByteWriter& out, const OperatingPoint& point);
 OperatingPoint take_point(ByteReader& in, const std::string& device);
 

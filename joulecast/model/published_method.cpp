@@ -10,11 +10,10 @@ struct Known {
     PublishedMethod method;
     std::string_view name;
     std::string_view paper;
-    std::string_view baseline;
 };
 
-constexpr std::array known{Known{PublishedMethod::thesis, "thesis", "Nicolai 2025", "thesis_forest"},
-                           Known{PublishedMethod::sponner, "sponner", "Sponner et al. 2022", "sponner_best"}};
+constexpr std::array known{Known{PublishedMethod::thesis, "thesis", "Nicolai 2025"},
+                           Known{PublishedMethod::sponner, "sponner", "Sponner et al. 2022"}};
 
 const Known& of(PublishedMethod method) {
     return *std::ranges::find(known, method, &Known::method);
@@ -33,10 +32,6 @@ std::optional<PublishedMethod> parse_published_method(std::string_view text) {
 
 std::string_view paper(PublishedMethod method) {
     return of(method).paper;
-}
-
-std::string_view baseline_name(PublishedMethod method) {
-    return of(method).baseline;
 }
 
 std::string description(PublishedMethod method) {

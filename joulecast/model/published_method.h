@@ -17,8 +17,6 @@ std::string_view name(PublishedMethod method);
 std::optional<PublishedMethod> parse_published_method(std::string_view text);
 /// "Nicolai 2025", "Sponner et al. 2022".
 std::string_view paper(PublishedMethod method);
-/// "thesis_forest", "sponner_best": the baseline that forecasts the same.
-std::string_view baseline_name(PublishedMethod method);
 /// "thesis (Nicolai 2025)".
 std::string description(PublishedMethod method);
 

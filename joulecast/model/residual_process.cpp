@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include <Eigen/Cholesky>
+
 #include "joulecast/error.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/units/normal.h"
@@ -40,35 +42,16 @@ double square(double x) {
     return x * x;
 }
 
-/// In place: the lower triangle of a symmetric positive definite matrix becomes that of its Cholesky factor.
-void factorise(std::vector<double>& a, std::size_t n) {
-    for (std::size_t j = 0; j < n; ++j) {
-        for (std::size_t i = j; i < n; ++i) {
-            double sum = a[i * n + j];
-            for (std::size_t k = 0; k < j; ++k) sum -= a[i * n + k] * a[j * n + k];
-            a[i * n + j] = i == j ? std::sqrt(std::max(sum, 1e-12)) : sum / a[j * n + j];
-        }
-    }
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// The whole matrix whose lower triangle is the factor.
+Eigen::Map<const Matrix> matrix_of(const std::vector<double>& factor, std::size_t n) {
+    const auto size = static_cast<Eigen::Index>(n);
+    return {factor.data(), size, size};
 }
 
-/// L^-1 b.
-std::vector<double> forward(const std::vector<double>& factor, std::vector<double> b) {
-    const std::size_t n = b.size();
-    for (std::size_t i = 0; i < n; ++i) {
-        for (std::size_t k = 0; k < i; ++k) b[i] -= factor[i * n + k] * b[k];
-        b[i] /= factor[i * n + i];
-    }
-    return b;
-}
-
-/// L^-T b.
-std::vector<double> backward(const std::vector<double>& factor, std::vector<double> b) {
-    const std::size_t n = b.size();
-    for (std::size_t i = n; i-- > 0;) {
-        for (std::size_t k = i + 1; k < n; ++k) b[i] -= factor[k * n + i] * b[k];
-        b[i] /= factor[i * n + i];
-    }
-    return b;
+Eigen::Map<const Eigen::VectorXd> vector_of(std::span<const double> values) {
+    return {values.data(), static_cast<Eigen::Index>(values.size())};
 }
 
 }  // namespace
@@ -144,10 +127,12 @@ void ResidualProcess::condition(std::span<const ResidualPlace> places, std::span
     std::vector<double> variance = noise;
     constexpr int rounds = 4;
     for (int round = 0; round < rounds; ++round) {
-        factor_ = prior_covariance;
-        for (std::size_t i = 0; i < n; ++i) factor_[i * n + i] += variance[i];
-        factorise(factor_, n);
-        weights_ = backward(factor_, forward(factor_, {errors.begin(), errors.end()}));
+        Matrix whole = matrix_of(prior_covariance, n);
+        whole.diagonal() += vector_of(variance);
+        const Eigen::LLT<Matrix> solver(whole);
+        const Eigen::VectorXd weights = solver.solve(vector_of(errors));
+        weights_.assign(weights.begin(), weights.end());
+        factor_.assign(solver.matrixLLT().data(), solver.matrixLLT().data() + n * n);
         if (round + 1 == rounds) break;
         for (std::size_t i = 0; i < n; ++i) {
             const double off = weights_[i] * variance[i];  // error less the posterior mean there
@@ -162,8 +147,10 @@ ResidualProcess::Belief ResidualProcess::at(const ResidualPlace& place) const {
     if (!places_.empty()) {
         std::vector<double> to_measured;
         for (const ResidualPlace& one : places_) to_measured.push_back(covariance(prior_, place, one));
-        for (std::size_t i = 0; i < to_measured.size(); ++i) belief.mean += to_measured[i] * weights_[i];
-        for (const double part : forward(factor_, std::move(to_measured))) variance -= square(part);
+        const auto known = vector_of(to_measured);
+        belief.mean = known.dot(vector_of(weights_));
+        const auto factor = matrix_of(factor_, places_.size()).triangularView<Eigen::Lower>();
+        variance -= factor.solve(known).squaredNorm();
     }
     belief.deviation = std::sqrt(std::max(0.0, variance));
     return belief;

@@ -72,7 +72,7 @@ class ResidualProcess {
     double quantile_ = 0;  ///< of Student's t, for 90 % in the middle
     std::vector<ResidualPlace> places_;
     std::vector<double> weights_;  ///< K^-1 errors
-    std::vector<double> factor_;   ///< lower triangle of K's Cholesky factor, row after row
+    std::vector<double> factor_;   ///< its lower triangle is K's Cholesky factor, row after row
 };
 
 /// Prior covariance of two places' errors, noise apart.

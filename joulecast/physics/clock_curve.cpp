@@ -146,6 +146,7 @@ ClockParameters default_clock_parameters(const Device& device) {
 std::vector<double> clock_table_mhz(const Device& device) {
     std::vector<double> table;
     if (!missing_for_clocks(device).empty()) return table;
+    if (!device.core_clocks_mhz.empty()) return device.core_clocks_mhz;
     const ClockParameters parameters = default_clock_parameters(device);
     // From the highest down: that one is known from the sheet.
     for (double clock = parameters.highest_mhz; clock > parameters.lowest_mhz - parameters.step_mhz / 2;

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t error_tail_bytes = 4096;
+constexpr long longest_unwatched_ms = 1000;
 
 void close_if_open(int& file) {
     if (file >= 0) ::close(file);
@@ -114,6 +116,8 @@ ChildProcess::ChildProcess(const std::string& command, std::size_t max_line_byte
     input_ = take(in.write);
     output_ = take(out.read);
     errors_ = take(error.read);
+    // Since Linux 5.3; an older one leaves -1, and the process is asked for now and then.
+    exit_ = static_cast<int>(::syscall(SYS_pidfd_open, id_, 0));
     for (const int file : {input_, output_, errors_}) ::fcntl(file, F_SETFL, O_NONBLOCK);
 }
 
@@ -121,6 +125,7 @@ ChildProcess::~ChildProcess() {
     stop();
     close_if_open(output_);
     close_if_open(errors_);
+    close_if_open(exit_);
 }
 
 void ChildProcess::drain_errors() {
@@ -146,8 +151,10 @@ bool ChildProcess::wait_for_input(Clock::time_point deadline, const std::string&
                                   Reply& reply) {
     const auto left = std::chrono::ceil<Milliseconds>(deadline - Clock::now()).count();
     const bool writing = input_ >= 0 && written < outgoing.size();
-    std::array<pollfd, 3> files{{{output_, POLLIN, 0}, {errors_, POLLIN, 0}, {writing ? input_ : -1, POLLOUT, 0}}};
-    const int ready = ::poll(files.data(), files.size(), static_cast<int>(std::clamp<long>(left, 0, 60'000)));
+    std::array<pollfd, 4> files{
+        {{output_, POLLIN, 0}, {errors_, POLLIN, 0}, {writing ? input_ : -1, POLLOUT, 0}, {exit_, POLLIN, 0}}};
+    const long longest = exit_ >= 0 ? 60'000 : longest_unwatched_ms;
+    const int ready = ::poll(files.data(), files.size(), static_cast<int>(std::clamp<long>(left, 0, longest)));
     if (ready < 0 && errno != EINTR) return true;
     if (files[1].revents != 0) drain_errors();
     if (files[2].revents != 0) {
@@ -162,7 +169,10 @@ bool ChildProcess::wait_for_input(Clock::time_point deadline, const std::string&
         if (news && take_line(reply)) return true;
         if (!open) return true;
     }
-    if (ready == 0 && Clock::now() >= deadline) {
+    // Whatever it started may hold its output open for long.
+    const bool has_exited = exit_ >= 0 ? files[3].revents != 0 : ready == 0 && reap(false);
+    if (has_exited && files[0].revents == 0) return true;
+    if (files[0].revents == 0 && Clock::now() >= deadline) {
         reply.ending = Ending::timeout;
         return true;
     }

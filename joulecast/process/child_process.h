@@ -28,7 +28,8 @@ class ChildProcess {
         std::string line;
     };
     /// Writes the line and a newline, then waits for one line of its standard output. A process that does not read is
-    /// a timeout; one that is gone is `closed`, never a signal to us.
+    /// a timeout; one that is gone is `closed`, though what it started may still hold its output, and never a signal to
+    /// us.
     Reply exchange(const std::string& line, Milliseconds timeout);
     /// The next line of its standard output, for a process that speaks by itself. With a timeout of zero only what has
     /// already come. `closed` comes after the last line; half a line at the end is left out.
@@ -54,6 +55,7 @@ class ChildProcess {
     int input_ = -1;
     int output_ = -1;
     int errors_ = -1;
+    int exit_ = -1;  ///< can be read when the process has ended
     std::string pending_;
     std::string error_tail_;
     std::optional<int> wait_status_;

@@ -1,5 +1,6 @@
 #include "joulecast/profile/checked_answer.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
@@ -19,6 +20,10 @@ void forget_numbers(Result& result) {
     result.peak_memory_bytes = result.workspace_bytes = std::numeric_limits<double>::quiet_NaN();
     result.block_s.clear();
     result.wall_s = 0;
+    result.conditions = {};
+    OperatingPoint& real = result.real;
+    real.sm_clock_mhz = real.memory_clock_mhz = real.power_limit_w = std::numeric_limits<double>::quiet_NaN();
+    real.threads = std::max(0, real.threads);
     if constexpr (requires { result.hot; }) {
         result.hot.reset();
         result.working_set_bytes = 0;
@@ -29,12 +34,22 @@ void forget_numbers(Result& result) {
 }
 
 template <class Result>
+void refuse(Result& result, const std::string& why) {
+    result.outcome = Outcome::crashed;
+    result.message = why;
+    forget_numbers(result);
+}
+
+template <class Result>
 void refuse_impossible(Result& result) {
-    if (const auto why = impossible(result)) {
-        result.outcome = Outcome::crashed;
-        result.message = "the worker answered with numbers that cannot be: " + *why;
-        forget_numbers(result);
-    }
+    if (const auto why = impossible(result)) refuse(result, "the worker answered with numbers that cannot be: " + *why);
+}
+
+template <class Result>
+void refuse_other_device(Result& result) {
+    if (result.real.device != result.asked.device)
+        refuse(result, "the worker answered of " + result.real.device + ", not of " + result.asked.device);
+    result.real.device = result.asked.device;
 }
 
 /// A worker that knows of engines measures with the one it was asked for; one that does not says nothing of it, which
@@ -43,9 +58,7 @@ template <class Result>
 void refuse_other_engine(Result& result) {
     std::string& real = result.real.engine;
     if (real != result.asked.engine && real != OperatingPoint{}.engine) {
-        result.outcome = Outcome::crashed;
-        result.message = "the worker measured with engine " + real + ", not " + result.asked.engine;
-        forget_numbers(result);
+        refuse(result, "the worker measured with engine " + real + ", not " + result.asked.engine);
     }
     real = result.asked.engine;
 }
@@ -57,8 +70,11 @@ bool is_timed(Outcome outcome) {
 }
 
 Measurement checked(Measurement answer, const Operation& operation, const OperatingPoint& point) {
-    answer.operation = operation;
     answer.asked = point;
+    if (answer.operation != operation)
+        refuse(answer, "the worker answered of another operation: " + signature(answer.operation));
+    answer.operation = operation;
+    refuse_other_device(answer);
     refuse_other_engine(answer);
     refuse_impossible(answer);
     return answer;
@@ -70,6 +86,7 @@ NetworkMeasurement checked(NetworkMeasurement answer, const NetworkMeasurement& 
     answer.mode = asked.mode;
     answer.precision = asked.precision;
     answer.asked = asked.asked;
+    refuse_other_device(answer);
     refuse_other_engine(answer);
     refuse_impossible(answer);
     if (is_timed(answer.outcome) && answer.optimizer != asked.optimizer) {

@@ -1,5 +1,6 @@
 #include "joulecast/profile/worker_session.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -26,6 +27,14 @@ std::string new_session(const std::string& started) {
     std::string id = started + "-";
     for (int i = 0; i < 8; ++i) id += digits[random() % 16];
     return id;
+}
+
+/// What the driver lists, each once.
+std::vector<double> ascending(std::vector<double> clocks) {
+    std::erase_if(clocks, [](double clock) { return !(clock > 0); });
+    std::ranges::sort(clocks);
+    clocks.erase(std::unique(clocks.begin(), clocks.end()), clocks.end());
+    return clocks;
 }
 
 }  // namespace
@@ -62,7 +71,8 @@ void WorkerSession::renew() {
     if (worker.engine != settings_.point.engine)
         throw Error("the worker runs engine " + worker.engine + " now, not " + settings_.point.engine +
                     " as before. Its results would be stored under the wrong engine.");
-    const Device device = with_known_figures(worker.device);
+    Device device = with_known_figures(worker.device);
+    device.core_clocks_mhz = ascending(worker.sm_clocks_mhz);
     for (const Device& stored : dataset_.devices())
         if (const std::string changed = stored.id == device.id ? changed_figures(stored, device) : ""; !changed.empty())
             progress_.note(device.id + " differs from the database: " + changed +

@@ -168,7 +168,7 @@ Chapter sponner_chapter(const ReportedDataset& dataset) {
         any_layers |= chapter.blocks.size() > before;
     }
     std::string missing =
-        "Figures 5 and 6, error against size of the training set: joulecast study dataset-size draws "
+        "Figures 5 and 6, error against size of the training set: joulecast-lab study dataset-size draws "
         "them.";
     if (!any_layers) missing += " Figures 7 and 8: the database has no network whose calls were held out.";
     chapter.blocks.emplace_back(Paragraph{missing, Paragraph::Kind::note});

@@ -304,8 +304,8 @@ Chapter thesis_chapter(const ReportedDataset& dataset) {
         Paragraph{"Figures and tables of C. Nicolai, On Energy Modeling of Deep Neural Network Operations, from these "
                   "data."});
     add_note(chapter,
-             "Figures 3.1 to 3.3 show a device while it is measured, which no database keeps: joulecast study "
-             "proportionality and joulecast study startup draw them.");
+             "Figures 3.1 to 3.3 show a device while it is measured, which no database keeps: joulecast-lab "
+             "study proportionality and joulecast-lab study startup draw them.");
     add_all_sums(chapter, dataset);
     add_configurations(chapter, dataset, Mode::inference);
     add_configurations(chapter, dataset, Mode::training);

@@ -1,6 +1,7 @@
 #include "joulecast/worker/protocol.h"
 
 #include "joulecast/graph/graph_json.h"
+#include "joulecast/units/bounded_json.h"
 #include "joulecast/worker/measurement_json.h"
 
 namespace joulecast::protocol {
@@ -8,7 +9,7 @@ namespace joulecast::protocol {
 namespace {
 
 /// Deeper than any line of ours nests; whoever walks the values afterwards may recurse.
-constexpr int max_depth = 64;
+constexpr std::size_t max_depth = 64;
 
 /// Without newlines whatever the fields hold; text that is no UTF-8 (a driver's message) is mended, not thrown at.
 std::string line_of(const Json& json) {
@@ -24,14 +25,10 @@ Json parse_line(std::string_view line) {
         throw FormatError("line of " + std::to_string(line.size()) + " bytes: at most " +
                           std::to_string(max_line_bytes) + " are accepted");
     }
-    const auto bounded = [](int depth, Json::parse_event_t /*event*/, Json& /*value*/) {
-        if (depth > max_depth) throw FormatError("line nests deeper than " + std::to_string(max_depth) + " levels");
-        return true;
-    };
     try {
-        return Json::parse(line, bounded);
-    } catch (const Json::exception& error) {
-        throw FormatError("line is not JSON: " + std::string(error.what()).substr(0, 200));
+        return parse_bounded(line, {.depth = max_depth});
+    } catch (const FormatError& error) {
+        throw FormatError("line cannot be read: " + std::string(error.what()));
     }
 }
 

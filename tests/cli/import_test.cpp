@@ -32,25 +32,6 @@ TEST(Import, ThenExportGivesTheSameFileBack) {
     EXPECT_EQ(std::count(written.begin(), written.end(), '\n'), 5);  // header, device, two operations, a network
 }
 
-TEST(Import, TellsWhatBecameOfThePublishedRows) {
-    const TemporaryFolder folder;
-    write_file(folder.file("made_up.csv"),
-               "split,op,device,latency_ms,batch,hidden,grid,colour\n"
-               "train,add,T4,0.1,3,5,,red\ntrain,add,T4,,3,5,,red\ntrain,relu,T4,0.1,3,5,,red\n");
-    const std::string import = "import neusight " + folder.file("made_up.csv") + " --db " + folder.file("a.db");
-    const auto ran = run_joulecast(import + " --format json");
-    EXPECT_EQ(ran.status, 0);
-    EXPECT_THAT(ran.err, HasSubstr("columns that are not known and not read: colour"));
-    const auto one = nlohmann::json::parse(ran.out).at(0);
-    EXPECT_EQ(one.at("rows"), 3);
-    EXPECT_EQ(one.at("used"), 2);
-    EXPECT_EQ(one.at("added"), 2);
-    EXPECT_EQ(one.at("dropped"), 1);
-    EXPECT_EQ(one.at("dropped_reasons"), "not measured: 1");
-    EXPECT_EQ(one.at("dropped_columns"), "grid");
-    EXPECT_THAT(run_joulecast(import).out, HasSubstr("1  not measured"));
-}
-
 TEST(Import, NamesTheWrongLineAndImportsNothingOfTheFile) {
     const TemporaryFolder folder;
     std::string text = read_file(sample);
@@ -63,17 +44,6 @@ TEST(Import, NamesTheWrongLineAndImportsNothingOfTheFile) {
     EXPECT_THAT(ran.err, HasSubstr("is no finite number"));
     const auto info = nlohmann::json::parse(run_joulecast("info --format json " + folder.file("a.db")).out);
     EXPECT_EQ(info.at("operations"), 0);
-}
-
-TEST(Import, WhatATableHasNoFormForIsCountedByReason) {
-    const TemporaryFolder folder;
-    write_file(folder.file("gemm.csv"),
-               "gpu,backend,version,dtype,m,n,k,latency_ms\nB200,vllm,1,bfloat16,7,64,32,0.5\n"
-               "B200,vllm,1,nvfp4,7,64,32,0.5\n");
-    const auto told =
-        run_joulecast("import aiconfigurator " + folder.file("gemm.csv") + " --db " + folder.file("a.db"));
-    EXPECT_EQ(told.status, 0) << told.err;
-    EXPECT_THAT(told.out, HasSubstr("1  dtype nvfp4: no tensor type of ours"));
 }
 
 TEST(Import, ASweepOfClocksIsInTheDatabaseWithItsModelsName) {

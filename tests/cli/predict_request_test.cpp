@@ -84,7 +84,7 @@ TEST(PredictRequest, NamesTheKeyThatIsWrong) {
     EXPECT_THAT(refused(R"({"model":"a","clock_mhz":-1})"), HasSubstr("\"clock_mhz\": expected a number above 0"));
     EXPECT_THAT(refused(R"({"model":"a","power_limit_w":"x"})"), HasSubstr("\"power_limit_w\""));
     EXPECT_THAT(refused(R"({"model":"a","id":{}})"), HasSubstr("\"id\""));
-    EXPECT_THAT(refused(R"({"model":"a","model":"b"})"), HasSubstr("\"model\" is there twice"));
+    EXPECT_THAT(refused(R"({"model":"a","model":"b"})"), HasSubstr("the key \"model\" is twice"));
 }
 
 TEST(PredictRequest, WantsAModelOrAGraphAndNotBoth) {

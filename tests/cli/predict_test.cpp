@@ -249,7 +249,7 @@ TEST(Predict, ForecastsTheCastsOfAutocast) {
 
 TEST(Predict, WritesCsvPerNetworkAndPerOperation) {
     const auto networks = run_joulecast("predict alexnet --device cpu-synthetic --format csv" + predictor);
-    EXPECT_THAT(networks.out, HasSubstr("model,device,symbols,mode,precision,time_s,time_low_s,time_high_s"));
+    EXPECT_THAT(networks.out, AllOf(HasSubstr("model,device,"), HasSubstr(",time_s,time_low_s,time_high_s,")));
     const auto operations =
         run_joulecast("predict alexnet --device cpu-synthetic --format csv --per-operation" + predictor);
     EXPECT_THAT(operations.out, HasSubstr("model,mode,precision,op,signature,count,time_s"));
@@ -275,7 +275,8 @@ TEST(Predict, TellsWhatAClockTakesOverTheDevicesOwn) {
     const auto text = run_joulecast(asked + " --clocks 900");
     EXPECT_THAT(text.out, HasSubstr("time: default = 1"));
     EXPECT_THAT(text.out, HasSubstr("its clock if nobody sets one, 1410 MHz"));
-    EXPECT_THAT(run_joulecast(asked + " --clocks 900 --format csv").out, HasSubstr("relative_time,relative_time_low"));
+    EXPECT_THAT(run_joulecast(asked + " --clocks 900 --format csv").out,
+                HasSubstr(",relative_time,relative_time_low,"));
     const auto plain = nlohmann::json::parse(run_joulecast(asked + " --format json").out)["predictions"][0];
     EXPECT_TRUE(plain.at("relative_to_default").is_null());
 }

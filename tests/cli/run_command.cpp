@@ -36,8 +36,9 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
 Ran run_shell(const std::string& command, const std::string& input) {
     const TemporaryFolder folder;
     write_file(folder.path() / "in", input);
-    const std::string line = "JOULECAST='" JOULECAST_CLI "'; ( " + command + "\n) <'" + folder.file("in") + "' >'" +
-                             folder.file("out") + "' 2>'" + folder.file("err") + "'";
+    const std::string line = "JOULECAST='" JOULECAST_CLI "'; JOULECAST_LAB='" JOULECAST_CLI "-lab'; ( " + command +
+                             "\n) <'" + folder.file("in") + "' >'" + folder.file("out") + "' 2>'" + folder.file("err") +
+                             "'";
     const int status = std::system(line.c_str());
     Ran ran;
     ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -48,6 +49,10 @@ Ran run_shell(const std::string& command, const std::string& input) {
 
 Ran run_joulecast(const std::string& arguments, const std::string& input) {
     return run_shell("\"$JOULECAST\" " + arguments, input);
+}
+
+Ran run_laboratory(const std::string& arguments, const std::string& input) {
+    return run_shell("\"$JOULECAST_LAB\" " + arguments, input);
 }
 
 }  // namespace joulecast::testing

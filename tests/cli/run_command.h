@@ -14,7 +14,9 @@ struct Ran {
 
 /// Runs `joulecast <arguments>` through /bin/sh, so quoting and redirections are the shell's.
 Ran run_joulecast(const std::string& arguments, const std::string& input = "");
-/// Runs any shell command the same way; $JOULECAST is the program under test.
+/// The same with joulecast-lab, beside it.
+Ran run_laboratory(const std::string& arguments, const std::string& input = "");
+/// Runs any shell command the same way; $JOULECAST and $JOULECAST_LAB are the programs under test.
 Ran run_shell(const std::string& command, const std::string& input = "");
 
 /// A fresh folder, removed with everything in it at the end.

@@ -1,5 +1,7 @@
 #include "joulecast/dataset/columns.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "joulecast/error.h"
@@ -17,6 +19,23 @@ TEST(Symbols, AreWrittenAndReadAlike) {
 TEST(Symbols, AreRefusedWhenMalformed) {
     for (const char* text : {"batch", "=8", "batch=", "batch=8x", "batch=8;;seq=1", "batch=99999999999999999999"})
         EXPECT_THROW(parse_symbols(text), FormatError) << text;
+}
+
+TEST(Columns, KeepTheClocksThatADriverLists) {
+    const auto& columns = device_columns();
+    const auto clocks = std::ranges::find(columns, "core_clocks_mhz", &StoredColumn<Device>::name);
+    ASSERT_NE(clocks, columns.end());
+    Device device;
+    EXPECT_EQ(clocks->get(device), Field{});
+    device.core_clocks_mhz = {600, 607.5, 1410};
+    EXPECT_EQ(clocks->get(device), Field{"600;607.5;1410"});
+    Device again;
+    clocks->set(again, clocks->get(device));
+    EXPECT_EQ(again.core_clocks_mhz, device.core_clocks_mhz);
+    clocks->set(again, Field{});
+    EXPECT_TRUE(again.core_clocks_mhz.empty());
+    for (const char* wrong : {"615;600", "600;600", "0;600", "-600", "600;", ";600", "600;;615", "600 615", "inf", "x"})
+        EXPECT_THROW(clocks->set(again, Field{wrong}), FormatError) << wrong;
 }
 
 TEST(Columns, RefuseCountsOutOfRange) {

@@ -78,12 +78,12 @@ TEST_P(EarlierVersion, OpensWithAllItsRowsAndTheEngineThatItsSessionsTell) {
 }
 
 // A new version needs a sample of the one before it: the list below must reach it.
-INSTANTIATE_TEST_SUITE_P(All, EarlierVersion, ::testing::Range(1, 9));
+INSTANTIATE_TEST_SUITE_P(All, EarlierVersion, ::testing::Range(1, 10));
 
 TEST_F(SchemaTest, HasASampleOfEveryEarlierVersion) {
     for (std::size_t version = 1; version < dataset_migrations().size(); ++version)
         EXPECT_NE(content_of("version_" + std::to_string(version) + ".sql"), "") << version;
-    EXPECT_EQ(dataset_migrations().size(), 9u) << "widen the range above";
+    EXPECT_EQ(dataset_migrations().size(), 10u) << "widen the range above";
 }
 
 TEST_F(SchemaTest, RaisesAnOlderFileForWhoOnlyReadsIt) {
@@ -103,6 +103,60 @@ TEST_F(SchemaTest, SaysWhatToDoWithAnOlderFileThatNobodyMayWrite) {
     } catch (const Error& error) {
         EXPECT_THAT(error.what(), HasSubstr("Copy it to where you may write"));
     }
+}
+
+/// Why a database of ours is not opened once that was done to it, whether to be read or written.
+class TamperedWith : public SchemaTest {
+  protected:
+    std::string refusal(const std::string& sql) {
+        std::filesystem::remove(file());
+        {
+            const Dataset made(file());
+        }
+        sqlite::Connection(file(), Access::read_write).execute(sql);
+        std::string why = "none";
+        for (const auto access : {Dataset::Access::read_only, Dataset::Access::read_write}) {
+            try {
+                const Dataset dataset(file(), access);
+                return "opened";
+            } catch (const Error& error) {
+                why = error.what();
+            }
+        }
+        return why;
+    }
+};
+
+TEST_F(TamperedWith, WhatWouldBeRunIsRefused) {
+    EXPECT_THAT(refusal("ALTER TABLE idle_points RENAME TO kept; CREATE VIEW idle_points AS WITH RECURSIVE n(x) AS "
+                        "(SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS device FROM n"),
+                HasSubstr("has a view 'idle_points'"));
+    EXPECT_THAT(refusal("CREATE TRIGGER gone AFTER INSERT ON operations BEGIN DELETE FROM operations; END"),
+                HasSubstr("has a trigger 'gone'"));
+    EXPECT_THAT(refusal("CREATE INDEX slow ON operations (printf('%.*c', 1000, 'x'))"), HasSubstr("index 'slow'"));
+    EXPECT_THAT(refusal("ALTER TABLE devices ADD COLUMN twice REAL GENERATED ALWAYS AS (2 * idle_w) VIRTUAL"),
+                HasSubstr("another table 'devices'"));
+}
+
+TEST_F(TamperedWith, WhatIsMissingOrOtherwiseIsNamed) {
+    EXPECT_THAT(refusal("DROP TABLE idle_points"), HasSubstr("lacks the table 'idle_points'"));
+    EXPECT_THAT(refusal("DROP INDEX operations_key"), HasSubstr("lacks the index 'operations_key'"));
+    EXPECT_THAT(refusal("DROP INDEX operations_key; CREATE UNIQUE INDEX operations_key ON operations (operation)"),
+                HasSubstr("another index 'operations_key'"));
+    EXPECT_THAT(refusal("ALTER TABLE operations DROP COLUMN wall_s"), HasSubstr("another table 'operations'"));
+}
+
+TEST_F(TamperedWith, ATableOfSomebodyElseMayStay) {
+    EXPECT_EQ(refusal("CREATE TABLE notes (text TEXT); CREATE INDEX of_notes ON notes (text); ANALYZE"), "opened");
+}
+
+TEST_F(TamperedWith, ARowThatIsTooLongIsRefused) {
+    std::filesystem::remove(file());
+    {
+        const Dataset made(file());
+    }
+    sqlite::Connection connection(file(), Access::read_write);
+    EXPECT_THROW(connection.execute("CREATE TABLE t (x BLOB); INSERT INTO t VALUES (zeroblob(100000000))"), Error);
 }
 
 TEST_F(SchemaTest, WritesStridesWhereVersionOneHadALetter) {

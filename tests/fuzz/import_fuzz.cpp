@@ -11,14 +11,14 @@
 
 #include "joulecast/dataset/csv.h"
 #include "joulecast/dataset/dataset.h"
-#include "joulecast/dataset/import_aiconfigurator.h"
-#include "joulecast/dataset/import_energaizer.h"
-#include "joulecast/dataset/import_neusight.h"
-#include "joulecast/dataset/import_nicolai.h"
 #include "joulecast/dataset/import_smi_log.h"
 #include "joulecast/dataset/import_sweep.h"
-#include "joulecast/dataset/import_vidur.h"
 #include "joulecast/error.h"
+#include "lab/published/import_aiconfigurator.h"
+#include "lab/published/import_energaizer.h"
+#include "lab/published/import_neusight.h"
+#include "lab/published/import_nicolai.h"
+#include "lab/published/import_vidur.h"
 
 namespace {
 

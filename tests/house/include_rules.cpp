@@ -63,7 +63,7 @@ std::string own_breach(const std::string& path, const std::string& header, const
     if (other.empty()) return "is in no room of the include table";
     if (room == other) return "";
     const auto& allowed = table.allowed.at(room);
-    if (allowed.contains(other) || allowed.contains("*")) return "";
+    if (allowed.contains(other)) return "";
     return "the include table does not let " + room + " include " + other;
 }
 
@@ -93,8 +93,10 @@ IncludeTable read_include_table(const std::filesystem::path& file) {
                                          ", which is not above it");
             }
         }
+        const bool is_any = std::ranges::find(line.words, "*") != line.words.end();
+        const std::vector<std::string>& allowed = is_any ? table.rooms : line.words;
+        table.allowed[line.head] = {allowed.begin(), allowed.end()};
         table.rooms.push_back(line.head);
-        table.allowed[line.head] = {line.words.begin(), line.words.end()};
     }
     return table;
 }

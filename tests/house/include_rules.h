@@ -8,8 +8,8 @@
 
 namespace joulecast::house {
 
-/// Which folder may include which: "graph: units" a line, "*" for any. The order of lines is the order in which data
-/// flows, and a folder may only name folders above it.
+/// Which folder may include which: "graph: units" a line, "*" for any above it. The order of lines is the order in
+/// which data flows, and a folder may only name folders above it.
 struct IncludeTable {
     std::vector<std::string> rooms;  ///< in file order
     std::map<std::string, std::set<std::string>> allowed;

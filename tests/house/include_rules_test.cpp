@@ -29,7 +29,7 @@ std::vector<Door> the_doors() {
 
 TEST(House, EveryIncludeIsInTheTableAndEveryForeignLibraryHasOneDoor) {
     std::vector<std::string> all;
-    for (const auto& file : source_files(source, {"joulecast", "clockd", "cli", "workers", "python"})) {
+    for (const auto& file : source_files(source, {"joulecast", "clockd", "cli", "lab", "workers", "python"})) {
         const auto found = breaches(file, joulecast::testing::read_file(source / file), the_table(), the_doors());
         all.insert(all.end(), found.begin(), found.end());
     }
@@ -51,7 +51,7 @@ TEST(House, EveryTypeOfTheLibraryHasANameOfItsOwn) {
     const std::regex opening(R"(^namespace ([\w:]+) \{)");
     std::map<std::string, std::string> files;
     std::vector<std::string> twice;
-    for (const auto& file : source_files(source, {"joulecast"})) {
+    for (const auto& file : source_files(source, {"joulecast", "lab"})) {
         if (!file.ends_with(".h")) continue;
         std::istringstream lines(joulecast::testing::read_file(source / file));
         std::string space;
@@ -74,6 +74,13 @@ TEST(IncludeRules, AFolderMayNotReachDownTheFlow) {
                             "graph include forecast"));
     EXPECT_THAT(breaches("joulecast/forecast/x.cpp", "#include \"joulecast/graph/graph.h\"\n", the_table(), {}),
                 IsEmpty());
+}
+
+TEST(IncludeRules, NothingOfTheProductMayIncludeTheLaboratory) {
+    const std::string text = "#include \"lab/baselines/baselines.h\"\n";
+    for (const char* file : {"joulecast/evaluate/x.cpp", "cli/x.cpp", "python/x.cpp", "workers/torch/x.cpp"})
+        EXPECT_EQ(breaches(file, text, the_table(), {}).size(), 1u) << file;
+    EXPECT_THAT(breaches("lab/verbs/x.cpp", text, the_table(), {}), IsEmpty());
 }
 
 TEST(IncludeRules, ReadersAreARoomOfTheirOwn) {

@@ -207,6 +207,15 @@ TEST(Jcp, KeepsTheEngineAndTakesFilesWithoutOneForTorch) {
     EXPECT_THROW(from_jcp(to_jcp(other), "wrong.jcp"), FormatError);
 }
 
+TEST(Jcp, KeepsTheClocksThatTheDriverLists) {
+    Predictor p = sample();
+    EXPECT_TRUE(from_jcp(to_jcp(p), "sample.jcp").devices[0].device.core_clocks_mhz.empty());
+    p.devices[0].device.core_clocks_mhz = {600, 607.5, 1410};
+    EXPECT_EQ(from_jcp(to_jcp(p), "sample.jcp").devices[0].device.core_clocks_mhz, p.devices[0].device.core_clocks_mhz);
+    p.devices[0].device.core_clocks_mhz = {600, 600};
+    EXPECT_THAT(message([&] { from_jcp(to_jcp(p), "odd.jcp"); }), HasSubstr("do not ascend"));
+}
+
 TEST(Jcp, KeepsWhatThePaceIsToldBy) {
     Predictor p = sample();
     EXPECT_FALSE(from_jcp(to_jcp(p), "sample.jcp").devices[0].pace_reference);

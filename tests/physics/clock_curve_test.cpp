@@ -126,6 +126,9 @@ TEST(ClockTable, IsWhatDriversOfTheArchitectureList) {
     EXPECT_EQ(a100.back(), 1410);
     const std::vector<double> v100 = clock_table_mhz(find_device("v100-16g-pcie"));
     EXPECT_EQ(v100[v100.size() - 2], 1372);  // steps of 7.5 MHz, as nvidia-smi rounds them
+    Device told = find_device("a100-40g-pcie");
+    told.core_clocks_mhz = {300, 600, 1410};
+    EXPECT_EQ(clock_table_mhz(told), told.core_clocks_mhz);
     Device cpu;
     cpu.max_clock_mhz = 3000;
     EXPECT_TRUE(clock_table_mhz(cpu).empty());

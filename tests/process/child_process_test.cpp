@@ -69,6 +69,13 @@ TEST(ChildProcess, SilenceIsATimeout) {
     EXPECT_EQ(child.stop(), "signal 9 (Killed)");
 }
 
+TEST(ChildProcess, IsClosedWhenItEndsThoughAGrandchildHoldsItsOutput) {
+    ChildProcess child("sleep 100 & echo one; exit 3", line_limit);
+    EXPECT_EQ(child.next_line(long_enough).line, "one");
+    EXPECT_EQ(child.next_line(long_enough).ending, Ending::closed);
+    EXPECT_EQ(child.stop(), "exit status 3");
+}
+
 TEST(ChildProcess, WritingToADeadProcessIsNoSignalToUs) {
     ChildProcess child("exit 3", line_limit);
     const auto reply = child.exchange(std::string(1'000'000, 'x'), long_enough);

@@ -3,6 +3,10 @@
 //   --crash-on TEXT         dies on an operation whose signature holds the text
 //   --no-memory-from BATCH  is out of memory from that size of dimension 0 on
 //   --nonsense-on TEXT      answers with a negative time
+//   --negative-clock-on TEXT  answers that it ran at a negative clock
+//   --refuses TEXT          refuses an operation by a failure of the protocol
+//   --another-on TEXT       answers of another operation
+//   --another-device-on TEXT  answers of another device
 //   --drift FROM:TO:FACTOR  repeats of the reference operation with these numbers, from 1, take so much longer
 //   --thermal-on TEXT       is throttled by heat the first time: takes twice as long and says so
 //   --die-at-random SHARE   dies of that share of its requests
@@ -38,7 +42,7 @@ namespace {
 using namespace joulecast;
 
 struct Behaviour {
-    std::string crash_on, nonsense_on, signal_on, thermal_on;
+    std::string crash_on, nonsense_on, signal_on, thermal_on, negative_clock_on, refuses, another_on, another_device_on;
     long drift_from = 0, drift_to = -1;
     double drift_factor = 1;
     bool no_reference = false;
@@ -162,6 +166,10 @@ Measurement measure(const protocol::Measure& request, Behaviour& behaviour) {
         behaviour.was_hot = true;
     }
     if (occurs(behaviour.nonsense_on, text)) result.time.p05_s = -1;
+    if (occurs(behaviour.negative_clock_on, text)) result.real.sm_clock_mhz = -900;
+    if (occurs(behaviour.refuses, text)) throw Error("not this one");
+    if (occurs(behaviour.another_on, text)) result.operation = parse_operation("aten::relu(self=f32[999])");
+    if (occurs(behaviour.another_device_on, text)) result.real.device = "h200";
     result.time.calls_per_block = std::llround(1000 * request.settings.time_budget_s);
     result.time.converged = !behaviour.unsettled;
     result.block_s = {result.time.mean_s, result.time.mean_s};
@@ -194,6 +202,10 @@ int main(int argc, char** argv) {
         const std::string option = argv[i], value = argv[i + 1];
         if (option == "--crash-on") behaviour.crash_on = value;
         if (option == "--nonsense-on") behaviour.nonsense_on = value;
+        if (option == "--negative-clock-on") behaviour.negative_clock_on = value;
+        if (option == "--refuses") behaviour.refuses = value;
+        if (option == "--another-on") behaviour.another_on = value;
+        if (option == "--another-device-on") behaviour.another_device_on = value;
         if (option == "--signal-parent-on") behaviour.signal_on = value;
         if (option == "--thermal-on") behaviour.thermal_on = value;
         if (option == "--breaks") behaviour.breaks = value;

@@ -211,6 +211,24 @@ TEST_F(SweepTest, RefusesNumbersThatCannotBeAndSaysSo) {
     EXPECT_EQ(stored.at(signature(relu_row(3))).outcome, Outcome::ok);
 }
 
+TEST_F(SweepTest, ABadAnswerIsARowAndTheSweepGoesOn) {
+    const std::map<std::string, std::string> kinds = {
+        {"--negative-clock-on", "real_sm_clock_mhz is negative"},
+        {"--refuses", "the worker refused the request: not this one"},
+        {"--another-on", "of another operation: aten::relu(self=f32[999])"},
+        {"--another-device-on", "of h200, not of cpu-fake"}};
+    for (const auto& [option, message] : kinds) {
+        std::filesystem::remove(file());
+        const SweepResult result = profile({many(5)}, option + " '[2,8]'");
+        EXPECT_EQ(result.failed, 1) << option;
+        const auto stored = rows();
+        ASSERT_EQ(stored.size(), 5u) << option;
+        EXPECT_EQ(stored.at(signature(relu_row(2))).outcome, Outcome::crashed) << option;
+        EXPECT_THAT(stored.at(signature(relu_row(2))).message, HasSubstr(message));
+        EXPECT_EQ(stored.at(signature(relu_row(4))).outcome, Outcome::ok) << option;
+    }
+}
+
 TEST_F(SweepTest, InfersThatLargerBatchesRunOutOfMemoryToo) {
     profile({bag("first", {{10, 1}})}, "--no-memory-from 10");
     EXPECT_EQ(rows().at(signature(relu_row(10))).outcome, Outcome::out_of_memory);

@@ -13,6 +13,7 @@
 #include "joulecast/error.h"
 #include "joulecast/evaluate/baseline_networks.h"
 #include "joulecast/evaluate/cross_validate.h"
+#include "joulecast/evaluate/published_baselines.h"
 #include "joulecast/forecast/at_point.h"
 #include "joulecast/forecast/hosts.h"
 #include "joulecast/forecast/published/method.h"
@@ -66,9 +67,9 @@ OperationForecast forecast_of(const DeviceModel& device, const Operation& operat
     return forecast_operation(device, all_columns(), prepare(operation, device), {});
 }
 
-/// The baseline of that name, fitted to the same rows.
-void expect_the_baseline(const DeviceModel& device, const std::vector<TrainingRow>& rows, const std::string& name) {
-    const std::vector<const Baseline*> named{find_baseline(name)};
+/// The baseline, fitted to the same rows.
+void expect_the_baseline(const DeviceModel& device, const std::vector<TrainingRow>& rows, const Baseline& baseline) {
+    const std::vector<const Baseline*> named{&baseline};
     const FittedBaselines fitted = fit_baselines(named, device, rows, {});
     std::size_t agreed = 0;
     for (const TrainingRow& row : rows) {
@@ -86,13 +87,13 @@ void expect_the_baseline(const DeviceModel& device, const std::vector<TrainingRo
 }
 
 TEST(PublishedPredictor, OfTheThesisForecastsWhatItsBaselineDoes) {
-    expect_the_baseline(thesis(), metered_rows(), "thesis_forest");
+    expect_the_baseline(thesis(), metered_rows(), thesis_forest);
 }
 
 TEST(PublishedPredictor, OfSponnerForecastsWhatItsBaselineDoes) {
     const auto rows = some_rows();
     const DeviceModel device = trained(PublishedMethod::sponner, rows);
-    expect_the_baseline(device, rows, "sponner_best");
+    expect_the_baseline(device, rows, sponner_best);
     // Memory is one of their metrics; a convolution's is its output.
     int told = 0;
     for (const TrainingRow& row : rows) {
@@ -106,7 +107,7 @@ TEST(PublishedPredictor, OfSponnerForecastsWhatItsBaselineDoes) {
 
 TEST(PublishedPredictor, ScoredAsAFileItStandsUnderItsBaselinesName) {
     const auto rows = metered_rows();
-    const std::vector<const Baseline*> named{find_baseline("thesis_forest")};
+    const std::vector<const Baseline*> named{&thesis_forest};
     const FittedBaselines fitted = fit_baselines(named, thesis(), rows, {});
     std::vector<OutOfFoldRow> of_baseline;
     for (const TrainingRow& row : rows) fitted.append_forecasts(on_device(row, thesis()), 0, of_baseline);
@@ -139,7 +140,7 @@ TEST(PublishedPredictor, ANetworkIsTheSumOfItsOperationsAndItsPowerTheirMeanByTi
     EXPECT_EQ(network.unknown_nodes, 0);
     EXPECT_EQ(network.method, "thesis");
     // And that is what validate's table of published methods says of it.
-    const std::vector<const Baseline*> named{find_baseline("thesis_forest")};
+    const std::vector<const Baseline*> named{&thesis_forest};
     std::vector<BaselineNetwork> of_baseline;
     append_networks(fit_baselines(named, thesis(), metered_rows(), {}), networks().front(), thesis().device,
                     thesis().point, of_baseline);
@@ -316,7 +317,7 @@ TEST(PublishedPredictor, OfTheThesisKnowsTheClock) {
     const auto rows = rows_over_clocks(card);
     const DeviceModel device = train_published(PublishedMethod::thesis, card, {}, rows, {}, {});
     ASSERT_TRUE(device.over_clocks);
-    const std::vector<const Baseline*> named{find_baseline("thesis_forest")};
+    const std::vector<const Baseline*> named{&thesis_forest};
     const FittedBaselines fitted = fit_baselines(named, device, rows, {});
     const auto network = forecast_network(bag_of("aten::relu(self=f32[6000])"), "fp32", device, all_columns(), {});
     for (const TrainingRow& row : rows) {

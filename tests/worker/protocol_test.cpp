@@ -112,7 +112,7 @@ TEST(Protocol, HelloMayAskForOneOfSeveralDevices) {
     worker.hosts = {Host::python, Host::graph};
     const std::string answer = to_line(Response{"1", worker});
     EXPECT_EQ(std::get<Capabilities>(parse_response(answer).body).hosts, worker.hosts);
-    EXPECT_THAT(fault_of_response(with(answer, R"("graph")", R"("gaph")")), HasSubstr("\"gaph\", which is not a host"));
+    EXPECT_THAT(fault_of_response(with(answer, R"("graph")", R"("gaph")")), HasSubstr("\"gaph\", which is no host"));
     const std::string old = with(answer, R"("hosts":["python","graph"],)", "");
     EXPECT_EQ(std::get<Capabilities>(parse_response(old).body).hosts, std::vector{Host::cpp});
 }

@@ -13,7 +13,7 @@
 namespace joulecast {
 
 // Predictors of the two papers (docs/seeds.md), as models of a device. The same code fits the baselines thesis_forest
-// and sponner_best of joulecast/evaluate/baselines.
+// and sponner_best of joulecast/evaluate/published_baselines.h.
 
 /// What shares a regression. Thesis: device, mode and computing type, all layers together; Sponner et al.: device and
 /// layer type.

@@ -52,6 +52,16 @@ class Supervisor::Process {
     template <class Answer, class Body>
     std::variant<Answer, protocol::Failure, std::string> ask(Body body, Timeout timeout);
 
+    /// The answer, or why there is none; then the worker is gone. What one worker refuses, a fresh one may take.
+    template <class Answer, class Body>
+    std::variant<Answer, std::string> trial(Body body, Timeout timeout) {
+        auto answer = ask<Answer>(std::move(body), timeout);
+        if (const auto* failure = std::get_if<protocol::Failure>(&answer))
+            return lose("the worker refused the request: " + excerpt(failure->message, 400));
+        if (auto* lost = std::get_if<std::string>(&answer)) return std::move(*lost);
+        return std::get<Answer>(std::move(answer));
+    }
+
   private:
     void ensure_started();
     void start();
@@ -147,12 +157,6 @@ std::variant<Answer, protocol::Failure, std::string> Supervisor::Process::ask(Bo
     }
 }
 
-template <class Answer>
-void Supervisor::require_no_failure(const Answer& answer) const {
-    if (const auto* failure = std::get_if<protocol::Failure>(&answer))
-        throw Error("the worker `" + process_->command() + "` refused a request: " + failure->message);
-}
-
 Supervisor::Supervisor(Options options) : process_(std::make_unique<Process>(std::move(options))) {}
 Supervisor::~Supervisor() = default;
 
@@ -161,8 +165,7 @@ const protocol::Capabilities& Supervisor::capabilities() {
 }
 
 Measurement Supervisor::measure(const protocol::Measure& request, Timeout timeout) {
-    auto answer = process_->ask<Measurement>(request, timeout);
-    require_no_failure(answer);
+    auto answer = process_->trial<Measurement>(request, timeout);
     if (auto* measurement = std::get_if<Measurement>(&answer)) return std::move(*measurement);
     Measurement lost;
     lost.operation = request.operation;
@@ -174,8 +177,7 @@ Measurement Supervisor::measure(const protocol::Measure& request, Timeout timeou
 }
 
 NetworkMeasurement Supervisor::measure(const protocol::MeasureGraph& request, Timeout timeout) {
-    auto answer = process_->ask<NetworkMeasurement>(request, timeout);
-    require_no_failure(answer);
+    auto answer = process_->trial<NetworkMeasurement>(request, timeout);
     if (auto* measurement = std::get_if<NetworkMeasurement>(&answer)) return std::move(*measurement);
     NetworkMeasurement lost;
     lost.model = request.graph.name;
@@ -197,7 +199,8 @@ std::optional<protocol::Prepared> Supervisor::prepare(const protocol::Prepare& r
 
 protocol::TimedRuns Supervisor::time_runs(const protocol::TimeRuns& request, Timeout timeout) {
     auto answer = process_->ask<protocol::TimedRuns>(request, timeout);
-    require_no_failure(answer);
+    if (const auto* failure = std::get_if<protocol::Failure>(&answer))
+        throw Error("the worker `" + process_->command() + "` refused a request: " + failure->message);
     if (const auto* lost = std::get_if<std::string>(&answer))
         throw Error("cannot time " + signature(request.operation) + ": " + *lost);
     auto runs = std::get<protocol::TimedRuns>(std::move(answer));

@@ -34,7 +34,7 @@ class Supervisor {
     /// standard error and what to do when it cannot be started or speaks another protocol version.
     const protocol::Capabilities& capabilities();
 
-    /// The answer, or a Measurement with outcome crashed if the worker died, hung or wrote garbage meanwhile.
+    /// The answer, or a Measurement with outcome crashed if the worker died, hung, wrote garbage or refused.
     Measurement measure(const protocol::Measure& request, Timeout timeout = {});
     NetworkMeasurement measure(const protocol::MeasureGraph& request, Timeout timeout = {});
     /// Nothing from a worker that has nothing to prepare, or that was lost meanwhile.
@@ -48,8 +48,6 @@ class Supervisor {
 
   private:
     class Process;
-    template <class Answer>
-    void require_no_failure(const Answer& answer) const;
     std::unique_ptr<Process> process_;
 };
 

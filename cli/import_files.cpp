@@ -1,0 +1,105 @@
+#include "cli/import_files.h"
+
+#include <cstdint>
+#include <fstream>
+#include <iostream>
+#include <map>
+
+#include "cli/settings.h"
+#include "joulecast/error.h"
+#include "joulecast/report/table.h"
+
+namespace joulecast::cli {
+namespace {
+
+struct Imported {
+    std::string file;
+    Import counts;
+};
+
+std::string text_of(const std::map<std::string, std::int64_t>& reasons) {
+    std::string text;
+    for (const auto& [why, rows] : reasons) text += (text.empty() ? "" : "; ") + why + ": " + std::to_string(rows);
+    return text;
+}
+
+std::int64_t total(const std::map<std::string, std::int64_t>& reasons) {
+    std::int64_t rows = 0;
+    for (const auto& [why, count] : reasons) rows += count;
+    return rows;
+}
+
+const std::vector<Column<Imported>>& columns() {
+    static const std::vector<Column<Imported>> list = {
+        {"file", "file", Show::text, [](const Imported& i) { return i.file; }},
+        {"rows", "rows", Show::count, [](const Imported& i) { return i.counts.rows; }},
+        {"used", "used", Show::count, [](const Imported& i) { return i.counts.used; }},
+        {"added", "added", Show::count, [](const Imported& i) { return i.counts.added; }},
+        {"dropped", "dropped", Show::count, [](const Imported& i) { return total(i.counts.dropped); }},
+        {"dropped_reasons", "", Show::text, [](const Imported& i) { return text_of(i.counts.dropped); }},
+        {"dropped_columns", "", Show::text, [](const Imported& i) { return joined(i.counts.dropped_columns); }},
+        {"unknown_columns", "", Show::text, [](const Imported& i) { return joined(i.counts.unknown_columns); }},
+    };
+    return list;
+}
+
+/// The table for people: numbers, then a line for each reason.
+std::string to_text(const std::vector<Imported>& all) {
+    std::vector<Column<Imported>> numbers(columns().begin(), columns().begin() + 5);
+    std::string text = joulecast::to_text(fill(numbers, all));
+    for (const Imported& one : all) {
+        if (one.counts.dropped.empty()) continue;
+        text += "\ndropped of " + one.file + ":\n";
+        for (const auto& [why, rows] : one.counts.dropped) text += "  " + std::to_string(rows) + "  " + why + "\n";
+    }
+    return text;
+}
+
+void warn(const Imported& one) {
+    for (const std::string& note : one.counts.notes) std::cerr << "joulecast: " << one.file << ": " << note << '\n';
+    if (one.counts.unknown_columns.empty()) return;
+    std::cerr << "joulecast: " << one.file
+              << " has columns that are not known and not read: " << joined(one.counts.unknown_columns) << '\n';
+}
+
+}  // namespace
+
+void declare(CLI::App& command, ImportOptions& options, std::span<const Source> sources) {
+    std::vector<std::string> names;
+    std::string described;
+    for (const Source& source : sources) {
+        names.emplace_back(source.name);
+        described += (described.empty() ? "" : ", ") + std::string(source.name) + " (" + source.what + ")";
+    }
+    command.add_option("SOURCE", options.source, "form of the files: " + described)
+        ->required()
+        ->check(CLI::IsMember(names));
+    command.add_option("FILE", options.files, "files to read")->required();
+    command.add_option("--db", options.database, "database to add to; made if missing")
+        ->type_name("FILE.db")
+        ->required();
+}
+
+const Source& source_named(std::span<const Source> sources, const std::string& name) {
+    for (const Source& source : sources)
+        if (name == source.name) return source;
+    throw UsageError("'" + name + "' is not a source");
+}
+
+int import_files(const ImportOptions& options, const Reader& read) {
+    Dataset dataset(options.database);
+    std::vector<Imported> all;
+    for (const std::string& file : options.files) {
+        std::ifstream input(file, std::ios::binary);
+        if (!input) throw Error("cannot read '" + file + "'. Check the path and its permissions.");
+        all.push_back({file, read(dataset, input, file)});
+        warn(all.back());
+    }
+    const std::string& format = options.output.format;
+    options.output.write(format == "csv"    ? to_csv(fill(columns(), all))
+                         : format == "json" ? to_json(fill(columns(), all))
+                                            : to_text(all));
+    return done;
+}
+
+}  // namespace joulecast::cli

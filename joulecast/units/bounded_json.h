@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+// For .cpp files: JSON that nobody vouches for.
+namespace joulecast {
+
+struct JsonLimits {
+    std::size_t depth = 16;          ///< objects and arrays in each other
+    std::size_t values = 8'000'000;  ///< in the whole text
+    bool refuses_nul = false;        ///< in keys and texts
+};
+
+/// In time linear in the text: the library's own parser with a callback looks through the parent again at the end of
+/// each object. Throws FormatError for what is no JSON, passes a limit, or has a key twice in one object, where the
+/// library would drop the first in silence.
+nlohmann::json parse_bounded(std::string_view text, const JsonLimits& limits);
+
+}  // namespace joulecast
