@@ -42,6 +42,12 @@ TEST(House, EveryHeaderIsListedAsPublicOrPrivate) {
     for (const auto& file : source_files(source, {"joulecast"})) {
         if (file.ends_with(".h") && list.find("    " + file + "\n") == std::string::npos) missing.push_back(file);
     }
+    // Those of the laboratory's library are compiled alone, too.
+    const std::string of_laboratory = joulecast::testing::read_file(source / "lab/CMakeLists.txt");
+    for (const auto& file : source_files(source / "lab", {"baselines", "published", "studies"})) {
+        if (file.ends_with(".h") && of_laboratory.find("    " + file + "\n") == std::string::npos)
+            missing.push_back("lab/" + file);
+    }
     EXPECT_THAT(missing, IsEmpty());
 }
 
