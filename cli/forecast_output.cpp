@@ -233,7 +233,8 @@ std::string predictions_json(const std::vector<Forecast>& forecasts, Append appe
         text += &prediction == &predictions.front() ? "\n" : ",\n";
         text += std::exchange(prediction, {});
     }
-    return text += "\n]}\n";
+    text += "\n]}\n";
+    return text;  // not `text +=`, which would be a copy of some MB
 }
 
 /// All calls of one operation in one network.
