@@ -55,9 +55,9 @@ ClockParameters default_clock_parameters(const Device& device);
 /// "max_clock_mhz, tdp_w": what the sheet lacks for clocks; "clocks of a CPU" for one. Empty where nothing is missing.
 std::string missing_for_clocks(const Device& device);
 
-/// The clocks that the device can be asked for, ascending, in MHz: those that its driver told, else steps and lowest clock
-/// that drivers of the architecture list (210 ... 1410 by 15 MHz on A100, 135 ... 1380 by 7.5 MHz on V100); empty for a
-/// device without clocks.
+/// The clocks that the device can be asked for, ascending, in MHz: those that its driver told, else steps and lowest
+/// clock that drivers of the architecture list (210 ... 1410 by 15 MHz on A100, 135 ... 1380 by 7.5 MHz on V100); empty
+/// for a device without clocks.
 std::vector<double> clock_table_mhz(const Device& device);
 
 /// No choice of clock goes below (knee - 0.10): there the voltage is flat, so nothing is saved, and what is forecast of
