@@ -30,14 +30,14 @@ NvmlGpu Cards::card(const std::string& uuid) {
     return *gpu;
 }
 
-Client::Client(int connection, int peer, std::string name, Cards& cards)
-    : connection_(connection), peer_(peer), name_(std::move(name)), cards_(cards) {}
+Client::Client(int connection, Peer peer, Cards& cards)
+    : connection_(connection), peer_(std::move(peer)), cards_(cards) {}
 
 Client::~Client() {
     if (lease_) {
         try {
             lease_->restore();
-            log("restored " + lease_->gpu().label() + " after " + name_);
+            log("restored " + lease_->gpu().label() + " after " + peer_.name);
         } catch (const Error& error) {
             log(error.what());
         }
@@ -45,7 +45,7 @@ Client::~Client() {
     // Before the connection: whoever waits for its end may count on the card being free for the next lease.
     lease_.reset();
     ::close(connection_);
-    if (peer_ >= 0) ::close(peer_);
+    if (peer_.file >= 0) ::close(peer_.file);
 }
 
 bool Client::greet() {
@@ -71,7 +71,7 @@ bool Client::receive() {
         if (!send(answer_line(carry_out(line)))) return false;
     }
     if (pending_.size() <= most_guard_line_bytes) return true;
-    log(name_ + " sends lines that are too long");
+    log(peer_.name + " sends lines that are too long");
     return false;
 }
 
@@ -87,15 +87,19 @@ ClockLease& Client::lease(const std::string& uuid) {
 std::string Client::carry_out(const std::string& line) {
     try {
         const GuardRequest request = parse_guard_request(line);
-        if (request.kind == GuardRequest::Kind::reset) {
+        idle_since_.reset();
+        if (request.kind == GuardRequest::Kind::reset && peer_.has_our_rights) {
             lease(request.uuid).reset();
+        } else if (request.kind == GuardRequest::Kind::reset) {
+            // What an administrator set is no member's to undo: only what joulecast itself has left changed.
+            lease(request.uuid).restore();
         } else {
             lease(request.uuid).hold(request.clocks);
         }
-        log(name_ + ": " + line);
+        log(peer_.name + ": " + line);
         return "";
     } catch (const std::exception& error) {
-        log(name_ + ": " + line.substr(0, most_guard_line_bytes) + ": " + error.what());
+        log(peer_.name + ": " + line.substr(0, most_guard_line_bytes) + ": " + error.what());
         return error.what();
     }
 }

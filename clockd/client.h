@@ -1,8 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+
+#include <sys/types.h>
 
 #include "joulecast/meter/clock_lease.h"
 #include "joulecast/meter/clock_line.h"
@@ -21,19 +25,32 @@ struct Cards {
     std::optional<Nvml> nvml_;
 };
 
+/// Who is at the other end of a connection.
+struct Peer {
+    /// Becomes readable when the process is gone (-1: not known), which matters when a copy of that process, forked
+    /// off, keeps the connection open.
+    int file = -1;
+    uid_t user = 0;
+    std::string name;  ///< "process 12 of user 1000"
+    /// May undo what others did to a card: it has the rights of this guard anyhow.
+    bool has_our_rights = false;
+};
+
 /// One connection and, from its first hold on, its lease on one card. When this object goes, the card is restored.
 class Client {
   public:
-    /// Takes over both files; `peer` becomes readable when the process at the other end is gone (-1: not known), which
-    /// matters when a copy of that process, forked off, keeps the connection open.
-    Client(int connection, int peer, std::string name, Cards& cards);
+    using Clock = std::chrono::steady_clock;
+
+    /// Takes over both files.
+    Client(int connection, Peer peer, Cards& cards);
     ~Client();
     Client(const Client&) = delete;
     Client& operator=(const Client&) = delete;
 
     int connection() const { return connection_; }
-    int peer() const { return peer_; }
-    const std::string& name() const { return name_; }
+    const Peer& peer() const { return peer_; }
+    /// It has asked for nothing since then; absent once it has.
+    std::optional<Clock::time_point> idle_since() const { return idle_since_; }
 
     /// Sends the greeting; false: the client is gone.
     bool greet();
@@ -46,8 +63,8 @@ class Client {
     ClockLease& lease(const std::string& uuid);
 
     int connection_;
-    int peer_;
-    std::string name_;
+    Peer peer_;
+    std::optional<Clock::time_point> idle_since_ = Clock::now();
     Cards& cards_;
     std::string pending_;
     std::unique_ptr<ClockLease> lease_;

@@ -98,13 +98,16 @@ std::unique_ptr<Client> Door::admit(Cards& cards) const {
         ::close(connection);
         return nullptr;
     }
-    const std::string name = "process " + std::to_string(who.pid) + " of user " + std::to_string(who.uid);
+    Peer peer;
+    peer.user = who.uid;
+    peer.name = "process " + std::to_string(who.pid) + " of user " + std::to_string(who.uid);
+    peer.has_our_rights = who.uid == ::geteuid();
     // Process 0 is one of another namespace (a container): only its connection tells of its end.
-    const int peer = who.pid > 0 ? file_of_process(who.pid) : -1;
-    const bool is_gone = who.pid > 0 && peer < 0 && errno == ESRCH;
-    auto client = std::make_unique<Client>(connection, peer, name, cards);
+    peer.file = who.pid > 0 ? file_of_process(who.pid) : -1;
+    const bool is_gone = who.pid > 0 && peer.file < 0 && errno == ESRCH;
+    auto client = std::make_unique<Client>(connection, std::move(peer), cards);
     if (is_gone) return nullptr;
-    log(name + " connects");
+    log(client->peer().name + " connects");
     return client;
 }
 

@@ -2,13 +2,18 @@
 // measures it serves the one connection on its standard input; as a service a socket. Every client's card is restored
 // when the client goes, however it goes. docs/clocks.md tells how to install it.
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <iostream>
 #include <list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <poll.h>
@@ -23,6 +28,8 @@ namespace joulecast::clockd {
 namespace {
 
 constexpr std::size_t most_clients = 32;
+/// One user's connections must leave room for the others'.
+constexpr std::ptrdiff_t most_clients_of_user = 8;
 
 constexpr const char* usage =
     "usage: joulecast-clockd --child | --socket PATH [--group NAME]   [--state FOLDER] [--nvml LIBRARY]\n"
@@ -32,6 +39,7 @@ constexpr const char* usage =
     "  --socket PATH     be the service of this machine, for the members of one group\n"
     "  --group NAME      who may connect; default: the group this program runs as\n"
     "  --state FOLDER    where it is kept what has to be undone (default: /var/lib/joulecast for root)\n"
+    "  --idle SECONDS    how long a connection may ask for nothing at first (default: 60)\n"
     "  --nvml LIBRARY    instead of libnvidia-ml.so.1\n"
     "  --version\n";
 
@@ -39,7 +47,16 @@ struct Options {
     bool child = false;
     std::string socket;
     std::string group;
+    std::string idle = "60";
     Cards cards;
+
+    std::chrono::seconds longest_idle() const {
+        int seconds = 0;
+        const auto [end, error] = std::from_chars(idle.data(), idle.data() + idle.size(), seconds);
+        if (error != std::errc() || end != idle.data() + idle.size() || seconds < 1)
+            throw UsageError("--idle takes a whole number of seconds above zero, not '" + idle + "'");
+        return std::chrono::seconds(seconds);
+    }
 };
 
 Options parse(int argc, char** argv) {
@@ -52,6 +69,7 @@ Options parse(int argc, char** argv) {
         }
         std::string* value = name == "--socket"  ? &options.socket
                              : name == "--group" ? &options.group
+                             : name == "--idle"  ? &options.idle
                              : name == "--nvml"  ? &options.cards.library
                                                  : nullptr;
         if (i + 1 == argc || (value == nullptr && name != "--state"))
@@ -72,7 +90,8 @@ Options parse(int argc, char** argv) {
 /// Clients come and go until the last file that brings new ones, or a signal to end, is done.
 class Guard {
   public:
-    Guard(Cards& cards, const Door* door, int signals) : cards_(cards), door_(door), signals_(signals) {}
+    Guard(Cards& cards, const Door* door, int signals, std::chrono::seconds longest_idle)
+        : cards_(cards), door_(door), signals_(signals), longest_idle_(longest_idle) {}
 
     void add(std::unique_ptr<Client> client) {
         if (client && client->greet()) clients_.push_back(std::move(client));
@@ -83,11 +102,12 @@ class Guard {
             std::vector<pollfd> files = {{signals_, POLLIN, 0}, {door_ != nullptr ? door_->listener() : -1, POLLIN, 0}};
             for (const auto& client : clients_) {
                 files.push_back({client->connection(), POLLIN, 0});
-                files.push_back({client->peer(), POLLIN, 0});
+                files.push_back({client->peer().file, POLLIN, 0});
             }
-            if (::poll(files.data(), files.size(), -1) < 0) continue;
+            if (::poll(files.data(), files.size(), wait_ms()) < 0) continue;
             if (files[0].revents != 0) return;
             serve(files);
+            end_idle();
             if (files[1].revents != 0) admit();
         }
     }
@@ -104,13 +124,39 @@ class Guard {
 
     void admit() {
         auto client = door_->admit(cards_);
-        if (clients_.size() < most_clients) return add(std::move(client));
-        log("too many connections: one is refused");
+        if (!client) return;
+        const auto of_user = std::ranges::count_if(
+            clients_, [&](const auto& other) { return other->peer().user == client->peer().user; });
+        if (clients_.size() < most_clients && of_user < most_clients_of_user) return add(std::move(client));
+        log("too many connections: that of " + client->peer().name + " is refused");
+    }
+
+    /// Until the next client has asked for nothing for too long; -1: none is about to.
+    int wait_ms() const {
+        std::optional<Client::Clock::time_point> first;
+        for (const auto& client : clients_)
+            if (const auto since = client->idle_since(); since && (!first || *since < *first)) first = since;
+        if (!first || door_ == nullptr) return -1;
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(*first + longest_idle_ - Client::Clock::now());
+        return static_cast<int>(std::max<std::int64_t>(0, left.count()));
+    }
+
+    /// A place is for somebody who measures. The child's only client may take its time: nobody waits for its place.
+    void end_idle() {
+        if (door_ == nullptr) return;
+        const auto latest = Client::Clock::now() - longest_idle_;
+        std::erase_if(clients_, [&](const auto& client) {
+            const auto since = client->idle_since();
+            if (!since || *since > latest) return false;
+            log(client->peer().name + " asks for nothing");
+            return true;
+        });
     }
 
     Cards& cards_;
     const Door* door_;
     int signals_;
+    std::chrono::seconds longest_idle_;
     std::list<std::unique_ptr<Client>> clients_;
 };
 
@@ -136,10 +182,11 @@ int run_service(Options& options) {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&ending, signal);
     ::sigprocmask(SIG_BLOCK, &ending, nullptr);
     const int signals = ::signalfd(-1, &ending, SFD_CLOEXEC);
+    const std::chrono::seconds longest_idle = options.longest_idle();
     restore_leftovers(options.cards);
     const Door door(options.socket, options.group);
     log("listens on " + options.socket);
-    Guard(options.cards, &door, signals).run();
+    Guard(options.cards, &door, signals, longest_idle).run();
     log("ends; all cards are restored");
     return 0;
 }
@@ -148,9 +195,13 @@ int run_child(Options& options) {
     // Only the end of the connection, or of the process at its other side, ends the guard: then it restores.
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) std::signal(signal, SIG_IGN);
     const int parent = ::getppid();
-    Guard guard(options.cards, nullptr, -1);
-    guard.add(std::make_unique<Client>(::dup(STDIN_FILENO), file_of_process(parent),
-                                       "process " + std::to_string(parent), options.cards));
+    Guard guard(options.cards, nullptr, -1, options.longest_idle());
+    Peer peer;
+    peer.file = file_of_process(parent);
+    peer.user = ::getuid();
+    peer.name = "process " + std::to_string(parent);
+    peer.has_our_rights = true;  // who started us could do all of it without us
+    guard.add(std::make_unique<Client>(::dup(STDIN_FILENO), std::move(peer), options.cards));
     // Only the client's copy of the connection counts: its closing tells the other side that all is restored.
     ::close(STDIN_FILENO);
     guard.run();

@@ -5,10 +5,12 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -105,6 +107,20 @@ class Stranger {
 
 class ClockService : public testing::Guarded {
   protected:
+    /// Another user than root who may use the socket does that; 0: it was true.
+    int as_somebody(const std::function<bool()>& does) const {
+        constexpr uid_t nobody = 65534;
+        EXPECT_EQ(::chown(socket.c_str(), 0, nobody), 0);
+        const pid_t id = ::fork();
+        if (id == 0) {
+            const bool became = ::setgroups(0, nullptr) == 0 && ::setgid(nobody) == 0 && ::setuid(nobody) == 0;
+            ::_exit(became && does() ? 0 : 1);
+        }
+        int status = -1;
+        ::waitpid(id, &status, 0);
+        return status;
+    }
+
     std::vector<std::string> usual() const {
         return {"--socket", socket, "--state", folder.string(), "--nvml", fake.library()};
     }
@@ -262,16 +278,57 @@ TEST_F(ClockService, ConnectionsHaveABound) {
     Service service(usual());
     service.await("listens on");
     std::vector<std::unique_ptr<Stranger>> crowd;
-    for (int i = 0; i < 32; ++i) {
+    for (int i = 0; i < 8; ++i) {
         crowd.push_back(std::make_unique<Stranger>(socket));
         EXPECT_EQ(crowd.back()->read_line(), "joulecast-clockd 1");
     }
-    EXPECT_EQ(Stranger(socket).read_line(), "") << "the 33rd is turned away";
+    EXPECT_EQ(Stranger(socket).read_line(), "") << "the ninth of one user is turned away";
     crowd.pop_back();
     // Two of them still know it, and one place is free.
     crowd.front()->write("nonsense\n");
     EXPECT_THAT(crowd.front()->read_line(), StartsWith("no "));
     EXPECT_EQ(Stranger(socket).read_line(), "joulecast-clockd 1");
+}
+
+TEST_F(ClockService, AnotherUserGetsAPlaceAlthoughOneHasTakenAllOfHis) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root may become another user";
+    Service service(usual());
+    service.await("listens on");
+    std::vector<std::unique_ptr<Stranger>> crowd;
+    for (int i = 0; i < 9; ++i) crowd.push_back(std::make_unique<Stranger>(socket));
+    EXPECT_EQ(crowd.back()->read_line(), "");
+    EXPECT_EQ(as_somebody([&] { return Stranger(socket).read_line() == "joulecast-clockd 1"; }), 0);
+}
+
+TEST_F(ClockService, AConnectionThatAsksForNothingIsEnded) {
+    auto arguments = usual();
+    arguments.insert(arguments.end(), {"--idle", "1"});
+    Service service(arguments);
+    service.await("listens on");
+    Stranger measuring(socket), idle(socket);
+    EXPECT_EQ(measuring.ask("hold " + first_uuid + " 900 - -"), "joulecast-clockd 1");
+    EXPECT_EQ(measuring.read_line(), "ok");
+    EXPECT_EQ(idle.read_line(), "joulecast-clockd 1");
+    EXPECT_EQ(idle.read_line(), "");
+    EXPECT_EQ(measuring.ask("hold " + first_uuid + " - - -"), "ok") << "whoever measures may be silent";
+}
+
+TEST_F(ClockService, AMemberOfTheGroupUndoesOnlyWhatJoulecastDid) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root may become another user";
+    fake.gpu().power_limit_mw = 120000;  // an administrator's
+    Service service(usual());
+    service.await("listens on");
+    EXPECT_EQ(as_somebody([&] {
+                  Stranger member(socket);
+                  member.read_line();
+                  return member.ask("reset " + first_uuid) == "ok";
+              }),
+              0);
+    EXPECT_EQ(fake.gpu().power_limit_mw, 120000U);
+    Stranger root(socket);
+    root.read_line();
+    EXPECT_EQ(root.ask("reset " + first_uuid), "ok");
+    EXPECT_EQ(fake.gpu().power_limit_mw, 165000U);
 }
 
 TEST_F(ClockService, TwoServicesDoNotShareASocket) {
