@@ -287,7 +287,8 @@ std::vector<OutOfFoldRow> validate_operations(const Device& device, const Operat
     const auto fold_of = settings.grouped ? group_folds(rows, settings.folds, settings.training.seed)
                                           : random_folds(rows.size(), settings.folds, settings.training.seed);
     std::vector<OutOfFoldRow> out;
-    for (std::size_t fold = 0; fold < settings.folds; ++fold) {
+    const std::size_t held_out = settings.is_one_test_set ? 1 : settings.folds;
+    for (std::size_t fold = 0; fold < held_out; ++fold) {
         Parts parts;
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (fold_of[i] == fold) {
@@ -299,7 +300,7 @@ std::vector<OutOfFoldRow> validate_operations(const Device& device, const Operat
         if (!parts.test.empty() && !parts.training.empty()) {
             validate_part(frame_of(device, setting), std::move(parts), {}, fold, settings, out);
         }
-        if (settings.progress) settings.progress(fold + 1, settings.folds);
+        if (settings.progress) settings.progress(fold + 1, held_out);
     }
     if (out.empty()) throw too_few_to_split(device);
     return out;

@@ -28,7 +28,8 @@ Error too_few_to_split(const Device& device);
 
 struct ValidationSettings {
     std::size_t folds = 5;
-    bool grouped = true;  ///< false: rows at random, which leaks
+    bool is_one_test_set = false;  ///< validate_operations() holds out the first fold alone
+    bool grouped = true;           ///< false: rows at random, which leaks
     /// Absent, or an empty list: joulecast's own choice, called "joulecast".
     std::vector<std::optional<Learner>> learners;
     /// Methods to score beside ours, fitted to the same parts; of whole networks where these are left out.

@@ -88,7 +88,7 @@ void declare_database(CLI::App& command, StudyOptions& options, OwnOptions& own)
                 ->capture_default_str(),
             {"dataset-size"});
     own.add(command.add_option("--split", options.split, "layers: what is held out; random rows leak")
-                ->check(CLI::IsMember({"operation", "random"}))
+                ->check(CLI::IsMember({"operation", "random", "test-set"}))
                 ->capture_default_str(),
             {"layers"});
     own.add(command.add_option("--baselines", options.baselines, "layers: also score these published methods")

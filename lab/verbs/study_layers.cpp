@@ -105,7 +105,8 @@ Plot plot_of(const std::string& metric, const std::vector<Line>& lines, const st
 ValidationSettings settings_of(const StudyOptions& options) {
     ValidationSettings settings;
     settings.folds = options.folds.value_or(settings.folds);
-    settings.grouped = options.split != "random";
+    settings.is_one_test_set = options.split == "test-set";
+    settings.grouped = options.split == "operation";
     if (!options.learners.empty()) settings.learners = {parse_learner(options.learners.front())};
     if (options.learners.size() > 1)
         throw UsageError(
@@ -117,6 +118,14 @@ ValidationSettings settings_of(const StudyOptions& options) {
                          " forecasts whole networks, so it has no layer types");
     settings.progress = study_progress("validated part");
     return settings;
+}
+
+std::string notes_of(const ValidationSettings& settings) {
+    if (settings.grouped) return "folds are grouped by operation\n";
+    const std::string leaks = "the same operations are in training and test, so this leaks\n";
+    if (settings.is_one_test_set)
+        return "one of " + std::to_string(settings.folds) + " parts, drawn at random, is the test set: " + leaks;
+    return "rows were split at random: " + leaks;
 }
 
 }  // namespace
@@ -142,9 +151,7 @@ int study_layers(const StudyOptions& options) {
     }
     result.tables = {{"results", "R² and MAPE on held-out rows, by layer type and method (*: the best)",
                       fill(columns(), all), by_method(all)}};
-    result.notes = options.split == "random"
-                       ? "rows were split at random: the same operations are in training and test, so this leaks\n"
-                       : "folds are grouped by operation\n";
+    result.notes = notes_of(settings);
     result.notes += gaps_text(forecasts);
     return write_study(options, result);
 }

@@ -180,6 +180,20 @@ TEST_F(StudyOfADatabase, LearnersAreComparedByFamilyWithTheirTime) {
     EXPECT_EQ(run_laboratory("study learners --learner auto --db " + file("two.db")).status, 2);
 }
 
+TEST_F(StudyOfADatabase, LayersOfOneTestSetAreAPartOfAllRows) {
+    const auto rows = [&](const std::string& split) {
+        const auto results = study("layers --baselines roofline --learner ridge --split " + split).at("results");
+        for (const auto& line : results)
+            if (line.at("layer") == "all" && line.at("metric") == "time_s") return line.at("rows").get<int>();
+        return -1;
+    };
+    const int all = rows("random");
+    EXPECT_EQ(rows("test-set --folds 4"), (all + 3) / 4);
+    const auto ran =
+        run_laboratory("study layers --split test-set --baselines roofline --learner ridge --db " + file("two.db"));
+    EXPECT_THAT(ran.out, HasSubstr("one of 5 parts, drawn at random, is the test set"));
+}
+
 TEST_F(StudyOfADatabase, LatencyStandsBesideTheThesisAndMeasuring) {
     const auto results = study("latency --repeats 2").at("results");
     ASSERT_EQ(results.size(), 5U);
