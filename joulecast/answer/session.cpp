@@ -282,7 +282,8 @@ class Session::Networks {
     /// A copy; the graph itself for the last one that wants it, where nobody keeps it.
     Graph taken(std::size_t turn) {
         Opened& from = opened(turn);
-        return from.left == 1 && !from.shared ? std::move(from.own) : from.graph();
+        if (from.left == 1 && !from.shared) return std::move(from.own);
+        return from.graph();
     }
 
     /// Of a network that may be kept; else empty.

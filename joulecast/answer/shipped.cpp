@@ -42,7 +42,7 @@ std::filesystem::path folder_of_this_library() {
 std::filesystem::path installed_folder() {
     // <prefix>/bin/joulecast -> <prefix>/share/joulecast; the build tree has links at the same place.
     const auto beside = std::filesystem::path("share") / "joulecast";
-    const auto of_program = folder_of_this_program().parent_path() / beside;
+    auto of_program = folder_of_this_program().parent_path() / beside;
     std::error_code none;
     if (std::filesystem::exists(of_program, none)) return of_program;
     // <prefix>/lib/libjoulecast.so, <prefix>/lib/x86_64-linux-gnu/libjoulecast.so, or build/libjoulecast.so

@@ -41,7 +41,7 @@ TEST(FiguresVerb, PrintsCommandsThatCanBeCopied) {
     const std::string page = run_laboratory("figures").out;
     EXPECT_THAT(page, HasSubstr("\nFigure 3.2: power over rests and runs\n    joulecast-lab study startup --device"));
     EXPECT_THAT(page, HasSubstr("\nTables I, II: "));
-    EXPECT_THAT(page, HasSubstr("one set drawn once tells less\n"));
+    EXPECT_THAT(page, HasSubstr("no measurement: [method.md](method.md), [worker-protocol.md](worker-protocol.md)\n"));
 }
 
 }  // namespace
