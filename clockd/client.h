@@ -6,8 +6,6 @@
 #include <optional>
 #include <string>
 
-#include <sys/types.h>
-
 #include "joulecast/meter/clock_lease.h"
 #include "joulecast/meter/clock_line.h"
 
@@ -30,7 +28,7 @@ struct Peer {
     /// Becomes readable when the process is gone (-1: not known), which matters when a copy of that process, forked
     /// off, keeps the connection open.
     int file = -1;
-    uid_t user = 0;
+    unsigned user = 0;  ///< its number
     std::string name;  ///< "process 12 of user 1000"
     /// May undo what others did to a card: it has the rights of this guard anyhow.
     bool has_our_rights = false;
