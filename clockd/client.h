@@ -29,7 +29,7 @@ struct Peer {
     /// off, keeps the connection open.
     int file = -1;
     unsigned user = 0;  ///< its number
-    std::string name;  ///< "process 12 of user 1000"
+    std::string name;   ///< "process 12 of user 1000"
     /// May undo what others did to a card: it has the rights of this guard anyhow.
     bool has_our_rights = false;
 };
