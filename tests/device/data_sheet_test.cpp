@@ -66,7 +66,7 @@ TEST(DataSheet, NamesTheFileAndTheKeyOfEveryFault) {
     EXPECT_THAT(message(with("2e13", "20")), HasSubstr("\"peak_flop_per_s_fp32\" must lie between"));
     EXPECT_THAT(message(with("1500", "1.5e9")), HasSubstr("\"boost_clock_mhz\" must lie between"));
     EXPECT_THAT(message(with("1500", "1500, \"boost_clock_mhz\": 3000")),
-                HasSubstr("\"boost_clock_mhz\" stands in it"));
+                HasSubstr("the key \"boost_clock_mhz\" is twice"));
     EXPECT_THAT(message(with("\"kind\": \"gpu\"", "\"kind\": \"gpu\", \"name\": \"a\\u001b[2Jb\"")),
                 HasSubstr("\"name\" holds control characters"));
 }
@@ -81,7 +81,7 @@ TEST(DataSheet, HasASourceForEveryFigure) {
 
 TEST(DataSheet, RefusesWhatIsNestedWithoutEnd) {
     const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
-    EXPECT_THAT(message(with("12", deep)), HasSubstr("nested too deeply"));
+    EXPECT_THAT(message(with("12", deep)), HasSubstr("it nests deeper than 4 levels"));
 }
 
 TEST(DataSheet, RefusesAFileThatIsTooLargeOrNone) {

@@ -97,9 +97,11 @@ TEST(Supervisor, TheAnswerToAnotherRequestIsNotTaken) {
     EXPECT_EQ(supervisor.measure(request("fake::wrong_id")).outcome, Outcome::crashed);
 }
 
-TEST(Supervisor, ARefusedRequestStopsTheCommand) {
+TEST(Supervisor, ARefusedRequestIsACrashOfThatTrialAlone) {
     Supervisor supervisor(fake("serve"));
-    EXPECT_THROW(supervisor.measure(request("fake::refuse")), Error);
+    const Measurement refused = supervisor.measure(request("fake::refuse"));
+    EXPECT_EQ(refused.outcome, Outcome::crashed);
+    EXPECT_THAT(refused.message, HasSubstr("the worker refused the request: "));
     EXPECT_EQ(supervisor.measure(request("aten::relu")).outcome, Outcome::ok);
 }
 
