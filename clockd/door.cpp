@@ -9,11 +9,11 @@
 #include <grp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "joulecast/error.h"
+#include "joulecast/process/process_file.h"
 
 namespace joulecast::clockd {
 
@@ -50,15 +50,6 @@ bool somebody_listens(const sockaddr_un& address) {
 }
 
 }  // namespace
-
-int file_of_process(int id) {
-#ifdef SYS_pidfd_open
-    return static_cast<int>(::syscall(SYS_pidfd_open, id, 0));
-#else
-    (void)id;
-    return -1;
-#endif
-}
 
 Door::Door(std::string path, const std::string& group) : path_(std::move(path)) {
     const sockaddr_un address = address_of(path_);

@@ -26,7 +26,4 @@ class Door {
     int listener_ = -1;
 };
 
-/// A file that becomes readable when the process ends; -1 where the kernel has none (before 5.3).
-int file_of_process(int id);
-
 }  // namespace joulecast::clockd

@@ -23,6 +23,7 @@
 #include "clockd/client.h"
 #include "clockd/door.h"
 #include "joulecast/error.h"
+#include "joulecast/process/process_file.h"
 
 namespace joulecast::clockd {
 namespace {

@@ -11,11 +11,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "joulecast/error.h"
+#include "joulecast/process/process_file.h"
 
 namespace joulecast {
 
@@ -116,8 +116,7 @@ ChildProcess::ChildProcess(const std::string& command, std::size_t max_line_byte
     input_ = take(in.write);
     output_ = take(out.read);
     errors_ = take(error.read);
-    // Since Linux 5.3; an older one leaves -1, and the process is asked for now and then.
-    exit_ = static_cast<int>(::syscall(SYS_pidfd_open, id_, 0));
+    exit_ = file_of_process(id_);  // without one the process is asked for now and then
     for (const int file : {input_, output_, errors_}) ::fcntl(file, F_SETFL, O_NONBLOCK);
 }
 
