@@ -21,23 +21,23 @@ std::string duration_text(double seconds) {
     return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
 }
 
-Progress::Progress(std::ostream& output, bool terminal, std::function<double()> now_s)
+SweepProgress::SweepProgress(std::ostream& output, bool terminal, std::function<double()> now_s)
     : output_(output), terminal_(terminal), now_s_(std::move(now_s)) {}
 
-void Progress::start(std::int64_t total, double cost_s) {
+void SweepProgress::start(std::int64_t total, double cost_s) {
     total_ = total;
     cost_s_ = cost_s;
     started_s_ = now_s_();
     printed_s_ = started_s_ - plain_interval_s;  // the first line comes at once
 }
 
-void Progress::working_on(const std::string& label, double cost_s) {
+void SweepProgress::working_on(const std::string& label, double cost_s) {
     label_ = label.size() <= longest_label ? label : label.substr(0, longest_label - 3) + "...";
     current_cost_s_ = cost_s;
     if (terminal_) draw();
 }
 
-void Progress::finished(const std::string& failure) {
+void SweepProgress::finished(const std::string& failure) {
     ++done_;
     done_cost_s_ += current_cost_s_;
     if (!failure.empty()) note(label_ + ": " + failure);
@@ -45,20 +45,20 @@ void Progress::finished(const std::string& failure) {
     if (terminal_ || due) draw();
 }
 
-void Progress::note(const std::string& text) {
+void SweepProgress::note(const std::string& text) {
     output_ << (terminal_ ? "\r\x1b[K" : "") << text << '\n' << std::flush;
 }
 
-void Progress::stop() {
+void SweepProgress::stop() {
     if (terminal_) output_ << "\r\x1b[K" << std::flush;
 }
 
-double Progress::remaining_s() const {
+double SweepProgress::remaining_s() const {
     const double left = std::max(0.0, cost_s_ - done_cost_s_);
     return done_cost_s_ > 0 ? left * (now_s_() - started_s_) / done_cost_s_ : left;
 }
 
-std::string Progress::line() const {
+std::string SweepProgress::line() const {
     std::string bar;
     const std::int64_t full = total_ > 0 ? bar_cells * done_ / total_ : bar_cells;
     if (terminal_)
@@ -69,7 +69,7 @@ std::string Progress::line() const {
     return terminal_ ? text + "  " + label_ : text;
 }
 
-void Progress::draw() {
+void SweepProgress::draw() {
     printed_s_ = now_s_();
     if (terminal_)
         output_ << "\r\x1b[K" << line() << std::flush;

@@ -10,10 +10,10 @@ namespace joulecast {
 std::string duration_text(double seconds);
 
 /// Tells how far a sweep is: on a terminal one line that is drawn again and again, elsewhere a plain line now and then.
-class Progress {
+class SweepProgress {
   public:
     /// `now_s` is any clock that only goes on.
-    Progress(std::ostream& output, bool terminal, std::function<double()> now_s);
+    SweepProgress(std::ostream& output, bool terminal, std::function<double()> now_s);
 
     /// Starts with `total` things to do that should take `cost_s` together.
     void start(std::int64_t total, double cost_s);

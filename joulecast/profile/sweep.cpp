@@ -311,7 +311,7 @@ double overhead_s(const PlanSettings& settings) {
 }
 
 SweepResult sweep(const Plan& plan, Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings,
-                  Progress& progress) {
+                  SweepProgress& progress) {
     try {
         return SweepRun(plan, supervisor, dataset, settings, progress).run();
     } catch (...) {

@@ -50,7 +50,7 @@ struct SweepResult {
 /// was measured while it drifted, and what heat throttled, is measured once more at the end of its stage. With a budget
 /// networks stand between the operations, and what is left in the end is spent on those with the largest error.
 SweepResult sweep(const Plan& plan, Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings,
-                  Progress& progress);
+                  SweepProgress& progress);
 
 /// Seconds that a sweep with these settings takes beside its measurements: soak, switching clocks, references.
 double overhead_s(const PlanSettings& settings);

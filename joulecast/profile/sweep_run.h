@@ -28,7 +28,7 @@ struct Doubtful {
 class SweepRun {
   public:
     SweepRun(const Plan& plan, Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings,
-             Progress& progress)
+             SweepProgress& progress)
         : plan_(plan),
           dataset_(dataset),
           settings_(settings),
@@ -90,7 +90,7 @@ class SweepRun {
     const Plan& plan_;
     Dataset& dataset_;
     const SweepSettings& settings_;
-    Progress& progress_;
+    SweepProgress& progress_;
     WorkerSession session_;
     ReferenceWatch watch_;
     std::optional<std::size_t> stage_;  ///< that the worker stands at

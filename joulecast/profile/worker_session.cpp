@@ -40,7 +40,7 @@ std::vector<double> ascending(std::vector<double> clocks) {
 }  // namespace
 
 WorkerSession::WorkerSession(Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings,
-                             Progress& progress)
+                             SweepProgress& progress)
     : supervisor_(supervisor),
       dataset_(dataset),
       settings_(settings),

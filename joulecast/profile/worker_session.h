@@ -15,7 +15,7 @@ namespace joulecast {
 /// A sweep's talk with its worker: who it is, at which point it stands, and what to do when it is lost.
 class WorkerSession {
   public:
-    WorkerSession(Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings, Progress& progress);
+    WorkerSession(Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings, SweepProgress& progress);
 
     /// Of the worker that runs now: another one after every start.
     const Provenance& provenance() const { return provenance_; }
@@ -53,7 +53,7 @@ class WorkerSession {
     Supervisor& supervisor_;
     Dataset& dataset_;
     const SweepSettings& settings_;
-    Progress& progress_;
+    SweepProgress& progress_;
     MeasureSettings how_;
     Provenance provenance_;
     OperatingPoint point_;

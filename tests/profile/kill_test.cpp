@@ -51,7 +51,7 @@ class KillTest : public Guarded {
         settings.point = planned.point;
         settings.interrupted = [] { return false; };
         settings.now_s = [now_s = 0.0]() mutable { return now_s += 0.1; };
-        Progress progress(output, true, settings.now_s);
+        SweepProgress progress(output, true, settings.now_s);
         return sweep(make_plan({variation}, &dataset, planned), supervisor, dataset, settings, progress);
     }
 

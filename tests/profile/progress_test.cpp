@@ -19,7 +19,7 @@ TEST(DurationText, IsShort) {
 TEST(Progress, ForecastsTheRestFromWhatIsDone) {
     double now = 0;
     std::ostringstream output;
-    Progress progress(output, false, [&] { return now; });
+    SweepProgress progress(output, false, [&] { return now; });
     progress.start(10, 20);  // 2 s each, so says the estimate
     EXPECT_DOUBLE_EQ(progress.remaining_s(), 20);
     progress.working_on("a", 2);
@@ -31,7 +31,7 @@ TEST(Progress, ForecastsTheRestFromWhatIsDone) {
 TEST(Progress, PrintsPlainLinesNowAndThenAndEveryFailure) {
     double now = 0;
     std::ostringstream output;
-    Progress progress(output, false, [&] { return now; });
+    SweepProgress progress(output, false, [&] { return now; });
     progress.start(100, 100);
     for (int i = 0; i < 100; ++i) {
         progress.working_on("op" + std::to_string(i), 1);
@@ -49,7 +49,7 @@ TEST(Progress, PrintsPlainLinesNowAndThenAndEveryFailure) {
 
 TEST(Progress, DrawsABarOnATerminalAndClearsIt) {
     std::ostringstream output;
-    Progress progress(output, true, [] { return 0.0; });
+    SweepProgress progress(output, true, [] { return 0.0; });
     progress.start(2, 2);
     progress.working_on("aten::relu", 1);
     progress.finished("");

@@ -65,7 +65,7 @@ class SweepTest : public joulecast::testing::DatasetFolder {
         settings.interrupted = [] { return was_interrupted.load(); };
         settings.patience = [](const MeasureSettings&, double, bool) { return std::chrono::milliseconds(500); };
         settings.now_s = [this] { return now_s_ += look_s_; };
-        Progress progress(output, terminal, settings.now_s);
+        SweepProgress progress(output, terminal, settings.now_s);
         return sweep(make_plan(variations, &dataset, planned_), supervisor, dataset, settings, progress);
     }
     SweepResult profile(const std::vector<Variation>& variations, const std::string& worker_options = "") {
