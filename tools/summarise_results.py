@@ -101,7 +101,7 @@ def scores(table):
 # What is shown of a table with these columns: a heading, its rows, its columns.
 KINDS = [
     (
-        {"model", "metric", "family", "MAPE"},
+        {"model", "metric", "family", "mode", "MAPE"},
         "Operations or workloads, all families and modes; below our time the nearest of the other methods",
         scores,
         ["model", "metric", "device", "math", "rows", "R²", "MAPE", "median", "in 90 %", "width"],
