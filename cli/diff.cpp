@@ -36,7 +36,7 @@ struct Options {
     std::string device;
     std::string predictor;
     std::string database;
-    std::string precision = "fp32";
+    std::string precision = "default";
     std::string host = "python";
     Output output;
 };

@@ -38,7 +38,7 @@ LoggedRun LoggedRunOptions::run() const {
     const auto host = parse_host(host_);
     if (!host) throw UsageError("--host is python, cpp or graph, not '" + host_ + "'");
     run.host = *host;
-    run.precision = name(precision_named(run_.precision));
+    run.precision = name(measured_precision_named(run_.precision));
     const auto settings = parse_settings(set_);
     if (settings.size() != 1) throw UsageError("a log has one run: give each symbol one value with --set");
     run.symbols = settings.front();

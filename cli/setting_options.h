@@ -32,7 +32,7 @@ SessionSettings for_one_question(const std::string& predictor, const std::string
 struct SettingOptions {
     std::vector<std::string> set;
     std::vector<std::string> modes{"inference"};
-    std::vector<std::string> precisions{"fp32"};
+    std::vector<std::string> precisions{"default"};
     std::vector<std::string> hosts{"python"};
     TrainingOptions training;
 

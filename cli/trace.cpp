@@ -27,7 +27,7 @@ struct TraceOptions {
     std::string database;
     std::vector<std::string> set;
     std::string mode = "inference";
-    std::string precision = "fp32";
+    std::string precision = "default";
     std::string host = "python";
     std::string host_cpu;
     TrainingOptions training;

@@ -2,6 +2,7 @@
 #include "joulecast/answer/asked_operation.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 
@@ -38,16 +39,17 @@ std::vector<std::string> precisions_of(const Operation& operation, const Questio
     std::optional<Precision> told;
     if (compute_dtype(operation) == Dtype::bf16) told = Precision::bf16;
     if (compute_dtype(operation) == Dtype::f16) told = Precision::fp16;
-    const std::vector<std::string> usual{std::string(name(Precision::fp32))};
+    const std::vector<std::string> usual{std::string(name(Precision::torch_default))};
     if (told) {
         const std::vector<std::string> own{std::string(name(*told))};
         if (question.precisions == usual || question.precisions == own) return own;
         throw UsageError("--precision " + joined(question.precisions) + ", but the tensors of " + signature(operation) +
                          " tell its precision: " + own.front());
     }
+    constexpr std::array of_f32{Precision::torch_default, Precision::fp32, Precision::tf32};
     for (const std::string& word : question.precisions) {
         const Precision precision = precision_named(word);
-        if (precision == Precision::fp32 || precision == Precision::tf32) continue;
+        if (std::ranges::find(of_f32, precision) != std::ranges::end(of_f32)) continue;
         throw UsageError("--precision " + word + ", but " + signature(operation) +
                          " tells the types of its tensors: write those of " + word + " there");
     }

@@ -11,6 +11,7 @@
 #include "joulecast/answer/shipped.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/device_choice.h"
+#include "joulecast/forecast/float32_math.h"
 #include "joulecast/forecast/published/method.h"
 #include "joulecast/forecast/unseen_device.h"
 #include "joulecast/model/jcp.h"
@@ -43,6 +44,8 @@ void instantiate_in(ChosenPredictor& chosen, const Device& sheet) {
     for (PooledModel& pooled : std::exchange(chosen.predictor.pooled, {})) {
         if (pooled.kind == sheet.kind) chosen.predictor.devices.push_back(instantiate(std::move(pooled), sheet));
     }
+    for (DeviceModel& other : other_math(std::span(chosen.predictor.devices).subspan(chosen.device)))
+        chosen.predictor.devices.push_back(std::move(other));
     chosen.note = unseen_note(chosen.model()) + ". Operations measured on it narrow the intervals: give them with --db";
 }
 
@@ -52,6 +55,8 @@ ChosenPredictor open(const DeviceChoice& choice, Predictor predictor, std::strin
         instantiate_in(chosen, choice.device);
         return chosen;
     }
+    for (DeviceModel& other : other_math(chosen.predictor.devices))
+        chosen.predictor.devices.push_back(std::move(other));
     if (choice.is_stand_in) chosen.note = stand_in_note(choice.device);
     const std::string method = method_note(chosen.model());
     if (!method.empty()) chosen.note += (chosen.note.empty() ? "" : "; ") + method;

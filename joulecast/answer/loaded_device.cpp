@@ -12,11 +12,17 @@
 #include "joulecast/error.h"
 #include "joulecast/forecast/compose.h"
 #include "joulecast/forecast/hosts.h"
+#include "joulecast/physics/roofline.h"
 #include "joulecast/report/table.h"
 #include "joulecast/train/pooled.h"
 
 namespace joulecast {
 namespace {
+
+/// Whether the model multiplies so in that operation.
+bool multiplies_alike(const DeviceModel& model, const Operation& operation, Math measured) {
+    return math_of(operation, model.point.math) == measured;
+}
 
 /// At the setting of the model. For a device that no model was trained on, those of every host and number of threads.
 MeasuredOperations measured_as(const DeviceModel& model, const std::vector<OperationRow>& operations) {
@@ -24,7 +30,8 @@ MeasuredOperations measured_as(const DeviceModel& model, const std::vector<Opera
     std::ranges::copy_if(operations, std::back_inserter(rows), [&](const OperationRow& row) {
         const OperatingPoint& real = row.measurement.real;
         const bool fits = real.threads == model.point.threads && real.host == model.point.host;
-        return real.math == model.point.math && real.engine == model.point.engine && (fits || model.unseen);
+        return multiplies_alike(model, row.measurement.operation, real.math) && real.engine == model.point.engine &&
+               (fits || model.unseen);
     });
     return measured_operations(rows, model.device.last_level_cache_bytes);
 }
@@ -37,8 +44,10 @@ std::size_t adjust(DeviceModel& model, const std::vector<const Feature*>& column
                    const std::vector<OperationRow>& operations) {
     std::vector<TrainingRow> rows;
     for (const OperatingPoint& setting : settings_of(operations)) {
-        if (setting.math != model.point.math || setting.engine != model.point.engine) continue;
-        std::ranges::move(training_rows_at(operations, model.device, setting), std::back_inserter(rows));
+        if (setting.engine != model.point.engine) continue;
+        for (TrainingRow& row : training_rows_at(operations, model.device, setting)) {
+            if (multiplies_alike(model, row.operation.operation, setting.math)) rows.push_back(std::move(row));
+        }
     }
     std::vector<const TrainingRow*> probes;
     if (rows.size() <= most_probes) {
@@ -124,17 +133,39 @@ std::string LoadedDevice::predictor_name() const {
     return std::filesystem::path(chosen_.path).filename().string();
 }
 
+std::string LoadedDevice::settled(const std::string& word) const {
+    const Precision precision = joulecast::settled(precision_named(word), device());
+    const bool is_half_known = precision == Precision::torch_default &&
+                               !chosen_.model_with(Math::torch_default, Host::python) &&
+                               chosen_.model_with(Math::ieee, Host::python);
+    return std::string(name(is_half_known ? Precision::fp32 : precision));
+}
+
+std::string LoadedDevice::settled_note(const std::string& word) const {
+    if (precision_named(word) != Precision::torch_default || !has_tf32(device())) return "";
+    if (precision_named(settled(word)) == Precision::torch_default)
+        return "precision default is PyTorch's: float32, with TF32 in convolutions. Strict: --precision fp32";
+    return "PyTorch's default takes TF32 in convolutions on " + device().id + "; " + predictor_name() +
+           " knows them in fp32 alone, so these are forecasts for fp32";
+}
+
+std::optional<std::string> LoadedDevice::refusal_of(const std::string& word) const {
+    const Precision precision = precision_named(settled(word));
+    // What was measured there, there is.
+    auto impossible = chosen_.model().unseen ? refusal(precision, device()) : refusal(precision, device().kind);
+    if (impossible) return impossible;
+    if (chosen_.model_with(math_of(precision), chosen_.model().point.host)) return std::nullopt;
+    return "cannot forecast precision " + word + " on " + device().id + ": it multiplies f32 matrices in " +
+           std::string(name(math_of(precision))) + ", but " + predictor_name() + " was trained with " +
+           std::string(name(chosen_.model().point.math)) + ". Measure with joulecast profile --precision " + word +
+           " and train on that";
+}
+
 const DeviceModel& LoadedDevice::model_for(const std::string& word, Host host) const {
-    const Precision precision = precision_named(word);
-    if (const auto why = refusal(precision, device().kind)) throw UsageError(*why);
-    const DeviceModel* model = chosen_.model_with(math_of(precision), host);
-    if (!model)
-        throw UsageError("cannot forecast precision " + word + " on " + device().id +
-                         ": it multiplies f32 matrices in " + std::string(name(math_of(precision))) + ", but " +
-                         predictor_name() + " was trained with " + std::string(name(chosen_.model().point.math)) +
-                         ". Measure with joulecast profile --precision " + word + " and train on that");
-    if (const auto why = refusal(host, model->device, model->point.host)) throw UsageError(*why);
-    return *model;
+    if (const auto why = refusal_of(word)) throw UsageError(*why);
+    const DeviceModel& model = *chosen_.model_with(math_of(precision_named(settled(word))), host);
+    if (const auto why = refusal(host, model.device, model.point.host)) throw UsageError(*why);
+    return model;
 }
 
 std::string LoadedDevice::measured_note(const DeviceModel& model) const {

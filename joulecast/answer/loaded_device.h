@@ -58,6 +58,12 @@ class LoadedDevice {
     const Dataset* database() const { return database_ ? &*database_ : nullptr; }
 
     const std::vector<const Feature*>& columns() const { return columns_; }
+    /// The word of the precision that is forecast where that one is asked for: what PyTorch's default is on the device.
+    std::string settled(const std::string& precision) const;
+    /// What the default is on the device, where it is not fp32, or is but should not be; else empty.
+    std::string settled_note(const std::string& precision) const;
+    /// Why the device has no forecast at that precision; absent where it has.
+    std::optional<std::string> refusal_of(const std::string& precision) const;
     /// The model that learnt how the device computes at that precision. Throws UsageError where it cannot compute or be
     /// issued to so, or was measured with other matrix products alone.
     const DeviceModel& model_for(const std::string& precision, Host host) const;

@@ -15,7 +15,7 @@ namespace joulecast {
 /// How a network runs, or a single call.
 struct Execution {
     Mode mode = Mode::inference;
-    std::string precision = "fp32";  ///< a word of device/precision.h
+    std::string precision = "default";  ///< a word of device/precision.h
     Host host = Host::python;
     TrainingSetup training{};  ///< of a step that trains
 };
@@ -33,7 +33,7 @@ struct Question {
     std::string host_cpu;  ///< issues the calls: an id, a data sheet's file, or "cpu"; empty: the one that was measured
 
     std::vector<Mode> modes{Mode::inference};
-    std::vector<std::string> precisions{"fp32"};
+    std::vector<std::string> precisions{"default"};  ///< words of device/precision.h
     std::vector<Host> hosts{Host::python};
     TrainingSetup training;  ///< of the modes that train; where none does, what asks for it is an error
 

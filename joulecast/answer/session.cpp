@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -75,7 +76,14 @@ struct Session::Wanted {
 struct Session::Asked {
     std::shared_ptr<WarmDevice> on;
     std::string note;
-    std::vector<OperatingPoint> points;  ///< none: the clock that it was measured at
+    std::vector<OperatingPoint> points;          ///< none: the clock that it was measured at
+    std::map<std::string, std::string> refused;  ///< precisions that it has not, with the reason
+
+    /// As the device takes it: with what PyTorch's default precision is there.
+    Execution settled(Execution execution) const {
+        execution.precision = on->device().settled(execution.precision);
+        return execution;
+    }
 };
 
 struct Session::KeptNetwork {
@@ -173,7 +181,7 @@ std::shared_ptr<const Graph> Session::network(const std::string& model, const Sy
     return graphs_.keep(key, std::move(fresh));
 }
 
-/// Adds what the forecasts on that device rest on, and throws UsageError for an execution that it does not have.
+/// Adds what the forecasts on that device rest on, and throws UsageError for a host that it does not have.
 Session::Asked Session::asked(const DeviceAtClock& named, const Question& question, const std::vector<Execution>& all,
                               Notes& notes) {
     Asked asked;
@@ -187,8 +195,14 @@ Session::Asked Session::asked(const DeviceAtClock& named, const Question& questi
         asked.on->calibrate_clocks();
     if (question.leaves_out) return asked;
     std::set<const DeviceModel*> used;
+    std::set<std::string> told;
     for (const Execution& execution : all) {
+        if (auto why = device.refusal_of(execution.precision)) {
+            asked.refused.try_emplace(execution.precision, std::move(*why));
+            continue;
+        }
         const DeviceModel& model = device.model_for(execution.precision, execution.host);
+        if (told.insert(execution.precision).second) notes.add(device.settled_note(execution.precision));
         if (used.insert(&model).second) notes.add(device.measured_note(model));
     }
     return asked;
@@ -339,23 +353,34 @@ class Session::Networks {
         return all;
     }
 
+    /// Why it was left out; empty where it was not.
+    std::string forecast_in(std::size_t turn, const std::vector<std::size_t>& group, std::size_t place,
+                            const Execution& execution) {
+        const Asked& first = devices_[group.front()];
+        if (const auto refused = first.refused.find(execution.precision); refused != first.refused.end())
+            return refused->second;
+        try {
+            auto all = on_each(turn, group, first.settled(execution));
+            for (std::size_t i = 0; i < group.size(); ++i) {
+                for (Forecast& one : all[i]) {
+                    one.device = group[i];
+                    one.note = devices_[group[i]].note;
+                }
+                made_[group[i] * of_device() + place] = std::move(all[i]);
+            }
+        } catch (const Error& error) {
+            if (!question_.leaves_out) throw;
+            return error.what();
+        }
+        return "";
+    }
+
     void forecast_on(const std::vector<std::size_t>& group, std::size_t turn) {
         if (question_.leaves_out) opened(turn);  // what cannot be read is no device's fault
         std::size_t place = (turn % sized() * question_.modes.size() + turn / sized()) * of_each();
         for (const Execution& execution : executions(question_, mode(turn))) {
-            try {
-                auto all = on_each(turn, group, execution);
-                for (std::size_t i = 0; i < group.size(); ++i) {
-                    for (Forecast& one : all[i]) {
-                        one.device = group[i];
-                        one.note = devices_[group[i]].note;
-                    }
-                    made_[group[i] * of_device() + place] = std::move(all[i]);
-                }
-            } catch (const Error& error) {
-                if (!question_.leaves_out) throw;
-                for (const std::size_t i : group) reasons_[i * of_device() + place] = error.what();
-            }
+            const std::string why = forecast_in(turn, group, place, execution);
+            for (const std::size_t i : group) reasons_[i * of_device() + place] = why;
             ++place;
             if (--opened_[turn].left == 0) opened_[turn].own = {};
         }
@@ -370,6 +395,18 @@ class Session::Networks {
     std::vector<std::string> reasons_;         ///< why they were left out; else empty
 };
 
+/// Throws UsageError where no device has any of what is asked; tells what is left out where some have.
+void Session::check_refused(const std::vector<Asked>& devices, const std::vector<Execution>& all, Notes& notes) {
+    std::set<std::string> precisions;
+    for (const Execution& execution : all) precisions.insert(execution.precision);
+    const auto refuses_all = [&](const Asked& asked) { return asked.refused.size() == precisions.size(); };
+    if (!devices.empty() && std::ranges::all_of(devices, refuses_all) && !devices.front().refused.empty())
+        throw UsageError(devices.front().refused.begin()->second);
+    for (const Asked& asked : devices) {
+        for (const auto& [precision, why] : asked.refused) notes.add("left out: " + why);
+    }
+}
+
 void Session::answer_networks(const Question& question, const std::vector<Asked>& devices, Answer& answer) {
     Networks networks(*this, question, devices);
     networks.forecast();
@@ -381,7 +418,12 @@ void Session::answer_calls(const Question& question, const std::vector<Asked>& d
     for (std::size_t i = 0; i < devices.size(); ++i) {
         for (const Operation& operation : question.operations) {
             for (const Execution& execution : executions(operation, question)) {
-                Forecast one = forecast(devices[i].on, graph_of(operation), execution);
+                if (const auto refused = devices[i].refused.find(execution.precision);
+                    refused != devices[i].refused.end()) {
+                    answer.left_out.push_back({i, answer.forecasts.size(), refused->second});
+                    continue;
+                }
+                Forecast one = forecast(devices[i].on, graph_of(operation), devices[i].settled(execution));
                 if (one.network.unknown_nodes > 0) throw Error(no_forecast_text(operation, one.network.method));
                 one.device = i;
                 one.note = devices[i].note;
@@ -409,6 +451,7 @@ Answer Session::answer(const Question& question, const Tell& tell) {
         devices.push_back(asked(named, question, all, notes));
         answer.devices.push_back({named.device, device_of(devices.back().on), devices.back().note});
     }
+    check_refused(devices, all, notes);
     question.operations.empty() ? answer_networks(question, devices, answer) : answer_calls(question, devices, answer);
     return answer;
 }

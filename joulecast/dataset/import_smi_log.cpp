@@ -78,7 +78,7 @@ NetworkMeasurement measurement_of(std::span<const SmiSample> samples, const Logg
     m.symbols = run.symbols;
     m.mode = run.mode;
     m.precision = run.precision;
-    m.asked.math = math_of(precision_named(run.precision));
+    m.asked.math = math_of(measured_precision_named(run.precision));
     m.asked.host = run.host;
     m.real = m.asked;
     m.asked.sm_clock_mhz = run.sm_clock_mhz;

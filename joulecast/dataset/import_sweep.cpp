@@ -70,6 +70,7 @@ NetworkMeasurement measurement_of(const TableReader& row) {
     m.symbols = symbols_of(row);
     m.mode = word(row, "mode", Mode::inference, parse_mode);
     const Precision precision = word(row, "precision", Precision::fp32, parse_precision);
+    if (precision == Precision::torch_default) row.fail("precision is default: a measurement has fp32 or tf32");
     m.precision = name(precision);
     m.asked.math = math_of(precision);
     m.asked.host = word(row, "host", Host::python, parse_stored_host);

@@ -9,7 +9,8 @@ namespace joulecast {
 
 namespace {
 
-constexpr std::array<std::pair<Math, std::string_view>, 2> math_names = {{{Math::ieee, "ieee"}, {Math::tf32, "tf32"}}};
+constexpr std::array<std::pair<Math, std::string_view>, 3> math_names = {
+    {{Math::ieee, "ieee"}, {Math::tf32, "tf32"}, {Math::torch_default, "default"}}};
 
 constexpr std::array<std::pair<Host, std::string_view>, 4> host_names = {
     {{Host::python, "python"}, {Host::cpp, "cpp"}, {Host::graph, "graph"}, {Host::compiled, "compiled"}}};
@@ -40,7 +41,8 @@ std::string_view name(Host host) {
     return name_in(host_names, host);
 }
 std::optional<Math> parse_math(std::string_view text) {
-    return value_in(math_names, text);
+    const auto math = value_in(math_names, text);
+    return math == Math::torch_default ? std::nullopt : math;
 }
 std::optional<Host> parse_host(std::string_view text) {
     const auto host = parse_stored_host(text);
@@ -105,6 +107,10 @@ double vector_flop_per_s(const Device& device, Dtype dtype) {
         default:
             return fp32;
     }
+}
+
+bool has_tf32(const Device& device) {
+    return device.peak_flop_per_s_tf32 > 0;
 }
 
 double highest_clock_mhz(const Device& device) {

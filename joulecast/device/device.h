@@ -11,14 +11,16 @@
 
 namespace joulecast {
 
-/// How matrix products of float32 tensors are computed.
-enum class Math { ieee, tf32 };
+/// How matrix products of float32 tensors are computed. torch_default: as PyTorch sets it where nobody sets it, tf32 in
+/// convolutions and recurrent layers, ieee elsewhere (torch.backends.cudnn.allow_tf32 and torch.backends.cuda.matmul).
+enum class Math { ieee, tf32, torch_default };
 /// Who issues the operations: Python eager, C++ eager, CUDA graph, or compiled code (of tables: nothing here measures
 /// or forecasts it).
 enum class Host { python, cpp, graph, compiled };
 
 std::string_view name(Math math);
 std::string_view name(Host host);
+/// What a measurement may have: all but torch_default, of which each operation is one of the others.
 std::optional<Math> parse_math(std::string_view text);
 /// What can be asked for: all but "compiled".
 std::optional<Host> parse_host(std::string_view text);
@@ -97,6 +99,9 @@ double peak_flop_per_s(const Device& device, Dtype dtype, Math math = Math::ieee
 /// Peak rate of element-wise arithmetic in that type, in FLOP/s. A type without a rate of its own is computed in fp32
 /// (fp64 at half its rate); where no vector rate is known, peak_flop_per_s stands in.
 double vector_flop_per_s(const Device& device, Dtype dtype);
+
+/// Whether the data sheet gives a rate for products of float32 in tf32.
+bool has_tf32(const Device& device);
 
 /// The highest clock that the device can be asked for: max_clock_mhz, or boost_clock_mhz where that is not known. MHz.
 double highest_clock_mhz(const Device& device);

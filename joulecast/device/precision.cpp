@@ -17,6 +17,7 @@ struct Word {
 };
 
 constexpr auto words = std::to_array<Word>({
+    {Precision::torch_default, "default"},
     {Precision::fp32, "fp32"},
     {Precision::tf32, "tf32"},
     {Precision::bf16, "bf16"},
@@ -28,6 +29,7 @@ constexpr auto words = std::to_array<Word>({
 
 Graph cast(Graph graph, Precision precision, Mode mode, AutocastDevice device) {
     switch (precision) {
+        case Precision::torch_default:
         case Precision::fp32:
         case Precision::tf32:
             return graph;
@@ -64,6 +66,16 @@ Precision precision_named(std::string_view text) {
     throw UsageError("unknown precision '" + std::string(text) + "'. There are: " + precision_words());
 }
 
+Precision measured_precision_named(std::string_view text) {
+    const Precision precision = precision_named(text);
+    if (precision == Precision::torch_default)
+        throw UsageError(
+            "precision default is for forecasts: it takes tf32 in convolutions and fp32 elsewhere, where the device "
+            "has "
+            "tf32. Name what is measured: fp32, tf32 or both");
+    return precision;
+}
+
 std::string precision_words() {
     std::string all;
     for (const Word& entry : words) all += (all.empty() ? "" : ", ") + std::string(entry.word);
@@ -71,6 +83,7 @@ std::string precision_words() {
 }
 
 Math math_of(Precision precision) {
+    if (precision == Precision::torch_default) return Math::torch_default;
     return precision == Precision::tf32 ? Math::tf32 : Math::ieee;
 }
 
@@ -84,6 +97,7 @@ std::vector<Dtype> dtypes_of(Precision precision) {
             return {Dtype::f16};
         case Precision::fp8:
             return {Dtype::bf16, Dtype::f8e4m3fn};
+        case Precision::torch_default:
         case Precision::fp32:
         case Precision::tf32:
             break;
@@ -98,6 +112,35 @@ std::optional<std::string> refusal(Precision precision, Device::Kind kind) {
     if (precision == Precision::fp8)
         return "fp8 products need a GPU from Ada or Hopper on; a CPU only emulates them. Take --precision bf16";
     return std::nullopt;
+}
+
+std::optional<std::string> refusal(Precision precision, const Device& device) {
+    if (auto why = refusal(precision, device.kind)) return why;
+    if (device.kind != Device::Kind::gpu) return std::nullopt;
+    const auto without = [&](double rate, std::string_view figure) -> std::optional<std::string> {
+        if (rate > 0) return std::nullopt;
+        return device.display_name + " has no " + std::string(name(precision)) + ": its data sheet (" + device.id +
+               ") gives no " + std::string(figure);
+    };
+    switch (precision) {
+        case Precision::tf32:
+            return without(device.peak_flop_per_s_tf32, "peak_flop_per_s_tf32");
+        case Precision::bf16:
+        case Precision::amp_bf16:
+            return without(device.peak_flop_per_s_bf16, "peak_flop_per_s_bf16");
+        case Precision::fp8:
+            return without(device.peak_flop_per_s_fp8, "peak_flop_per_s_fp8");
+        case Precision::torch_default:
+        case Precision::fp32:
+        case Precision::fp16:
+        case Precision::amp_fp16:
+            break;
+    }
+    return std::nullopt;
+}
+
+Precision settled(Precision precision, const Device& device) {
+    return precision == Precision::torch_default && !has_tf32(device) ? Precision::fp32 : precision;
 }
 
 Graph at_precision(Graph graph, Precision precision, Mode mode, Device::Kind kind) {

@@ -72,7 +72,7 @@ Activity activity(const PreparedOperation& operation, const Device& device, Math
 
 Estimate<Watts> physical_watts(const DeviceModel& device, const PreparedOperation& operation, double seconds,
                                double kernel_seconds) {
-    const Activity doing = activity(operation, device.device, device.point.math, seconds, kernel_seconds);
+    const Activity doing = activity(operation, device.device, operation.math, seconds, kernel_seconds);
     Estimate<Watts> power =
         watts_90(device.physical_power, device.device, doing, device.point.power_limit_w, relative_clock(device));
     if (costs_nothing(operation.family())) power.high = std::max(power.high, Watts(power_facts_of(device).busy_w));

@@ -24,6 +24,10 @@ constexpr double analytic_factor = 4;
 /// A view's cost is the dispatcher's: the smallest fitted floor, give or take this factor.
 constexpr double overhead_factor = 2;
 
+/// On a GPU that was never measured: views issued from Python launch nothing, unlike the calls that call_overhead_s is
+/// of. 1.1 to 1.8 us each on an AMD EPYC with torch 2.13 (view, transpose, select, slice; timeit).
+constexpr double view_s = 2e-6;
+
 /// Between idle and busy, what an operation of a family that was never metered draws above idle is known no better.
 constexpr double analytic_power_factor = 1.5;
 
@@ -54,6 +58,15 @@ Estimate<Seconds> analytic_time(const DeviceModel& device, const PreparedOperati
     }
     const double work = analytic_slowdown * seconds(operation.roofline);
     return within_factor(std::max(work, device.call_overhead_s), analytic_factor);
+}
+
+/// What a kernel takes that nobody knows, without its launch: the work by its law, and no less than a kernel that comes
+/// to rest in between (two passes of the shortest; attention of a single token takes 4 to 7 us on A100 and B200).
+double analytic_kernel_s(const DeviceModel& device, const PreparedOperation& operation) {
+    constexpr double passes = 2;
+    const Law* law = find_law(device, operation.operation);
+    const double work = law ? work_seconds(*law, operation.roofline) : analytic_slowdown * seconds(operation.roofline);
+    return std::max(work, passes * device.device.kernel_latency_s);
 }
 
 /// By the published method alone. It knows no views; what else it cannot tell is unknown, and takes at least what the
@@ -87,11 +100,13 @@ void forecast_time(const DeviceModel& device, std::span<const Feature* const> co
         time = analytic_time(device, operation);
         forecast.evidence = Evidence::unknown;
     } else if (operation.family() == Family::view) {
-        time = within_factor(device.call_overhead_s, overhead_factor);
+        const double overhead = device.unseen ? std::min(view_s, device.call_overhead_s) : device.call_overhead_s;
+        time = within_factor(overhead, overhead_factor);
         forecast.evidence = Evidence::analytic;
     } else {
         time = analytic_time(device, operation);
         forecast.evidence = Evidence::analytic;
+        if (device.unseen) forecast.kernel_s = analytic_kernel_s(device, operation);
     }
 }
 
@@ -274,7 +289,7 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
                                     const PreparedOperation& operation, const MeasuredOperations& measured,
                                     ForwardKernels& known) {
     OperationForecast forecast;
-    forecast.balance = clock_balance(operation, device.device, device.point.math);
+    forecast.balance = clock_balance(operation, device.device, operation.math);
     forecast.cost.host_time = {Seconds(0), Seconds(0), Seconds(0)};
     const auto found = measured.find(operation.signature);
     std::optional<MeasuredOverClocks> over_clocks;

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "joulecast/graph/family.h"
+#include "joulecast/physics/law.h"
 #include "joulecast/units/normal.h"
 
 namespace joulecast {
@@ -60,37 +62,88 @@ double opinion_of(const Expert& expert, const std::vector<float>& row) {
     return std::clamp(predict(part.model, row), part.low, part.high);
 }
 
+/// What answers for the kernel of a call.
+struct KernelKind {
+    const TrainedLaw* law = nullptr;  ///< nullptr: nothing does
+    Family family = Family::other;    ///< of the experts that know it
+};
+
 /// Of those who know such calls; the device's own expert, if it has one, alone. Absent where nobody knows them.
 std::optional<double> combined(const DeviceModel& device, std::span<const Feature* const> columns,
-                               const PreparedOperation& operation, const std::string& key) {
+                               const PreparedOperation& operation, const KernelKind& kind) {
     const Unseen& unseen = *device.unseen;
-    const auto knowing = unseen.knowing.find(key);
+    const auto knowing = unseen.knowing.find(kind.law->key);
     if (knowing == unseen.knowing.end()) return std::nullopt;
+    const auto other = unseen.combinations.find(kind.family);
+    const Combination& combination = other == unseen.combinations.end() ? unseen.combination : other->second;
     std::vector<Opinion> opinions;
     std::vector<float> row;  // the same for all experts of a family
-    for (const Expert& expert : unseen.experts) {
-        if (expert.model.family != operation.family()) continue;
+    for (const Expert& expert : *unseen.experts) {
+        if (expert.model.family != kind.family) continue;
         const auto& devices = knowing->second;
         if (std::find(devices.begin(), devices.end(), expert.device) == devices.end()) continue;
         if (row.empty()) row = relative_row(device, expert.model, columns, operation);
         const double value = opinion_of(expert, row);
         if (expert.device == device.device.id) return value;
         opinions.push_back(
-            {value, age_weight(expert.release_year, device.device.release_year, unseen.combination.year_scale)});
+            {value, age_weight(expert.release_year, device.device.release_year, combination.year_scale)});
     }
     if (opinions.empty()) return std::nullopt;
-    return unseen.combination.by_median ? weighted_median(std::move(opinions)) : weighted_mean(opinions);
+    return combination.by_median ? weighted_median(std::move(opinions)) : weighted_mean(opinions);
 }
 
-/// By the law of that operation; nullptr where it has none.
+/// Tensor cores reach no more of their peak than this, whatever they multiply: what the best products of published
+/// tables reach on A100, H100, H200 and B200. Float32 proper is not held to it: Winograd's convolutions pass the peak.
+constexpr double most_of_peak = 0.8;
+
+/// No kernel is faster: products within that share of the peak, and bytes that no cache can hold, before or after,
+/// within the bandwidth of the data sheet.
+double least_seconds(const PreparedOperation& operation, const Counts& counts, const Device& device) {
+    const Dtype type = compute_dtype(operation.operation);
+    const bool is_ieee = type == Dtype::f32 && operation.math == Math::ieee;
+    double least = 0;
+    if (multiplies_matrices(operation.family()) && !is_ieee && is_floating(type))
+        least = static_cast<double>(counts.flop) / (most_of_peak * peak_flop_per_s(device, type, operation.math));
+    const double cache = std::isnan(device.last_level_cache_bytes) ? 0 : device.last_level_cache_bytes;
+    const double moved = static_cast<double>(counts.bytes_read) + static_cast<double>(counts.bytes_written) - 2 * cache;
+    return std::fmax(least, moved / device.bandwidth_bytes_per_s);
+}
+
+/// With statistics that are given, batch norm scales each element, in one pass: no reduction, unlike its family.
+bool is_scaling(const Operation& operation) {
+    return operation.target == "aten::batch_norm" && !takes_batch_statistics(operation);
+}
+
+/// What knows the call's kernel. Products of f32 in tf32 run on tensor cores, as those of 16 bits do: relative to the
+/// peak and the bytes of each they take alike.
+KernelKind kernel_kind(const DeviceModel& device, const PreparedOperation& operation) {
+    const Family family = operation.family();
+    const bool is_tf32 =
+        operation.math == Math::tf32 && multiplies_matrices(family) && compute_dtype(operation.operation) == Dtype::f32;
+    if (is_tf32) {
+        Operation as_bf16 = operation.operation;
+        for (TensorType* tensor : tensors(as_bf16)) {
+            if (tensor->dtype == Dtype::f32) tensor->dtype = Dtype::bf16;
+        }
+        return {find_trained_law(device, as_bf16), family};
+    }
+    const TrainedLaw* law = find_trained_law(device, operation.operation);
+    const bool is_of_family = law != nullptr && is_family_law_key(law->key);
+    if (!is_of_family || !is_scaling(operation.operation)) return {law, family};
+    const TrainedLaw* elementwise = law_named(device, family_law_key(Family::elementwise, operation.operation));
+    return elementwise ? KernelKind{elementwise, Family::elementwise} : KernelKind{law, family};
+}
+
 std::optional<KernelForecast> kernel_of(const DeviceModel& device, std::span<const Feature* const> columns,
-                                        const PreparedOperation& operation, const TrainedLaw* law) {
-    const auto opinion = law ? combined(device, columns, operation, law->key) : std::nullopt;
+                                        const PreparedOperation& operation, const KernelKind& kind) {
+    const auto opinion = kind.law ? combined(device, columns, operation, kind) : std::nullopt;
     if (!opinion) return std::nullopt;
     const ResidualProcess& residual = device.unseen->residual;
     const auto belief = residual.at(residual_place(operation.dimensions, device.device));
     const double base = log_base(Base::kernel, device, operation).value();
-    return KernelForecast{std::exp(base + *opinion + belief.mean), law->law.floor_s,
+    const Counts counts = operation.dimensions.forward + operation.dimensions.backward;
+    const double seconds = std::exp(base + *opinion + belief.mean);
+    return KernelForecast{std::max(seconds, least_seconds(operation, counts, device.device)), kind.law->law.floor_s,
                           residual.half_width_90(belief, operation.family())};
 }
 
@@ -99,7 +152,7 @@ PreparedOperation forward_alone(const PreparedOperation& operation, const Device
     for (TensorType* tensor : tensors(forward.operation)) tensor->requires_grad = false;
     forward.dimensions.backward = {};
     forward.roofline =
-        roofline(forward.dimensions.forward, compute_dtype(operation.operation), device.device, device.point.math);
+        roofline(forward.dimensions.forward, compute_dtype(operation.operation), device.device, operation.math);
     return forward;
 }
 
@@ -119,18 +172,20 @@ std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<c
                                           const PreparedOperation& operation, ForwardKernels& known) {
     auto kernel = known.of(device, operation, [&] {
         const PreparedOperation forward = forward_alone(operation, device);
-        return kernel_of(device, columns, forward, find_trained_law(device, forward.operation));
+        return kernel_of(device, columns, forward, kernel_kind(device, forward));
     });
     if (!kernel) return std::nullopt;
     const double roof = seconds(
-        roofline(operation.dimensions.backward, compute_dtype(operation.operation), device.device, device.point.math));
+        roofline(operation.dimensions.backward, compute_dtype(operation.operation), device.device, operation.math));
     if (!(roof > 0)) return kernel;
     const double forward_roof = seconds(
-        roofline(operation.dimensions.forward, compute_dtype(operation.operation), device.device, device.point.math));
+        roofline(operation.dimensions.forward, compute_dtype(operation.operation), device.device, operation.math));
     const double efficiency = kernel->seconds / (forward_roof + device.device.kernel_latency_s);
     const double weight_bytes = operation.dimensions.weight_bytes;
     const double accumulating = passes_to_accumulate * weight_bytes / streamed_bytes_per_s(device.device);
-    const double backward = efficiency * (roof + device.device.kernel_latency_s) + accumulating;
+    const double backward = std::max(efficiency * (roof + device.device.kernel_latency_s),
+                                     least_seconds(operation, operation.dimensions.backward, device.device)) +
+                            accumulating;
     const double share = backward / (kernel->seconds + backward);
     kernel->seconds += backward;
     correct_for_both(*kernel, device, operation);
@@ -141,10 +196,10 @@ std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<c
 
 std::optional<KernelForecast> kernels_of_call(const DeviceModel& device, std::span<const Feature* const> columns,
                                               const PreparedOperation& operation, ForwardKernels& known) {
-    const TrainedLaw* law = find_trained_law(device, operation.operation);
-    const auto make = [&] { return kernel_of(device, columns, operation, law); };
+    const KernelKind kind = kernel_kind(device, operation);
+    const auto make = [&] { return kernel_of(device, columns, operation, kind); };
     if (mode(operation.operation) == Mode::inference) return known.of(device, operation, make);
-    return law ? make() : both_passes(device, columns, operation, known);
+    return kind.law ? make() : both_passes(device, columns, operation, known);
 }
 
 }  // namespace

@@ -39,8 +39,10 @@ std::pair<DeviceModel, std::string> taken(Predictor& predictor, const std::strin
     }
     const Device unseen = choice ? choice->device : device_argument(device).device;  // throws where nobody knows it
     for (PooledModel& pooled : predictor.pooled) {
-        if (pooled.kind != unseen.kind || pooled.point.math != math) continue;
+        const bool can_follow = pooled.point.math == Math::ieee && (math == Math::torch_default || has_tf32(unseen));
+        if (pooled.kind != unseen.kind || (pooled.point.math != math && !can_follow)) continue;
         DeviceModel model = instantiate(std::move(pooled), unseen);
+        if (has_tf32(unseen)) model.point.math = math;
         std::string note = unseen_note(model);
         return {std::move(model), std::move(note)};
     }

@@ -6,7 +6,7 @@
 namespace joulecast {
 
 PreparedOperation prepare(const Operation& operation, const Device& device, Math math) {
-    return on({operation, signature(operation), dimensions(operation), {}, {}}, device, math);
+    return on({operation, signature(operation), dimensions(operation), {}, {}, {}}, device, math);
 }
 
 PreparedOperation prepare(const Operation& operation, const DeviceModel& device) {
@@ -32,7 +32,8 @@ PreparedOperation at_clocks(PreparedOperation operation, const ClockPlace& clock
 
 PreparedOperation on(PreparedOperation operation, const Device& device, Math math) {
     const Counts counts = operation.dimensions.forward + operation.dimensions.backward;
-    operation.roofline = roofline(counts, compute_dtype(operation.operation), device, math);
+    operation.math = math_of(operation.operation, math);
+    operation.roofline = roofline(counts, compute_dtype(operation.operation), device, operation.math);
     if (device.kind == Device::Kind::gpu)
         operation.roofline.products = products(operation.operation, operation.dimensions, device.units);
     operation.clocks = {};

@@ -14,6 +14,7 @@ struct PreparedOperation {
     Dimensions dimensions;
     Roofline roofline;       ///< on the device asked for, at `clocks`
     ClockPlace clocks = {};  ///< of models trained at several clocks; of others all 1, whatever clock they hold at
+    Math math = Math::ieee;  ///< how its f32 products are computed: ieee or tf32
 
     Family family() const { return dimensions.family; }
 };

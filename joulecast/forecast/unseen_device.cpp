@@ -105,7 +105,8 @@ DeviceModel instantiate(PooledModel pooled, const Device& device) {
     model.point = pooled.point;
     model.point.device = device.id;
     model.point.host = Host::python;  // whom call_overhead_s is of
-    model.unseen = Unseen{ResidualProcess(pooled.prior), pooled.devices, {}, pooled.combination, {}};
+    model.unseen = Unseen{
+        ResidualProcess(pooled.prior), pooled.devices, nullptr, pooled.combination, std::move(pooled.combinations), {}};
     auto& knowing = model.unseen->knowing;
     std::map<std::string, TrainedLaw> laws;
     for (const PooledLaw& law : pooled.laws) {
@@ -115,7 +116,7 @@ DeviceModel instantiate(PooledModel pooled, const Device& device) {
         laws.emplace(law.key, TrainedLaw{law.key, {law.launch_s, factor, factor}, law.rows});
     }
     stand_in(pooled, laws, knowing);
-    model.unseen->experts = std::move(pooled.experts);
+    model.unseen->experts = std::make_shared<const std::vector<Expert>>(std::move(pooled.experts));
     for (auto& [key, law] : laws) model.laws.push_back(std::move(law));
     model.call_overhead_s = pooled.call_overhead_s;
     model.memory_half_width = memory_half_width;

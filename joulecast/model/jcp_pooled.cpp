@@ -9,8 +9,9 @@
 namespace joulecast {
 namespace {
 
-constexpr std::uint8_t pool_version = 2;
-constexpr std::uint8_t version_before_memory = 1;  ///< its rule went by power alone
+constexpr std::uint8_t pool_version = 3;
+constexpr std::uint8_t version_before_families = 2;  ///< all families taken together in one way
+constexpr std::uint8_t version_before_memory = 1;    ///< its rule went by power alone
 constexpr double largest_log_factor = 50;
 
 void put_prior(ByteWriter& out, const ResidualPrior& prior) {
@@ -57,6 +58,20 @@ PooledLaw take_pooled_law(ByteReader& in) {
     return law;
 }
 
+FamilyCombinations take_combinations(ByteReader& in) {
+    FamilyCombinations combinations;
+    const std::size_t count = in.count(13);
+    for (std::size_t i = 0; i < count; ++i) {
+        const Family family = take_name(in, parse_family, "family");
+        Combination combination;
+        combination.year_scale = take_finite(in);
+        if (combination.year_scale < 0) in.fail("its model over devices has a negative number");
+        combination.by_median = in.number<std::uint8_t>() != 0;
+        if (!combinations.try_emplace(family, combination).second) in.fail("a family is taken together in two ways");
+    }
+    return combinations;
+}
+
 }  // namespace
 
 void put_pooled(ByteWriter& out, const PooledModel& pooled) {
@@ -69,6 +84,12 @@ void put_pooled(ByteWriter& out, const PooledModel& pooled) {
     out.number(static_cast<std::uint8_t>(pooled.combination.by_median));
     out.number(static_cast<std::uint8_t>(pooled.sustained.by_memory));
     out.number(static_cast<std::uint8_t>(pooled.sustained.by_clock));
+    out.number(static_cast<std::uint32_t>(pooled.combinations.size()));
+    for (const auto& [family, combination] : pooled.combinations) {
+        out.text(name(family));
+        out.real(combination.year_scale);
+        out.number(static_cast<std::uint8_t>(combination.by_median));
+    }
     out.signed_number(pooled.rows);
     put_prior(out, pooled.prior);
     out.number(static_cast<std::uint32_t>(pooled.laws.size()));
@@ -87,7 +108,7 @@ void put_pooled(ByteWriter& out, const PooledModel& pooled) {
 
 PooledModel take_pooled(ByteReader& in) {
     const auto version = in.number<std::uint8_t>();
-    if (version != pool_version && version != version_before_memory)
+    if (version < version_before_memory || version > pool_version)
         in.fail("its model over devices has version " + std::to_string(version));
     PooledModel pooled;
     pooled.kind = in.number<std::uint8_t>() == 0 ? Device::Kind::cpu : Device::Kind::gpu;
@@ -102,6 +123,7 @@ PooledModel take_pooled(ByteReader& in) {
         pooled.sustained.by_memory = in.number<std::uint8_t>() != 0;
         pooled.sustained.by_clock = in.number<std::uint8_t>() != 0;
     }
+    if (version > version_before_families) pooled.combinations = take_combinations(in);
     pooled.rows = in.signed_number();
     pooled.prior = take_prior(in);
     const std::size_t laws = in.count(24);

@@ -6,15 +6,11 @@
 #include "joulecast/model/law_of_any.h"
 
 namespace joulecast {
-namespace {
-
 const TrainedLaw* law_named(const DeviceModel& device, const std::string& key) {
     const auto found = std::lower_bound(device.laws.begin(), device.laws.end(), key,
                                         [](const TrainedLaw& law, const std::string& k) { return law.key < k; });
     return found != device.laws.end() && found->key == key ? &*found : nullptr;
 }
-
-}  // namespace
 
 std::string_view name(Metric metric) {
     switch (metric) {
@@ -98,6 +94,10 @@ NetworkCorrection network_correction(const DeviceModel& device, const std::strin
     for (const NetworkCorrection& correction : device.corrections) {
         if (correction.key == key) return correction;
     }
+    // PyTorch's default is no precision that networks are measured at: most of its calls are fp32's.
+    constexpr std::string_view of_default = "|default";
+    if (key.ends_with(of_default))
+        return network_correction(device, key.substr(0, key.size() - of_default.size()) + "|fp32");
     NetworkCorrection none;
     none.key = key;
     return none;

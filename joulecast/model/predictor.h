@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -169,12 +170,16 @@ struct Combination {
     friend bool operator==(const Combination&, const Combination&) = default;
 };
 
+/// Families whose experts are best taken together in another way than the usual.
+using FamilyCombinations = std::map<Family, Combination>;
+
 /// Of a device that nothing was learned on: its model is one over other devices, with this device's data sheet.
 struct Unseen {
-    ResidualProcess residual;             ///< how far that is off
-    std::vector<std::string> trained_on;  ///< ids of the other devices
-    std::vector<Expert> experts;
+    ResidualProcess residual;                            ///< how far that is off
+    std::vector<std::string> trained_on;                 ///< ids of the other devices
+    std::shared_ptr<const std::vector<Expert>> experts;  ///< megabytes, the same for every way of multiplying
     Combination combination;
+    FamilyCombinations combinations;
     /// By law key, the devices whose experts know such calls.
     std::map<std::string, std::vector<std::string>> knowing;
 };
@@ -267,6 +272,7 @@ struct PooledModel {
     std::vector<std::string> devices;  ///< it was trained on, sorted
     SustainedRule sustained;
     Combination combination;
+    FamilyCombinations combinations;
     std::vector<PooledLaw> laws;  ///< sorted by key
     std::vector<Expert> experts;
     ResidualPrior prior;
@@ -300,6 +306,8 @@ struct Predictor {
 /// A model that knows its device and setting and nothing else yet.
 DeviceModel frame_of(const Device& device, const OperatingPoint& setting);
 
+/// nullptr where no law has that key.
+const TrainedLaw* law_named(const DeviceModel& device, const std::string& key);
 /// As find_law(), with its key.
 const TrainedLaw* find_trained_law(const DeviceModel& device, const Operation& operation);
 /// The law for an operation: its own, else that of the same call in place or out of place, else its family's; nullptr

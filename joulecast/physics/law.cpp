@@ -243,12 +243,20 @@ std::string sibling_target(const std::string& target) {
 std::string law_key(const Operation& operation) {
     std::string key = operation.target;
     if (is_depthwise(operation)) key += "/depthwise";
-    if (is_true(operation, "training")) key += "/batch_statistics";
+    if (takes_batch_statistics(operation)) key += "/batch_statistics";
     return key + mode_and_type(operation);
 }
 
 std::string family_law_key(const Operation& operation) {
-    return std::string(name(family(operation))) + mode_and_type(operation);
+    return family_law_key(family(operation), operation);
+}
+
+std::string family_law_key(Family family, const Operation& operation) {
+    return std::string(name(family)) + mode_and_type(operation);
+}
+
+bool takes_batch_statistics(const Operation& operation) {
+    return is_true(operation, "training");
 }
 
 bool is_family_law_key(std::string_view key) {

@@ -54,6 +54,10 @@ Law fit_tiled_law(std::span<const LawSample> samples, double usual_floor_s = 0);
 std::string law_key(const Operation& operation);
 /// The coarser name that stands in where too few were measured: "convolution|inference|f32".
 std::string family_law_key(const Operation& operation);
+/// The same call, were it of that family.
+std::string family_law_key(Family family, const Operation& operation);
+/// Normalisation that takes its statistics from its input: it reads that twice.
+bool takes_batch_statistics(const Operation& operation);
 /// Whether a key is of the latter kind: targets have a namespace, families none.
 bool is_family_law_key(std::string_view key);
 

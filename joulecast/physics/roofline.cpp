@@ -1,10 +1,12 @@
 #include "joulecast/physics/roofline.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
 #include "joulecast/error.h"
+#include "joulecast/graph/family.h"
 
 namespace joulecast {
 
@@ -31,7 +33,16 @@ Roofline roofline(const Counts& counts, Dtype dtype, const Device& device, Math 
 }
 
 Roofline roofline(const Operation& operation, const Device& device, Math math) {
-    return roofline(total_counts(operation), compute_dtype(operation), device, math);
+    return roofline(total_counts(operation), compute_dtype(operation), device, math_of(operation, math));
+}
+
+Math math_of(const Operation& operation, Math setting) {
+    if (setting != Math::torch_default) return setting;
+    constexpr std::array recurrent{"aten::lstm", "aten::gru", "aten::rnn_tanh", "aten::rnn_relu"};
+    const bool in_cudnn =
+        family(operation) == Family::convolution ||
+        std::ranges::any_of(recurrent, [&](const char* name) { return operation.target.starts_with(name); });
+    return in_cudnn ? Math::tf32 : Math::ieee;
 }
 
 double seconds(const Roofline& roofline) {

@@ -22,6 +22,9 @@ struct Roofline {
 Roofline roofline(const Counts& counts, Dtype dtype, const Device& device, Math math = Math::ieee);
 Roofline roofline(const Operation& operation, const Device& device, Math math = Math::ieee);
 
+/// What a setting means for that operation: ieee or tf32.
+Math math_of(const Operation& operation, Math setting);
+
 /// The larger of the two (Williams, Waterman, Patterson 2009).
 double seconds(const Roofline& roofline);
 

@@ -167,7 +167,7 @@ std::vector<Mode> parse_modes(const std::string& text) {
 std::vector<std::string> parse_precisions(const std::string& text) {
     std::vector<std::string> precisions;
     for (const std::string& word : split(text, ',')) {
-        (void)precision_named(word);
+        (void)measured_precision_named(word);
         if (std::ranges::find(precisions, word) == precisions.end()) precisions.push_back(word);
     }
     return precisions;

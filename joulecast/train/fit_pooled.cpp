@@ -183,6 +183,7 @@ std::vector<ErrorsByFamily> errors_left_out(std::vector<DeviceModel>& of_others,
     auto model = of_others.begin();
     for (const auto& [id, samples] : devices) {
         model->unseen->combination = combination;
+        model->unseen->combinations.clear();
         errors.push_back(errors_on(*model++, samples));
     }
     return errors;
@@ -194,9 +195,11 @@ double mean_size(const std::vector<double>& errors) {
     return sum / static_cast<double>(errors.size());
 }
 
-/// Mean over devices and families of the mean absolute error, so that neither counts by its rows. Who asks for a device
-/// that was never measured mostly asks for a new one: devices count by 3^-(years before the newest / 3).
-double mean_error(const std::vector<ErrorsByFamily>& devices, const SamplesOfDevice& samples) {
+/// Mean over devices and families of the mean absolute error, so that neither counts by its rows; over one family where
+/// one is named. Who asks for a device that was never measured mostly asks for a new one: devices count by
+/// 3^-(years before the newest / 3).
+double mean_error(const std::vector<ErrorsByFamily>& devices, const SamplesOfDevice& samples,
+                  std::optional<Family> alone = std::nullopt) {
     constexpr double year_scale = 3;
     double newest = 0;
     for (const auto& [id, of_device] : samples) newest = std::fmax(newest, of_device.front()->device->release_year);
@@ -206,6 +209,7 @@ double mean_error(const std::vector<ErrorsByFamily>& devices, const SamplesOfDev
     for (const auto& [id, of_device] : samples) {
         const double weight = age_weight(of_device.front()->device->release_year, newest, year_scale);
         for (const auto& [family, logs] : *errors++) {
+            if (alone && family != *alone) continue;
             sum += weight * mean_size(logs);
             weights += weight;
         }
@@ -213,8 +217,23 @@ double mean_error(const std::vector<ErrorsByFamily>& devices, const SamplesOfDev
     return weights > 0 ? sum / weights : 0;
 }
 
-/// How experts are best taken together, and how far the result is off: from each device left out in turn. With two
-/// devices there is nothing to learn that from.
+/// With fewer devices than that the best way for a family is chance: it goes with the others.
+constexpr std::ptrdiff_t least_devices_of_family = 5;
+
+std::set<Family> families_of(const std::vector<ErrorsByFamily>& devices) {
+    std::map<Family, std::ptrdiff_t> known;
+    for (const ErrorsByFamily& errors : devices) {
+        for (const auto& [family, logs] : errors) ++known[family];
+    }
+    std::set<Family> families;
+    for (const auto& [family, count] : known) {
+        if (count >= least_devices_of_family) families.insert(family);
+    }
+    return families;
+}
+
+/// How experts of each family are best taken together, and how far the result is off: from each device left out in
+/// turn. With two devices there is nothing to learn that from.
 void learn_from_left_out(PooledModel& pooled, const SamplesOfDevice& devices, Experts& experts) {
     pooled.prior.common = 0.3;
     pooled.prior.devices = static_cast<double>(devices.size());
@@ -227,14 +246,31 @@ void learn_from_left_out(PooledModel& pooled, const SamplesOfDevice& devices, Ex
     }
     constexpr double clearly_better = 0.97;
     auto errors = errors_left_out(of_others, devices, pooled.combination);
+    const std::set<Family> families = families_of(errors);
     double least = clearly_better * mean_error(errors, devices);
+    std::map<Family, double> least_of;
+    std::map<Family, std::vector<ErrorsByFamily>> errors_of;
+    for (const Family family : families) least_of[family] = clearly_better * mean_error(errors, devices, family);
     for (const Combination& tried : {Combination{3, true}, Combination{1.5, true}, Combination{0, false},
                                      Combination{3, false}, Combination{1.5, false}}) {
         auto of_tried = errors_left_out(of_others, devices, tried);
-        if (const double one = mean_error(of_tried, devices); one < least) {
-            least = one;
+        for (const Family family : families) {
+            const double error = mean_error(of_tried, devices, family);
+            if (error >= least_of[family]) continue;
+            least_of[family] = error;
+            pooled.combinations[family] = tried;
+            errors_of[family] = of_tried;
+        }
+        if (const double error = mean_error(of_tried, devices); error < least) {
+            least = error;
             pooled.combination = tried;
             errors = std::move(of_tried);
+        }
+    }
+    for (const auto& [family, of_family] : errors_of) {
+        for (std::size_t i = 0; i < errors.size(); ++i) {
+            if (const auto found = of_family[i].find(family); found != of_family[i].end())
+                errors[i][family] = found->second;
         }
     }
     pooled.prior = prior_of(errors);

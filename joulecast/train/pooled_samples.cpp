@@ -210,8 +210,12 @@ bool is_better_by_clock(std::span<const Roofed> rows) {
 SustainedRule choose_rule(std::span<const PooledSample* const> samples) {
     std::vector<Roofed> rows;
     rows.reserve(samples.size());
-    for (const PooledSample* sample : samples)
+    // The rules are those of float32, whose kernels come from few libraries. Serving engines' own kernels differ more
+    // than memories do.
+    for (const PooledSample* sample : samples) {
+        if (compute_dtype(sample->operation.operation) != Dtype::f32) continue;
         rows.push_back({sample, roofline(sample->operation.operation, *sample->device, sample->math)});
+    }
     return {choose_watts(rows), is_better_by_memory(rows), is_better_by_clock(rows)};
 }
 

@@ -141,18 +141,18 @@ def _page(forecasts: Any, notes: tuple[str, ...]) -> str:
 @overload
 def predict(  # type: ignore[overload-overlap]
             model: Model, example_inputs: Any = None, *, device: str, batch: int | None = None, set: Mapping[str, int] | None = None,
-            mode: str = "inference", precision: str = "fp32", host: str = "python", clocks: None = None, power_limits: None = None,
+            mode: str = "inference", precision: str = "default", host: str = "python", clocks: None = None, power_limits: None = None,
             predictor: str | os.PathLike[str] | None = None, database: str | os.PathLike[str] | None = None, optimizer: str | None = None,
             accumulate: int | None = None, checkpointing: bool = False, strict: bool = False, **options: str | float | bool | None) -> Forecast: ...
 @overload
 def predict(model: Model | list[str], example_inputs: Any = None, *, device: str | list[str], batch: int | list[int] | None = None,
-            set: Mapping[str, int | list[int]] | None = None, mode: str | list[str] = "inference", precision: str | list[str] = "fp32",
+            set: Mapping[str, int | list[int]] | None = None, mode: str | list[str] = "inference", precision: str | list[str] = "default",
             host: str | list[str] = "python", clocks: str | float | list[float] | None = None,
             power_limits: str | float | list[float] | None = None, predictor: str | os.PathLike[str] | None = None,
             database: str | os.PathLike[str] | None = None, optimizer: str | None = None, accumulate: int | None = None, checkpointing: bool = False,
             strict: bool = False, **options: str | float | bool | None) -> Forecasts: ...
 def predict(model: Any, example_inputs: Any = None, *, device: Any, batch: Any = None, set: Any = None, mode: Any = "inference",
-            precision: Any = "fp32", host: Any = "python", clocks: Any = None, power_limits: Any = None, predictor: Any = None,
+            precision: Any = "default", host: Any = "python", clocks: Any = None, power_limits: Any = None, predictor: Any = None,
             database: Any = None, optimizer: str | None = None, accumulate: int | None = None, checkpointing: bool = False, strict: bool = False,
             **options: Any) -> Forecast | Forecasts:
     """Forecasts time, energy and memory of networks without running them.
@@ -161,7 +161,7 @@ def predict(model: Any, example_inputs: Any = None, *, device: Any, batch: Any =
     example_inputs: of a module: a tensor, a tuple of arguments, or a dict of keyword arguments.
     device: "h100", "a100@900" at a clock in MHz, "cpu" for this machine, a data sheet "my-gpu.json".
     batch: the batch; without, the one of the file or of the example. set: sizes of further symbols, {"sequence": 128}.
-    mode: inference or training. precision: fp32, tf32, bf16, fp16, amp-bf16, amp-fp16, fp8. host: python, cpp or graph.
+    mode: inference or training. precision: default (as PyTorch sets it), fp32, tf32, bf16, fp16, amp-bf16, amp-fp16, fp8. host: python, cpp or graph.
     clocks: SM clocks in MHz, "all" or "600:1440:120". power_limits: in watts, likewise.
     predictor: a .jcp file instead of the shipped one. database: whose operations count as measured.
     optimizer: sgd, momentum, adam or adamw, whose update is added to training; accumulate: passes before it; checkpointing: activations are

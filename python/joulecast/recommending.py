@@ -124,7 +124,7 @@ class Recommendation:
 
 
 def recommend(model: Model, example_inputs: Any = None, *, device: str | list[str], minimise: str = "energy", batch: int | list[int] | None = None,
-              set: Mapping[str, int | list[int]] | None = None, mode: str | list[str] = "inference", precision: str | list[str] = "fp32",
+              set: Mapping[str, int | list[int]] | None = None, mode: str | list[str] = "inference", precision: str | list[str] = "default",
               host: str = "python", clocks: str | float | list[float] | None = None, power_limits: str | float | list[float] | None = None,
               max_time_s: float | None = None, max_power_w: float | None = None, max_memory_bytes: float | None = None,
               max_price: float | None = None, max_hours: float | None = None, samples: float | None = None,

@@ -15,6 +15,7 @@
 namespace joulecast {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -107,8 +108,12 @@ TEST(Session, TellsWhatForecastsRestOnEvenBeforeAnError) {
 TEST(Session, LeavesOutWhatADeviceCannotDoWhereThatIsWanted) {
     Session session(settings(synthetic_cpu));
     Question question = asked({"cpu-synthetic"});
-    question.precisions = {"tf32", "fp32"};
+    question.precisions = {"tf32"};
     EXPECT_THROW(session.answer(question), UsageError);
+    question.precisions = {"tf32", "fp32"};
+    const Answer one = session.answer(question);
+    EXPECT_EQ(one.forecasts.size(), 1U);
+    EXPECT_THAT(one.notes, Contains(StartsWith("left out: tf32")));
     question.leaves_out = true;
     const Answer answer = session.answer(question);
     ASSERT_EQ(answer.forecasts.size(), 1U);
@@ -120,6 +125,20 @@ TEST(Session, LeavesOutWhatADeviceCannotDoWhereThatIsWanted) {
     // A network that cannot be read is left out by nobody.
     question.models = {"no-such-network"};
     EXPECT_THROW(session.answer(question), Error);
+}
+
+TEST(Session, RefusesAPrecisionForTheCardThatHasItNotAndGoesOn) {
+    Question question = asked({"v100", "h100"});
+    question.precisions = {"default", "bf16"};
+    const Answer answer = Session(settings(gpus)).answer(question);
+    std::vector<std::string> words;
+    for (const Forecast& one : answer.forecasts) words.push_back(one.network.device + " " + one.network.precision);
+    // PyTorch's default has a name of its own where it is not strict.
+    EXPECT_THAT(words, ElementsAre("v100-16g-pcie fp32", "h100-sxm default", "h100-sxm bf16"));
+    EXPECT_THAT(answer.notes, Contains(HasSubstr("Tesla V100-PCIE-16GB has no bf16")));
+    EXPECT_THAT(answer.notes, Contains(HasSubstr("TF32 in convolutions")));
+    ASSERT_EQ(answer.left_out.size(), 1U);
+    EXPECT_EQ(answer.left_out[0].device, 0U);
 }
 
 TEST(Session, GivesADevicesOtherHostToGpusAloneWhereThingsAreLeftOut) {

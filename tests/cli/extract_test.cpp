@@ -216,7 +216,7 @@ TEST(Extract, ShowsTheCallsOfAPrecision) {
     const auto cpu = run_joulecast("extract alexnet --precision fp8 --device cpu");
     EXPECT_EQ(cpu.status, 2);
     EXPECT_THAT(cpu.err, HasSubstr("need a GPU"));
-    EXPECT_THAT(run_joulecast("extract alexnet --precision half").err, HasSubstr("There are: fp32, tf32"));
+    EXPECT_THAT(run_joulecast("extract alexnet --precision half").err, HasSubstr("There are: default, fp32, tf32"));
 }
 
 }  // namespace

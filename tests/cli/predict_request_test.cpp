@@ -48,7 +48,7 @@ TEST(PredictRequest, LeavesTheCommandLinesDefaults) {
     const auto r = parse_predict_request(R"({"model":"resnet50"})");
     EXPECT_EQ(r.id, "null");
     EXPECT_EQ(r.question.modes.front(), Mode::inference);
-    EXPECT_EQ(r.question.precisions.front(), "fp32");
+    EXPECT_EQ(r.question.precisions.front(), "default");
     EXPECT_EQ(r.question.hosts.front(), Host::python);
     EXPECT_EQ(r.question.training.optimizer, Optimizer::none);
     EXPECT_EQ(r.question.training.accumulation, 1);

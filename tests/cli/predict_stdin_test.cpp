@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <sstream>
 
 #include "tests/cli/run_command.h"
@@ -101,16 +102,20 @@ std::vector<json> shipped_answers(const std::string& lines) {
 }
 
 TEST(PredictStdin, AsksForClocksAndLimitsAsPredictDoes) {
-    const auto said =
-        shipped_answers(R"({"model":"resnet18","symbols":{"batch":8},"clock_mhz":900})"
-                        "\n"
-                        R"({"model":"resnet18","symbols":{"batch":8},"device":"a100@900","power_limit_w":120})"
-                        "\n"
-                        R"({"model":"resnet18","device":"a100@900","clock_mhz":900})"
-                        "\n"
-                        R"({"model":"resnet18","clock_mhz":9000})"
-                        "\n");
+    auto said = shipped_answers(R"({"model":"resnet18","symbols":{"batch":8},"clock_mhz":900})"
+                                "\n"
+                                R"({"model":"resnet18","symbols":{"batch":8},"device":"a100@900","power_limit_w":120})"
+                                "\n"
+                                R"({"model":"resnet18","device":"a100@900","clock_mhz":900})"
+                                "\n"
+                                R"({"model":"resnet18","clock_mhz":9000})"
+                                "\n");
     ASSERT_EQ(said.size(), 4U);
+    // What predict tells on standard error.
+    for (json& one : std::span(said).first(2)) {
+        EXPECT_THAT(one["notes"].dump(), HasSubstr("precision default is PyTorch's"));
+        one.erase("notes");
+    }
     EXPECT_EQ(said[0], predicted("resnet18 --set batch=8 --device a100@900"));
     EXPECT_EQ(said[1], predicted("resnet18 --set batch=8 --device a100@900 --power-limits 120"));
     EXPECT_THAT(said[2]["error"].get<std::string>(), HasSubstr("give it once"));

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
 
 namespace joulecast {
@@ -33,7 +34,7 @@ std::vector<std::string> operations(const Graph& graph) {
 }
 
 TEST(Precision, HasTheWordsOfTheCommandLine) {
-    EXPECT_EQ(precision_words(), "fp32, tf32, bf16, fp16, amp-bf16, amp-fp16, fp8");
+    EXPECT_EQ(precision_words(), "default, fp32, tf32, bf16, fp16, amp-bf16, amp-fp16, fp8");
     for (const Precision precision : {Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16,
                                       Precision::amp_bf16, Precision::amp_fp16, Precision::fp8})
         EXPECT_EQ(parse_precision(name(precision)), precision);
@@ -71,6 +72,36 @@ TEST(Precision, IsRefusedWhereTheDeviceCannot) {
     EXPECT_EQ(refusal(Precision::amp_bf16, Kind::cpu), std::nullopt);
     EXPECT_EQ(refusal(Precision::fp8, Kind::gpu), std::nullopt);
     EXPECT_THROW(at_precision(product(), Precision::fp8, Mode::training, Kind::gpu), Error);
+}
+
+TEST(Precision, IsRefusedWhereTheDataSheetHasNoRateForIt) {
+    const Device& v100 = known_devices().find("v100-16g-pcie")->device;
+    const Device& a100 = known_devices().find("a100-40g-pcie")->device;
+    const Device& h100 = known_devices().find("h100-sxm")->device;
+    for (const Precision precision : {Precision::bf16, Precision::amp_bf16, Precision::tf32, Precision::fp8})
+        EXPECT_THAT(refusal(precision, v100).value_or(""), HasSubstr("Tesla V100-PCIE-16GB has no "))
+            << name(precision);
+    EXPECT_EQ(refusal(Precision::fp16, v100), std::nullopt);
+    EXPECT_THAT(refusal(Precision::fp8, a100).value_or(""), HasSubstr("peak_flop_per_s_fp8"));
+    EXPECT_EQ(refusal(Precision::tf32, a100), std::nullopt);
+    EXPECT_EQ(refusal(Precision::fp8, h100), std::nullopt);
+    Device cpu;
+    EXPECT_EQ(refusal(Precision::bf16, cpu), std::nullopt);
+    EXPECT_TRUE(refusal(Precision::tf32, cpu).has_value());
+}
+
+TEST(Precision, IsByDefaultWhatPyTorchDoesOnTheDevice) {
+    const Device& v100 = known_devices().find("v100-16g-pcie")->device;
+    const Device& a100 = known_devices().find("a100-40g-pcie")->device;
+    EXPECT_EQ(settled(Precision::torch_default, a100), Precision::torch_default);
+    EXPECT_EQ(settled(Precision::torch_default, v100), Precision::fp32);
+    EXPECT_EQ(settled(Precision::torch_default, Device()), Precision::fp32);
+    EXPECT_EQ(settled(Precision::bf16, v100), Precision::bf16);
+    EXPECT_EQ(math_of(Precision::torch_default), Math::torch_default);
+    // A measurement has one of the two.
+    EXPECT_THROW(measured_precision_named("default"), UsageError);
+    EXPECT_EQ(measured_precision_named("tf32"), Precision::tf32);
+    EXPECT_EQ(parse_math("default"), std::nullopt);
 }
 
 TEST(Precision, NeedsTheTypesThatItsTensorsHave) {

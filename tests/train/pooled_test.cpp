@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "joulecast/error.h"
+#include "joulecast/forecast/float32_math.h"
 #include "joulecast/forecast/forecast_network.h"
 #include "joulecast/forecast/forecast_unseen.h"
 #include "joulecast/forecast/unseen_device.h"
@@ -205,13 +206,15 @@ std::vector<std::byte> written(const PooledModel& model) {
 // The first version knew of power alone: the same without the two flags that stand behind each other.
 TEST(Pooled, OpensAsItWasWrittenBeforeItsRulesKnewOfMemoriesAndClocks) {
     PooledModel plain = pooled(), by_memory = pooled();
+    plain.combinations.clear();
+    by_memory.combinations.clear();
     plain.sustained.by_memory = plain.sustained.by_clock = by_memory.sustained.by_clock = false;
     by_memory.sustained.by_memory = true;
     std::vector<std::byte> bytes = written(plain);
     const std::vector<std::byte> other = written(by_memory);
     const auto flag = std::mismatch(bytes.begin(), bytes.end(), other.begin()).first;
     ASSERT_NE(flag, bytes.end());
-    bytes.erase(flag, flag + 2);
+    bytes.erase(flag, flag + 6);  // the empty list of families, too, which came later
     bytes.front() = std::byte{1};
     ByteReader in(bytes, "before");
     const PooledModel before = take_pooled(in);
@@ -219,9 +222,77 @@ TEST(Pooled, OpensAsItWasWrittenBeforeItsRulesKnewOfMemoriesAndClocks) {
     EXPECT_EQ(written(before), written(plain));
     ByteReader now(other, "now");
     EXPECT_TRUE(take_pooled(now).sustained.by_memory);
-    bytes.front() = std::byte{3};
+    bytes.front() = std::byte{4};
     ByteReader later(bytes, "later");
     EXPECT_THROW(take_pooled(later), FormatError);
+}
+
+TEST(Pooled, KeepsAWayToTakeExpertsTogetherForEachFamily) {
+    PooledModel model = pooled();
+    model.combinations = {{Family::matmul, {3, false}}, {Family::attention, {0, true}}};
+    const std::vector<std::byte> bytes = written(model);
+    ByteReader in(bytes, "families");
+    EXPECT_EQ(take_pooled(in).combinations, model.combinations);
+    // The mean of experts that differ is not their median.
+    model.combinations = {{Family::matmul, {0, false}}};
+    const DeviceModel by_mean = instantiate(model, find_device("a30"));
+    model.combinations = {{Family::matmul, {0, true}}};
+    const DeviceModel by_median = instantiate(model, find_device("a30"));
+    EXPECT_NE(forecast_operation(by_mean, all_columns(), product(by_mean), {}).kernel_s,
+              forecast_operation(by_median, all_columns(), product(by_median), {}).kernel_s);
+}
+
+PreparedOperation parsed(const DeviceModel& model, const std::string& text) {
+    return prepare(parse_operation(text), model);
+}
+
+DeviceModel multiplying(const DeviceModel& ieee, Math math) {
+    for (DeviceModel& other : other_math(std::span(&ieee, 1))) {
+        if (other.point.math == math) return std::move(other);
+    }
+    throw Error("the device cannot multiply so");
+}
+
+TEST(Pooled, ForecastsTf32ByItsPeakAndTheDefaultInConvolutionsAlone) {
+    const DeviceModel a30 = instantiate(pooled(), find_device("a30"));
+    const DeviceModel tf32 = multiplying(a30, Math::tf32), usual = multiplying(a30, Math::torch_default);
+    EXPECT_TRUE(other_math(std::vector{instantiate(pooled(), find_device("t4"))}).empty());
+    const auto kernel = [](const DeviceModel& model, const char* text) {
+        return forecast_operation(model, all_columns(), parsed(model, text), {}).kernel_s;
+    };
+    const char* linear = "aten::linear(input=f32[4096,4096], weight=f32[4096,4096])";
+    const char* convolution = "aten::conv2d(input=f32[64,256,56,56], weight=f32[256,256,3,3], padding=[1,1])";
+    for (const char* text : {linear, convolution}) EXPECT_LT(kernel(tf32, text), 0.5 * kernel(a30, text)) << text;
+    EXPECT_EQ(kernel(usual, linear), kernel(a30, linear));
+    EXPECT_EQ(kernel(usual, convolution), kernel(tf32, convolution));
+}
+
+TEST(Pooled, ForecastsNoKernelBeyondTheDataSheet) {
+    // Experts that say every kernel takes next to nothing.
+    PooledModel hasty = pooled();
+    for (Expert& expert : hasty.experts) expert.model.parts.front().low = expert.model.parts.front().high = -9;
+    const DeviceModel a30 = instantiate(hasty, find_device("a30"));
+    const Device& sheet = a30.device;
+    const auto kernel = [&](const char* text) {
+        return forecast_operation(a30, all_columns(), parsed(a30, text), {}).kernel_s;
+    };
+    const double flop = 2.0 * 8192 * 8192 * 8192;
+    EXPECT_DOUBLE_EQ(kernel("aten::linear(input=bf16[8192,8192], weight=bf16[8192,8192])"),
+                     flop / (0.8 * sheet.peak_flop_per_s_bf16));
+    const double bytes = 2 * 4.0 * 64 * 1024 * 1024 - 2 * sheet.last_level_cache_bytes;
+    EXPECT_DOUBLE_EQ(kernel("aten::relu(self=f32[64,1024,1024])"), bytes / sheet.bandwidth_bytes_per_s);
+}
+
+TEST(Pooled, ForecastsBatchNormWithGivenStatisticsAsOneElementwisePass) {
+    const DeviceModel a30 = instantiate(pooled(), find_device("a30"));
+    const auto kernel = [&](const std::string& text) {
+        return forecast_operation(a30, all_columns(), parsed(a30, text), {}).kernel_s;
+    };
+    const std::string norm =
+        "aten::batch_norm(input=f32[64,256,56,56], weight=f32[256], bias=f32[256], "
+        "running_mean=f32[256], running_var=f32[256], training=";
+    const double relu = kernel("aten::relu(self=f32[64,256,56,56])");
+    EXPECT_NEAR(kernel(norm + "false, momentum=0.1, eps=1e-05, cudnn_enabled=true)") / relu, 1, 0.2);
 }
 
 /// Cards of several kinds and ages of memory, whose streams reach what the rule says where `by_memory`.
