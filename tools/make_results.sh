@@ -145,6 +145,29 @@ TEXT
     table validate --db "$work/products.db" --split device
     table validate --db "$work/products.db" --split device --probes 10
     table validate --db "$work/products.db" --split device --probes 50
+    cat >>"$result" <<'TEXT'
+
+## AIConfigurator: attention in bf16, prefill, decode and encoder
+
+    joulecast-lab import aiconfigurator $JOULECAST_DATA/aiconfigurator/*attention*.csv.gz \\
+        $JOULECAST_DATA/aiconfigurator_hopper/*attention*.csv.gz --db attention.db
+TEXT
+    "$laboratory" import aiconfigurator "$data"/aiconfigurator/*attention*.csv.gz \
+        "$data"/aiconfigurator_hopper/*attention*.csv.gz --db "$work/attention.db" >/dev/null
+    table validate --db "$work/attention.db" --split device
+    cat >>"$result" <<'TEXT'
+
+## Networks whose times others published, by the shipped predictor
+
+Seven cards, of which it was trained on none but for float32 products of a V100 of another form. Mixed sources and libraries
+(eager PyTorch 1.12 to 2.4, some in channels-last): good for the bias over cards and precisions, not for one per cent.
+
+    tools/published_networks.py build/release/bin/joulecast
+
+```text
+TEXT
+    tools/published_networks.py "$joulecast" >>"$result"
+    printf '```\n' >>"$result"
 }
 
 clocks() {
