@@ -155,7 +155,8 @@ TEXT
     "$laboratory" import aiconfigurator "$data"/aiconfigurator/*attention*.csv.gz \
         "$data"/aiconfigurator_hopper/*attention*.csv.gz --db "$work/attention.db" >/dev/null
     table validate --db "$work/attention.db" --split device
-    cat >>"$result" <<'TEXT'
+    {
+        cat <<'TEXT'
 
 ## Networks whose times others published, by the shipped predictor
 
@@ -166,8 +167,9 @@ Seven cards, of which it was trained on none but for float32 products of a V100 
 
 ```text
 TEXT
-    tools/published_networks.py "$joulecast" >>"$result"
-    printf '```\n' >>"$result"
+        tools/published_networks.py "$joulecast"
+        printf '```\n'
+    } >>"$result"
 }
 
 clocks() {
