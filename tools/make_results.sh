@@ -147,7 +147,7 @@ TEXT
     table validate --db "$work/products.db" --split device --probes 50
     cat >>"$result" <<'TEXT'
 
-## AIConfigurator: attention in bf16, prefill, decode and encoder
+## Attention of AIConfigurator: bf16, prefill, decode and encoder
 
     joulecast-lab import aiconfigurator $JOULECAST_DATA/aiconfigurator/*attention*.csv.gz \\
         $JOULECAST_DATA/aiconfigurator_hopper/*attention*.csv.gz --db attention.db
@@ -160,7 +160,7 @@ TEXT
 
 ## Networks whose times others published, by the shipped predictor
 
-Seven cards, of which it was trained on none but for float32 products of a V100 of another form. Mixed sources and libraries
+Six cards; it was trained on float32 operations of the A100 and of another V100, and on none of the other cards. Mixed sources and libraries
 (eager PyTorch 1.12 to 2.4, some in channels-last): good for the bias over cards and precisions, not for one per cent.
 
     tools/published_networks.py build/release/bin/joulecast
