@@ -81,6 +81,4 @@ function(join_files target)
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
     endforeach()
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-    # A local name may be that of another file's constant here. Builds of single files warn of shadows that are real.
-    target_compile_options(${target} PRIVATE -Wno-shadow)
 endfunction()

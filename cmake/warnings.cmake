@@ -2,6 +2,10 @@
 add_library(joulecast_warnings INTERFACE)
 target_compile_options(joulecast_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow
                                                     $<$<BOOL:${JOULECAST_WERROR}>:-Werror>)
+if(JOULECAST_UNITY)
+    # In joined files a local name may be that of another file's constant. Builds of single files warn of real shadows.
+    target_compile_options(joulecast_warnings INTERFACE -Wno-shadow)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # g++ 12 sees overlapping copies in `"x" + std::string` where there are none (GCC bug 105651, fixed in 13).
     target_compile_options(joulecast_warnings INTERFACE -Wno-restrict)
