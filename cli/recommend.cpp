@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/count_model.h"
 #include "cli/device_survey.h"
 #include "cli/forecast_words.h"
 #include "cli/recommendation_text.h"

@@ -31,15 +31,15 @@ def folder_of_package():
 
 
 def tensors(folder, infos, kind):
-    """Those of one test data set; None for sequences, maps and optionals."""
+    """Those of one test data set, a list for each value; None for maps and optionals."""
     import onnx
     found = []
     for index, info in enumerate(infos):
         file = folder / f"{kind}_{index}.pb"
-        if not info.type.HasField("tensor_type") or not file.exists():
-            found.append(None)
-            continue
-        found.append(onnx.TensorProto.FromString(file.read_bytes()))
+        tensors_of = {"tensor_type": lambda data: [onnx.TensorProto.FromString(data)],
+                      "sequence_type": lambda data: onnx.SequenceProto.FromString(data).tensor_values}
+        kind_of_value = info.type.WhichOneof("value")
+        found.append(tensors_of[kind_of_value](file.read_bytes()) if kind_of_value in tensors_of and file.exists() else None)
     return found
 
 
@@ -49,9 +49,10 @@ def settings(file):
     model = onnx.load(file, load_external_data=False)
     data_set = file.parent / "test_data_set_0"
     values = {}
-    for info, tensor in zip(model.graph.input, tensors(data_set, model.graph.input, "input")):
-        if tensor is None:
+    for info, parts in zip(model.graph.input, tensors(data_set, model.graph.input, "input")):
+        if not info.type.HasField("tensor_type") or parts is None:
             continue
+        tensor = parts[0]
         for position, (dim, size) in enumerate(zip(info.type.tensor_type.shape.dim, tensor.dims)):
             if not dim.HasField("dim_value"):
                 values[dim.dim_param or f"{info.name}_dim_{position}"] = size
@@ -59,6 +60,13 @@ def settings(file):
         if numbers.dtype.kind in "iub" and numbers.ndim <= 1 and numbers.size <= 64:
             values |= {f"{info.name}_value_{i}": int(number) for i, number in enumerate(numbers.flatten())}
     return [f"{name}={value}" for name, value in values.items()]
+
+
+def needs_numbers(answer):
+    """The message says which to set, or a branch or loop was kept whole since its condition is an input."""
+    if "refused" in answer:
+        return "--set" in answer["refused"]
+    return any(node["target"] in ("onnx::If", "onnx::Loop") for node in answer["nodes"])
 
 
 def asked(program, lines):
@@ -69,41 +77,54 @@ def asked(program, lines):
     return answers
 
 
-def differences(model, file, answer):
-    """What is wrong with the reader's outputs, and how many were compared."""
+def expected_by_data(model, file):
+    """Of all outputs, those of sequences one by one; None where they hold no numbers."""
     import onnx
-    wrong, compared = [], 0
     expected = []
-    for data_set in sorted(file.parent.glob("test_data_set_*"))[:1]:
-        for info, tensor in zip(model.graph.output, tensors(data_set, model.graph.output, "output")):
+    for info, parts in zip(model.graph.output, tensors(file.parent / "test_data_set_0", model.graph.output, "output")):
+        for tensor in parts if parts is not None else [None]:
             if tensor is not None and info.type.tensor_type.elem_type == onnx.TensorProto.BFLOAT16:
                 tensor.data_type = onnx.TensorProto.BFLOAT16  # some were written as uint16: numpy has no such type
             expected.append(tensor and ("test data", tensor.data_type, list(tensor.dims)))
-    inferred = []
+    return expected
+
+
+def expected_by_inference(model):
+    """Of all outputs; None where nothing is inferred. Empty where one is no tensor."""
+    import onnx
+    cleared = onnx.ModelProto()
+    cleared.CopyFrom(model)
+    for output in cleared.graph.output:
+        if not output.type.HasField("tensor_type"):
+            return []
+        output.type.tensor_type.ClearField("shape")
     try:
-        cleared = onnx.ModelProto()
-        cleared.CopyFrom(model)
-        for output in cleared.graph.output:
-            output.type.tensor_type.ClearField("shape") if output.type.HasField("tensor_type") else None
-        for output in onnx.shape_inference.infer_shapes(cleared, data_prop=True).graph.output:
-            kind = output.type.tensor_type
-            known = output.type.HasField("tensor_type") and kind.HasField("shape")
-            sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.shape.dim]
-            inferred.append(("shape inference", kind.elem_type, sizes) if known else None)
+        outputs = onnx.shape_inference.infer_shapes(cleared, data_prop=True).graph.output
     except onnx.shape_inference.InferenceError:
-        pass
-    for wanted in (expected, inferred):
-        for index, entry in enumerate(wanted):
-            if entry is None or entry[1] not in DTYPES or index >= len(answer["outputs"]):
+        return []
+    inferred = []
+    for output in outputs:
+        kind = output.type.tensor_type
+        sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.shape.dim]
+        inferred.append(("shape inference", kind.elem_type, sizes) if kind.HasField("shape") else None)
+    return inferred
+
+
+def differences(model, file, answer):
+    """What is wrong with the reader's outputs, and how many were compared."""
+    wrong, compared = [], 0
+    by_data = expected_by_data(model, file)
+    if len(answer["outputs"]) != len(by_data):
+        wrong.append(f"{len(answer['outputs'])} outputs instead of {len(by_data)}")
+    for wanted in (by_data, expected_by_inference(model)):
+        for index, (entry, ours) in enumerate(zip(wanted, answer["outputs"])):
+            if entry is None or entry[1] not in DTYPES:
                 continue
             source, dtype, sizes = entry
-            ours = answer["outputs"][index]
             fits = len(sizes) == len(ours["sizes"]) and all(a in (None, b) for a, b in zip(sizes, ours["sizes"]))
             if ours["dtype"] != DTYPES[dtype] or not fits:
                 wrong.append(f"output {index}: {ours['dtype']}{ours['sizes']}, by {source} {DTYPES[dtype]}{sizes}")
             compared += 1
-    if len(answer["outputs"]) != len(model.graph.output):
-        wrong.append(f"{len(answer['outputs'])} outputs instead of {len(model.graph.output)}")
     return wrong, compared
 
 
@@ -131,7 +152,7 @@ def main():
     answers = asked(options.program, [[str(file)] for file in files])
     at_once = sum("refused" not in answer for answer in answers)
     # What a user would do next: --set the sizes that the file leaves open, and the numbers of the inputs it names.
-    again = [index for index, answer in enumerate(answers) if "--set" in answer.get("refused", "")]
+    again = [index for index, answer in enumerate(answers) if needs_numbers(answer)]
     for index, answer in zip(again, asked(options.program, [[str(files[index]), *settings(files[index])] for index in again])):
         answers[index] = answer
 

@@ -70,9 +70,21 @@ void Call::refuse_unknown(std::size_t input, const std::string& what) const {
            (settable.empty() ? "" : "; " + settable));
 }
 
+std::optional<Sizes> Call::sizes_in_file(std::size_t output) const {
+    const ValueInfo* info = info_in_file(output);
+    if (info == nullptr || !info->shape) return std::nullopt;
+    Sizes sizes;
+    for (const Dimension& dimension : *info->shape) {
+        const auto size = translation_.size_of(dimension);
+        if (!size) return std::nullopt;
+        sizes.push_back(*size);
+    }
+    return sizes;
+}
+
 Sizes Call::sizes_by_input(std::size_t input) const {
     if (const Constant* numbers = known(input); numbers == nullptr || numbers->is_real())
-        if (const auto type = type_in_file(0)) return type->sizes;
+        if (const auto in_file = sizes_in_file(0)) return *in_file;
     return integers(input);
 }
 
@@ -233,6 +245,14 @@ void Call::output(std::size_t output, const Operand& operand) {
     outputs_[output]->ref = operand.ref;
 }
 
+Operand Call::constant(const std::string& name, const TensorType& type) {
+    Held held;
+    held.name = node_.name + "." + name;
+    held.type = type;
+    byte_count(type);
+    return translation_.operand(held);
+}
+
 void Call::store(std::size_t output, const Tensor& tensor) {
     if (!wants(output)) return;
     Held& stored = *outputs_[output];
@@ -266,7 +286,9 @@ const std::vector<HeldPointer>& Call::elements(std::size_t input) const {
     return *sequence.elements;
 }
 
-void Call::put_elements(std::size_t output, std::vector<HeldPointer> elements) {
+void Call::put_elements(std::size_t output, std::vector<HeldPointer> elements) const {
+    // Each change copies the sequence.
+    translation_.count_steps(elements.size() / 64);
     if (wants(output)) outputs_[output]->elements = std::move(elements);
 }
 

@@ -148,13 +148,15 @@ class Call {
     bool wants(std::size_t output) const { return output < outputs_.size() && outputs_[output] != nullptr; }
     /// Sets an output; nothing happens for one that nobody wants.
     void output(std::size_t output, const Operand& operand);
+    /// A constant that the node has in an attribute, as a tensor of the graph.
+    Operand constant(const std::string& name, const TensorType& type);
     /// An output that is a constant of the file.
     void store(std::size_t output, const Tensor& tensor);
     /// An output that is an input, unchanged: numbers and origin stay known.
     void forward(std::size_t output, std::size_t input);
     /// An output that is another value, or a sequence of values; costs nothing.
     void forward(std::size_t output, const HeldPointer& value);
-    void put_elements(std::size_t output, std::vector<HeldPointer> elements);
+    void put_elements(std::size_t output, std::vector<HeldPointer> elements) const;
     /// A value with a tensor in it, to put into a sequence.
     static HeldPointer held_of(const Operand& operand);
     /// An output whose numbers are known.
@@ -162,6 +164,8 @@ class Call {
     /// The output's type as the file has it at the symbols' values. Throws FormatError naming the symbol when it has
     /// one without a value; absent when the file does not say.
     std::optional<TensorType> type_in_file(std::size_t output) const;
+    /// The output's sizes as the file has them, where it has all of them as numbers or set symbols.
+    std::optional<Sizes> sizes_in_file(std::size_t output) const;
     /// The sizes that an input asks for; those of output 0 in the file when the input's numbers are not known. Refuses
     /// the node without either.
     Sizes sizes_by_input(std::size_t input) const;

@@ -103,7 +103,7 @@ bool Translation::run_loop(const Node& node, Frame& frame) {
     std::vector<std::vector<HeldPointer>> results(added);
     for (std::int64_t turn = 0; turn < static_cast<std::int64_t>(*turns); ++turn) {
         if (goes_on->known && goes_on->known->count() == 1 && goes_on->known->number(0) == 0.0) break;
-        ++steps_;
+        count_steps(1 + body->outputs.size() / 64);
         Frame& inner = inner_frame(*body, frame);
         inner.values[body->inputs[0].name] = known_value({Dtype::i64, {}, {turn}, {}});
         inner.values[body->inputs[1].name] = goes_on;
@@ -144,7 +144,7 @@ bool Translation::run_scan(const Node& node, Frame& frame) {
     std::vector<HeldPointer> state(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(carried));
     std::vector<std::vector<HeldPointer>> results(added);
     for (std::int64_t turn = 0; turn < turns; ++turn) {
-        ++steps_;
+        count_steps(1 + (body->inputs.size() + body->outputs.size()) / 64);
         Frame& inner = inner_frame(*body, frame);
         for (std::size_t i = 0; i < carried; ++i) inner.values[body->inputs[i].name] = state[i];
         for (std::size_t i = 0; i < axes.size(); ++i) {

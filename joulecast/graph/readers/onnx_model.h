@@ -56,13 +56,13 @@ struct ValueInfo {
     std::string why_no_type() const;
 
     std::string name;
+    std::optional<Dtype> dtype;
+    /// Absent when not even the number of dimensions is known.
+    std::optional<std::vector<Dimension>> shape;
     /// Number of the field of TypeProto that it has: 1 a tensor, 4 a sequence, 5 a map, 9 an optional. 0: none.
     std::uint32_t kind = 0;
     /// Number of TensorProto.DataType; 0 when the file does not say.
     std::int64_t data_type = 0;
-    std::optional<Dtype> dtype;
-    /// Absent when not even the number of dimensions is known.
-    std::optional<std::vector<Dimension>> shape;
 };
 
 struct Body;

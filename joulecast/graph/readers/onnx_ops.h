@@ -75,5 +75,6 @@ std::span<const Row> reduction_rows();
 std::span<const Row> sequence_rows();
 std::span<const Row> shape_rows();
 std::span<const Row> signal_rows();
+std::span<const Row> training_rows();
 
 }  // namespace joulecast::onnx

@@ -114,8 +114,8 @@ Sizes Resized::sizes() {
         } else {
             for (std::size_t i = 0; i < wanted->count(); ++i) size(i) = wanted->integers[i];
         }
-    } else if (const auto in_file = call_.type_in_file(0); in_file && in_file->sizes.size() == sizes_.size()) {
-        sizes_ = in_file->sizes;
+    } else if (const auto in_file = call_.sizes_in_file(0); in_file && in_file->size() == sizes_.size()) {
+        sizes_ = *in_file;
     } else {
         const std::size_t input = call_.has(sizes_input) ? sizes_input : scales_input;
         if (!call_.has(input)) call_.refuse("it has neither scales nor sizes");
@@ -201,6 +201,75 @@ void unique(Call& call) {
     call.output(3, results[2]);
 }
 
+/// How often each window of n numbers (some left out between them) is each entry of the pool.
+Operand counted_grams(Call& call, const Operand& numbers, std::int64_t length, std::int64_t entries) {
+    const std::int64_t last = call.rank(0) - 1;
+    const std::int64_t skips = length == 1 ? 0 : call.integer("max_skip_count", 0);
+    const Operand pool =
+        call.constant("pool_" + std::to_string(length), tensor_type(numbers.type.dtype, {entries, length}));
+    std::optional<Operand> sum;
+    for (std::int64_t skip = 0; skip <= skips; ++skip) {
+        const std::int64_t span = (length - 1) * (skip + 1) + 1;
+        if (span > numbers.type.sizes.back()) break;
+        Operand x = call.emit(
+            "aten::unfold",
+            {{"self", numbers}, {"dimension", Value(last)}, {"size", Value(span)}, {"step", Value(std::int64_t{1})}});
+        x = call.emit("aten::slice.Tensor", {{"self", x},
+                                             {"dim", Value(last + 1)},
+                                             {"start", Value(std::int64_t{0})},
+                                             {"end", Value(span)},
+                                             {"step", Value(skip + 1)}});
+        x = call.emit("aten::unsqueeze", {{"self", x}, {"dim", Value(last + 1)}});
+        x = call.emit("aten::eq.Tensor", {{"self", x}, {"other", pool}});
+        x = call.emit("aten::all.dim", {{"self", x}, {"dim", Value(last + 2)}});
+        x = call.emit("aten::sum.dim_IntList", {{"self", x}, {"dim", Value(Sizes{last})}});
+        sum = sum ? call.emit("aten::add.Tensor", {{"self", *sum}, {"other", x}}) : x;
+    }
+    if (sum) return *sum;
+    Sizes none(call.type(0).sizes.begin(), call.type(0).sizes.end() - 1);
+    none.push_back(entries);
+    return call.emit("aten::zeros", {{"size", Value(none)}, {"dtype", Value(Dtype::i64)}});
+}
+
+/// Each window against each entry of a pool of n-grams, as tensors do it; runtimes look windows up in a tree instead.
+void tf_idf(Call& call) {
+    const Sizes starts = call.list("ngram_counts", {});
+    const Sizes places = call.list("ngram_indexes", {});
+    const Sizes pool = call.list("pool_int64s", {});
+    const std::int64_t least = call.integer("min_gram_length", 1);
+    const std::int64_t most = call.integer("max_gram_length", 1);
+    constexpr std::int64_t longest = 64;
+    if (call.rank(0) < 1 || least < 1 || most < least || most > longest || most > std::ssize(starts) ||
+        places.empty() || call.integer("max_skip_count", 0) < 0 || call.integer("max_skip_count", 0) > longest)
+        call.refuse("its lengths of n-grams, or its pool, are out of range");
+    const Operand numbers = call.tensor(0);
+    Operands counts;
+    for (std::int64_t length = least; length <= most; ++length) {
+        const auto at = static_cast<std::size_t>(length - 1);
+        const std::int64_t end = at + 1 < starts.size() ? starts[at + 1] : std::ssize(pool);
+        if (starts[at] < 0 || end > std::ssize(pool)) call.refuse("ngram_counts does not fit its pool");
+        if (end - starts[at] >= length)
+            counts.emplace_back(counted_grams(call, numbers, length, (end - starts[at]) / length));
+    }
+    if (counts.empty()) call.refuse("no n-gram of its pool has a length that it looks for");
+    Operand all = call.emit("aten::cat", {{"tensors", counts}, {"dim", Value(call.rank(0) - 1)}});
+    all = call.emit("aten::to.dtype", {{"self", all}, {"dtype", Value(Dtype::f32)}});
+    const std::int64_t found = all.type.sizes.back();
+    if (call.text("mode", "TF") != "TF")
+        all = call.emit("aten::mul.Tensor",
+                        {{"self", all}, {"other", call.constant("weights", tensor_type(Dtype::f32, {found}))}});
+    Sizes sizes = all.type.sizes;
+    const std::int64_t largest = *std::ranges::max_element(places);
+    constexpr std::int64_t largest_place = std::int64_t{1} << 31;
+    if (largest < 0 || largest > largest_place) call.refuse("ngram_indexes are out of range");
+    sizes.back() = largest + 1;
+    const Operand zeros = call.emit("aten::zeros", {{"size", Value(sizes)}, {"dtype", Value(Dtype::f32)}});
+    call.output(0, call.emit("aten::index_copy", {{"self", zeros},
+                                                  {"dim", Value(call.rank(0) - 1)},
+                                                  {"index", call.constant("places", tensor_type(Dtype::i64, {found}))},
+                                                  {"source", all}}));
+}
+
 void affine_grid(Call& call) {
     call.output(
         0, call.emit("aten::affine_grid_generator", {{"theta", call.tensor(0)},
@@ -208,11 +277,49 @@ void affine_grid(Call& call) {
                                                      {"align_corners", Value(call.integer("align_corners", 0) != 0)}}));
 }
 
+/// The same in other numbers of dimensions or with pads of two sides: added up in the padded image, which is then cut.
+void columns_to_any_image(Call& call) {
+    const Sizes image = call.integers(1);
+    const Sizes kernel = call.integers(2);
+    const Sizes pads = call.list("pads", Sizes(2 * image.size(), 0));
+    if (kernel.size() != image.size() || pads.size() != 2 * image.size() || call.rank(0) != 3)
+        call.refuse("its image, block and pads do not fit");
+    const std::int64_t block = element_count(tensor_type(Dtype::u8, kernel));
+    const Sizes& own = call.type(0).sizes;
+    if (block < 1 || own[1] % block != 0) call.refuse("its channels are not a multiple of its block");
+    const std::int64_t channels = own[1] / block;
+    Sizes padded{own[0], channels};
+    constexpr std::int64_t largest = std::int64_t{1} << 30;
+    for (std::size_t i = 0; i < image.size(); ++i) {
+        for (const std::int64_t number : {image[i], pads[i], pads[i + image.size()]})
+            if (number < 0 || number > largest) call.refuse("a size or pad is out of range");
+        padded.push_back(image[i] + pads[i] + pads[i + image.size()]);
+    }
+    const std::int64_t places = element_count(tensor_type(Dtype::u8, Sizes(padded.begin() + 2, padded.end())));
+    const Operand columns =
+        call.emit("aten::reshape", {{"self", call.tensor(0)}, {"shape", Value(Sizes{own[0], channels, -1})}});
+    const Operand zeros = call.emit(
+        "aten::zeros", {{"size", Value(Sizes{own[0], channels, places})}, {"dtype", Value(columns.type.dtype)}});
+    const Operand positions = call.constant("positions", tensor_type(Dtype::i64, {columns.type.sizes.back()}));
+    Operand y =
+        call.emit("aten::index_add",
+                  {{"self", zeros}, {"dim", Value(std::int64_t{2})}, {"index", positions}, {"source", columns}});
+    y = call.emit("aten::reshape", {{"self", y}, {"shape", Value(padded)}});
+    for (std::size_t i = 0; i < image.size(); ++i)
+        if (padded[i + 2] != image[i])
+            y = call.emit("aten::slice.Tensor", {{"self", y},
+                                                 {"dim", Value(static_cast<std::int64_t>(i + 2))},
+                                                 {"start", Value(pads[i])},
+                                                 {"end", Value(pads[i] + image[i])},
+                                                 {"step", Value(std::int64_t{1})}});
+    call.output(0, y);
+}
+
 /// Blocks [batch, channels x kernel, places] summed into an image.
 void columns_to_image(Call& call) {
     const Sizes pads = call.list("pads", {0, 0, 0, 0});
     if (call.integers(1).size() != 2 || pads.size() != 4 || pads[0] != pads[2] || pads[1] != pads[3])
-        return call.emit_named();
+        return columns_to_any_image(call);
     call.output(0, call.emit("aten::col2im", {{"self", call.tensor(0)},
                                               {"output_size", Value(call.integers(1))},
                                               {"kernel_size", Value(call.integers(2))},
@@ -222,10 +329,9 @@ void columns_to_image(Call& call) {
 }
 
 constexpr std::array rows{
-    Row{"Gather", 1, &gather},           Row{"GatherElements", 11, &gather_elements},
-    Row{"Resize", 10, &resize},          Row{"Upsample", 7, &resize},
-    Row{"AffineGrid", 20, &affine_grid}, Row{"Col2Im", 18, &columns_to_image},
-    Row{"NonZero", 9, &non_zero},        Row{"Unique", 11, &unique},
+    Row{"Gather", 1, &gather},    Row{"GatherElements", 11, &gather_elements}, Row{"Resize", 10, &resize},
+    Row{"Upsample", 7, &resize},  Row{"AffineGrid", 20, &affine_grid},         Row{"Col2Im", 18, &columns_to_image},
+    Row{"NonZero", 9, &non_zero}, Row{"TfIdfVectorizer", 9, &tf_idf},          Row{"Unique", 11, &unique},
 };
 
 }  // namespace

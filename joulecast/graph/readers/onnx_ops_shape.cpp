@@ -211,9 +211,9 @@ void range(Call& call) {
         return call.known(input)->integers[0];
     };
     const bool is_known = call.scalar(0) && call.scalar(1) && call.scalar(2);
-    if (const auto in_file = is_known ? std::nullopt : call.type_in_file(0); in_file && in_file->sizes.size() == 1)
+    if (const auto in_file = is_known ? std::nullopt : call.sizes_in_file(0); in_file && in_file->size() == 1)
         return call.output(0, call.emit("aten::arange.start_step", {{"start", Value(std::int64_t{0})},
-                                                                    {"end", Value(in_file->sizes[0])},
+                                                                    {"end", Value((*in_file)[0])},
                                                                     {"step", Value(std::int64_t{1})},
                                                                     {"dtype", Value(call.type(0).dtype)}}));
     call.output(

@@ -88,8 +88,24 @@ void window(Call& call) {
                                                {"dtype", Value(dtype)}}));
 }
 
+/// A table made of numbers alone: a constant, which joulecast does not compute.
+void mel_weights(Call& call) {
+    const auto bins = call.scalar(0);
+    const auto length = call.scalar(1);
+    Tensor table;
+    table.dtype = call.dtype("output_datatype", Dtype::f32);
+    constexpr double largest = 1e9;
+    if (bins && length && *bins >= 0.0 && *bins < largest && *length >= 0.0 && *length < largest) {
+        table.sizes = {static_cast<std::int64_t>(*length) / 2 + 1, static_cast<std::int64_t>(*bins)};
+    } else {
+        table.sizes = call.sizes_by_input(0);
+    }
+    call.store(0, table);
+}
+
 constexpr std::array rows{
     Row{"DFT", 17, &fourier},
+    Row{"MelWeightMatrix", 17, &mel_weights},
     Row{"STFT", 17, &short_time_fourier},
     Row{"HannWindow", 17, &window<"aten::hann_window.periodic">},
     Row{"HammingWindow", 17, &window<"aten::hamming_window.periodic">},

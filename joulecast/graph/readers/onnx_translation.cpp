@@ -12,6 +12,8 @@ namespace {
 
 /// Nodes after all functions are written out; exported networks have some ten thousand.
 constexpr std::size_t most_steps = 250'000;
+/// Calls that those become.
+constexpr std::size_t most_calls = 500'000;
 /// Functions in functions, and branches in them.
 constexpr std::size_t deepest_calls = 64;
 /// Known numbers that become a tensor because an operation asks for them: how far back the calls are made.
@@ -218,14 +220,19 @@ std::vector<HeldPointer> Translation::new_outputs(const Node& node, Frame& frame
 void Translation::run(const std::vector<Node>& nodes, Frame& frame) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         try {
-            if (++steps_ > most_steps)
-                throw FormatError(
-                    "it has more than 250 000 nodes once functions are written out, more than any network");
+            count_steps(1);
             step(nodes[i], frame);
         } catch (const FormatError& error) {
             throw FormatError(label(i, nodes[i]) + error.what());
         }
     }
+}
+
+void Translation::count_steps(std::size_t steps) {
+    steps_ += steps;
+    if (steps_ > most_steps)
+        throw FormatError(
+            "it has more than 250 000 nodes once functions and loops are written out, more than any network");
 }
 
 void Translation::step(const Node& node, Frame& frame) {
@@ -380,6 +387,8 @@ Operand Translation::operand(Held& held) {
 
 std::vector<Operand> Translation::emit(const Node& node, const Frame& frame, const std::string& target,
                                        std::vector<Given> given, const std::vector<TensorType>* outputs) {
+    if (graph_.nodes.size() >= most_calls)
+        throw FormatError("it becomes more than 500 000 calls, more than any network");
     joulecast::Node result;
     result.operation.target = target;
     const Node* origin =

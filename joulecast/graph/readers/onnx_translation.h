@@ -33,6 +33,8 @@ class Translation {
     std::optional<TensorType> type_of(const ValueInfo& info) const;
     /// Absent for a dimension without a value, or whose symbols have none.
     std::optional<std::int64_t> size_of(const Dimension& dimension) const;
+    /// Refuses the model once all nodes, with turns of loops and elements of sequences, are more than any network has.
+    void count_steps(std::size_t steps);
     /// The value given for a size that only the data decides.
     std::optional<std::int64_t> size_at_run_time(const std::string& symbol);
     /// How to give the numbers of the inputs that have small ones and are not set: a sentence, or empty.
