@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "cli/verb.h"
@@ -113,9 +114,16 @@ CallCount count_calls(const Operation& operation, std::int64_t count, const std:
     return calls;
 }
 
+void tell_notes(const Graph& graph) {
+    static std::set<std::string> told;
+    for (const std::string& note : graph.notes)
+        if (const std::string line = graph.name + ": " + note; told.insert(line).second) tell(line);
+}
+
 Graph open_graph(const std::string& model, const SymbolValues& values, const std::string& mode) {
     const Mode form = parse_mode(mode).value_or(Mode::inference);
     Graph graph = open_model(model, shipped_folder("zoo"), values, form);
+    tell_notes(graph);
     const Mode asked = mode.empty() ? graph.mode : form;
     return in_mode(std::move(graph), asked);
 }

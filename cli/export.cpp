@@ -25,7 +25,9 @@ int write_database(const Options& options) {
     const Dataset dataset(options.database, Dataset::Access::read_only);
     std::ostringstream text;
     export_csv(dataset, text, options.blocks);
-    options.output.write(text.str());
+    Output output = options.output;
+    output.format = "csv";
+    output.write(text.str());
     return done;
 }
 
@@ -34,7 +36,9 @@ int write_lookup_table(const Options& options) {
     if (options.wanted.devices.empty()) throw UsageError("export --lut needs --device");
     LookupTable wanted = options.wanted;
     wanted.database = options.database;
-    options.output.write(lookup_table_text(wanted, options.format));
+    Output output = options.output;
+    output.format = options.format;
+    output.write(lookup_table_text(wanted, options.format));
     return done;
 }
 

@@ -11,8 +11,11 @@
 #include <system_error>
 
 #include "cli/hearing.h"
+#include "cli/terminal.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
+#include "joulecast/units/printable.h"
+#include "joulecast/units/replaced_file.h"
 
 namespace joulecast::cli {
 namespace {
@@ -63,16 +66,27 @@ void write_to_file(const std::string& path, const std::string& text) {
         if (const int code = create(path, text); code != 0) fail(path, code);
         return;
     }
-    // A plain file appears whole or not at all, so a full disk never costs the previous result. A link keeps
-    // pointing where it does.
-    const std::string target = fs::exists(status) ? fs::canonical(path).string() : path;
-    const std::string part = target + ".part" + std::to_string(::getpid());
-    int code = create(part, text);
-    if (code == 0 && std::rename(part.c_str(), target.c_str()) != 0) code = errno;
-    if (code != 0) {
-        ::unlink(part.c_str());
-        fail(path, code);
+    // A plain file appears whole or not at all, so a full disk never costs the previous result.
+    if (const int code = replace_file(path, text); code != 0) fail(path, code);
+}
+
+/// What goes to standard output for people: names out of files must not steer their terminal. Our own colour may.
+std::string for_people(std::string_view text) {
+    std::string shown;
+    while (!text.empty()) {
+        std::size_t own = std::string_view::npos;
+        std::size_t length = 0;
+        for (const std::string_view code : {colour_on, colour_off})
+            if (const std::size_t at = text.find(code); at < own) {
+                own = at;
+                length = code.size();
+            }
+        shown += printable_text(text.substr(0, own));
+        if (own == std::string_view::npos) break;
+        shown += text.substr(own, length);
+        text.remove_prefix(own + length);
     }
+    return shown;
 }
 
 }  // namespace
@@ -91,7 +105,8 @@ void Output::write(const std::string& text) const {
             hearing->text += text;
             return;
         }
-        write_to_standard_output(text);
+        const bool is_for_people = format == "table" || ::isatty(STDOUT_FILENO) == 1;
+        write_to_standard_output(is_for_people ? for_people(text) : text);
     } else {
         write_to_file(file, text);
     }

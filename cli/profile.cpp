@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/printable_errors.h"
 #include "cli/profile_output.h"
 #include "cli/sweep_log.h"
 #include "cli/verb.h"
@@ -351,7 +352,7 @@ int profile(const Options& options) {
     announce(plan, worker.device);
     how.budget_s = plan.limit_s;
     if (plan.limit_s || worker.device.kind == Device::Kind::cpu) how.pace_interval_s = pace_interval_s;
-    SweepProgress progress(std::cerr, ::isatty(STDERR_FILENO) == 1, now_s);
+    SweepProgress progress(drawn_errors(), ::isatty(STDERR_FILENO) == 1, now_s);
     const auto log = options.power_log.empty()
                          ? nullptr
                          : start_power_log(options.power_log, wanted.meter(), options.device, worker);

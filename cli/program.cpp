@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/guide.h"
+#include "cli/printable_errors.h"
 #include "joulecast/error.h"
 
 namespace joulecast::cli {
@@ -110,6 +111,7 @@ const std::vector<std::string>& other_command() {
 int run_program(const Program& program, int argc, char** argv) {
     // A worker that dies while we write to it is a result, not the end of the sweep.
     std::signal(SIGPIPE, SIG_IGN);
+    const PrintableErrors printable;
     try {
         return parse_and_run(program, argc, argv);
     } catch (const UsageError& error) {

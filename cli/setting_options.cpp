@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/count_model.h"
 #include "cli/settings.h"
 #include "joulecast/answer/shipped.h"
 #include "joulecast/device/precision.h"
@@ -16,7 +17,9 @@ void visit_graphs(const std::string& model, const std::vector<SymbolValues>& siz
     for (const SymbolValues& symbols : sizes) {
         for (const std::string& word : modes) {
             const Mode mode = parse_mode(word).value();
-            visitor(open_model(model, zoo, symbols, mode), mode);
+            Graph graph = open_model(model, zoo, symbols, mode);
+            tell_notes(graph);
+            visitor(std::move(graph), mode);
         }
     }
 }

@@ -71,7 +71,7 @@ std::string coloured(const std::string& text, const Terminal& terminal) {
         std::size_t length = 0;
         while (is_block(rest.substr(length))) length += 3;
         if (length > 0) {
-            result += "\x1b[36m" + std::string(rest.substr(0, length)) + "\x1b[0m";
+            result += std::string(colour_on) + std::string(rest.substr(0, length)) + std::string(colour_off);
         } else {
             length = 1;
             result += rest.front();

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "cli/verb.h"
 
@@ -20,6 +21,10 @@ Terminal terminal(const Output& output);
 
 /// A share as a bar of at most `width` columns: blocks in steps of an eighth, or '#'.
 std::string share_bar(double share, std::size_t width, const Terminal& terminal);
+
+/// What coloured() puts around bars.
+inline constexpr std::string_view colour_on = "\x1b[36m";
+inline constexpr std::string_view colour_off = "\x1b[0m";
 
 /// The text with its bars of blocks in colour, where the terminal has colours.
 std::string coloured(const std::string& text, const Terminal& terminal);

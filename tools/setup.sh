@@ -95,12 +95,16 @@ make_torch_venv() {
     torch_works || fail "torch was installed into $TORCH_VENV, but 'import torch' fails there"
 }
 
-# install_oracles : what tests compare with besides, into the same environment. XGBoost without CUDA, 7 MB to download.
-# Where it does not come, the test says that it did not compare with it.
+# install_oracles : what tests compare with besides, into the same environment. XGBoost without CUDA, 7 MB to download;
+# onnx, 16 MB, whose test models the reader reads (1.23 comes without them). Where one does not come, its test
+# says that it did not compare with it.
 install_oracles() {
-    "$TORCH_VENV/bin/python" -c 'import xgboost' >/dev/null 2>&1 && return
-    "$TORCH_VENV/bin/pip" install --quiet --disable-pip-version-check --no-deps 'xgboost-cpu==3.2.*' ||
+    "$TORCH_VENV/bin/python" -c 'import xgboost' >/dev/null 2>&1 ||
+        "$TORCH_VENV/bin/pip" install --quiet --disable-pip-version-check --no-deps 'xgboost-cpu==3.2.*' ||
         say "xgboost-cpu could not be fetched: learners are compared with libxgboost and scikit-learn alone."
+    "$TORCH_VENV/bin/python" -c 'import onnx' >/dev/null 2>&1 ||
+        "$TORCH_VENV/bin/pip" install --quiet --disable-pip-version-check 'onnx==1.17.*' ||
+        say "onnx could not be fetched: its test models are not read."
 }
 
 # clang-tidy out of the Python package (35 MB to download): from version 21 on it looks at our code alone, and no longer

@@ -1,5 +1,6 @@
 #include "joulecast/dataset/csv.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -116,7 +117,7 @@ void write_record(std::ostream& output, const Cells& cells) {
     for (const auto& [name, type] : csv_columns()) {
         const auto cell = cells.find(name);
         if (name != "schema") record += ',';
-        if (cell != cells.end()) record += csv_field(cell->second);
+        if (cell != cells.end()) record += csv_field(harmless_field(cell->second));
     }
     output << record << "\r\n";
 }
@@ -197,7 +198,7 @@ class CsvContent {
                          std::to_string(header_.size()));
         Cells cells;
         for (std::size_t i = 0; i < fields.size(); ++i)
-            if (!fields[i].empty()) cells[header_[i]] = fields[i];
+            if (!fields[i].empty()) cells[header_[i]] = field_before(fields[i]);
         const std::string schema = take(cells, "schema");
         if (schema != csv_schema) reader_.fail("schema is '" + schema + "', expected " + csv_schema);
         const std::string kind = take(cells, "kind");
@@ -297,6 +298,30 @@ class CsvContent {
 };
 
 }  // namespace
+
+namespace {
+
+bool looks_like_formula(std::string_view text) {
+    if (text.empty() || std::string_view("=+-@\t\r").find(text.front()) == std::string_view::npos) return false;
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data() + (text.front() == '+' ? 1 : 0), end, number);
+    return read.ec != std::errc{} || read.ptr != end;
+}
+
+}  // namespace
+
+std::string harmless_field(const std::string& text) {
+    // One that was there before is doubled, so that both can be told apart again.
+    const std::string_view rest = std::string_view(text).substr(std::min(text.find_first_not_of('\''), text.size()));
+    return looks_like_formula(rest) ? "'" + text : text;
+}
+
+std::string field_before(const std::string& harmless) {
+    if (!harmless.starts_with('\'')) return harmless;
+    const std::string text = harmless.substr(1);
+    return harmless_field(text) == harmless ? text : harmless;
+}
 
 std::string csv_field(const std::string& text) {
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;

@@ -16,6 +16,12 @@ inline constexpr const char* csv_schema = "joulecast.csv/1";
 /// The field as it stands in a file: quoted only where RFC 4180 asks for it.
 std::string csv_field(const std::string& text);
 
+/// The same text for a spreadsheet, which would take what begins with = + - @ for a formula: with a ' in front. Numbers
+/// stay as they are.
+std::string harmless_field(const std::string& text);
+/// What harmless_field() was given.
+std::string field_before(const std::string& harmless);
+
 /// Devices, references, operations, networks and networks' lists of the whole database. Loses nothing but raw block
 /// times, which come along when asked for (about 2 KB a row).
 void export_csv(const Dataset& dataset, std::ostream& output, bool with_blocks = false);

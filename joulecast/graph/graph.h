@@ -84,6 +84,8 @@ struct Graph {
     /// Where the calls themselves depend on the symbols, so that SymbolicSize does not tell enough (.onnx). Null: the
     /// expressions in inputs and nodes say all.
     std::shared_ptr<const ShapeAnew> shape_anew;
+    /// What the reader has to say to whoever asked for the network, a sentence each.
+    std::vector<std::string> notes = {};
     /// False for a bag of operations with counts: no memory plan is possible then.
     bool has_edges = true;
 };

@@ -26,13 +26,13 @@ class RecordTable {
     RecordTable() {
         using namespace records;
         for (const auto rows :
-             {algebra_rows(),   arithmetic_rows(), attention_rows(),  contraction_rows(),   convolution_rows(),
-              copy_rows(),      creation_rows(),   decomposed_rows(), elementwise_rows(),   fourier_rows(),
-              functions_rows(), gradients_rows(),  indexing_rows(),   joining_rows(),       likeness_rows(),
-              loss_rows(),      margins_rows(),    matmul_rows(),     normalization_rows(), part_rows(),
-              placing_rows(),   pooling_rows(),    quantized_rows(),  random_rows(),        recurrent_rows(),
-              reduction_rows(), resize_rows(),     softmax_rows(),    sorting_rows(),       statistics_rows(),
-              symbolic_rows(),  view_rows()}) {
+             {algebra_rows(),    arithmetic_rows(), attention_rows(),  contraction_rows(),   convolution_rows(),
+              copy_rows(),       creation_rows(),   decomposed_rows(), elementwise_rows(),   fourier_rows(),
+              functions_rows(),  gradients_rows(),  indexing_rows(),   joining_rows(),       likeness_rows(),
+              loss_rows(),       margins_rows(),    matmul_rows(),     normalization_rows(), part_rows(),
+              placing_rows(),    pooling_rows(),    quantized_rows(),  random_rows(),        recurrent_rows(),
+              reduction_rows(),  resize_rows(),     softmax_rows(),    sorting_rows(),       detection_rows(),
+              statistics_rows(), symbolic_rows(),   view_rows()}) {
             for (const Row& row : rows) add(row);
         }
     }

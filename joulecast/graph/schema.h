@@ -57,6 +57,7 @@ std::span<const Row> decomposed_rows();
 std::span<const Row> elementwise_rows();
 std::span<const Row> fourier_rows();
 std::span<const Row> functions_rows();
+std::span<const Row> detection_rows();
 std::span<const Row> gradients_rows();
 std::span<const Row> indexing_rows();
 std::span<const Row> joining_rows();

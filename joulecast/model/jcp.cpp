@@ -6,6 +6,7 @@
 #include <fstream>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "joulecast/model/jcp_pooled.h"
 #include "joulecast/model/jcp_published.h"
 #include "joulecast/model/mapped_file.h"
+#include "joulecast/units/replaced_file.h"
 
 namespace joulecast {
 namespace {
@@ -462,19 +464,10 @@ JcpCover jcp_cover(const std::filesystem::path& path) {
 
 void write_jcp(const Predictor& predictor, const std::filesystem::path& path) {
     const auto bytes = to_jcp(predictor);
-    auto beside = path;
-    beside += ".part";
-    std::ofstream out(beside, std::ios::binary | std::ios::trunc);
-    out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    out.close();
-    std::error_code failure;
-    if (out) std::filesystem::rename(beside, path, failure);
-    if (!out || failure) {
-        std::error_code ignored;
-        std::filesystem::remove(beside, ignored);
-        throw Error("cannot write predictor " + path.string() +
-                    ": check that the folder exists, may be written and has room.");
-    }
+    const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (const int code = replace_file(path, content); code != 0)
+        throw Error("cannot write predictor " + path.string() + ": " + std::generic_category().message(code) +
+                    ". Check that the folder exists, may be written and has room.");
 }
 
 Predictor read_jcp(const std::filesystem::path& path) {

@@ -30,6 +30,10 @@ double positive(std::string_view text, std::string_view option) {
     if (read.ec != std::errc() || read.ptr != text.data() + text.size() || !std::isfinite(value) || value <= 0)
         throw UsageError(std::string(option) + ": '" + std::string(text.substr(0, 40)) +
                          "' is not a number above zero. Give numbers or from:to:step, with commas between");
+    constexpr double largest = 1e6;  // a terahertz, a megawatt
+    if (value > largest)
+        throw UsageError(std::string(option) + ": '" + std::string(text.substr(0, 40)) +
+                         "' is beyond every clock and power limit");
     return value;
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "joulecast/units/printable.h"
+
 namespace joulecast {
 namespace {
 
@@ -46,7 +48,7 @@ void SweepProgress::finished(const std::string& failure) {
 }
 
 void SweepProgress::note(const std::string& text) {
-    output_ << (terminal_ ? "\r\x1b[K" : "") << text << '\n' << std::flush;
+    output_ << (terminal_ ? "\r\x1b[K" : "") << printable_text(text) << '\n' << std::flush;
 }
 
 void SweepProgress::stop() {
@@ -72,9 +74,9 @@ std::string SweepProgress::line() const {
 void SweepProgress::draw() {
     printed_s_ = now_s_();
     if (terminal_)
-        output_ << "\r\x1b[K" << line() << std::flush;
+        output_ << "\r\x1b[K" << printable_text(line()) << std::flush;
     else
-        output_ << line() << '\n' << std::flush;
+        output_ << printable_text(line()) << '\n' << std::flush;
 }
 
 }  // namespace joulecast

@@ -148,7 +148,7 @@ std::string csv_text(const Cell& cell) {
     if (const auto* whole = std::get_if<std::int64_t>(&cell)) return std::to_string(*whole);
     if (const auto* number = std::get_if<double>(&cell))
         return std::isfinite(*number) ? fmt::format("{}", *number) : "";
-    if (const auto* text = std::get_if<std::string>(&cell)) return csv_field(*text);
+    if (const auto* text = std::get_if<std::string>(&cell)) return csv_field(harmless_field(*text));
     return "";
 }
 

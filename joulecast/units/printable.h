@@ -10,4 +10,11 @@ namespace joulecast {
 /// character of ASCII as "?".
 std::string printable(std::string_view text, std::size_t most = std::string_view::npos);
 
+/// UTF-8 with nothing in it that steers a terminal: control characters and those that turn the direction of writing as
+/// "\u001b", bytes that are no UTF-8 as U+FFFD. Line feeds (and a carriage return before one) and tabs stay.
+std::string printable_text(std::string_view text);
+
+/// How many bytes at the end are the beginning of a character whose rest may follow.
+std::size_t unfinished_bytes(std::string_view text);
+
 }  // namespace joulecast

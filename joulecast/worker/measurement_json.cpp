@@ -1,5 +1,6 @@
 #include "joulecast/worker/measurement_json.h"
 
+#include <algorithm>
 #include <tuple>
 
 #include "joulecast/device/figures.h"
@@ -82,6 +83,14 @@ Device device_from(const Fields& fields) {
     Device device;
     device.id = fields.text("id");
     if (device.id.empty()) fields.fault("id", "is empty");
+    // It becomes part of file names, and stands in messages.
+    const auto allowed = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+               c == '.';
+    };
+    constexpr std::size_t longest_id = 100;
+    if (device.id.size() > longest_id || device.id.front() == '.' || !std::ranges::all_of(device.id, allowed))
+        fields.fault("id", "is not a name of at most 100 characters of a-z, A-Z, 0-9, '.', '_' and '-'");
     device.display_name = fields.text_or("display_name", device.id);
     device.kind = fields.word("kind", parse_kind, "kind of device (cpu or gpu)");
     device.vendor = fields.text_or("vendor", "");

@@ -219,5 +219,28 @@ TEST(Extract, ShowsTheCallsOfAPrecision) {
     EXPECT_THAT(run_joulecast("extract alexnet --precision half").err, HasSubstr("There are: default, fp32, tf32"));
 }
 
+// The name of a file, and names in it, came to the terminal as they were: a title set, a screen cleared.
+TEST(Extract, NamesOutOfFilesDoNotSteerATerminal) {
+    const TemporaryFolder folder;
+    const std::string name = "net\x1b]0;owned\x07.graph.json";
+    const auto ran = run_joulecast("extract resnet18 --graph '" + folder.file(name) + "'");
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const auto again = run_joulecast("extract '" + folder.file(name) + "'");
+    EXPECT_EQ(again.out.find('\x1b'), std::string::npos);
+    testing::write_file(folder.file(name), "{");
+    const auto broken = run_joulecast("extract '" + folder.file(name) + "'");
+    EXPECT_EQ(broken.status, 1);
+    EXPECT_EQ(broken.err.find('\x1b'), std::string::npos);
+    EXPECT_THAT(broken.err, HasSubstr("\\u001b]0;owned\\u0007"));
+}
+
+TEST(Extract, SaysWhichVersionOfOnnxNothingWasTestedWith) {
+    const TemporaryFolder folder;
+    // ir_version 8, a graph "g" with nothing in it, operator set 99.
+    testing::write_file(folder.file("new.onnx"), std::string("\x08\x08\x3a\x03\x12\x01g\x42\x02\x10\x63"));
+    const auto ran = run_joulecast("extract '" + folder.file("new.onnx") + "'");
+    EXPECT_THAT(ran.err, HasSubstr("version 99 of ONNX's operator set")) << ran.out;
+}
+
 }  // namespace
 }  // namespace joulecast

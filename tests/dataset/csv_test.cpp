@@ -199,6 +199,19 @@ TEST_F(CsvTest, RefusesTheSameRowTwiceAndADeviceWithoutFacts) {
                 HasSubstr("x.csv:2: device 'cpu-test' is neither in the database nor in an earlier row"));
 }
 
+// A spreadsheet takes what begins with these for a formula, and a name out of a file may be one.
+TEST(HarmlessField, IsNoFormulaAndComesBack) {
+    for (const std::string text : {"=HYPERLINK(\"http://x\")", "+1+2", "-2+3", "@SUM(A1)", "\t=1"}) {
+        EXPECT_EQ(harmless_field(text), "'" + text);
+        EXPECT_EQ(field_before(harmless_field(text)), text);
+        EXPECT_EQ(field_before(harmless_field("'" + text)), "'" + text);
+    }
+    for (const std::string text : {"-1.5e-3", "+7", "resnet50", "", "'quoted'", "a=b"}) {
+        EXPECT_EQ(harmless_field(text), text);
+        EXPECT_EQ(field_before(text), text);
+    }
+}
+
 TEST(CsvReader, ReadsQuotesAndBothLineEnds) {
     std::istringstream input("a,\"b,\"\"c\"\"\"\n\"two\nlines\",\r\n\r\nlast");
     CsvReader reader(input, "x");

@@ -180,6 +180,63 @@ std::vector<Case> cases() {
     return all;
 }
 
+Sizes sizes(const std::string& text, int opset = 20) {
+    const Graph graph = read(testing::onnx_bytes(text, opset));
+    return type_of(graph, graph.outputs.at(0)).sizes;
+}
+
+// An image of 2 x 4 to at most, or at least, 7 x 8: scales 3.5 and 2, of which one counts for both.
+TEST(OnnxResize, KeepsTheAspectRatio) {
+    const auto resized = [](const std::string& policy) {
+        return sizes(
+            "g (float[1, 1, 2, 4] x) => (float[1, 1, a, b] y) <int64[2] s = {7, 8}> { y = Resize<axes = [2, 3], "
+            "keep_aspect_ratio_policy = \"" +
+            policy + "\">(x, , , s) }");
+    };
+    EXPECT_EQ(resized("stretch"), (Sizes{1, 1, 7, 8}));
+    EXPECT_EQ(resized("not_larger"), (Sizes{1, 1, 4, 8}));
+    EXPECT_EQ(resized("not_smaller"), (Sizes{1, 1, 7, 14}));
+}
+
+TEST(OnnxResize, CutsTheRegionBeforeItScales) {
+    EXPECT_EQ(sizes("g (float[1, 1, 8, 8] x) => (float[1, 1, a, b] y) <float[8] r = {0.0, 0.0, 0.25, 0.5, 1.0, 1.0, "
+                    "0.75, 1.0}, "
+                    "float[4] s = {1.0, 1.0, 2.0, 3.0}> "
+                    "{ y = Resize<coordinate_transformation_mode = \"tf_crop_and_resize\">(x, r, s) }"),
+              (Sizes{1, 1, 8, 12}));
+}
+
+TEST(OnnxResize, SmoothedIsTorchsSmoothedOne) {
+    const Graph graph = read(testing::onnx_bytes(
+        "g (float[1, 1, 8, 8] x) => (float[1, 1, 4, 4] y) <int64[4] s = {1, 1, 4, 4}> { y = Resize<mode = \"linear\", "
+        "antialias = 1>(x, , , s) }"));
+    EXPECT_EQ(graph.nodes.at(0).operation.target, "aten::_upsample_bilinear2d_aa.vec");
+}
+
+TEST(OnnxPow, HasTheTypeOfItsBase) {
+    for (const std::string exponent : {"float[3] e", "float e"}) {
+        const Graph graph =
+            read(testing::onnx_bytes("g (int64[3] x, " + exponent + ") => (int64[3] y) { y = Pow(x, e) }"));
+        EXPECT_EQ(type_of(graph, graph.outputs.at(0)).dtype, Dtype::i64);
+    }
+}
+
+// Kernel 3 at distance 2 spans 5 of 9; the windows at 0, 2, 4.
+TEST(OnnxPooling, WithDilationAveragesViews) {
+    const std::string text =
+        "g (float[1, 2, 9, 9] x) => (float[1, 2, a, b] y) { y = AveragePool<kernel_shape = [3, 3], dilations = [2, 2], "
+        "strides = [2, 2]>(x) }";
+    EXPECT_EQ(sizes(text), (Sizes{1, 2, 3, 3}));
+    EXPECT_EQ(read(testing::onnx_bytes(text, 20)).nodes.back().operation.target, "aten::mean.dim");
+}
+
+// 2 x output x channels x kernel of a convolution with the same weights.
+TEST(OnnxDeformConv, HasTheFlopsOfAConvolution) {
+    EXPECT_EQ(flops("g (float[1, 4, 8, 8] x, float[1, 18, 6, 6] o) => (float[1, 5, 6, 6] y) <float[5, 4, 3, 3] w> "
+                    "{ y = DeformConv<kernel_shape = [3, 3]>(x, w, o) }"),
+              2 * (5 * 6 * 6) * (4 * 3 * 3));
+}
+
 TEST(OnnxEinsum, HasTheSizesOfItsEquation) {
     const Graph graph =
         read(testing::onnx_bytes("g (float[2, 8, 5, 6] x, float[2, 8, 6, 3] w) => (float[2, 5, 3] y) { y = "

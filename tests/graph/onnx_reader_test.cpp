@@ -288,6 +288,93 @@ TEST(OnnxSizes, ThatOnlyTheDataDecidesCanBeSet) {
     EXPECT_THAT(failure(text, {{"n_dim_1", 7}, {"m_dim_0", 7}}), HasSubstr("no symbol m_dim_0"));
 }
 
+TEST(OnnxSizes, NumbersOfAnInputCanBeSet) {
+    const std::string text = "g (float[4, 6] x, int64[2] s) => (float[a, b] y) { y = Reshape(x, s) }";
+    EXPECT_THAT(failure(text), AllOf(HasSubstr("input \"s\" can be given"), HasSubstr("--set s_value_0=1"),
+                                     HasSubstr("--set s_value_1=1")));
+    const Graph graph = read(text, {{"s_value_0", 8}, {"s_value_1", -1}});
+    EXPECT_EQ(output_sizes(graph), (Sizes{8, 3}));
+    EXPECT_EQ(output_sizes(with_symbols(graph, {{"s_value_0", 3}})), (Sizes{3, 8}));
+    EXPECT_THAT(failure(text, {{"s_value_0", 8}}), HasSubstr("its number 1 is not set"));
+    EXPECT_THAT(failure(text, {{"s_value_0", 8}, {"s_value_1", 3}, {"t_value_0", 8}}),
+                HasSubstr("no symbol t_value_0"));
+}
+
+TEST(OnnxSizes, AnEmptyInputOfAxesNeedsNoNumbers) {
+    EXPECT_EQ(output_sizes(read("g (float[4, 6] x, int64[0] a) => (float[1, 1] y) { y = ReduceSum(x, a) }")),
+              (Sizes{1, 1}));
+}
+
+TEST(OnnxSizes, OfTheFileStandInForNumbersThatAreNotKnown) {
+    EXPECT_EQ(output_sizes(read("g (float[4, 6] x, int64[2] s) => (float[8, 3] y) { y = Reshape(x, s) }")),
+              (Sizes{8, 3}));
+    EXPECT_EQ(output_sizes(read("g (float[1, 1, 4, 6] x, float[4] s) => (float[1, 1, 8, 9] y) { y = Resize(x, , s) }")),
+              (Sizes{1, 1, 8, 9}));
+}
+
+TEST(OnnxInputs, ThatAreNoTensorsOfNumbersAreRefusedForWhatTheyAre) {
+    EXPECT_THAT(failure("g (string[4] x) => (string[4] y) { y = Identity(x) }"), HasSubstr("it holds strings"));
+    auto model = testing::onnx_model("g (float[4] x) => (float[4] y) { y = ConcatFromSequence<axis = 0>(x) }");
+    model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_sequence_type();
+    const std::string bytes = model.SerializeAsString();
+    EXPECT_THAT(failure([&] { read_onnx(std::as_bytes(std::span(bytes)), "net.onnx", {}); }),
+                HasSubstr("it is a sequence"));
+}
+
+TEST(OnnxVersions, ThatNothingWasTestedWithAreReadWithANote) {
+    const std::string text = "g (float[4] x) => (float[4] y) { y = Relu(x) }";
+    const auto notes = [&](int opset) {
+        const std::string bytes = testing::onnx_bytes(text, opset);
+        return read_onnx(std::as_bytes(std::span(bytes)), "net.onnx", {}).notes;
+    };
+    EXPECT_THAT(notes(10), ElementsAre(HasSubstr("version 10 of ONNX's operator set")));
+    EXPECT_THAT(notes(99), ElementsAre(HasSubstr("version 99 of ONNX's operator set")));
+    EXPECT_TRUE(notes(11).empty());
+    EXPECT_TRUE(notes(22).empty());
+}
+
+TEST(OnnxSequences, CostNothingAndAreKnown) {
+    const std::string text =
+        R"(g (float[4, 6] x, float[2, 6] z) => (float[a, b] y) <int64 first = {0}, int64 last = {-1}>
+        { s = SplitToSequence<axis = 0>(x)  t = SequenceErase(s, first)  u = SequenceInsert(t, z)
+          n = SequenceLength(u)  e = SequenceAt(u, last)  o = Optional(e)  h = OptionalHasElement(o)
+          k = OptionalGetElement(o)  c = ConcatFromSequence<axis = 0>(u)  r = Concat<axis = 0>(c, k)  y = Mul(r, r) })";
+    EXPECT_THAT(calls(text), ElementsAre("aten::split_with_sizes(self=f32[4,6], split_sizes=[1,1,1,1])",
+                                         "aten::cat(tensors=[f32[1,6],f32[1,6],f32[1,6],f32[2,6]])",
+                                         "aten::cat(tensors=[f32[5,6],f32[2,6]])",
+                                         "aten::mul.Tensor(self=f32[7,6], other=f32[7,6])"));
+    EXPECT_THAT(failure(R"(g (float[4] x) => (float[4] y) <int64 at = {3}>
+                           { s = SequenceConstruct(x, x)  y = SequenceAt(s, at) })"),
+                HasSubstr("no place 3 in a sequence of 2"));
+}
+
+TEST(OnnxLoops, OfAKnownNumberOfTurnsAreWrittenOut) {
+    const std::string text =
+        R"(g (float[2, 3] x) => (float[2, 3] y, float[t, 2, 3] all) <int64 turns = {3}, bool go = {1}>
+        { y, all = Loop<body = b (int64 i, bool c, float[2, 3] s) => (bool d, float[2, 3] r, float[2, 3] e)
+          { d = Identity(c)  r = Tanh(s)  e = Identity(r) }>(turns, go, x) })";
+    EXPECT_THAT(calls(text),
+                ElementsAre("aten::tanh(self=f32[2,3])", "aten::tanh(self=f32[2,3])", "aten::tanh(self=f32[2,3])",
+                            "aten::stack(tensors=[f32[2,3],f32[2,3],f32[2,3]])"));
+}
+
+TEST(OnnxLoops, WithoutEndAreRefused) {
+    EXPECT_THAT(failure(R"(g (float[2] x) => (float[2] y) <int64 turns = {4096}, bool go = {1}>
+        { y = Loop<body = b (int64 i, bool c, float[2] s) => (bool d, float[2] r) { d = Identity(c)
+          r = Loop<body = k (int64 j, bool e, float[2] t) => (bool f, float[2] u) { f = Identity(e)  u = Tanh(t) }>
+          (turns, go, s) }>(turns, go, x) })"),
+                HasSubstr("more than 250 000 nodes"));
+}
+
+TEST(OnnxLoops, ScansSeeASliceEachTurn) {
+    const std::string text = R"(g (float[2] s, float[3, 2] x) => (float[2] y, float[3, 2] all)
+        { y, all = Scan<num_scan_inputs = 1, body = b (float[2] a, float[2] v) => (float[2] r, float[2] e)
+          { r = Add(a, v)  e = Identity(r) }>(s, x) })";
+    const Graph graph = read(text);
+    EXPECT_EQ(type_of(graph, graph.outputs.at(1)).sizes, (Sizes{3, 2}));
+    EXPECT_EQ(graph.nodes.size(), 3U * 2 + 1);
+}
+
 TEST(OnnxSizes, OverflowAndDivisionByZeroAreRefused) {
     EXPECT_THAT(failure([] { computed("shape = Div(s, zero)", ", int64 zero = {0}"); }), HasSubstr("divides by zero"));
     EXPECT_THAT(failure([] { computed("shape = Mul(s, most)", ", int64 most = {9223372036854775807}"); }),

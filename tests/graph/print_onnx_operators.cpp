@@ -35,8 +35,10 @@ int main() {
     std::cout
         << "# ONNX operators\n\n"
            "Written by `graph_print_onnx_operators` from the reader's table; do not edit.\n\n"
-           "Every operator is read at any version of its operator set up to 20; a newer set is read as long as its\n"
-           "operators are those below. What only computes sizes (`Shape`, `Size`, and integer `Gather`, `Concat`,\n"
+           "Operators are read as versions "
+        << joulecast::onnx::oldest_tested << " to " << joulecast::onnx::newest_tested
+        << " of ONNX's operator set describe them. Models of other versions are\n"
+           "read with a note that says so. What only computes sizes (`Shape`, `Size`, and integer `Gather`, `Concat`,\n"
            "`Range`, `Where`, ...) is evaluated, and costs nothing. A named operator keeps its name\n"
            "(`onnx::NonZero`) and the bytes of its tensors; its FLOPs are not counted, and reports say so.\n";
     std::map<std::string, std::vector<const Row*>> domains;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <iterator>
 
 #include <cmath>
 #include <filesystem>
@@ -109,6 +110,19 @@ TEST(Jcp, ForecastsTheSameAfterReading) {
         return forecast_network(graph, "fp32", p.devices[0], columns(p), {}).time.value.value();
     };
     EXPECT_EQ(time(back), time(sample()));
+}
+
+// "p.jcp.part" was opened whatever it was: a link planted there chose what was overwritten.
+TEST(Jcp, IsWrittenThroughNoPlantedLink) {
+    const std::filesystem::path folder = ::testing::TempDir();
+    const auto path = folder / "planted.jcp";
+    std::ofstream(folder / "victim") << "precious";
+    std::filesystem::remove(folder / "planted.jcp.part");
+    std::filesystem::create_symlink(folder / "victim", folder / "planted.jcp.part");
+    write_jcp(sample(), path);
+    std::ifstream victim(folder / "victim");
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(victim), {}), "precious");
+    std::filesystem::remove(folder / "planted.jcp.part");
 }
 
 TEST(Jcp, TellsWhatItCoversWithoutReadingModels) {

@@ -57,6 +57,12 @@ TEST(ClockWish, RefusesWhatIsNeither) {
     EXPECT_THROW(parse_clock_wish("current", "all"), UsageError);
 }
 
+// 1e300 became -9223372036854775808 MHz in messages.
+TEST(ClockWish, RefusesWhatNoDeviceRunsAt) {
+    for (const char* clocks : {"1e300", "900,1e19", "1e7:2e7:1e6"})
+        EXPECT_THAT(refusal(clocks, "", a_worker()), HasSubstr("is beyond every clock and power limit"));
+}
+
 TEST(ClockSettings, AreOneWithoutAWish) {
     protocol::Capabilities worker;  // that may set nothing
     const auto settings = clock_settings(parse_clock_wish("current", ""), worker);

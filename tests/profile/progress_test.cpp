@@ -47,6 +47,17 @@ TEST(Progress, PrintsPlainLinesNowAndThenAndEveryFailure) {
     EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
+// A worker's message, or an operation's name, could clear the screen.
+TEST(Progress, ShowsWhatWorkersSayWithoutTheirControlCharacters) {
+    std::ostringstream output;
+    SweepProgress progress(output, false, [] { return 0.0; });
+    progress.start(1, 1);
+    progress.working_on("op\x1b[2J", 1);
+    progress.finished("failed:\x1b]0;title\x07");
+    EXPECT_THAT(output.str(), HasSubstr("op\\u001b[2J: failed:\\u001b]0;title\\u0007\n"));
+    EXPECT_THAT(output.str(), Not(HasSubstr("\x1b")));
+}
+
 TEST(Progress, DrawsABarOnATerminalAndClearsIt) {
     std::ostringstream output;
     SweepProgress progress(output, true, [] { return 0.0; });

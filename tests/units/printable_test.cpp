@@ -17,5 +17,25 @@ TEST(Printable, CutsLongTexts) {
     EXPECT_EQ(printable("", 3), "");
 }
 
+TEST(PrintableText, KeepsWhatPeopleWriteAndNothingThatSteers) {
+    EXPECT_EQ(printable_text("Größe 8 µs\n\tok\r\n"), "Größe 8 µs\n\tok\r\n");
+    EXPECT_EQ(printable_text("a\x1b[2Jb\rc\x7f"), "a\\u001b[2Jb\\u000dc\\u007f");
+    EXPECT_EQ(printable_text("\xc2\x9b"
+                             "31m"),
+              "\\u009b31m");  // CSI as one character
+    EXPECT_EQ(printable_text("\xe2\x80\xae"
+                             "gnp"),
+              "\\u202egnp");  // turns what follows round
+    EXPECT_EQ(printable_text("\x9b\xc3(\xc0\x80"), "\xef\xbf\xbd\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd");
+}
+
+TEST(PrintableText, KnowsTheBeginningOfACharacter) {
+    EXPECT_EQ(unfinished_bytes("a\xc3"), 1U);
+    EXPECT_EQ(unfinished_bytes("a\xe2\x80"), 2U);
+    EXPECT_EQ(unfinished_bytes("a\xc3\xa4"), 0U);
+    EXPECT_EQ(unfinished_bytes("a\x80"), 0U);
+    EXPECT_EQ(unfinished_bytes(""), 0U);
+}
+
 }  // namespace
 }  // namespace joulecast

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "joulecast/error.h"
 #include "joulecast/worker/protocol.h"
 
 namespace joulecast::protocol {
@@ -33,6 +34,25 @@ TEST(MeasurementJson, CapabilitiesComeBackAsTheyWere) {
     EXPECT_EQ(back.dtypes, capabilities.dtypes);
     EXPECT_EQ(back.modes, capabilities.modes);
     EXPECT_EQ(to_line(response), line);
+}
+
+// "../../x" as an id would become part of a path.
+TEST(MeasurementJson, ADevicesIdIsAPlainName) {
+    Response response{"1", {}};
+    Capabilities worker;
+    worker.provenance = {"s1", "2026-01-01T00:00:00Z", "w 1", "torch 2.13.0", "m", "performance", "joulecast", "{}",
+                         "own"};
+    worker.device.display_name = "card";
+    worker.dtypes = {Dtype::f32};
+    worker.modes = {Mode::inference};
+    for (const std::string id : {"../../x", "a/b", "a b", "..", "a\x1b[2J", "line\nbreak"}) {
+        worker.device.id = id;
+        response.body = worker;
+        EXPECT_THROW(parse_response(to_line(response)), FormatError) << id;
+    }
+    worker.device.id = "cpu-x_2.C";
+    response.body = worker;
+    EXPECT_NO_THROW(parse_response(to_line(response)));
 }
 
 TEST(MeasurementJson, NetworksComeBackAsTheyWere) {

@@ -41,6 +41,10 @@ Operand Call::tensor(std::size_t input) {
     return translation_.operand(held(input));
 }
 
+Operand Call::tensor(const HeldPointer& element) {
+    return translation_.operand(*element);
+}
+
 std::optional<Operand> Call::optional_tensor(std::size_t input) {
     return has(input) ? std::optional(tensor(input)) : std::nullopt;
 }
@@ -55,10 +59,33 @@ const Constant* Call::known(std::size_t input) const {
 
 Sizes Call::integers(std::size_t input) const {
     const Constant* numbers = known(input);
-    if (numbers == nullptr || numbers->is_real())
-        refuse("the integers of its input number " + std::to_string(input) + " (\"" + held(input).name +
-               "\") are only known when the network runs, so its sizes are not. Export it with fixed sizes there");
+    if (numbers == nullptr || numbers->is_real()) refuse_unknown(input, "the integers");
     return numbers->integers;
+}
+
+void Call::refuse_unknown(std::size_t input, const std::string& what) const {
+    const std::string settable = translation_.settable_numbers();
+    refuse(what + " of its input number " + std::to_string(input) + " (\"" + held(input).name +
+           "\") are only known when the network runs, so its sizes are not. Export it with fixed sizes there" +
+           (settable.empty() ? "" : "; " + settable));
+}
+
+std::optional<Sizes> Call::sizes_in_file(std::size_t output) const {
+    const ValueInfo* info = info_in_file(output);
+    if (info == nullptr || !info->shape) return std::nullopt;
+    Sizes sizes;
+    for (const Dimension& dimension : *info->shape) {
+        const auto size = translation_.size_of(dimension);
+        if (!size) return std::nullopt;
+        sizes.push_back(*size);
+    }
+    return sizes;
+}
+
+Sizes Call::sizes_by_input(std::size_t input) const {
+    if (const Constant* numbers = known(input); numbers == nullptr || numbers->is_real())
+        if (const auto in_file = sizes_in_file(0)) return *in_file;
+    return integers(input);
 }
 
 std::optional<Sizes> Call::optional_integers(std::size_t input) const {
@@ -174,23 +201,27 @@ std::string plain_name(std::string name) {
 
 }  // namespace
 
+void Call::refuse_unknown_sizes() const {
+    const std::string settable = translation_.settable_numbers();
+    refuse(
+        "joulecast has no translation of this operator, and the file does not tell the sizes of its outputs. Run "
+        "onnx.shape_inference.infer_shapes on the file, or export it with value_info" +
+        (settable.empty() ? "" : "; " + settable));
+}
+
 void Call::emit_named(std::optional<std::vector<TensorType>> outputs) {
     if (!outputs) {
         outputs.emplace();
         for (std::size_t i = 0; i < outputs_.size(); ++i) {
             auto type = type_in_file(i);
-            if (!type && wants(i))
-                refuse(
-                    "joulecast has no translation of this operator, and the file does not tell the sizes of its "
-                    "outputs. Run onnx.shape_inference.infer_shapes on the file, or export it with value_info");
+            if (!type && wants(i)) refuse_unknown_sizes();
             outputs->push_back(type ? *type : tensor_type(Dtype::u8, {0}));
         }
     }
     Operands operands;
     for (std::size_t i = 0; i < inputs_.size(); ++i)
-        if (has(i)) operands.emplace_back(tensor(i));
-    for (const HeldPointer& held : translation_.captured(node_, frame_))
-        operands.emplace_back(translation_.operand(*held));
+        if (has(i)) translation_.append_operands(*inputs_[i], operands);
+    for (const HeldPointer& held : translation_.captured(node_, frame_)) translation_.append_operands(*held, operands);
     std::vector<Given> given;
     if (!operands.empty()) given.emplace_back("inputs", std::move(operands));
     for (const Attribute& candidate : node_.attributes) {
@@ -214,6 +245,14 @@ void Call::output(std::size_t output, const Operand& operand) {
     outputs_[output]->ref = operand.ref;
 }
 
+Operand Call::constant(const std::string& name, const TensorType& type) {
+    Held held;
+    held.name = node_.name + "." + name;
+    held.type = type;
+    byte_count(type);
+    return translation_.operand(held);
+}
+
 void Call::store(std::size_t output, const Tensor& tensor) {
     if (!wants(output)) return;
     Held& stored = *outputs_[output];
@@ -224,14 +263,47 @@ void Call::store(std::size_t output, const Tensor& tensor) {
 }
 
 void Call::forward(std::size_t output, std::size_t input) {
+    held(input);  // throws where it is missing
+    forward(output, inputs_[input]);
+}
+
+void Call::forward(std::size_t output, const HeldPointer& value) {
     if (!wants(output)) return;
     Held& to = *outputs_[output];
-    const Held& from = held(input);
-    to.type = from.type;
-    to.known = from.known;
-    to.is_stored = from.is_stored;
-    to.kind = from.kind;
-    to.same = from.same != nullptr ? from.same : inputs_[input];
+    to.type = value->type;
+    to.known = value->known;
+    to.is_stored = value->is_stored;
+    to.kind = value->kind;
+    to.elements = value->elements;
+    to.same = value->same != nullptr ? value->same : value;
+}
+
+const std::vector<HeldPointer>& Call::elements(std::size_t input) const {
+    const Held& sequence = held(input);
+    if (!sequence.elements)
+        refuse("what its input number " + std::to_string(input) + " (\"" + sequence.name +
+               "\") holds is only known when the network runs");
+    return *sequence.elements;
+}
+
+void Call::put_elements(std::size_t output, std::vector<HeldPointer> elements) const {
+    // Each change copies the sequence.
+    translation_.count_steps(elements.size() / 64);
+    if (wants(output)) outputs_[output]->elements = std::move(elements);
+}
+
+HeldPointer Call::held_of(const Operand& operand) {
+    auto held = std::make_shared<Held>();
+    held->type = operand.type;
+    held->ref = operand.ref;
+    return held;
+}
+
+void Call::put_numbers(std::size_t output, Constant numbers) {
+    if (!wants(output)) return;
+    Held& to = *outputs_[output];
+    to.type = tensor_type(numbers.dtype, numbers.sizes);
+    to.known = std::move(numbers);
 }
 
 const ValueInfo* Call::info_in_file(std::size_t output) const {

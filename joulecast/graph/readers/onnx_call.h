@@ -53,6 +53,8 @@ struct Held {
     std::optional<ValueRef> ref;
     /// A weight that the graph has the other way round: [in, out] in the file, [out, in] for aten::linear.
     std::optional<ValueRef> transposed;
+    /// A sequence, or an optional that is one or is empty: what is in it. It is no tensor then.
+    std::optional<std::vector<HeldPointer>> elements;
     /// Weight or constant in the file.
     bool is_stored = false;
     GraphInput::Kind kind = GraphInput::Kind::constant;
@@ -95,10 +97,14 @@ class Call {
     /// The input as a tensor of the graph.
     Operand tensor(std::size_t input);
     std::optional<Operand> optional_tensor(std::size_t input);
+    /// An element of a sequence as a tensor of the graph.
+    Operand tensor(const HeldPointer& element);
     /// A matrix with its dimensions swapped. A weight is taken to lie in memory as it is asked for first.
     Operand transposed(std::size_t input);
     /// The input's numbers, when they are known before the network runs.
     const Constant* known(std::size_t input) const;
+    /// Refuses the node because `what` it needs of an input is not known, with what to do.
+    [[noreturn]] void refuse_unknown(std::size_t input, const std::string& what) const;
     /// The same for integers; refuses the node when they are not known.
     Sizes integers(std::size_t input) const;
     std::optional<Sizes> optional_integers(std::size_t input) const;
@@ -108,6 +114,10 @@ class Call {
     bool is_weight(std::size_t input) const;
     /// Marks a weight that no optimizer updates: running statistics.
     void mark_buffer(std::size_t input);
+
+    /// What is in a sequence; refuses the node when the input is a tensor, or a sequence that is not known.
+    const std::vector<HeldPointer>& elements(std::size_t input) const;
+    const HeldPointer& value(std::size_t input) const { return inputs_.at(input); }
 
     // --- attributes
     const Attribute* attribute(std::string_view name) const;
@@ -138,19 +148,34 @@ class Call {
     bool wants(std::size_t output) const { return output < outputs_.size() && outputs_[output] != nullptr; }
     /// Sets an output; nothing happens for one that nobody wants.
     void output(std::size_t output, const Operand& operand);
+    /// A constant that the node has in an attribute, as a tensor of the graph.
+    Operand constant(const std::string& name, const TensorType& type);
     /// An output that is a constant of the file.
     void store(std::size_t output, const Tensor& tensor);
     /// An output that is an input, unchanged: numbers and origin stay known.
     void forward(std::size_t output, std::size_t input);
+    /// An output that is another value, or a sequence of values; costs nothing.
+    void forward(std::size_t output, const HeldPointer& value);
+    void put_elements(std::size_t output, std::vector<HeldPointer> elements) const;
+    /// A value with a tensor in it, to put into a sequence.
+    static HeldPointer held_of(const Operand& operand);
+    /// An output whose numbers are known.
+    void put_numbers(std::size_t output, Constant numbers);
     /// The output's type as the file has it at the symbols' values. Throws FormatError naming the symbol when it has
     /// one without a value; absent when the file does not say.
     std::optional<TensorType> type_in_file(std::size_t output) const;
+    /// The output's sizes as the file has them, where it has all of them as numbers or set symbols.
+    std::optional<Sizes> sizes_in_file(std::size_t output) const;
+    /// The sizes that an input asks for; those of output 0 in the file when the input's numbers are not known. Refuses
+    /// the node without either.
+    Sizes sizes_by_input(std::size_t input) const;
     /// A size that only the data decides (how many are not zero): the user's, by --set <output>_dim_<dimension>, or by
     /// the name that the file has for it. Refuses the node when it is not set.
     std::int64_t size_at_run_time(std::size_t output, std::size_t dimension) const;
 
   private:
     Held& held(std::size_t input) const;
+    [[noreturn]] void refuse_unknown_sizes() const;
     /// What the file says of an output; nullptr when nothing.
     const ValueInfo* info_in_file(std::size_t output) const;
 

@@ -196,7 +196,8 @@ struct Unary {
     double (*reals)(double);
 };
 
-constexpr std::array<Unary, 9> unaries{{
+constexpr std::array<Unary, 10> unaries{{
+    {"Relu", [](std::int64_t a) { return std::max(a, std::int64_t{0}); }, [](double a) { return std::max(a, 0.0); }},
     {"Neg", [](std::int64_t a) { return checked_subtract(0, a); }, [](double a) { return -a; }},
     {"Abs", [](std::int64_t a) { return a < 0 ? checked_subtract(0, a) : a; }, [](double a) { return std::fabs(a); }},
     {"Sign", [](std::int64_t a) { return std::int64_t{a > 0} - std::int64_t{a < 0}; },

@@ -67,9 +67,14 @@ std::vector<Dimension> ModelParser::shape(Fields fields) {
 
 void ModelParser::type(Fields fields, ValueInfo& info) {
     while (fields.next()) {
+        if (fields.number() == 6) continue;  // what the dimensions mean
+        info.kind = fields.number();
         if (fields.number() != 1) continue;  // sequences, maps, optionals and sparse tensors
         for (Fields parts = fields.message(); parts.next();) {
-            if (parts.number() == 1) info.dtype = dtype_of(parts.integer());
+            if (parts.number() == 1) {
+                info.data_type = parts.integer();
+                info.dtype = dtype_of(info.data_type);
+            }
             if (parts.number() == 2) info.shape = shape(parts.message());
         }
     }
@@ -288,6 +293,19 @@ Model ModelParser::model() {
 }
 
 }  // namespace
+
+std::string ValueInfo::why_no_type() const {
+    constexpr std::uint32_t tensor = 1;
+    if (kind != 0 && kind != tensor) {
+        const std::string what = kind == 4 ? "a sequence" : kind == 5 ? "a map" : kind == 9 ? "an optional" : "sparse";
+        return "it is " + what +
+               ", not a dense tensor, so its sizes are not in the file. Export the network with "
+               "tensors as inputs";
+    }
+    // Throws, with the reason.
+    if (data_type != 0) required_dtype(data_type);
+    return "it has no dtype or no number of dimensions. Export the network with typed inputs";
+}
 
 const Attribute* Node::find(std::string_view attribute) const {
     const auto found = std::ranges::find(attributes, attribute, &Attribute::name);

@@ -52,10 +52,17 @@ struct Dimension {
 
 /// ValueInfoProto of a tensor. Others (sequences, maps, optionals) have no dtype.
 struct ValueInfo {
+    /// Why nothing can be costed with it, where dtype or shape are absent, and what to do.
+    std::string why_no_type() const;
+
     std::string name;
     std::optional<Dtype> dtype;
     /// Absent when not even the number of dimensions is known.
     std::optional<std::vector<Dimension>> shape;
+    /// Number of the field of TypeProto that it has: 1 a tensor, 4 a sequence, 5 a map, 9 an optional. 0: none.
+    std::uint32_t kind = 0;
+    /// Number of TensorProto.DataType; 0 when the file does not say.
+    std::int64_t data_type = 0;
 };
 
 struct Body;

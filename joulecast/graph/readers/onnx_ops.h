@@ -39,6 +39,10 @@ struct Target {
     char text[longest] = {};
 };
 
+/// Versions of ONNX's own operator set that the reader's tests have models of.
+inline constexpr std::int64_t oldest_tested = 11;
+inline constexpr std::int64_t newest_tested = 22;
+
 /// The row for a node, or nullptr: it keeps its name then.
 const Row* find_row(std::string_view domain, std::string_view op_type, std::int64_t opset);
 
@@ -68,6 +72,9 @@ std::span<const Row> quantized_rows();
 std::span<const Row> random_rows();
 std::span<const Row> recurrent_rows();
 std::span<const Row> reduction_rows();
+std::span<const Row> sequence_rows();
 std::span<const Row> shape_rows();
+std::span<const Row> signal_rows();
+std::span<const Row> training_rows();
 
 }  // namespace joulecast::onnx

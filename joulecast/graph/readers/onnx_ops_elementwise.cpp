@@ -58,10 +58,14 @@ void divide(Call& call) {
 }
 
 void power(Call& call) {
-    if (const auto exponent = number(call, 1, call.rank(0)))
-        return call.output(0,
-                           call.emit("aten::pow.Tensor_Scalar", {{"self", call.tensor(0)}, {"exponent", *exponent}}));
-    call.output(0, call.emit("aten::pow.Tensor_Tensor", {{"self", call.tensor(0)}, {"exponent", call.tensor(1)}}));
+    const auto exponent = number(call, 1, call.rank(0));
+    Operand result =
+        exponent ? call.emit("aten::pow.Tensor_Scalar", {{"self", call.tensor(0)}, {"exponent", *exponent}})
+                 : call.emit("aten::pow.Tensor_Tensor", {{"self", call.tensor(0)}, {"exponent", call.tensor(1)}});
+    // In ONNX it has the base's type, in torch the wider one.
+    const Dtype dtype = call.type(0).dtype;
+    if (result.type.dtype != dtype) result = call.emit("aten::to.dtype", {{"self", result}, {"dtype", Value(dtype)}});
+    call.output(0, result);
 }
 
 void modulo(Call& call) {

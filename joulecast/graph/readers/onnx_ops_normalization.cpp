@@ -40,10 +40,13 @@ void layer_normalization(Call& call) {
     const std::int64_t axis = call.axis(call.integer("axis", -1), call.rank(0));
     const Sizes normalized(sizes.begin() + axis, sizes.end());
     if (call.wants(1) || call.wants(2)) {
-        Sizes statistics = sizes;
-        std::fill(statistics.begin() + axis, statistics.end(), 1);
-        const TensorType type = tensor_type(Dtype::f32, statistics);
-        return call.emit_named(std::vector{tensor_type(call.type(0).dtype, sizes), type, type});
+        const auto results = call.emit_all("aten::native_layer_norm", {{"input", call.tensor(0)},
+                                                                       {"normalized_shape", Value(normalized)},
+                                                                       {"weight", call.tensor(1)},
+                                                                       {"bias", call.optional_tensor(2)},
+                                                                       {"eps", Value(call.real("epsilon", 1e-5))}});
+        for (std::size_t i = 0; i < results.size(); ++i) call.output(i, results[i]);
+        return;
     }
     call.output(0, call.emit("aten::layer_norm", {{"input", call.tensor(0)},
                                                   {"normalized_shape", Value(normalized)},

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -27,10 +28,56 @@ void max_pool(Call& call) {
     for (std::size_t i = 0; i < results.size(); ++i) call.output(i, results[i]);
 }
 
+bool is_dilated(const Window& window) {
+    return std::ranges::any_of(window.dilations, [](std::int64_t dilation) { return dilation != 1; });
+}
+
+/// The windows of a pooling that torch does not have as views: [batch, channels, places ..., elements ...]. Padded with
+/// what ceil_mode looks at beyond the end.
+Operand windows_of(Call& call, const Window& window) {
+    const std::size_t rank = window.rank();
+    Sizes pad;
+    Sizes span(rank);
+    for (std::size_t i = rank; i-- > 0;) {
+        span[i] = (window.kernel[i] - 1) * window.dilations[i] + 1;
+        const std::int64_t padded_size = call.type(0).sizes[i + 2] + window.begins[i] + window.ends[i];
+        const std::int64_t rest = padded_size < span[i] ? 0 : (padded_size - span[i]) % window.strides[i];
+        // A window that begins in the padding behind the input is left out.
+        const std::int64_t next = padded_size - span[i] - rest + window.strides[i];
+        const bool is_more =
+            call.integer("ceil_mode", 0) != 0 && rest != 0 && next < call.type(0).sizes[i + 2] + window.begins[i];
+        pad.push_back(window.begins[i]);
+        pad.push_back(window.ends[i] + (is_more ? window.strides[i] - rest : 0));
+    }
+    Operand x = call.tensor(0);
+    if (std::ranges::any_of(pad, [](std::int64_t number) { return number != 0; }))
+        x = call.emit("aten::constant_pad_nd", {{"self", x}, {"pad", Value(pad)}});
+    for (std::size_t i = 0; i < rank; ++i) {
+        x = call.emit("aten::unfold", {{"self", x},
+                                       {"dimension", Value(static_cast<std::int64_t>(i + 2))},
+                                       {"size", Value(span[i])},
+                                       {"step", Value(window.strides[i])}});
+        x = call.emit("aten::slice.Tensor", {{"self", x},
+                                             {"dim", Value(std::ssize(x.type.sizes) - 1)},
+                                             {"start", Value(std::int64_t{0})},
+                                             {"end", Value(span[i])},
+                                             {"step", Value(window.dilations[i])}});
+    }
+    return x;
+}
+
+Sizes dimensions_of_elements(const Window& window) {
+    Sizes dims;
+    for (std::size_t i = 0; i < window.rank(); ++i) dims.push_back(static_cast<std::int64_t>(2 + window.rank() + i));
+    return dims;
+}
+
 void average_pool(Call& call) {
     Window window = window_of(call);
-    for (const std::int64_t dilation : window.dilations)
-        if (dilation != 1) call.refuse("average pooling with dilation is not known");
+    // Whether the padding counts only decides what is divided by.
+    if (is_dilated(window))
+        return call.output(0, call.emit("aten::mean.dim", {{"self", windows_of(call, window)},
+                                                           {"dim", Value(dimensions_of_elements(window))}}));
     const Operand input = padded(call, window, 0.0);
     call.output(0, call.emit(dimensioned("aten::avg_pool", window.rank(), "d"),
                              {{"self", input},
@@ -58,8 +105,11 @@ void global_max_pool(Call& call) {
 /// The p-th root of the sum of p-th powers: torch takes the mean and multiplies.
 void norm_pool(Call& call) {
     Window window = window_of(call);
-    for (const std::int64_t dilation : window.dilations)
-        if (dilation != 1) call.refuse("pooling by norm with dilation is not known");
+    if (is_dilated(window))
+        return call.output(
+            0, call.emit("aten::linalg_vector_norm", {{"self", windows_of(call, window)},
+                                                      {"ord", Value(static_cast<double>(call.integer("p", 2)))},
+                                                      {"dim", Value(dimensions_of_elements(window))}}));
     double elements = 1.0;
     for (const std::int64_t size : window.kernel) elements *= static_cast<double>(size);
     const auto p = static_cast<double>(call.integer("p", 2));

@@ -71,11 +71,51 @@ std::optional<std::string> add_scales(Call& call, std::vector<Given>& given, Dty
     return is_one ? "quantize_per_tensor.tensor" : "quantize_per_channel";
 }
 
+/// Scales, or zero points, of blocks along an axis, one for each element: what quantized_decomposed does not have.
+Operand of_elements(Call& call, std::size_t input) {
+    Operand scales = call.tensor(input);
+    if (scales.type.sizes == call.type(0).sizes || element_count(scales.type) == 1) return scales;
+    const std::int64_t axis = call.axis(call.integer("axis", 1), call.rank(0));
+    if (call.rank(input) == 1) {
+        Sizes along(call.type(0).sizes.size(), 1);
+        along[static_cast<std::size_t>(axis)] = -1;
+        return call.emit("aten::reshape", {{"self", scales}, {"shape", Value(along)}});
+    }
+    const std::int64_t block = call.integer("block_size", 0);
+    const std::int64_t size = call.type(0).sizes[static_cast<std::size_t>(axis)];
+    if (block < 1 || call.rank(input) != call.rank(0)) call.refuse("its scales do not fit its block_size");
+    scales = call.emit("aten::repeat_interleave.self_int",
+                       {{"self", scales}, {"repeats", Value(block)}, {"dim", Value(axis)}});
+    if (scales.type.sizes[static_cast<std::size_t>(axis)] != size)
+        scales = call.emit("aten::slice.Tensor", {{"self", scales},
+                                                  {"dim", Value(axis)},
+                                                  {"start", Value(std::int64_t{0})},
+                                                  {"end", Value(size)},
+                                                  {"step", Value(std::int64_t{1})}});
+    return scales;
+}
+
+/// Division, sum, rounding and conversion, a kernel each.
+void quantize_in_parts(Call& call, Dtype dtype) {
+    Operand y = call.emit("aten::div.Tensor", {{"self", call.tensor(0)}, {"other", of_elements(call, 1)}});
+    if (!is_floating(dtype)) y = call.emit("aten::round", {{"self", y}});
+    if (call.has(2) && !is_floating(dtype))
+        y = call.emit("aten::add.Tensor", {{"self", y}, {"other", of_elements(call, 2)}});
+    call.output(0, call.emit("aten::to.dtype", {{"self", y}, {"dtype", Value(dtype)}}));
+}
+
+void dequantize_in_parts(Call& call, Dtype dtype) {
+    Operand x = call.emit("aten::to.dtype", {{"self", call.tensor(0)}, {"dtype", Value(dtype)}});
+    if (call.has(2) && !is_floating(call.type(2).dtype))
+        x = call.emit("aten::sub.Tensor", {{"self", x}, {"other", of_elements(call, 2)}});
+    call.output(0, call.emit("aten::mul.Tensor", {{"self", x}, {"other", of_elements(call, 1)}}));
+}
+
 void quantize(Call& call) {
     const Dtype dtype = call.has(2) ? call.type(2).dtype : call.dtype("output_dtype", Dtype::u8);
     std::vector<Given> given;
     const auto target = limits_of(dtype) ? add_scales(call, given, dtype) : std::nullopt;
-    if (!target) return call.emit_named(std::vector{tensor_type(dtype, call.type(0).sizes)});
+    if (!target) return quantize_in_parts(call, dtype);
     call.output(0, call.emit("quantized_decomposed::" + *target, std::move(given)));
 }
 
@@ -84,7 +124,7 @@ void dequantize(Call& call) {
     const Dtype result = call.type(1).dtype;
     std::vector<Given> given;
     const auto target = limits_of(dtype) ? add_scales(call, given, dtype) : std::nullopt;
-    if (!target) return call.emit_named(std::vector{tensor_type(result, call.type(0).sizes)});
+    if (!target) return dequantize_in_parts(call, result);
     if (result != Dtype::f32) given.emplace_back("out_dtype", Value(result));
     call.output(0, call.emit("quantized_decomposed::de" + *target, std::move(given)));
 }

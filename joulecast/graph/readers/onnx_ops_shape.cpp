@@ -11,7 +11,7 @@ namespace joulecast::onnx {
 namespace {
 
 void reshape(Call& call) {
-    Sizes sizes = call.has(1) ? call.integers(1) : call.list("shape", {});
+    Sizes sizes = call.has(1) ? call.sizes_by_input(1) : call.list("shape", {});
     const bool copies_zeros = call.integer("allowzero", 0) == 0;
     for (std::size_t d = 0; d < sizes.size(); ++d)
         if (sizes[d] == 0 && copies_zeros && d < call.type(0).sizes.size()) sizes[d] = call.type(0).sizes[d];
@@ -128,7 +128,7 @@ void slice(Call& call) {
 /// Broadcast both ways: a size of one in the shape keeps the tensor's.
 void expand(Call& call) {
     const Operand x = call.tensor(0);
-    Sizes sizes = call.integers(1);
+    Sizes sizes = call.sizes_by_input(1);
     const Sizes& own = x.type.sizes;
     if (sizes.size() < own.size()) sizes.insert(sizes.begin(), own.size() - sizes.size(), 1);
     for (std::size_t d = 0; d < own.size(); ++d) {
@@ -176,9 +176,16 @@ void dropout(Call& call) {
 }
 
 void constant(Call& call) {
-    const Attribute* value = call.attribute("value");
-    if (value == nullptr || !value->tensor) call.refuse("it is not a dense tensor of numbers");
-    call.store(0, *value->tensor);
+    if (const Attribute* value = call.attribute("value"); value != nullptr && value->tensor)
+        return call.store(0, *value->tensor);
+    // Written as value_int, value_floats and the like.
+    auto numbers = evaluate(call);
+    if (!numbers) call.refuse("it is not a dense tensor of numbers");
+    Tensor tensor;
+    tensor.dtype = numbers->front().dtype;
+    tensor.sizes = numbers->front().sizes;
+    tensor.values = std::move(numbers->front());
+    call.store(0, tensor);
 }
 
 void constant_of_shape(Call& call) {
@@ -192,17 +199,23 @@ void constant_of_shape(Call& call) {
         if (numbers && numbers->count() == 1)
             fill = numbers->is_real() ? Value(numbers->reals[0]) : Value(numbers->integers[0]);
     }
-    call.output(
-        0, call.emit("aten::full", {{"size", Value(call.integers(0))}, {"fill_value", fill}, {"dtype", Value(dtype)}}));
+    call.output(0, call.emit("aten::full",
+                             {{"size", Value(call.sizes_by_input(0))}, {"fill_value", fill}, {"dtype", Value(dtype)}}));
 }
 
 void range(Call& call) {
     const auto number = [&](std::size_t input) -> Value {
         const auto value = call.scalar(input);
-        if (!value) call.refuse("its bounds are only known when the network runs. Export it with fixed sizes there");
+        if (!value) call.refuse_unknown(input, "the numbers");
         if (call.known(input)->is_real()) return *value;
         return call.known(input)->integers[0];
     };
+    const bool is_known = call.scalar(0) && call.scalar(1) && call.scalar(2);
+    if (const auto in_file = is_known ? std::nullopt : call.sizes_in_file(0); in_file && in_file->size() == 1)
+        return call.output(0, call.emit("aten::arange.start_step", {{"start", Value(std::int64_t{0})},
+                                                                    {"end", Value((*in_file)[0])},
+                                                                    {"step", Value(std::int64_t{1})},
+                                                                    {"dtype", Value(call.type(0).dtype)}}));
     call.output(
         0, call.emit(
                "aten::arange.start_step",

@@ -56,9 +56,10 @@ void Symbols::refuse(const std::string& name) const {
 
 std::map<std::string, Symbol> Symbols::chosen(const SymbolValues& given, std::set<std::string>& unclaimed) const {
     for (const auto& [name, value] : given) {
-        if (value < 0) throw Error("symbol " + name + " cannot be negative");
+        const bool is_number = !places_.contains(name) && name.find("_value_") != std::string::npos;
+        if (value < 0 && !is_number) throw Error("symbol " + name + " cannot be negative");
         if (places_.contains(name)) continue;
-        if (name.find("_dim_") == std::string::npos) refuse(name);
+        if (!is_number && name.find("_dim_") == std::string::npos) refuse(name);
         unclaimed.insert(name);
     }
     std::map<std::string, Symbol> result;

@@ -19,7 +19,8 @@ class Symbols {
 
     /// All symbols, with the values given. Throws Error for a name that is none of them; FormatError for an input's
     /// symbol without a value, naming the input, the dimension and how to set it. Names that may be those of sizes at
-    /// run time ("<value>_dim_<n>") go to `unclaimed`.
+    /// run time ("<value>_dim_<n>") or of an input's numbers ("<input>_value_<n>", which may be negative) go to
+    /// `unclaimed`.
     std::map<std::string, Symbol> chosen(const SymbolValues& given, std::set<std::string>& unclaimed) const;
     /// Throws the Error for a name that is no symbol.
     [[noreturn]] void refuse(const std::string& name) const;

@@ -12,6 +12,8 @@ namespace {
 
 /// Nodes after all functions are written out; exported networks have some ten thousand.
 constexpr std::size_t most_steps = 250'000;
+/// Calls that those become.
+constexpr std::size_t most_calls = 500'000;
 /// Functions in functions, and branches in them.
 constexpr std::size_t deepest_calls = 64;
 /// Known numbers that become a tensor because an operation asks for them: how far back the calls are made.
@@ -38,6 +40,7 @@ Translation::Translation(const Model& model, const Symbols& symbols, SymbolValue
 
 Graph Translation::graph() {
     graph_.symbols = symbols_.chosen(values_, unclaimed_);
+    note_version();
     Frame& frame = frames_.emplace_back();
     frame.opsets = &model_.opsets;
     frame.value_infos = &model_.graph.value_infos;
@@ -47,10 +50,23 @@ Graph Translation::graph() {
     for (const ValueInfo& output : model_.graph.outputs) {
         const HeldPointer held = find(output.name, &frame);
         if (held == nullptr) throw FormatError("output \"" + output.name + "\" is made by no node");
-        graph_.outputs.push_back(operand(*held).ref);
+        Operands operands;
+        append_operands(*held, operands);
+        for (const auto& tensor : operands) graph_.outputs.push_back(tensor->ref);
     }
     if (!unclaimed_.empty()) symbols_.refuse(*unclaimed_.begin());
     return std::move(graph_);
+}
+
+void Translation::note_version() {
+    const auto found = model_.opsets.find("");
+    if (found == model_.opsets.end()) return;
+    const std::int64_t version = found->second;
+    if (version >= oldest_tested && version <= newest_tested) return;
+    graph_.notes.push_back("The model uses version " + std::to_string(version) +
+                           " of ONNX's operator set. joulecast is tested with " + std::to_string(oldest_tested) +
+                           " to " + std::to_string(newest_tested) +
+                           ": operators that are different in that version are counted wrong.");
 }
 
 std::optional<TensorType> Translation::type_of(const ValueInfo& info) const {
@@ -83,15 +99,62 @@ std::optional<std::int64_t> Translation::size_at_run_time(const std::string& sym
     return found->second;
 }
 
+namespace {
+
+/// Axes, shapes and paddings: integers in a row, or one.
+bool may_have_set_numbers(const TensorType& type) {
+    constexpr std::int64_t most_numbers = 64;
+    return !is_floating(type.dtype) && type.sizes.size() <= 1 && element_count(type) <= most_numbers;
+}
+
+std::string name_of_number(const std::string& input, std::int64_t position) {
+    return input + "_value_" + std::to_string(position);
+}
+
+}  // namespace
+
+std::optional<Constant> Translation::numbers_of_input(const std::string& name, const TensorType& type) {
+    if (!may_have_set_numbers(type)) return std::nullopt;
+    Constant numbers{type.dtype, type.sizes, {}, {}};
+    const std::int64_t count = element_count(type);
+    for (std::int64_t i = 0; i < count; ++i) {
+        const std::string symbol = name_of_number(name, i);
+        const auto number = size_at_run_time(symbol);
+        if (number) {
+            graph_.symbols[symbol].low = INT64_MIN;
+            numbers.integers.push_back(*number);
+        } else if (!numbers.integers.empty()) {
+            throw FormatError("its number " + std::to_string(i) + " is not set. Give it too: --set " + symbol + "=1");
+        }
+    }
+    if (std::ssize(numbers.integers) < count) return std::nullopt;
+    return numbers;
+}
+
+std::string Translation::settable_numbers() const {
+    constexpr std::int64_t most_shown = 8;
+    for (const GraphInput& input : graph_.inputs) {
+        if (input.kind != GraphInput::Kind::user_input || !may_have_set_numbers(input.type)) continue;
+        const std::int64_t count = element_count(input.type);
+        if (count == 0 || graph_.symbols.contains(name_of_number(input.name, 0))) continue;
+        std::string options;
+        for (std::int64_t i = 0; i < std::min(count, most_shown); ++i)
+            options += " --set " + name_of_number(input.name, i) + "=1";
+        return "the numbers of input \"" + input.name + "\" can be given:" + options +
+               (count > most_shown ? " and so on" : "");
+    }
+    return {};
+}
+
 void Translation::add_inputs(Frame& frame) {
     for (const ValueInfo& input : model_.graph.inputs) {
         try {
             const auto type = type_of(input);
-            if (!type)
-                throw FormatError("it has no dtype or no number of dimensions. Export the network with typed inputs");
+            if (!type) throw FormatError(input.why_no_type());
             auto held = std::make_shared<Held>();
             held->name = input.name;
             held->type = *type;
+            held->known = numbers_of_input(input.name, *type);
             held->ref = ValueRef{-1, static_cast<std::int32_t>(graph_.inputs.size())};
             graph_.inputs.push_back({input.name, GraphInput::Kind::user_input, *type, {}});
             if (!frame.values.emplace(input.name, std::move(held)).second)
@@ -157,9 +220,7 @@ std::vector<HeldPointer> Translation::new_outputs(const Node& node, Frame& frame
 void Translation::run(const std::vector<Node>& nodes, Frame& frame) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         try {
-            if (++steps_ > most_steps)
-                throw FormatError(
-                    "it has more than 250 000 nodes once functions are written out, more than any network");
+            count_steps(1);
             step(nodes[i], frame);
         } catch (const FormatError& error) {
             throw FormatError(label(i, nodes[i]) + error.what());
@@ -167,8 +228,19 @@ void Translation::run(const std::vector<Node>& nodes, Frame& frame) {
     }
 }
 
+void Translation::count_steps(std::size_t steps) {
+    steps_ += steps;
+    if (steps_ > most_steps)
+        throw FormatError(
+            "it has more than 250 000 nodes once functions and loops are written out, more than any network");
+}
+
 void Translation::step(const Node& node, Frame& frame) {
-    if (node.op_type == "If" && node.domain.empty() && run_branch(node, frame)) return;
+    if (node.domain.empty()) {
+        if (node.op_type == "If" && run_branch(node, frame)) return;
+        if (node.op_type == "Loop" && run_loop(node, frame)) return;
+        if (node.op_type == "Scan" && run_scan(node, frame)) return;
+    }
     const std::vector<HeldPointer> inputs = inputs_of(node, frame);
     const Call reading(*this, node, frame, inputs, {});
     if (find_row(node.domain, node.op_type, reading.opset()) == nullptr) {
@@ -198,7 +270,8 @@ void Translation::translate(const Node& node, Frame& frame, const std::vector<He
         row->translate(call);
     }
     for (const HeldPointer& held : outputs)
-        if (held != nullptr && !held->ref && held->same == nullptr && !held->known && !held->is_stored)
+        if (held != nullptr && !held->ref && held->same == nullptr && !held->known && !held->is_stored &&
+            !held->elements)
             throw FormatError("joulecast does not know its output \"" + held->name + "\"");
 }
 
@@ -226,31 +299,6 @@ void Translation::run_function(const Function& function, const Node& node, Frame
         if (held == nullptr) throw FormatError("the function does not make its output \"" + function.outputs[i] + "\"");
         frame.values[node.outputs[i]] = held;
     }
-}
-
-bool Translation::run_branch(const Node& node, Frame& frame) {
-    const std::vector<HeldPointer> inputs = inputs_of(node, frame);
-    const Call call(*this, node, frame, inputs, {});
-    const auto condition = call.scalar(0);
-    if (!condition) return false;
-    const Attribute* branch = call.attribute(*condition != 0 ? "then_branch" : "else_branch");
-    if (branch == nullptr || branch->body == nullptr) throw FormatError("it has no branch for its condition");
-    const Body& body = *branch->body;
-    Frame& inner = frames_.emplace_back();
-    inner.parent = &frame;
-    inner.opsets = frame.opsets;
-    inner.value_infos = &body.value_infos;
-    inner.caller = frame.caller;
-    add_initializers(body, inner);
-    run(body.nodes, inner);
-    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-        if (node.outputs[i].empty()) continue;
-        if (i >= body.outputs.size()) throw FormatError("the branch has fewer outputs");
-        const HeldPointer held = find(body.outputs[i].name, &inner);
-        if (held == nullptr) throw FormatError("the branch does not make its output \"" + body.outputs[i].name + "\"");
-        frame.values[node.outputs[i]] = held;
-    }
-    return true;
 }
 
 namespace {
@@ -304,7 +352,13 @@ Operand Translation::transposed(Held& held, const Node& node, const Frame& frame
     return {joulecast::type_of(graph_, *held.transposed), *held.transposed};
 }
 
+void Translation::append_operands(Held& held, Operands& operands) {
+    if (!held.elements) return operands.push_back(operand(held));
+    for (const HeldPointer& element : *held.elements) append_operands(*element, operands);
+}
+
 Operand Translation::operand(Held& held) {
+    if (held.elements) throw FormatError("\"" + held.name + "\" is a sequence where a tensor is needed");
     if (held.same != nullptr) return operand(*held.same);
     if (held.ref) return {held.type, *held.ref};
     if (held.transposed) {
@@ -333,6 +387,8 @@ Operand Translation::operand(Held& held) {
 
 std::vector<Operand> Translation::emit(const Node& node, const Frame& frame, const std::string& target,
                                        std::vector<Given> given, const std::vector<TensorType>* outputs) {
+    if (graph_.nodes.size() >= most_calls)
+        throw FormatError("it becomes more than 500 000 calls, more than any network");
     joulecast::Node result;
     result.operation.target = target;
     const Node* origin =

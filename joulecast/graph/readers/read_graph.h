@@ -24,7 +24,7 @@ Graph read_graph_json(const std::filesystem::path& path, const SymbolValues& set
 /// The same from memory.
 Graph read_graph_json(std::string_view json, const std::string& name, const SymbolValues& set = {});
 
-/// Reads an .onnx file (operator sets 11 to 20 and beyond where nothing changed) as ATen calls, at the `set` values of
+/// Reads an .onnx file (operator sets 11 to 22; others with a note) as ATen calls, at the `set` values of
 /// its symbols: each symbol of an input needs one, since ONNX has no sizes at export. Weights are never read. Errors as
 /// above.
 Graph read_onnx(const std::filesystem::path& path, const SymbolValues& set = {});
