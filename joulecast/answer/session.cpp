@@ -1,52 +1,22 @@
 #include "joulecast/answer/session.h"
 
 #include <algorithm>
-#include <atomic>
-#include <filesystem>
-#include <map>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "joulecast/answer/asked_operation.h"
 #include "joulecast/answer/clock_points.h"
-#include "joulecast/answer/network_over_clocks.h"
+#include "joulecast/answer/session_networks.h"
 #include "joulecast/answer/shipped.h"
-#include "joulecast/answer/warm_device.h"
 #include "joulecast/device/device_argument.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/hosts.h"
 #include "joulecast/graph/readers/read_graph.h"
-#include "joulecast/graph/symbol_values.h"
-#include "joulecast/learn/parallel.h"
 
 namespace joulecast {
 namespace {
 
 constexpr std::size_t most_graphs = 64;
-/// Nodes of a graph that is kept, and different operations of a forecast.
-constexpr std::size_t largest_kept = 20'000;
-
-/// Size and time of a file that a model names, so that one that was written anew is read anew.
-std::string stamp(const std::string& model) {
-    std::error_code none;
-    const auto size = std::filesystem::file_size(model, none);
-    if (none) return "";
-    const auto time = std::filesystem::last_write_time(model, none).time_since_epoch().count();
-    return std::to_string(size) + "@" + std::to_string(time);
-}
-
-std::string graph_key(const std::string& model, const SymbolValues& sizes, Mode mode) {
-    return with_values(std::string(name(mode)) + '\n' + model + '\n' + stamp(model), sizes, "\n");
-}
-
-std::string execution_key(const Execution& execution) {
-    const TrainingSetup& training = execution.training;
-    return execution.precision + '\n' + std::string(name(execution.host)) + '\n' +
-           std::string(name(training.optimizer)) + ' ' +
-           std::to_string(training.form ? static_cast<int>(*training.form) : -1) + ' ' +
-           std::to_string(training.accumulation) + (training.checkpointing ? " checkpointing" : "");
-}
 
 /// What the user must know of the device that answers for that name.
 std::string choice_note(const std::string& named, const LoadedDevice& device) {
@@ -72,38 +42,16 @@ struct Session::Wanted {
     std::string key() const { return name + '\n' + host_cpu + (gpus_alone && !host_cpu.empty() ? "\nGPUs" : ""); }
 };
 
-/// What answers for a device of a question.
-struct Session::Asked {
-    std::shared_ptr<WarmDevice> on;
-    std::string note;
-    std::vector<OperatingPoint> points;          ///< none: the clock that it was measured at
-    std::map<std::string, std::string> refused;  ///< precisions that it has not, with the reason
+void Session::Notes::add(const std::string& note) {
+    if (note.empty()) return;
+    all_.push_back(note);
+    if (tell_) tell_(note);
+}
 
-    /// As the device takes it: with what PyTorch's default precision is there.
-    Execution settled(Execution execution) const {
-        execution.precision = on->device().settled(execution.precision);
-        return execution;
-    }
-};
-
-struct Session::KeptNetwork {
-    std::shared_ptr<WarmDevice> on;  ///< whose models the network refers to
-    NetworkOverClocks network;
-};
-
-class Session::Notes {
-  public:
-    Notes(std::vector<std::string>& all, const Tell& tell) : all_(all), tell_(tell) {}
-    void add(const std::string& note) {
-        if (note.empty()) return;
-        all_.push_back(note);
-        if (tell_) tell_(note);
-    }
-
-  private:
-    std::vector<std::string>& all_;
-    const Tell& tell_;
-};
+Execution Session::Asked::settled(Execution execution) const {
+    execution.precision = on->device().settled(execution.precision);
+    return execution;
+}
 
 Session::Session(SessionSettings settings)
     : settings_(std::move(settings)),
@@ -219,182 +167,6 @@ Forecast Session::forecast(const std::shared_ptr<WarmDevice>& on, const Graph& p
     return one;
 }
 
-/// The networks of a question: every one at each of its sizes in each mode.
-class Session::Networks {
-  public:
-    Networks(Session& session, const Question& question, const std::vector<Asked>& devices)
-        : session_(session), question_(question), devices_(devices) {
-        for (std::size_t i = 0; i < devices.size(); ++i) {
-            const auto same = std::ranges::find_if(
-                groups_, [&](const auto& group) { return devices[group.front()].on == devices[i].on; });
-            same == groups_.end() ? groups_.push_back({i}) : same->push_back(i);
-        }
-        opened_ = std::vector<Opened>(sized() * question.modes.size());
-        for (Opened& opened : opened_) opened.left = groups_.size() * of_each();
-        made_.resize(devices.size() * of_device());
-        reasons_.resize(made_.size());
-    }
-
-    /// Mode after mode: side by side, two modes of a network would forecast the same kernels at the same time.
-    void forecast() {
-        in_parallel(opened_.size() * groups_.size(), 0,
-                    [&](std::size_t turn) { forecast_on(groups_[turn % groups_.size()], turn / groups_.size()); });
-    }
-
-    void move_to(Answer& answer) {
-        for (std::size_t i = 0; i < made_.size(); ++i) {
-            if (!reasons_[i].empty())
-                answer.left_out.push_back({i / of_device(), answer.forecasts.size(), std::move(reasons_[i])});
-            std::ranges::move(made_[i], std::back_inserter(answer.forecasts));
-        }
-    }
-
-  private:
-    /// A network at one size in one mode, read when it is first needed.
-    struct Opened {
-        std::once_flag opening;
-        Graph own;                            ///< that nobody keeps
-        std::shared_ptr<const Graph> shared;  ///< else
-        std::atomic<std::size_t> left = 0;    ///< executions on devices that want it
-
-        const Graph& graph() const { return shared ? *shared : own; }
-    };
-
-    std::size_t networks() const { return question_.models.size() + question_.graphs.size(); }
-    std::size_t sized() const { return networks() * question_.sizes.size(); }
-    std::size_t of_each() const { return question_.precisions.size() * question_.hosts.size(); }
-    std::size_t of_device() const { return sized() * question_.modes.size() * of_each(); }
-
-    void open(std::size_t turn) {
-        const std::size_t place = turn % sized();
-        const std::size_t network = place / question_.sizes.size();
-        const SymbolValues& sizes = question_.sizes[place % question_.sizes.size()];
-        const std::size_t named = question_.models.size();
-        Opened& opened = opened_[turn];
-        if (network >= named) {
-            const auto& at_hand = question_.graphs[network - named];
-            if (sizes.empty()) {
-                opened.shared = at_hand;
-            } else {
-                opened.own = with_symbols(*at_hand, sizes);
-            }
-        } else if (session_.settings_.most_networks == 0) {
-            opened.own = open_model(question_.models[network], shipped_folder("zoo"), sizes, mode(turn));
-        } else {
-            opened.shared = session_.network(question_.models[network], sizes, mode(turn));
-        }
-    }
-
-    Mode mode(std::size_t turn) const { return question_.modes[turn / sized()]; }
-
-    Opened& opened(std::size_t turn) {
-        Opened& found = opened_[turn];
-        std::call_once(found.opening, [&] { open(turn); });
-        return found;
-    }
-
-    /// A copy; the graph itself for the last one that wants it, where nobody keeps it.
-    Graph taken(std::size_t turn) {
-        Opened& from = opened(turn);
-        if (from.left == 1 && !from.shared) return std::move(from.own);
-        return from.graph();
-    }
-
-    /// Of a network that may be kept; else empty.
-    std::string key(std::size_t turn, const WarmDevice& on, const Execution& execution) const {
-        const std::size_t network = turn % sized() / question_.sizes.size();
-        if (session_.settings_.most_networks == 0 || network >= question_.models.size()) return "";
-        return on.name() + '\n' + execution_key(execution) + '\n' +
-               graph_key(question_.models[network], question_.sizes[turn % sized() % question_.sizes.size()],
-                         execution.mode);
-    }
-
-    Forecast fresh(std::size_t turn, const std::shared_ptr<WarmDevice>& on, const Execution& execution) {
-        Graph prepared = on->device().prepared(taken(turn), execution);
-        Forecast one = session_.forecast(on, prepared, execution);
-        if (question_.keeps_graphs) one.graph = std::make_shared<const Graph>(std::move(prepared));
-        return one;
-    }
-
-    std::shared_ptr<const KeptNetwork> kept(std::size_t turn, const std::shared_ptr<WarmDevice>& on,
-                                            const Execution& execution) {
-        const auto make = [&] {
-            return std::make_shared<const KeptNetwork>(on, NetworkOverClocks(fresh(turn, on, execution)));
-        };
-        const std::string key = this->key(turn, *on, execution);
-        if (key.empty() || question_.keeps_graphs) return make();
-        {
-            const std::scoped_lock alone(session_.keeping_);
-            if (const auto* known = session_.networks_.find(key)) return *known;
-        }
-        auto made = make();
-        if (made->network.forecast().network.operations.size() > largest_kept) return made;
-        const std::scoped_lock alone(session_.keeping_);
-        if (const auto* known = session_.networks_.find(key)) return *known;
-        return session_.networks_.keep(key, std::move(made));
-    }
-
-    /// In one execution on one device, under all names that the question has for it.
-    std::vector<std::vector<Forecast>> on_each(std::size_t turn, const std::vector<std::size_t>& group,
-                                               const Execution& execution) {
-        const auto& on = devices_[group.front()].on;
-        std::vector<std::vector<Forecast>> all(group.size());
-        if (group.size() == 1 && devices_[group.front()].points.empty() && session_.settings_.most_networks == 0) {
-            all.front().push_back(fresh(turn, on, execution));
-            return all;
-        }
-        const auto made = kept(turn, on, execution);
-        for (std::size_t i = 0; i < group.size(); ++i) {
-            const auto& points = devices_[group[i]].points;
-            const bool lists = question_.lists_operations;
-            if (points.empty()) all[i].push_back(lists ? made->network.forecast() : made->network.summary());
-            for (const OperatingPoint& point : points) all[i].push_back(made->network.at(point, lists));
-        }
-        return all;
-    }
-
-    /// Why it was left out; empty where it was not.
-    std::string forecast_in(std::size_t turn, const std::vector<std::size_t>& group, std::size_t place,
-                            const Execution& execution) {
-        const Asked& first = devices_[group.front()];
-        if (const auto refused = first.refused.find(execution.precision); refused != first.refused.end())
-            return refused->second;
-        try {
-            auto all = on_each(turn, group, first.settled(execution));
-            for (std::size_t i = 0; i < group.size(); ++i) {
-                for (Forecast& one : all[i]) {
-                    one.device = group[i];
-                    one.note = devices_[group[i]].note;
-                }
-                made_[group[i] * of_device() + place] = std::move(all[i]);
-            }
-        } catch (const Error& error) {
-            if (!question_.leaves_out) throw;
-            return error.what();
-        }
-        return "";
-    }
-
-    void forecast_on(const std::vector<std::size_t>& group, std::size_t turn) {
-        if (question_.leaves_out) opened(turn);  // what cannot be read is no device's fault
-        std::size_t place = (turn % sized() * question_.modes.size() + turn / sized()) * of_each();
-        for (const Execution& execution : executions(question_, mode(turn))) {
-            const std::string why = forecast_in(turn, group, place, execution);
-            for (const std::size_t i : group) reasons_[i * of_device() + place] = why;
-            ++place;
-            if (--opened_[turn].left == 0) opened_[turn].own = {};
-        }
-    }
-
-    Session& session_;
-    const Question& question_;
-    const std::vector<Asked>& devices_;
-    std::vector<std::vector<std::size_t>> groups_;  ///< places of devices that are the same one
-    std::vector<Opened> opened_;
-    std::vector<std::vector<Forecast>> made_;  ///< by device, then in the order of forecasts
-    std::vector<std::string> reasons_;         ///< why they were left out; else empty
-};
-
 /// Throws UsageError where no device has any of what is asked; tells what is left out where some have.
 void Session::check_refused(const std::vector<Asked>& devices, const std::vector<Execution>& all, Notes& notes) {
     std::set<std::string> precisions;
@@ -407,9 +179,11 @@ void Session::check_refused(const std::vector<Asked>& devices, const std::vector
     }
 }
 
-void Session::answer_networks(const Question& question, const std::vector<Asked>& devices, Answer& answer) {
+void Session::answer_networks(const Question& question, const std::vector<Asked>& devices, Answer& answer,
+                              Notes& notes) {
     Networks networks(*this, question, devices);
     networks.forecast();
+    networks.tell(notes);
     networks.move_to(answer);
 }
 
@@ -452,7 +226,11 @@ Answer Session::answer(const Question& question, const Tell& tell) {
         answer.devices.push_back({named.device, device_of(devices.back().on), devices.back().note});
     }
     check_refused(devices, all, notes);
-    question.operations.empty() ? answer_networks(question, devices, answer) : answer_calls(question, devices, answer);
+    if (question.operations.empty()) {
+        answer_networks(question, devices, answer, notes);
+    } else {
+        answer_calls(question, devices, answer);
+    }
     return answer;
 }
 

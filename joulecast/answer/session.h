@@ -65,7 +65,7 @@ class Session {
     Asked asked(const DeviceAtClock& named, const Question& question, const std::vector<Execution>& all, Notes& notes);
     Forecast forecast(const std::shared_ptr<WarmDevice>& on, const Graph& prepared, const Execution& execution);
     static void check_refused(const std::vector<Asked>& devices, const std::vector<Execution>& all, Notes& notes);
-    void answer_networks(const Question& question, const std::vector<Asked>& devices, Answer& answer);
+    void answer_networks(const Question& question, const std::vector<Asked>& devices, Answer& answer, Notes& notes);
     void answer_calls(const Question& question, const std::vector<Asked>& devices, Answer& answer);
 
     SessionSettings settings_;

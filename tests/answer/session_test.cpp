@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <thread>
@@ -58,6 +59,19 @@ TEST(Session, LoadsADeviceOnceHoweverItIsNamed) {
     EXPECT_EQ(answer.forecasts[2].note, answer.devices[2].note);
     // Another CPU that issues the calls makes it another one.
     EXPECT_NE(session.device("a100-40g-pcie", "epyc-7763").loaded, answer.devices[0].loaded);
+}
+
+TEST(Session, TellsOnceWhatWasNotedOfAGraph) {
+    auto noted = std::make_shared<Graph>(*layers());
+    noted->notes = {"operator set 99 was not tried"};
+    Question question = asked({"a100-40g-pcie", "h100"});
+    question.graphs = {noted};
+    question.modes = {Mode::inference, Mode::training};
+    std::vector<std::string> told;
+    const Answer answer =
+        Session(settings(gpus)).answer(question, [&](const std::string& note) { told.push_back(note); });
+    EXPECT_EQ(std::ranges::count(told, "layers: operator set 99 was not tried"), 1);
+    EXPECT_EQ(answer.notes, told);
 }
 
 TEST(Session, ForecastsTheSameWhicheverWayClocksAreNamed) {
