@@ -1,5 +1,8 @@
 #include "joulecast/forecast/forecaster.h"
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -7,6 +10,7 @@
 #include "joulecast/device/device_argument.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/device_choice.h"
+#include "joulecast/forecast/float32_math.h"
 #include "joulecast/forecast/forecast_network.h"
 #include "joulecast/forecast/unseen_device.h"
 #include "joulecast/model/jcp.h"
@@ -24,31 +28,44 @@ struct Forecaster::Loaded {
 
 namespace {
 
-/// The model that answers for the device, and what is to be known of it; taken out of the predictor, which may be
-/// large.
+/// The models of the predictor that answer for the device, one for each setting; taken out of the predictor, which may
+/// be large. None where its models over devices are of another kind.
+std::vector<DeviceModel> models_of(Predictor& predictor, const DeviceChoice& choice) {
+    std::vector<DeviceModel> models;
+    if (choice.model) {
+        for (DeviceModel& model : predictor.devices) {
+            if (model.device.id == choice.device.id) models.push_back(std::move(model));
+        }
+    } else {
+        for (PooledModel& pooled : predictor.pooled) {
+            if (pooled.kind == choice.device.kind) models.push_back(instantiate(std::move(pooled), choice.device));
+        }
+    }
+    return models;
+}
+
+/// The one that multiplies float32 so, and what is to be known of it.
 std::pair<DeviceModel, std::string> taken(Predictor& predictor, const std::string& device, Math math) {
     const JcpCover cover = cover_of(predictor);
-    const auto choice = choose_device(device, [&](std::size_t i) { return i == 0 ? &cover : nullptr; });
-    if (choice && choice->model) {
-        for (DeviceModel& model : predictor.devices) {
-            if (model.device.id != choice->device.id || model.point.math != math) continue;
-            return {std::move(model), choice->is_stand_in ? stand_in_note(choice->device) : ""};
-        }
+    auto choice = choose_device(device, [&](std::size_t i) { return i == 0 ? &cover : nullptr; });
+    // Throws where nobody knows it.
+    if (!choice) choice.emplace().device = device_argument(device).device;
+    auto models = models_of(predictor, *choice);
+    if (models.empty()) {
+        std::vector<std::string> covered;
+        for (const Device& known : cover.devices) covered.push_back(known.id);
+        throw Error("the predictor covers no device " + device + ". It covers: " + joined(covered) + ".");
+    }
+    std::ranges::move(other_math(models), std::back_inserter(models));
+    const Math wanted = math == Math::torch_default && !has_tf32(choice->device) ? Math::ieee : math;
+    const auto found = std::ranges::find(models, wanted, [](const DeviceModel& model) { return model.point.math; });
+    if (found == models.end())
         throw Error("the predictor learnt " + device + " with other matrix products of float32 than " +
                     std::string(name(math)) + ". Ask for those, or train on operations measured so.");
-    }
-    const Device unseen = choice ? choice->device : device_argument(device).device;  // throws where nobody knows it
-    for (PooledModel& pooled : predictor.pooled) {
-        const bool can_follow = pooled.point.math == Math::ieee && (math == Math::torch_default || has_tf32(unseen));
-        if (pooled.kind != unseen.kind || (pooled.point.math != math && !can_follow)) continue;
-        DeviceModel model = instantiate(std::move(pooled), unseen);
-        if (has_tf32(unseen)) model.point.math = math;
-        std::string note = unseen_note(model);
-        return {std::move(model), std::move(note)};
-    }
-    std::vector<std::string> covered;
-    for (const Device& known : cover.devices) covered.push_back(known.id);
-    throw Error("the predictor covers no device " + device + ". It covers: " + joined(covered) + ".");
+    std::string note;
+    if (found->unseen) note = unseen_note(*found);
+    if (choice->is_stand_in) note = stand_in_note(choice->device);
+    return {std::move(*found), std::move(note)};
 }
 
 }  // namespace

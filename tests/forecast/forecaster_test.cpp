@@ -26,6 +26,12 @@ std::vector<Operation> operations_of(const Graph& graph) {
     return operations;
 }
 
+ForecasterSettings with(Math math) {
+    ForecasterSettings settings;
+    settings.math = math;
+    return settings;
+}
+
 TEST(Forecaster, SaysOfEveryOperationWhatItIsForecastAlone) {
     Forecaster forecaster(file, "cpu-synthetic");
     const Predictor predictor = read_jcp(file);
@@ -88,6 +94,33 @@ TEST(Forecaster, TakesADeviceFromItsDataSheetWhereNoneWasMeasured) {
     EXPECT_EQ(forecaster.forecast(parse_operation("aten::relu(self=f32[8,64,56,56])")).evidence,
               Evidence::extrapolated);
     EXPECT_THROW(Forecaster(predictor, "h1000"), UsageError);
+    const auto multiplying = [&](const char* device, Math math) {
+        return Forecaster(predictor, device, with(math)).device().point.math;
+    };
+    EXPECT_EQ(multiplying("h100", Math::tf32), Math::tf32);
+    EXPECT_EQ(multiplying("h100", Math::torch_default), Math::torch_default);
+    EXPECT_EQ(multiplying("t4", Math::torch_default), Math::ieee);
+    EXPECT_THROW(multiplying("t4", Math::tf32), Error);
+}
+
+TEST(Forecaster, TakesPyTorchsDefaultFromADeviceMeasuredInBothMaths) {
+    Predictor predictor = read_jcp(file);
+    DeviceModel& ieee = predictor.devices[0];
+    const std::string id = ieee.device.id;
+    ieee.device.kind = Device::Kind::gpu;
+    ieee.device.peak_flop_per_s_tf32 = 2 * ieee.device.peak_flop_per_s_fp32;
+    DeviceModel tf32 = ieee;
+    tf32.point.math = Math::tf32;
+    for (TrainedLaw& law : tf32.laws) law.law.floor_s += 1;
+    predictor.devices.push_back(tf32);
+    const Forecaster both(predictor, id, with(Math::torch_default));
+    EXPECT_EQ(both.device().point.math, Math::torch_default);
+    for (const TrainedLaw& law : both.device().laws) {
+        const bool is_of_convolutions = law.key.find("conv") != std::string::npos;
+        EXPECT_EQ(law.law.floor_s > 0.5, is_of_convolutions) << law.key;
+    }
+    predictor.devices.pop_back();
+    EXPECT_THROW(Forecaster(predictor, id, with(Math::torch_default)), Error);
 }
 
 TEST(Forecaster, RefusesWhatItCannotForecast) {
