@@ -70,9 +70,8 @@ Precision measured_precision_named(std::string_view text) {
     const Precision precision = precision_named(text);
     if (precision == Precision::torch_default)
         throw UsageError(
-            "precision default is for forecasts: it takes tf32 in convolutions and fp32 elsewhere, where the device "
-            "has "
-            "tf32. Name what is measured: fp32, tf32 or both");
+            "precision default is for forecasts: fp32, with tf32 in convolutions where the device has it. Name what is "
+            "measured: fp32, tf32 or both");
     return precision;
 }
 
