@@ -55,6 +55,19 @@ std::string to_text(const std::vector<Imported>& all) {
     return text;
 }
 
+std::int64_t suspect_rows(const Dataset& dataset) {
+    std::int64_t rows = 0;
+    for (const RowGroup& group : dataset.row_groups()) rows += group.outcome == name(Outcome::suspect) ? group.rows : 0;
+    return rows;
+}
+
+void warn_of_suspect(std::int64_t rows) {
+    if (rows == 0) return;
+    std::cerr << "joulecast: " << rows
+              << " added rows have numbers that cannot be right. They are stored as suspect and nothing learns from "
+                 "them; export shows why (column message)\n";
+}
+
 void warn(const Imported& one) {
     for (const std::string& note : one.counts.notes) std::cerr << "joulecast: " << one.file << ": " << note << '\n';
     if (one.counts.unknown_columns.empty()) return;
@@ -88,6 +101,7 @@ const Source& source_named(std::span<const Source> sources, const std::string& n
 
 int import_files(const ImportOptions& options, const Reader& read) {
     Dataset dataset(options.database);
+    const std::int64_t suspect_before = suspect_rows(dataset);
     std::vector<Imported> all;
     for (const std::string& file : options.files) {
         std::ifstream input(file, std::ios::binary);
@@ -95,6 +109,7 @@ int import_files(const ImportOptions& options, const Reader& read) {
         all.push_back({file, read(dataset, input, file)});
         warn(all.back());
     }
+    warn_of_suspect(suspect_rows(dataset) - suspect_before);
     const std::string& format = options.output.format;
     options.output.write(format == "csv"    ? to_csv(fill(columns(), all))
                          : format == "json" ? to_json(fill(columns(), all))

@@ -36,7 +36,7 @@ std::optional<MeasuredCost> measured_cost(const Dataset& database, const Network
     std::optional<MeasuredCost> cost;
     for (const NetworkRow& row : database.networks(forecast.device)) {
         const NetworkMeasurement& m = row.measurement;
-        const bool usable = m.outcome == Outcome::ok || m.outcome == Outcome::unstable;
+        const bool usable = is_timed(m.outcome);
         const bool same = m.model == forecast.model && m.symbols == forecast.symbols && m.mode == forecast.mode &&
                           m.precision == forecast.precision && m.real.engine == forecast.point.engine &&
                           m.real.host == forecast.point.host;

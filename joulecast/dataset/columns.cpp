@@ -287,7 +287,7 @@ template <class Row>
 std::optional<std::string> impossible_number(const std::vector<StoredColumn<Row>>& columns, const Row& row) {
     if (auto why = wrong_number(columns, row)) return why;
     const Outcome outcome = row.measurement.outcome;
-    const bool timed = outcome == Outcome::ok || outcome == Outcome::unstable;
+    const bool timed = is_timed(outcome);
     if (timed && !(row.measurement.time.mean_s > 0))
         return "time_mean_s is not above zero though the outcome is " + std::string(name(outcome));
     return {};

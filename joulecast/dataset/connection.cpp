@@ -60,12 +60,15 @@ sqlite::Statement& Dataset::Connection::prepared(const std::string& text) {
     return found != statements_.end() ? found->second : statements_.emplace(text, sql.prepare(text)).first->second;
 }
 
-void Dataset::Connection::require_device(const std::string& device) {
-    if (devices_.contains(device)) return;
-    if (!sql.prepare("SELECT 1 FROM devices WHERE device = ?").bind(1, device).step())
-        throw Error("device '" + device + "' is not in database '" + sql.file().string() +
+const Device& Dataset::Connection::device(const std::string& id) {
+    if (const auto known = devices_.find(id); known != devices_.end()) return known->second;
+    auto select = sql.prepare("SELECT rowid, " + stored::names_of(device_columns()) + " FROM devices WHERE device = ?");
+    if (!select.bind(1, id).step())
+        throw Error("device '" + id + "' is not in database '" + sql.file().string() +
                     "': store its facts before its measurements.");
-    devices_.insert(device);
+    Device& read = devices_[id];
+    stored::read_row(select, device_columns(), read, 1);
+    return read;
 }
 
 std::int64_t Dataset::Connection::session_id(const Provenance& provenance) {

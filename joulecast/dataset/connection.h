@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -13,6 +12,7 @@
 
 #include "joulecast/dataset/columns.h"
 #include "joulecast/dataset/dataset.h"
+#include "joulecast/dataset/plausible.h"
 #include "joulecast/dataset/sqlite.h"
 #include "joulecast/error.h"
 
@@ -118,12 +118,22 @@ class Dataset::Connection {
         insert.run();
     }
 
-    /// The new row's id; 0 when its key is there already.
+    /// What the database knows of it. Throws Error where it is not there.
+    const Device& device(const std::string& id);
+
+    /// The new row's id; 0 when its key is there already. What cannot be right is stored as suspect.
     template <class Row>
     std::int64_t add_row(const Row& row) {
         using stored::Table;
-        require_device(stored::device_of(row));
+        const Device& device = this->device(stored::device_of(row));
         if (const auto why = stored::impossible_row(row)) throw Error("this is no measurement: " + *why + ".");
+        if constexpr (stored::has_blocks<Row>) {
+            if (implausible(row.measurement, device)) {
+                Row suspect = row;
+                suspect.measurement = joulecast::judged(std::move(suspect.measurement), device);
+                return add_row(suspect);
+            }
+        }
         const auto& columns = Table<Row>::columns();
         static const std::string text = "INSERT INTO " + std::string(Table<Row>::name) + " (session_id, " +
                                         stored::names_of(columns) + ") VALUES (" +
@@ -226,12 +236,11 @@ class Dataset::Connection {
 
     /// Prepared once: preparing a row's statement takes longer than running it.
     sqlite::Statement& prepared(const std::string& text);
-    void require_device(const std::string& device);
     std::int64_t session_id(const Provenance& provenance);
 
     std::unordered_map<std::string, sqlite::Statement> statements_;
     std::map<std::string, std::map<std::int64_t, double>> highest_clocks_;  ///< by device and what was asked for
-    std::set<std::string> devices_;
+    std::map<std::string, Device> devices_;
     std::unordered_map<std::string, std::int64_t> sessions_;
     std::unordered_map<std::string, bool> lists_;  ///< network -> whether this transaction may write its list
 };

@@ -56,6 +56,7 @@ void Dataset::insert(const Device& device) {
         stored::insert_into("devices", device_columns(), " ON CONFLICT (device) DO UPDATE SET " + updates));
     stored::bind_row(insert, device_columns(), device, 1);
     insert.run();
+    connection_->begin_rows();  // its facts may be others now
 }
 
 void Dataset::insert(const std::string& device, std::span<const IdlePoint> idle, const std::string& source) {
@@ -95,6 +96,14 @@ std::int64_t Dataset::insert(const Measurement& measurement, const Provenance& p
 
 std::int64_t Dataset::insert(const NetworkMeasurement& measurement, const Provenance& provenance) {
     return connection_->insert_row(NetworkRow{0, measurement, provenance});
+}
+
+Measurement Dataset::judged(const Measurement& measurement) const {
+    return joulecast::judged(measurement, connection_->device(measurement.asked.device));
+}
+
+NetworkMeasurement Dataset::judged(const NetworkMeasurement& measurement) const {
+    return joulecast::judged(measurement, connection_->device(measurement.asked.device));
 }
 
 std::int64_t Dataset::insert(const ReferenceRow& row) {

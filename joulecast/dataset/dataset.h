@@ -128,6 +128,10 @@ class Dataset {
     std::int64_t insert(const Measurement& measurement, const Provenance& provenance);
     std::int64_t insert(const NetworkMeasurement& measurement, const Provenance& provenance);
     std::int64_t insert(const ReferenceRow& row);
+    /// As insert() stores it: what the device's data sheet contradicts is `suspect`, and its message says why
+    /// (plausible.h). Throws Error for a device that is not there.
+    Measurement judged(const Measurement& measurement) const;
+    NetworkMeasurement judged(const NetworkMeasurement& measurement) const;
     /// Puts the measurement in the place of row `id`, which was taken under conditions that it need not have had: at no
     /// moment is there none of them, or both. Returns the new row's id.
     std::int64_t replace(std::int64_t id, const Measurement& measurement, const Provenance& provenance);

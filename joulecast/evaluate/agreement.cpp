@@ -19,10 +19,6 @@ struct Timed {
     double interval_s = 0;
 };
 
-bool is_timed(Outcome outcome) {
-    return outcome == Outcome::ok || outcome == Outcome::unstable;
-}
-
 std::string number(double value) {
     return std::isnan(value) ? "current" : std::to_string(value);
 }

@@ -119,7 +119,7 @@ InNetwork in_network(const Measurement& measurement, const Dimensions& dimension
 }
 
 bool is_usable(const Measurement& measurement) {
-    const bool measured = measurement.outcome == Outcome::ok || measurement.outcome == Outcome::unstable;
+    const bool measured = is_timed(measurement.outcome);
     const double time = measured_seconds(measurement);
     return measured && time > 0 && std::isfinite(time);
 }

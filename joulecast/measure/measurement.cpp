@@ -11,13 +11,14 @@ namespace {
 template <class Word>
 using Names = std::span<const std::pair<Word, std::string_view>>;
 
-constexpr std::array<std::pair<Outcome, std::string_view>, 6> outcome_names = {
+constexpr std::array<std::pair<Outcome, std::string_view>, 7> outcome_names = {
     {{Outcome::ok, "ok"},
      {Outcome::unstable, "unstable"},
      {Outcome::out_of_memory, "out_of_memory"},
      {Outcome::unsupported, "unsupported"},
      {Outcome::crashed, "crashed"},
-     {Outcome::inferred, "inferred"}}};
+     {Outcome::inferred, "inferred"},
+     {Outcome::suspect, "suspect"}}};
 
 constexpr std::array<std::pair<LimitedBy, std::string_view>, 4> limit_names = {{{LimitedBy::unknown, "unknown"},
                                                                                 {LimitedBy::none, "none"},
@@ -57,6 +58,10 @@ std::string_view name(Outcome outcome) {
 
 std::optional<Outcome> parse_outcome(std::string_view text) {
     return word_in<Outcome>(outcome_names, text);
+}
+
+bool is_timed(Outcome outcome) {
+    return outcome == Outcome::ok || outcome == Outcome::unstable;
 }
 
 std::string_view name(LimitedBy limit) {

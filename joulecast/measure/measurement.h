@@ -13,10 +13,13 @@
 
 namespace joulecast {
 
-enum class Outcome { ok, unstable, out_of_memory, unsupported, crashed, inferred };
+/// `suspect`: it has numbers, but not all of them can be right (dataset/plausible.h).
+enum class Outcome { ok, unstable, out_of_memory, unsupported, crashed, inferred, suspect };
 
 std::string_view name(Outcome outcome);
 std::optional<Outcome> parse_outcome(std::string_view text);
+/// It has a time that counts: ok or unstable.
+bool is_timed(Outcome outcome);
 
 /// What kept the device from its highest clock while it was measured; `unknown` where the device does not tell.
 enum class LimitedBy { unknown, none, power_cap, thermal };

@@ -65,10 +65,6 @@ void refuse_other_engine(Result& result) {
 
 }  // namespace
 
-bool is_timed(Outcome outcome) {
-    return outcome == Outcome::ok || outcome == Outcome::unstable;
-}
-
 Measurement checked(Measurement answer, const Operation& operation, const OperatingPoint& point) {
     answer.asked = point;
     if (answer.operation != operation)

@@ -4,9 +4,6 @@
 
 namespace joulecast {
 
-/// It has a time: ok or unstable.
-bool is_timed(Outcome outcome);
-
 /// What a worker answered, made fit to store: the asked operation and point, and no numbers that cannot be.
 Measurement checked(Measurement answer, const Operation& operation, const OperatingPoint& point);
 /// The same; `unsupported` where it did not update the weights as asked.

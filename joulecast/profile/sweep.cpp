@@ -189,11 +189,11 @@ void SweepRun::look_at_clocks(const Planned& planned) {
 }
 
 Measurement SweepRun::ask(const PlannedOperation& planned) {
-    return checked(session_.measure(planned), planned.operation, planned.point);
+    return dataset_.judged(checked(session_.measure(planned), planned.operation, planned.point));
 }
 
 NetworkMeasurement SweepRun::ask(const PlannedNetwork& planned) {
-    return checked(session_.measure(planned), describe(planned));
+    return dataset_.judged(checked(session_.measure(planned), describe(planned)));
 }
 
 template <class Result>

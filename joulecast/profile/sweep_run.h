@@ -62,7 +62,9 @@ class SweepRun {
     void look_at_clocks(const Planned& planned);
     void repeat_reference();
     void compare_with_earlier_sessions(const ReferenceRow& now);
-    static Measurement believable(const Measurement& answer) { return checked(answer, answer.operation, answer.asked); }
+    Measurement believable(const Measurement& answer) const {
+        return dataset_.judged(checked(answer, answer.operation, answer.asked));
+    }
     /// One of what was measured well, a second time: a pair tells how far repeats of such operations lie apart.
     void repeat_drawn();
     ReferenceRow reference_row(const Measurement& answer) const;

@@ -31,7 +31,7 @@ std::vector<SweptNetwork> swept(const ReportedDataset& dataset, const std::strin
     std::map<std::string, SweptNetwork> networks;
     for (const NetworkRow& row : dataset.network_rows) {
         const NetworkMeasurement& m = row.measurement;
-        const bool usable = m.outcome == Outcome::ok || m.outcome == Outcome::unstable;
+        const bool usable = is_timed(m.outcome);
         const double clock = std::isfinite(m.asked.sm_clock_mhz) ? m.asked.sm_clock_mhz : m.real.sm_clock_mhz;
         if (m.real.device != device || m.mode != mode || !usable || !std::isfinite(clock)) continue;
         SweptNetwork& network = networks[with_values(m.model, m.symbols) + ", " + m.precision];

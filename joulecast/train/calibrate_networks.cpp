@@ -51,8 +51,7 @@ constexpr double weight_of_one = squared(tamed_beyond / 0.15);
 constexpr double weight_of_one_for_host = squared(tamed_beyond / 0.7);
 
 bool is_measured(const NetworkMeasurement& measurement) {
-    return (measurement.outcome == Outcome::ok || measurement.outcome == Outcome::unstable) &&
-           measurement.time.median_s > 0;
+    return is_timed(measurement.outcome) && measurement.time.median_s > 0;
 }
 
 NetworkSample sample(const DeviceModel& device, std::span<const Feature* const> columns,

@@ -38,7 +38,7 @@ WorkloadKey key_of(const NetworkRow& row) {
 }
 
 bool is_sound(const NetworkMeasurement& m) {
-    return (m.outcome == Outcome::ok || m.outcome == Outcome::unstable) && m.time.median_s > 0;
+    return is_timed(m.outcome) && m.time.median_s > 0;
 }
 
 double power_of(const NetworkMeasurement& m) {

@@ -12,8 +12,8 @@ namespace joulecast {
 namespace {
 
 bool is_usable(const NetworkMeasurement& m, const OperatingPoint& setting) {
-    return (m.outcome == Outcome::ok || m.outcome == Outcome::unstable) && m.time.median_s > 0 &&
-           m.real.threads == setting.threads && m.real.math == setting.math && m.real.engine == setting.engine;
+    return is_timed(m.outcome) && m.time.median_s > 0 && m.real.threads == setting.threads &&
+           m.real.math == setting.math && m.real.engine == setting.engine;
 }
 
 /// What was asked for; where nothing was, what another program had set: the real clock, to 3 %.

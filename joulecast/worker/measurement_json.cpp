@@ -72,7 +72,7 @@ void check_engine(const Fields& fields, const std::string& engine) {
 
 template <class AnyMeasurement>
 void check_time(const Fields& fields, const AnyMeasurement& measurement) {
-    const bool timed = measurement.outcome == Outcome::ok || measurement.outcome == Outcome::unstable;
+    const bool timed = is_timed(measurement.outcome);
     if (timed && !(measurement.time.mean_s > 0.0))
         fields.fault("time.mean_s", "must be above zero when the outcome is " + std::string(name(measurement.outcome)));
 }

@@ -4,6 +4,7 @@
 //   --no-memory-from BATCH  is out of memory from that size of dimension 0 on
 //   --nonsense-on TEXT      answers with a negative time
 //   --negative-clock-on TEXT  answers that it ran at a negative clock
+//   --endless-on TEXT         answers that it took 1e308 s
 //   --refuses TEXT          refuses an operation by a failure of the protocol
 //   --another-on TEXT       answers of another operation
 //   --another-device-on TEXT  answers of another device
@@ -42,7 +43,7 @@ namespace {
 using namespace joulecast;
 
 struct Behaviour {
-    std::string crash_on, nonsense_on, signal_on, thermal_on, negative_clock_on, refuses, another_on, another_device_on;
+    std::string crash_on, nonsense_on, signal_on, thermal_on, negative_clock_on, endless_on, refuses, another_on, another_device_on;
     long drift_from = 0, drift_to = -1;
     double drift_factor = 1;
     bool no_reference = false;
@@ -167,6 +168,7 @@ Measurement measure(const protocol::Measure& request, Behaviour& behaviour) {
     }
     if (occurs(behaviour.nonsense_on, text)) result.time.p05_s = -1;
     if (occurs(behaviour.negative_clock_on, text)) result.real.sm_clock_mhz = -900;
+    if (occurs(behaviour.endless_on, text)) result.time.mean_s = result.time.median_s = 1e308;
     if (occurs(behaviour.refuses, text)) throw Error("not this one");
     if (occurs(behaviour.another_on, text)) result.operation = parse_operation("aten::relu(self=f32[999])");
     if (occurs(behaviour.another_device_on, text)) result.real.device = "h200";
@@ -203,6 +205,7 @@ int main(int argc, char** argv) {
         if (option == "--crash-on") behaviour.crash_on = value;
         if (option == "--nonsense-on") behaviour.nonsense_on = value;
         if (option == "--negative-clock-on") behaviour.negative_clock_on = value;
+        if (option == "--endless-on") behaviour.endless_on = value;
         if (option == "--refuses") behaviour.refuses = value;
         if (option == "--another-on") behaviour.another_on = value;
         if (option == "--another-device-on") behaviour.another_device_on = value;

@@ -141,6 +141,16 @@ TEST_F(SweepTest, StoresNothingThatAnotherEngineMeasured) {
     }
 }
 
+TEST_F(SweepTest, GoesOnAfterNumbersThatCannotBeRight) {
+    const SweepResult result = profile({many(5)}, "--endless-on '[3,8]'");
+    EXPECT_EQ(result.left, 0);
+    const Measurement row = rows().at(signature(relu_row(3)));
+    EXPECT_EQ(row.outcome, Outcome::suspect);
+    EXPECT_THAT(row.message, HasSubstr("1e+308 s, not from 1 ns to a day"));
+    EXPECT_THAT(output_.str(), HasSubstr("suspect: time is 1e+308 s"));
+    EXPECT_EQ(profile({many(5)}, "--endless-on '[3,8]'").failed, 0);  // it was tried
+}
+
 // A job script had set 900 MHz, and the sweep found everything measured already, at 1440 MHz.
 TEST_F(SweepTest, MeasuresAnewAtAClockThatAnotherProgramSet) {
     EXPECT_EQ(profile({many(5)}, "--gpu 1440").measured, 6);

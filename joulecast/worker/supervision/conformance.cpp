@@ -114,7 +114,7 @@ constexpr const char* matmul = "aten::matmul(self=f32[64,64], other=f32[64,64])"
 constexpr double result_bytes = 64.0 * 64.0 * 4.0;
 
 void expect_timed(const Measurement& measurement) {
-    const bool timed = measurement.outcome == Outcome::ok || measurement.outcome == Outcome::unstable;
+    const bool timed = is_timed(measurement.outcome);
     expect(timed, "outcome " + std::string(name(measurement.outcome)) + ": " + measurement.message);
     const TimeSummary& time = measurement.time;
     expect(time.mean_s > 0.0 && time.mean_s < 1.0, "mean time of " + std::to_string(time.mean_s) + " s");
@@ -294,8 +294,7 @@ std::string check_graph(Conversation& worker, Mode mode) {
     if (const auto* failure = std::get_if<protocol::Failure>(&response.body)) throw Broken(failure->message);
     const auto* network = std::get_if<NetworkMeasurement>(&response.body);
     expect(network != nullptr, "the answer is not a network");
-    expect(network->outcome == Outcome::ok || network->outcome == Outcome::unstable,
-           "outcome " + std::string(name(network->outcome)) + ": " + network->message);
+    expect(is_timed(network->outcome), "outcome " + std::string(name(network->outcome)) + ": " + network->message);
     expect(network->mode == mode, "the answer is of another mode");
     const double held = 4.0 * (8 * 16 + 4 * 16);
     expect(network->resident_bytes == held, "resident_bytes " + std::to_string(network->resident_bytes));
