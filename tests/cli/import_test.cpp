@@ -11,6 +11,7 @@ namespace joulecast {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using namespace joulecast::testing;
 
 const std::string sample = std::string(JOULECAST_SOURCE_DIR) + "/tests/dataset/data/version_1.csv";
@@ -60,6 +61,18 @@ TEST(Import, ASweepOfClocksIsInTheDatabaseWithItsModelsName) {
     const std::string written = run_joulecast("export" + db).out;
     EXPECT_THAT(written, HasSubstr("resnet50"));
     EXPECT_THAT(written, HasSubstr(",sweep"));
+}
+
+TEST(Import, SaysHowManyRowsCannotBeRight) {
+    const TemporaryFolder folder;
+    write_file(folder.file("mine.csv"),
+               "device,workload,sm_mhz,mem_mhz,power_limit_w,time_s,power_w,energy_j\n"
+               "a30,resnet50,900,1215,165,0.02,110,2.2\na30,resnet50,1000,1215,165,0.019,1180,\n");
+    const std::string import = "import sweep " + folder.file("mine.csv") + " --db " + folder.file("a.db");
+    EXPECT_THAT(run_joulecast(import).err, HasSubstr("1 added rows have numbers that cannot be right"));
+    EXPECT_THAT(run_joulecast("export --db " + folder.file("a.db")).out,
+                HasSubstr("power is 1180 W, not from 0 to 330 W"));
+    EXPECT_THAT(run_joulecast(import).err, Not(HasSubstr("cannot be right")));  // none was added
 }
 
 TEST(Import, ALogOfNvidiaSmiNeedsToBeToldWhatRan) {
