@@ -43,7 +43,8 @@ namespace {
 using namespace joulecast;
 
 struct Behaviour {
-    std::string crash_on, nonsense_on, signal_on, thermal_on, negative_clock_on, endless_on, refuses, another_on, another_device_on;
+    std::string crash_on, nonsense_on, signal_on, thermal_on, negative_clock_on, endless_on, refuses, another_on,
+        another_device_on;
     long drift_from = 0, drift_to = -1;
     double drift_factor = 1;
     bool no_reference = false;
