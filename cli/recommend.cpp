@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/count_model.h"
 #include "cli/device_survey.h"
 #include "cli/forecast_words.h"
 #include "cli/recommendation_text.h"
@@ -124,6 +125,7 @@ std::vector<Phase> phases_of(const Options& options) {
     }
     const Graph graph = open_model(options.model, shipped_folder("zoo"), own.front(),
                                    parse_mode(options.settings.modes.front()).value());
+    tell_notes(graph);
     std::vector<Phase> phases{{"", options.model, own, options.settings.modes}};
     if (graph.symbols.contains("past")) phases.front().name = "decode";
     if (!graph.symbols.contains("sequence") || !infers) return phases;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "joulecast/device/precision.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/table.h"
 
@@ -33,7 +34,7 @@ std::string setting_words(const Candidate& c) {
 std::string run_words(const Candidate& c) {
     std::string text = values_text(c.symbols);
     const auto add = [&](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
-    add(c.precision);
+    add(c.precision == name(Precision::torch_default) ? "PyTorch's default precision" : c.precision);
     if (c.mode == Mode::training) add(std::string(name(c.mode)));
     return text;
 }

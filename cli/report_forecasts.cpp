@@ -130,15 +130,11 @@ Page report_forecasts(const ReportOptions& options) {
                          " forecasts is too much for a page (" + std::to_string(most_forecasts) +
                          " at most). joulecast predict prints as many as are asked for");
     Session session(for_one_question(options.predictor, options.database));
-    Answer answer = session.answer(question_of(options));
+    Answer answer = session.answer(question_of(options), tell);
     std::vector<ReportedForecast> all;
-    std::optional<std::size_t> told;  // of which device
     for (Forecast& forecast : answer.forecasts) {
         const AnsweringDevice& on = answer.devices[forecast.device];
-        if (told != forecast.device) tell(on.loaded->database_note());
-        told = forecast.device;
         const DeviceModel& model = *forecast.model;
-        tell(on.loaded->measured_note(model));
         all.push_back(reported(std::move(forecast), on));
         add_clocks(all.back(), options.clocks, model);
     }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/count_model.h"
 #include "cli/forecast_trace.h"
 #include "cli/forecast_words.h"
 #include "cli/setting_options.h"
@@ -72,6 +73,7 @@ int run_trace(const TraceOptions& options) {
     const Execution execution = execution_of(options);
     Session session(for_one_question(options.predictor, options.database));
     const auto graph = session.network(options.model, one_setting(options.set), execution.mode);
+    tell_notes(*graph);
     const DeviceAtClock named = device_at_clock(options.device);
     const AnsweringDevice on = session.device(named.device, options.host_cpu);
     const LoadedDevice& device = *on.loaded;

@@ -65,6 +65,14 @@ TEST_F(Report, OfANetworkHasItsChapters) {
         EXPECT_NE(page.find(chapter), std::string::npos) << chapter;
 }
 
+TEST_F(Report, SaysWhatItLeavesOut) {
+    const TemporaryFolder folder;
+    const auto ran =
+        run_joulecast("report resnet18 --device v100 h100 --precision fp32,bf16 -o " + folder.file("r.html"));
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr("left out: Tesla V100-PCIE-16GB has no bf16"));
+}
+
 TEST_F(Report, DrawsNetworksOverTheClocksAskedFor) {
     const std::string ask = "report resnet18 --set batch=8 -o " + file("clocks.html") + " --device a100-40g-pcie ";
     ASSERT_EQ(run_joulecast(ask + "--clocks 600:1410:90").status, 0);
