@@ -78,10 +78,10 @@ TEST_F(Validate, NamesANetworkThatNobodyHasOnceForAllDevices) {
 
 TEST_F(Validate, TellsWhatChoosingADeviceByForecastsOfItCosts) {
     {
-        Dataset dataset(file("gpus.db"));
+        Dataset dataset(file("choices.db"));
         insert_on_three_gpus(dataset);
     }
-    const std::string ask = "validate --db " + file("gpus.db") + " --split device ";
+    const std::string ask = "validate --db " + file("choices.db") + " --split device ";
     const auto ran = run_joulecast(ask + "--format json");
     ASSERT_EQ(ran.status, 0) << ran.err;
     const auto answer = nlohmann::json::parse(ran.out);
