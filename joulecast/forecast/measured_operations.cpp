@@ -32,13 +32,20 @@ double found_in_cache(double bytes_since, double cache_bytes) {
     return 1 / (1 + times * times);
 }
 
+/// Bytes touched between the middle of the call that wrote a tensor and that of the one that reads it: half of what
+/// either moves. The writer is taken to read as much as it writes, as most calls about do.
+double since_written(double tensor_bytes, const Counts& reader) {
+    return tensor_bytes + static_cast<double>(reader.bytes_read + reader.bytes_written) / 2;
+}
+
 /// Read bytes that the cache still has: inputs, which the call before has just written; of the backward pass the
-/// gradient of the output likewise. Weights and what was kept for the backward pass were touched long ago.
+/// gradient of the output. Weights and what was kept for the backward pass were touched long ago; of the latter the
+/// cache still has some, which is made good by taking a gradient to be touched but its own width ago.
 double found_in_network(const Dimensions& dimensions, double cache_bytes) {
     const auto read = static_cast<double>(dimensions.forward.bytes_read);
     const double weights = std::isnan(dimensions.weight_bytes) ? 0 : std::min(dimensions.weight_bytes, read);
     const double inputs = read - weights;
-    const double found = inputs * found_in_cache(inputs, cache_bytes);
+    const double found = inputs * found_in_cache(since_written(inputs, dimensions.forward), cache_bytes);
     const double gradients = std::min(dimensions.output_bytes, static_cast<double>(dimensions.backward.bytes_read));
     return gradients > 0 ? found + gradients * found_in_cache(gradients, cache_bytes) : found;
 }

@@ -22,9 +22,10 @@ struct InNetwork {
 
 /// What the call before has just written is still in the cache as far as it fits, weights are not. A share
 /// 1 / (1 + (bytes / cache)^2) of what was touched so many bytes ago is found there: caches end gradually, as they are
-/// hashed and not quite least-recently-used. Seconds lie on the line through the cold and the hot time over what is
-/// missed. In training the gradient of the output was just written, too; what was kept for the backward pass is gone.
-/// On a CPU, where no issuing stands beside the time, and without a hot time or a size of the cache it is
+/// hashed and not quite least-recently-used. From the middle of the call that wrote an input to the middle of this one
+/// are the input's bytes and half of what this one moves. Seconds lie on the line through the cold and the hot time
+/// over what is missed. In training the gradient of the output was just written, too; what was kept for the backward
+/// pass is gone. On a CPU, where no issuing stands beside the time, and without a hot time or a size of the cache it is
 /// measured_seconds().
 InNetwork in_network(const Measurement& measurement, const Dimensions& dimensions, double cache_bytes);
 /// Whether a row can be learned from: ok or unstable, with a positive time.

@@ -5,10 +5,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <utility>
 
 #include <nlohmann/json.hpp>
+
+#include "joulecast/units/replaced_file.h"
 
 namespace joulecast {
 
@@ -113,14 +114,7 @@ std::string store_calibration(const std::string& path, const CalibrationKey& key
     const std::filesystem::path target(path);
     std::error_code error;
     std::filesystem::create_directories(target.parent_path(), error);
-    std::filesystem::path written = target;
-    written += "." + std::to_string(std::random_device{}()) + ".new";
-    std::ofstream file(written, std::ios::binary | std::ios::trunc);
-    file << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-    file.close();
-    if (file) std::filesystem::rename(written, target, error);
-    if (file && !error) return "";
-    std::filesystem::remove(written, error);
+    if (replace_file(target, json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n') == 0) return "";
     return "cannot keep the calibration in " + path + ": it will be taken again next time";
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "workers/pretend/law.h"
+
 namespace joulecast::pretend {
 namespace {
 
@@ -33,6 +35,8 @@ TEST(NetworkWork, WhatWasJustWrittenIsFoundInTheCacheIfItFits) {
     // 64 MiB: the first input was touched 256 MiB ago, far more than the 24 MiB of the cache.
     const Work large = work_of(card_a(), two_relus(16 << 20, false), Optimizer::none, true);
     EXPECT_LT(large[0].kernels.front().cached, 0.01);
+    // And so is what was just written: 128 MiB from the middle of the first call to that of the second.
+    EXPECT_LT(large[1].kernels.front().cached, 0.01);
     EXPECT_GT(large[1].kernels.front().cached, large[0].kernels.front().cached);
 }
 
@@ -48,6 +52,20 @@ TEST(NetworkWork, TrainingGoesBackwardFromTheLastCallAndUpdatesAtTheEnd) {
     EXPECT_EQ(step[4].kernels.front().bytes_read, 2 * 4096);
     EXPECT_EQ(work_of(card_a(), graph, Optimizer::none, true).size(), 4U);
     EXPECT_EQ(work_of(card_a(), graph, Optimizer::adamw, false).size(), 2U);
+}
+
+TEST(NetworkWork, BackwardFindsTheGradientIfTheStepBeforeWasSmall) {
+    // 4 kB each: both the gradient and what was kept are there.
+    const Work small = work_of(card_a(), two_relus(1024, true), Optimizer::none, true);
+    ASSERT_EQ(small.size(), 4U);
+    EXPECT_GT(small[3].kernels.front().cached, 0.99);
+    // 8 MiB each: the gradient was written 24 MiB ago, a cache's width, what was kept read 80 MiB ago.
+    const Work wide = work_of(card_a(), two_relus(2 << 20, true), Optimizer::none, true);
+    const double gradient = cached_share(card_a(), 24 << 20);
+    EXPECT_GT(wide[3].kernels.front().cached, 0.5 * gradient);
+    EXPECT_LT(wide[3].kernels.front().cached, 0.5 * gradient + 0.1);
+    const Work large = work_of(card_a(), two_relus(16 << 20, true), Optimizer::none, true);
+    EXPECT_LT(large[3].kernels.front().cached, 0.01);
 }
 
 TEST(NetworkWork, UnknownCallsAndTypesAreRefused) {

@@ -8,51 +8,62 @@
 namespace joulecast::pretend {
 namespace {
 
-/// How many bytes ago each storage was touched. What nothing has touched yet was so a whole step ago.
-class Reuse {
-  public:
-    Reuse(const Card& card, std::size_t storages, double step_bytes)
-        : card_(card), touched_at_(storages, 0.0), now_(step_bytes) {}
-
-    /// Mean over the node's tensors, by their bytes.
-    double cached(const Node& node, const Storages& storages) const {
-        double bytes = 0;
-        double held = 0;
-        for (const ValueRef input : node.inputs) {
-            const std::size_t storage = storages.of(input);
-            bytes += storages.bytes(storage);
-            held += storages.bytes(storage) * cached_share(card_, now_ - touched_at_[storage]);
-        }
-        return bytes > 0 ? held / bytes : 0.0;
-    }
-
-    void touch(const Step& step) {
-        for (const Kernel& kernel : step.kernels) now_ += kernel.bytes_read + kernel.bytes_written;
-    }
-    void touch(const Node& node, std::size_t at, const Storages& storages) {
-        for (const ValueRef input : node.inputs) touched_at_[storages.of(input)] = now_;
-        for (const std::size_t made : storages.made_by(at)) touched_at_[made] = now_;
-    }
-
-  private:
-    const Card& card_;
-    std::vector<double> touched_at_;
-    double now_;
-};
-
 double bytes_of(const Step& step) {
     double bytes = 0;
     for (const Kernel& kernel : step.kernels) bytes += kernel.bytes_read + kernel.bytes_written;
     return bytes;
 }
 
+/// How many bytes ago each storage was touched: from the middle of the step that did so to the middle of the one that
+/// reads it, since a step touches its tensors from its beginning to its end. So a tensor wider than the cache is not
+/// found there by the next step, either. What nothing has touched yet was so a whole run ago.
+class Reuse {
+  public:
+    Reuse(const Card& card, std::size_t storages, double run_bytes)
+        : card_(card), touched_at_(storages, 0.0), now_(run_bytes) {}
+
+    /// Mean over the tensors that the step of a node reads, by their bytes.
+    double cached(const Node& node, const Step& step, const Storages& storages) const {
+        const double middle = now_ + bytes_of(step) / 2;
+        double bytes = 0;
+        double held = 0;
+        for (const ValueRef input : node.inputs) {
+            const std::size_t storage = storages.of(input);
+            bytes += storages.bytes(storage);
+            held += storages.bytes(storage) * cached_share(card_, middle - touched_at_[storage]);
+        }
+        return bytes > 0 ? held / bytes : 0.0;
+    }
+
+    /// The node's step has run: what it read and made was touched.
+    void run(const Node& node, std::size_t at, const Step& step, const Storages& storages) {
+        const double middle = now_ + bytes_of(step) / 2;
+        for (const ValueRef input : node.inputs) touched_at_[storages.of(input)] = middle;
+        for (const std::size_t made : storages.made_by(at)) touched_at_[made] = middle;
+        run(step);
+    }
+    /// Of what a backward step reads, half is what the node read before, half the gradient that the step before has
+    /// just written.
+    double cached_backward(const Node& node, const Step& step, const Storages& storages) const {
+        const double gradient = cached_share(card_, (last_ + bytes_of(step)) / 2);
+        return 0.5 * cached(node, step, storages) + 0.5 * gradient;
+    }
+
+    /// A backward step has run: what it reads was its own.
+    void run(const Step& step) {
+        last_ = bytes_of(step);
+        now_ += last_;
+    }
+
+  private:
+    const Card& card_;
+    std::vector<double> touched_at_;
+    double now_;
+    double last_ = 0;  ///< bytes of the step before
+};
+
 bool is_known(const Operation& operation) {
     return find_record(operation.target) != nullptr;
-}
-
-/// A gradient that has just been written is half of what a backward kernel reads.
-double cached_in_backward(const Card& card, const Kernel& kernel, double saved) {
-    return 0.5 * saved + 0.5 * cached_share(card, 0.5 * kernel.bytes_read);
 }
 
 }  // namespace
@@ -77,25 +88,24 @@ Work work_of(const Card& card, const Graph& graph, Optimizer optimizer, bool who
     const bool training = graph.mode == Mode::training && whole;
     const Storages storages(graph);
     Work forward, backward;
-    double step_bytes = 0;
+    double run_bytes = 0;
     for (const Node& node : graph.nodes) {
         forward.push_back(forward_step(node.operation));
         backward.push_back(training ? backward_step(node.operation) : Step{});
-        step_bytes += bytes_of(forward.back()) + bytes_of(backward.back());
+        run_bytes += bytes_of(forward.back()) + bytes_of(backward.back());
     }
-    Reuse reuse(card, storages.count(), step_bytes);
+    Reuse reuse(card, storages.count(), run_bytes);
     for (std::size_t i = 0; i < forward.size(); ++i) {
-        const double cached = reuse.cached(graph.nodes[i], storages);
+        const double cached = reuse.cached(graph.nodes[i], forward[i], storages);
         for (Kernel& kernel : forward[i].kernels) kernel.cached = cached;
-        reuse.touch(forward[i]);
-        reuse.touch(graph.nodes[i], i, storages);
+        reuse.run(graph.nodes[i], i, forward[i], storages);
     }
     Work work = std::move(forward);
     for (std::size_t i = backward.size(); training && i-- > 0;) {
         if (backward[i].kernels.empty()) continue;
-        const double saved = reuse.cached(graph.nodes[i], storages);
-        for (Kernel& kernel : backward[i].kernels) kernel.cached = cached_in_backward(card, kernel, saved);
-        reuse.touch(backward[i]);
+        const double cached = reuse.cached_backward(graph.nodes[i], backward[i], storages);
+        for (Kernel& kernel : backward[i].kernels) kernel.cached = cached;
+        reuse.run(backward[i]);
         work.push_back(std::move(backward[i]));
     }
     const Update update = update_of(optimizer);
