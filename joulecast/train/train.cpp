@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <string_view>
@@ -190,6 +191,15 @@ std::string licence_of(const std::set<std::string>& sources) {
     return text;
 }
 
+/// That of the row in the middle by its clock: one that a power limit slowed, or a single glance, tells of itself alone.
+OperatingPoint usual_point(std::vector<const OperatingPoint*> points) {
+    const auto clock = [](const OperatingPoint* point) {
+        return point->sm_clock_mhz > 0 ? point->sm_clock_mhz : 0;  // unknown ones together
+    };
+    std::ranges::stable_sort(points, {}, clock);
+    return *points[points.size() / 2];
+}
+
 }  // namespace
 
 double measured_value(const TrainingRow& row, Metric metric) {
@@ -218,17 +228,15 @@ bool same_setting(const OperatingPoint& a, const OperatingPoint& b) {
 }
 
 std::vector<OperatingPoint> settings_of(std::span<const OperationRow> rows) {
-    std::map<Setting, std::pair<std::int64_t, OperatingPoint>> seen;
+    std::map<Setting, std::vector<const OperatingPoint*>> seen;
     for (const OperationRow& row : rows) {
-        if (!is_usable(row.measurement)) continue;
-        const OperatingPoint& real = row.measurement.real;
-        ++seen.try_emplace(setting_of(real), 0, real).first->second.first;
+        if (is_usable(row.measurement)) seen[setting_of(row.measurement.real)].push_back(&row.measurement.real);
     }
-    std::vector<std::pair<std::int64_t, OperatingPoint>> counted;
-    for (const auto& [setting, found] : seen) counted.push_back(found);
-    std::stable_sort(counted.begin(), counted.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<std::vector<const OperatingPoint*>> counted;
+    for (auto& [setting, found] : seen) counted.push_back(std::move(found));
+    std::ranges::stable_sort(counted, std::greater{}, [](const auto& points) { return points.size(); });
     std::vector<OperatingPoint> settings;
-    for (auto& [count, point] : counted) settings.push_back(std::move(point));
+    for (auto& points : counted) settings.push_back(usual_point(std::move(points)));
     return settings;
 }
 

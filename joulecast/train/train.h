@@ -67,7 +67,7 @@ std::vector<std::size_t> group_folds(std::span<const TrainingRow> rows, std::siz
 
 /// Threads, math, engine and host: what one model holds for, since each changes every time.
 bool same_setting(const OperatingPoint& a, const OperatingPoint& b);
-/// The settings of usable rows, the most frequent first: of each the point of its first row.
+/// The settings of usable rows, the most frequent first: of each the point of the row in the middle by its clock.
 std::vector<OperatingPoint> settings_of(std::span<const OperationRow> rows);
 
 /// Usable rows at that setting, in order.

@@ -47,6 +47,19 @@ TEST(TrainingRows, KeepTwoEnginesApart) {
     EXPECT_EQ(training_rows_at(rows, testing::synthetic_cpu(), settings[1]).size(), 3u);
 }
 
+TEST(TrainingRows, ClockOfAModelIsThatOfTheRowInTheMiddle) {
+    // Two heavy calls, one of them the first, ran slower under the power limit.
+    std::vector<OperationRow> rows = testing::synthetic_rows({synthetic_graph("alexnet", 2)});
+    ASSERT_GT(rows.size(), 5U);
+    for (OperationRow& row : rows) row.measurement.real.sm_clock_mhz = 1530;
+    rows[0].measurement.real.sm_clock_mhz = 1316;
+    rows[1].measurement.real.sm_clock_mhz = 1400;
+    EXPECT_EQ(settings_of(rows).at(0).sm_clock_mhz, 1530);
+    // A few that nobody read do not decide, either.
+    rows[2].measurement.real.sm_clock_mhz = -1;
+    EXPECT_EQ(settings_of(rows).at(0).sm_clock_mhz, 1530);
+}
+
 TEST(TrainingRows, PowerThatSomebodyDoubtsCountsWhereThereIsNoOther) {
     std::vector<OperationRow> rows = testing::synthetic_rows({synthetic_graph("alexnet", 2)});
     for (OperationRow& row : rows) {
