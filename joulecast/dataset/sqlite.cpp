@@ -22,6 +22,11 @@ namespace {
 constexpr int busy_timeout_ms = 30'000;
 /// Bytes of a row: a million raw blocks have 8 MB.
 constexpr int longest_value = 64 << 20;
+/// What a statement may take, see Effort. Those of info, export, train and report take less than 2 a byte (a database
+/// of 4 MB).
+constexpr int steps_between_counts = 10'000;
+constexpr std::int64_t steps_of_any_file = 50'000'000;
+constexpr std::int64_t steps_a_byte = 100;
 
 /// Who holds the write lock, from /proc/locks (Linux). In WAL mode it is byte 120 of the -shm file
 /// (sqlite.org/walformat.html, section 2.3.1). The file is not opened: closing it would drop our own locks.
@@ -68,6 +73,10 @@ std::string explain(sqlite3* connection, const std::filesystem::path& file) {
         case SQLITE_TOOBIG:
             return "database " + name + " has a row of more than " + std::to_string(longest_value >> 20) +
                    " MB, which no measurement has: the file is damaged or was not made by joulecast.";
+        case SQLITE_INTERRUPT:
+            return "database " + name +
+                   " takes more work to read than rows of its size can need: the file is damaged or was not made by "
+                   "joulecast. 'sqlite3 FILE .recover' may save its rows.";
         case SQLITE_READONLY:
             return "cannot write database " + name +
                    ": it is read-only. Check its permissions and those of its folder.";
@@ -87,12 +96,30 @@ std::string explain(sqlite3* connection, const std::filesystem::path& file) {
 
 }  // namespace
 
+bool Effort::is_too_much() {
+    *steps_ += steps_between_counts;
+    if (*steps_ <= allowed_) return false;
+    std::int64_t bytes = 0;
+    for (const char* end : {"", "-wal"}) {
+        std::error_code none;  // in memory, or without a log
+        const std::uintmax_t size = std::filesystem::file_size(file_.string() + end, none);
+        if (!none) bytes += static_cast<std::int64_t>(std::min<std::uintmax_t>(size, std::uintmax_t{1} << 50));
+    }
+    allowed_ = steps_of_any_file + steps_a_byte * bytes;
+    return *steps_ > allowed_;
+}
+
+void Effort::count_for(std::int64_t* steps) {
+    own_ = 0;
+    steps_ = steps == nullptr ? &own_ : steps;
+}
+
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
     sqlite3_finalize(statement);
 }
 
-Statement::Statement(sqlite3* connection, std::string_view sql, const std::filesystem::path& file)
-    : connection_(connection), file_(file) {
+Statement::Statement(sqlite3* connection, std::string_view sql, const std::filesystem::path& file, Effort& effort)
+    : connection_(connection), file_(file), effort_(&effort) {
     sqlite3_stmt* statement = nullptr;
     if (sqlite3_prepare_v2(connection_, sql.data(), static_cast<int>(sql.size()), &statement, nullptr) != SQLITE_OK)
         fail(connection_, file_);
@@ -123,7 +150,10 @@ Statement& Statement::bind_doubles(int parameter, std::span<const double> values
 }
 
 bool Statement::step() {
+    if (sqlite3_stmt_busy(statement_.get()) == 0) steps_ = 0;
+    effort_->count_for(&steps_);
     const int code = sqlite3_step(statement_.get());
+    effort_->count_for(nullptr);
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) {
         sqlite3_reset(statement_.get());
@@ -206,6 +236,9 @@ void Connection::open(int flags, bool immutable) {
     connection_.reset(connection);
     if (code != SQLITE_OK) fail(connection, file_);
     sqlite3_busy_timeout(connection, busy_timeout_ms);
+    sqlite3_progress_handler(
+        connection, steps_between_counts,
+        [](void* effort) { return static_cast<Effort*>(effort)->is_too_much() ? 1 : 0; }, effort_.get());
     // A file that somebody gave us must neither change its own schema nor run what has effects.
     sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -213,7 +246,8 @@ void Connection::open(int flags, bool immutable) {
     sqlite3_extended_result_codes(connection, 0);
 }
 
-Connection::Connection(std::filesystem::path file, Access access) : file_(std::move(file)) {
+Connection::Connection(std::filesystem::path file, Access access)
+    : file_(std::move(file)), effort_(std::make_unique<Effort>(file_)) {
     if (access == Access::read_only) {
         open(SQLITE_OPEN_READONLY, false);
         // A WAL database on a medium that cannot be written: without a log left over it can be read as it is.
@@ -232,6 +266,7 @@ Connection::Connection(std::filesystem::path file, Access access) : file_(std::m
 }
 
 void Connection::execute(std::string_view sql) {
+    effort_->count_for(nullptr);
     if (sqlite3_exec(connection_.get(), std::string(sql).c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
         fail(connection_.get(), file_);
 }
@@ -249,7 +284,7 @@ void Connection::use_write_ahead_log() {
 }
 
 Statement Connection::prepare(std::string_view sql) const {
-    return Statement(connection_.get(), sql, file_);
+    return Statement(connection_.get(), sql, file_, *effort_);
 }
 
 std::int64_t Connection::integer(std::string_view sql) const {

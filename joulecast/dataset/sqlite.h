@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,10 +20,29 @@ namespace joulecast::sqlite {
 /// What a cell holds; monostate is NULL. A NaN is bound as NULL.
 using Field = std::variant<std::monostate, std::int64_t, double, std::string>;
 
+/// Steps of SQLite's machine. A damaged file, or one made for it, can lead a query in circles; one of ours takes a few
+/// steps for each byte stored, so that a statement is stopped beyond 100 a byte and 50 million (a second or two).
+class Effort {
+  public:
+    explicit Effort(std::filesystem::path file) : file_(std::move(file)) {}
+
+    /// Every 10,000 steps. Whether the running statement has taken more than a file of its size can need.
+    bool is_too_much();
+    /// What the steps are counted for from here on; nullptr for a count of its own, from 0.
+    void count_for(std::int64_t* steps);
+
+  private:
+    std::filesystem::path file_;
+    std::int64_t own_ = 0;
+    std::int64_t* steps_ = &own_;
+    std::int64_t allowed_ = 0;  ///< as of when it was last exceeded
+};
+
 /// A prepared statement. Parameters count from 1, columns from 0, as in SQLite.
 class Statement {
   public:
-    Statement(sqlite3* connection, std::string_view sql, const std::filesystem::path& file);
+    /// `effort` is that of the connection.
+    Statement(sqlite3* connection, std::string_view sql, const std::filesystem::path& file, Effort& effort);
 
     Statement& bind(int parameter, const Field& value);
     /// Doubles as 8 bytes each, little-endian.
@@ -46,6 +66,8 @@ class Statement {
     sqlite3* connection_;
     std::filesystem::path file_;
     std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+    Effort* effort_;
+    std::int64_t steps_ = 0;  ///< since it began
 };
 
 class Connection {
@@ -73,6 +95,7 @@ class Connection {
     void open(int flags, bool immutable);
 
     std::filesystem::path file_;
+    std::unique_ptr<Effort> effort_;  // before the connection, which refers to it
     std::unique_ptr<sqlite3, Close> connection_;
 };
 

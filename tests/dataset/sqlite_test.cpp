@@ -48,6 +48,39 @@ TEST_F(SqliteTest, RollsBackWhatIsNotCommitted) {
     EXPECT_EQ(connection.integer("SELECT count(*) FROM t"), 1);
 }
 
+TEST_F(SqliteTest, StopsAStatementThatHasNoEnd) {
+    Connection connection(folder / "x.db", Connection::Access::read_write);
+    const auto refuses = [](const auto& call) {
+        try {
+            call();
+            ADD_FAILURE() << "came to an end";
+        } catch (const Error& error) {
+            EXPECT_THAT(error.what(), HasSubstr("takes more work to read than rows of its size can need"));
+        }
+    };
+    const std::string endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) ";
+    refuses([&] { connection.integer(endless + "SELECT count(*) FROM n"); });
+    refuses(
+        [&] { connection.execute("CREATE TABLE t (x); INSERT INTO t " + endless + "SELECT 1 FROM n WHERE x < 0"); });
+    refuses([&] {
+        // One row at a time, with other statements in between.
+        Statement rows = connection.prepare(endless + "SELECT x FROM n");
+        Statement other = connection.prepare("SELECT 1");
+        for (int row = 0; rows.step(); ++row)
+            if (row % 100'000 == 0) other.run();
+    });
+    EXPECT_EQ(connection.integer("SELECT 7"), 7) << "the next statement is counted by itself";
+}
+
+TEST_F(SqliteTest, AllowsManyRunsOfOneStatement) {
+    Connection connection(folder / "x.db", Connection::Access::read_write);
+    connection.execute("CREATE TABLE t (x)");
+    const Transaction transaction(connection);
+    Statement numbers = connection.prepare(
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 500000) SELECT count(*) FROM n");
+    for (int run = 0; run < 20; ++run) numbers.run();  // more steps together than one may take
+}
+
 TEST_F(SqliteTest, NamesTheProgramThatHoldsTheLock) {
     Connection one(folder / "x.db", Connection::Access::read_write);
     one.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x)");
