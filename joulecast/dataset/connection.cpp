@@ -60,6 +60,13 @@ sqlite::Statement& Dataset::Connection::prepared(const std::string& text) {
     return found != statements_.end() ? found->second : statements_.emplace(text, sql.prepare(text)).first->second;
 }
 
+std::vector<Device> Dataset::Connection::devices() const {
+    auto select = sql.prepare("SELECT rowid, " + stored::names_of(device_columns()) + " FROM devices ORDER BY rowid");
+    std::vector<Device> all;
+    while (select.step()) stored::read_row(select, device_columns(), all.emplace_back(), 1);
+    return all;
+}
+
 const Device& Dataset::Connection::device(const std::string& id) {
     if (const auto known = devices_.find(id); known != devices_.end()) return known->second;
     auto select = sql.prepare("SELECT rowid, " + stored::names_of(device_columns()) + " FROM devices WHERE device = ?");

@@ -121,19 +121,28 @@ class Dataset::Connection {
     /// What the database knows of it. Throws Error where it is not there.
     const Device& device(const std::string& id);
 
+    /// Ordered as they came.
+    std::vector<Device> devices() const;
+
     /// The new row's id; 0 when its key is there already. What cannot be right is stored as suspect.
     template <class Row>
     std::int64_t add_row(const Row& row) {
-        using stored::Table;
         const Device& device = this->device(stored::device_of(row));
         if (const auto why = stored::impossible_row(row)) throw Error("this is no measurement: " + *why + ".");
         if constexpr (stored::has_blocks<Row>) {
-            if (implausible(row.measurement, device)) {
+            if (const auto why = implausible(row.measurement, device)) {
                 Row suspect = row;
-                suspect.measurement = joulecast::judged(std::move(suspect.measurement), device);
-                return add_row(suspect);
+                suspect.measurement = suspected(std::move(suspect.measurement), *why);
+                return store_row(suspect);
             }
         }
+        return store_row(row);
+    }
+
+    /// As it is.
+    template <class Row>
+    std::int64_t store_row(const Row& row) {
+        using stored::Table;
         const auto& columns = Table<Row>::columns();
         static const std::string text = "INSERT INTO " + std::string(Table<Row>::name) + " (session_id, " +
                                         stored::names_of(columns) + ") VALUES (" +
@@ -185,7 +194,8 @@ class Dataset::Connection {
         return id;
     }
 
-    /// Calls `use(row)` for every row, ordered by id.
+    /// Calls `use(row)` for every row, ordered by id. What cannot be right comes as suspect, though an earlier version
+    /// or another program has stored it as ok.
     template <class Row, class Use>
     void for_each(const std::optional<std::string>& device, [[maybe_unused]] bool with_blocks, Use use) const {
         using stored::Table;
@@ -201,6 +211,8 @@ class Dataset::Connection {
         auto select = sql.prepare(query + " ORDER BY r.id");
         if (device) select.bind(1, *device);
         const int first_of_session = 1 + static_cast<int>(columns.size());
+        std::map<std::string, Device> known;
+        for (Device& one : devices()) known.emplace(one.id, std::move(one));
         while (select.step()) {
             Row row;
             row.id = select.integer(0);
@@ -209,6 +221,10 @@ class Dataset::Connection {
             if constexpr (stored::has_blocks<Row>)
                 if (with_blocks)
                     row.measurement.block_s = select.doubles(first_of_session + static_cast<int>(session.size()));
+            if constexpr (stored::has_blocks<Row>) {
+                const auto of = known.find(stored::device_of(row));
+                if (of != known.end()) row.measurement = joulecast::judged(std::move(row.measurement), of->second);
+            }
             use(std::move(row));
         }
     }

@@ -199,11 +199,7 @@ bool Dataset::has_operations(const std::optional<std::string>& device) const {
 }
 
 std::vector<Device> Dataset::devices() const {
-    auto select = connection_->sql.prepare("SELECT rowid, " + stored::names_of(device_columns()) +
-                                           " FROM devices ORDER BY rowid");
-    std::vector<Device> all;
-    while (select.step()) stored::read_row(select, device_columns(), all.emplace_back(), 1);
-    return all;
+    return connection_->devices();
 }
 
 std::vector<OperationRow> Dataset::operations(const std::optional<std::string>& device, bool with_blocks) const {

@@ -118,12 +118,16 @@ double least_seconds(const Operation& operation, const Device& device) {
 }
 
 template <class Result>
-Result marked(Result result, const Device& device) {
-    if (auto why = implausible(result, device)) {
-        result.outcome = Outcome::suspect;
-        result.message = std::move(*why) + (result.message.empty() ? "" : "; " + result.message);
-    }
+Result marked(Result result, const std::string& why) {
+    result.outcome = Outcome::suspect;
+    result.message = why + (result.message.empty() ? "" : "; " + result.message);
     return result;
+}
+
+template <class Result>
+Result marked_if_implausible(Result result, const Device& device) {
+    const auto why = implausible(result, device);
+    return why ? marked(std::move(result), *why) : result;
 }
 
 }  // namespace
@@ -144,12 +148,20 @@ std::optional<std::string> implausible(const NetworkMeasurement& measurement, co
     return wrong_numbers(measurement, device);
 }
 
+Measurement suspected(Measurement measurement, const std::string& why) {
+    return marked(std::move(measurement), why);
+}
+
+NetworkMeasurement suspected(NetworkMeasurement measurement, const std::string& why) {
+    return marked(std::move(measurement), why);
+}
+
 Measurement judged(Measurement measurement, const Device& device) {
-    return marked(std::move(measurement), device);
+    return marked_if_implausible(std::move(measurement), device);
 }
 
 NetworkMeasurement judged(NetworkMeasurement measurement, const Device& device) {
-    return marked(std::move(measurement), device);
+    return marked_if_implausible(std::move(measurement), device);
 }
 
 }  // namespace joulecast

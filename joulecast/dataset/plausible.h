@@ -16,8 +16,10 @@ namespace joulecast {
 std::optional<std::string> implausible(const Measurement& measurement, const Device& device);
 std::optional<std::string> implausible(const NetworkMeasurement& measurement, const Device& device);
 
-/// The same; where it is implausible its outcome is `suspect` and its message says why. Its numbers stay, and nothing
-/// learns from them.
+/// With the outcome `suspect` and a message that says why. Its numbers stay, and nothing learns from them.
+Measurement suspected(Measurement measurement, const std::string& why);
+NetworkMeasurement suspected(NetworkMeasurement measurement, const std::string& why);
+/// Suspected where it is implausible, else as it is.
 Measurement judged(Measurement measurement, const Device& device);
 NetworkMeasurement judged(NetworkMeasurement measurement, const Device& device);
 

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "joulecast/dataset/dataset.h"
+#include "joulecast/dataset/sqlite.h"
 #include "joulecast/device/device_table.h"
 
 namespace joulecast {
@@ -104,6 +105,23 @@ TEST(Plausible, MakesRowsSuspectWhoeverStoresThem) {
         EXPECT_THAT(row.measurement.message, HasSubstr("; said so"));
         EXPECT_EQ(row.measurement.energy->energy_j, 1e307);
     }
+}
+
+TEST(Plausible, WhatAnEarlierVersionStoredAsOkIsReadAsSuspect) {
+    const auto file = std::filesystem::path(::testing::TempDir()) / "stored_as_ok.db";
+    std::filesystem::remove(file);
+    Provenance provenance;
+    provenance.session = "one";
+    Dataset dataset(file);
+    dataset.insert(a100());
+    dataset.insert(product(), provenance);
+    ASSERT_EQ(dataset.operations().at(0).measurement.outcome, Outcome::ok);
+    sqlite::Connection(file, sqlite::Connection::Access::read_write)
+        .execute("UPDATE operations SET time_mean_s = 1e300, time_median_s = 1e300");
+    const auto read = dataset.operations();
+    ASSERT_EQ(read.size(), 1U);
+    EXPECT_EQ(read[0].measurement.outcome, Outcome::suspect);
+    EXPECT_THAT(read[0].measurement.message, ::testing::StartsWith("time is 1e+300 s"));
 }
 
 }  // namespace
