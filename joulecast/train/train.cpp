@@ -191,7 +191,8 @@ std::string licence_of(const std::set<std::string>& sources) {
     return text;
 }
 
-/// That of the row in the middle by its clock: one that a power limit slowed, or a single glance, tells of itself alone.
+/// That of the row in the middle by its clock: one that a power limit slowed, or a single glance, tells of itself
+/// alone.
 OperatingPoint usual_point(std::vector<const OperatingPoint*> points) {
     const auto clock = [](const OperatingPoint* point) {
         return point->sm_clock_mhz > 0 ? point->sm_clock_mhz : 0;  // unknown ones together
