@@ -212,16 +212,16 @@ class Dataset::Connection {
         if (device) select.bind(1, *device);
         const int first_of_session = 1 + static_cast<int>(columns.size());
         std::map<std::string, Device> known;
-        for (Device& one : devices()) known.emplace(one.id, std::move(one));
+        if constexpr (stored::has_blocks<Row>)
+            for (Device& one : devices()) known.emplace(one.id, std::move(one));
         while (select.step()) {
             Row row;
             row.id = select.integer(0);
             stored::read_row(select, columns, row, 1);
             stored::read_row(select, session, row.provenance, first_of_session);
-            if constexpr (stored::has_blocks<Row>)
+            if constexpr (stored::has_blocks<Row>) {
                 if (with_blocks)
                     row.measurement.block_s = select.doubles(first_of_session + static_cast<int>(session.size()));
-            if constexpr (stored::has_blocks<Row>) {
                 const auto of = known.find(stored::device_of(row));
                 if (of != known.end()) row.measurement = joulecast::judged(std::move(row.measurement), of->second);
             }

@@ -126,8 +126,8 @@ Result marked(Result result, const std::string& why) {
 
 template <class Result>
 Result marked_if_implausible(Result result, const Device& device) {
-    const auto why = implausible(result, device);
-    return why ? marked(std::move(result), *why) : result;
+    if (const auto why = implausible(result, device)) return marked(std::move(result), *why);
+    return result;
 }
 
 }  // namespace
