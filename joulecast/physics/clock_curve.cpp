@@ -74,25 +74,45 @@ ClockSteps steps_of(const Device& device) {
     return {"", 0.15 * highest_clock_mhz(device), 15};  // an architecture that is not known: most of the range
 }
 
-/// Straight between the measured clocks, level beyond them.
-double between(const std::vector<IdlePoint>& points, double IdlePoint::* of, double clock_mhz) {
+/// The measured points on either side of a clock, and how far between them it lies; the same twice beyond the ends.
+struct Neighbours {
+    const IdlePoint* below = nullptr;  ///< null: no point tells of that
+    const IdlePoint* above = nullptr;
+    double share = 0;
+
+    double between(double low, double high) const { return low + share * (high - low); }
+};
+
+Neighbours neighbours(const std::vector<IdlePoint>& points, double IdlePoint::* of, double clock_mhz) {
     const IdlePoint* below = nullptr;
     for (const IdlePoint& point : points) {
         if (std::isnan(point.*of)) continue;
         if (point.sm_clock_mhz >= clock_mhz) {
-            if (!below) return point.*of;
-            const double share = (clock_mhz - below->sm_clock_mhz) / (point.sm_clock_mhz - below->sm_clock_mhz);
-            return below->*of + share * (point.*of - below->*of);
+            if (!below) return {&point, &point, 0};
+            return {below, &point, (clock_mhz - below->sm_clock_mhz) / (point.sm_clock_mhz - below->sm_clock_mhz)};
         }
         below = &point;
     }
-    return below ? below->*of : std::numeric_limits<double>::quiet_NaN();
+    return {below, below, 0};
+}
+
+/// Idle power as measured, between two clocks along its voltage: with the knee between them a straight line would be
+/// too high. NaN where none was measured. `voltage` is the relative one at x.
+double measured_idle_w(const ClockParameters& parameters, double x, double voltage) {
+    const Neighbours sides = neighbours(parameters.idle, &IdlePoint::power_w, x * parameters.highest_mhz);
+    if (!sides.below) return std::numeric_limits<double>::quiet_NaN();
+    const auto at_lowest_voltage = [&](const IdlePoint& point) {
+        const double there = relative_voltage(parameters, point.sm_clock_mhz / parameters.highest_mhz);
+        return point.power_w / std::pow(there, static_voltage_exponent);
+    };
+    return std::pow(voltage, static_voltage_exponent) *
+           sides.between(at_lowest_voltage(*sides.below), at_lowest_voltage(*sides.above));
 }
 
 /// `voltage` is the relative one at x.
 double static_w_at(const ClockParameters& parameters, double x, double y, double voltage) {
     const double of_memory = parameters.memory_w * (1 - y);
-    const double measured = between(parameters.idle, &IdlePoint::power_w, x * parameters.highest_mhz);
+    const double measured = measured_idle_w(parameters, x, voltage);
     if (!std::isnan(measured)) return measured - of_memory;
     const double still = parameters.still_w + parameters.clocked_w * x;
     return still * std::pow(voltage, static_voltage_exponent) - of_memory;
@@ -161,8 +181,10 @@ double lowest_chosen_mhz(const ClockParameters& parameters) {
 }
 
 double relative_voltage(const ClockParameters& parameters, double x) {
-    const double measured = between(parameters.idle, &IdlePoint::voltage_mv, x * parameters.highest_mhz);
-    if (!std::isnan(measured)) return measured / lowest_voltage_mv(parameters.idle);
+    const Neighbours sides = neighbours(parameters.idle, &IdlePoint::voltage_mv, x * parameters.highest_mhz);
+    if (sides.below) {
+        return sides.between(sides.below->voltage_mv, sides.above->voltage_mv) / lowest_voltage_mv(parameters.idle);
+    }
     const double above = knee_width * softplus_of((x - parameters.knee) / knee_width);
     const double room = 1 - parameters.knee;
     return 1 + parameters.slope * room * std::pow(above / room, parameters.bend);

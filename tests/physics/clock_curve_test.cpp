@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "joulecast/device/device_table.h"
@@ -63,6 +64,17 @@ TEST(ClockCurve, MeasuredVoltageAndIdlePowerStandInPlaceOfTheForms) {
     EXPECT_DOUBLE_EQ(relative_voltage(parameters, 0.9), 1.1);
     parameters.idle[1].voltage_mv = std::nan("");  // a gap is bridged: 700 at 400 MHz to 840 at 1000 MHz
     EXPECT_DOUBLE_EQ(relative_voltage(parameters, 0.7), 770.0 / 700);
+}
+
+// A straight line from 400 to 1000 MHz made 1440 MHz of a card whose voltage rises from 1465 on look dearer than 1380.
+TEST(ClockCurve, IdlePowerRisesBetweenMeasuredClocksWhereTheVoltageDoes) {
+    ClockParameters parameters = plain_device();  // v(1) = 1.24, knee 0.70
+    constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+    parameters.idle = {{400, 40, unknown}, {1000, 60, unknown}};
+    EXPECT_DOUBLE_EQ(static_w(parameters, 0.4), 40);
+    EXPECT_DOUBLE_EQ(static_w(parameters, 1), 60);
+    // Half way: the mean of 40 and 60 / 1.24^1.25 at the lowest voltage, where a straight line has 50.
+    EXPECT_NEAR(static_w(parameters, 0.7), (40 + 60 / std::pow(1.24, 1.25)) / 2, 0.2);
 }
 
 TEST(ClockCurve, StaticPowerRisesWithClockAndVoltageAndFallsWithTheMemorysClock) {
