@@ -18,6 +18,7 @@
 #include "cli/ratio_output.h"
 #include "cli/validate_clocks.h"
 #include "cli/verb.h"
+#include "joulecast/evaluate/network_clock_choice.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/units/statistics.h"
 
@@ -329,6 +330,8 @@ std::string networks_text(const Validated& v) {
     drop_unless("power_error", &NetworkAccuracy::measured_power_w);
     std::string text = "\n" + joulecast::to_text(fill(columns, v.networks)) + "\n" +
                        joulecast::to_text(fill(summary_columns(), summaries(v.networks)));
+    if (const auto regrets = network_clock_regrets(v.networks); !regrets.empty())
+        text += "\nExtra cost of the chosen clock over the best measured one:\n\n" + regrets_text(regrets);
     if (!v.device_regrets.empty())
         text += "\nExtra cost of the chosen device over the best measured one:\n\n" + regrets_text(v.device_regrets);
     return text + ratios_text(v.ratios) + compositions_text(v.compositions) + memory_networks_text(v.networks) +
@@ -385,6 +388,7 @@ std::string to_json(const Validated& v) {
             if (line.metric == "energy_j") mape["energy"] = line.mape;
         }
     }
+    answer["clock_regret"] = Json::parse(regrets_json(network_clock_regrets(v.networks)));
     answer["network_mape"] = mape;
     answer["ratio_summary"] = Json::parse(ratio_summary_json(v.ratios));
     answer["ratios"] = Json::parse(ratios_json(v.ratios));

@@ -208,6 +208,8 @@ NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* cons
     result.power_limit_w = point.power_limit_w;
     result.real_sm_clock_mhz = m.real.sm_clock_mhz;
     result.predicted_sm_clock_mhz = forecast.point.sm_clock_mhz;
+    if (device.clocks)
+        result.lowest_chosen_mhz = joulecast::lowest_chosen_mhz(*device.clocks) - 0.5 * device.clocks->step_mhz;
     result.measured_power_w = measured_watts(m);
     result.predicted_power = forecast.power;
     result.measured_time_s = m.time.median_s;

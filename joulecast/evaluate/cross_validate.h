@@ -65,6 +65,8 @@ struct NetworkAccuracy {
     double power_limit_w = std::numeric_limits<double>::quiet_NaN();
     double real_sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();  ///< as read while it was measured
     double predicted_sm_clock_mhz = std::numeric_limits<double>::quiet_NaN();
+    /// `recommend` chooses no clock below it; NaN where the device has none.
+    double lowest_chosen_mhz = std::numeric_limits<double>::quiet_NaN();
     double measured_power_w = std::numeric_limits<double>::quiet_NaN();
     Estimate<Watts> predicted_power;
     double measured_time_s = 0;
