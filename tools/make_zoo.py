@@ -112,11 +112,22 @@ def symbols(name, program):
     return dict(sorted(found.items()))
 
 
+def tied(name, form):
+    """Names of parameters that are one tensor, a list for each such tensor."""
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        network, _ = zoo_networks.build(name, train=form == "train")
+    names = {}
+    for parameter_name, parameter in network.named_parameters(remove_duplicate=False):
+        names.setdefault(id(parameter), []).append(parameter_name)
+    return [same for same in names.values() if len(same) > 1]
+
+
 def file_of(name, form):
     return REPOSITORY / "zoo" / (f"{name}.pt2" if form == "eval" else f"{name}.train.pt2")
 
 
 def write_network(name, form, program):
+    ties = tied(name, form)
     known = zoo_networks.NETWORKS[name]
     note = {
         "name": name,
@@ -127,7 +138,7 @@ def write_network(name, form, program):
         "source": known.source,
         "parameters": known.parameters,
         "weights": "none",
-    }
+    } | ({"tied": ties} if ties else {})
     entries = saved_entries(program, extra_files={"joulecast.json": compact(note).decode()})
     model = json.loads(entries["models/model.json"])
     strip_metadata(model["graph_module"]["graph"])

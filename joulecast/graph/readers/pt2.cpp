@@ -13,6 +13,8 @@ namespace {
 /// The zoo's largest model has 1 MB; a network of 100 000 calls with full stack traces about 100 MB.
 constexpr std::size_t most_model_bytes = std::size_t{128} << 20U;
 constexpr std::size_t most_note_bytes = std::size_t{1} << 20U;
+/// About 400 bytes for each weight.
+constexpr std::size_t most_weights_bytes = std::size_t{16} << 20U;
 
 /// True for "tail" itself and for ".../tail".
 bool ends_in(std::string_view path, std::string_view tail) {
@@ -43,14 +45,35 @@ std::size_t model_entry(const Archive& archive) {
                       "not by torch.save");
 }
 
+/// data/weights/<model>_weights_config.json, from torch 2.8 on.
+std::optional<std::size_t> weights_entry(const Archive& archive) {
+    for (std::size_t i = 0; i < archive.entries().size(); ++i) {
+        const std::string_view entry = archive.entries()[i];
+        const std::size_t slash = entry.rfind('/');
+        if (entry.ends_with("_weights_config.json") && slash != std::string_view::npos &&
+            ends_in(entry.substr(0, slash), "data/weights"))
+            return i;
+    }
+    return std::nullopt;
+}
+
+pt2::Notes notes_of(const Archive& archive) {
+    pt2::Notes notes;
+    if (const auto weights = weights_entry(archive))
+        notes.ties = pt2::parse_stored_ties(archive.read(*weights, most_weights_bytes));
+    if (const auto note = find_entry(archive, "extra/joulecast.json")) {
+        const std::string text = archive.read(*note, most_note_bytes);
+        notes.symbol_names = pt2::parse_symbol_names(text);
+        notes.ties.merge(pt2::parse_noted_ties(text));
+    }
+    return notes;
+}
+
 Graph read(const Archive& archive, const std::string& name, const SymbolValues& set) {
     const std::string model = archive.read(model_entry(archive), most_model_bytes);
-    const auto note = find_entry(archive, "extra/joulecast.json");
     Graph graph;
     try {
-        std::vector<std::pair<std::string, std::string>> names;
-        if (note) names = pt2::parse_symbol_names(archive.read(*note, most_note_bytes));
-        graph = pt2::to_graph(pt2::parse_program(model), names, set);
+        graph = pt2::to_graph(pt2::parse_program(model), notes_of(archive), set);
     } catch (const FormatError& error) {
         throw FormatError("cannot read " + archive.name() + ": " + error.what());
     }

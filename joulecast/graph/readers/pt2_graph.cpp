@@ -52,9 +52,8 @@ struct Scope {
 
 class Translation {
   public:
-    Translation(const Program& program, const std::vector<std::pair<std::string, std::string>>& names,
-                const SymbolValues& given)
-        : program_(program), symbols_(program, names, given) {}
+    Translation(const Program& program, const Notes& notes, const SymbolValues& given)
+        : program_(program), ties_(notes.ties), symbols_(program, notes.symbol_names, given) {}
 
     Graph graph() {
         graph_.symbols = symbols_.chosen();
@@ -74,6 +73,7 @@ class Translation {
     static ValueRef reference(const std::string& name, const Scope& scope);
 
     void add_input(const Argument& input, Scope& scope);
+    std::int32_t add_or_tie(GraphInput input);
     void add_nodes(Scope& scope);
     void add_node(const Node& source, Scope& scope);
     void add_inlined(const Node& source, const Body& body, Scope& scope);
@@ -86,8 +86,11 @@ class Translation {
     ValueRef cast(const joulecast::Node& node, std::size_t index, Dtype dtype);
 
     const Program& program_;
+    const Ties& ties_;
     Symbols symbols_;
     Graph graph_;
+    /// The input that stands for all weights of a tie, by what they have in common.
+    std::unordered_map<std::string, std::int32_t> input_of_tie_;
     /// Autocast keeps the casts of weights: by output number of a graph input, and type.
     std::map<std::pair<std::int32_t, Dtype>, ValueRef> cast_weights_;
 };
@@ -162,9 +165,22 @@ void Translation::add_input(const Argument& input, Scope& scope) {
             graph_input.kind = spec->second.kind;
             graph_input.name = spec->second.dotted_name;
         }
-        scope.references[*name] = {-1, static_cast<std::int32_t>(graph_.inputs.size())};
-        graph_.inputs.push_back(std::move(graph_input));
+        scope.references[*name] = {-1, add_or_tie(std::move(graph_input))};
     }
+}
+
+/// The place of the input, or of one before that is the same tensor.
+std::int32_t Translation::add_or_tie(GraphInput input) {
+    const auto place = static_cast<std::int32_t>(graph_.inputs.size());
+    if (const auto tie = ties_.find(input.name); tie != ties_.end()) {
+        const auto [first, is_first] = input_of_tie_.try_emplace(tie->second, place);
+        if (!is_first) {
+            const GraphInput& earlier = graph_.inputs[static_cast<std::size_t>(first->second)];
+            if (earlier.type == input.type && earlier.kind == input.kind) return first->second;
+        }
+    }
+    graph_.inputs.push_back(std::move(input));
+    return place;
 }
 
 void Translation::add_nodes(Scope& scope) {
@@ -395,9 +411,8 @@ std::optional<NodePart> Translation::part_of(const Argument& argument, std::stri
 
 }  // namespace
 
-Graph to_graph(const Program& program, const std::vector<std::pair<std::string, std::string>>& names,
-               const SymbolValues& values) {
-    return Translation(program, names, values).graph();
+Graph to_graph(const Program& program, const Notes& notes, const SymbolValues& values) {
+    return Translation(program, notes, values).graph();
 }
 
 }  // namespace joulecast::pt2

@@ -272,4 +272,35 @@ std::vector<std::pair<std::string, std::string>> parse_symbol_names(std::string 
     return names;
 }
 
+Ties parse_stored_ties(std::string json) {
+    const Document document(std::move(json));
+    Ties ties;
+    const auto config = field(document.root(), "config");
+    if (!config) return ties;
+    for (const auto [name, weight] : object_of(*config)) {
+        const dom::object described = object_of(weight);
+        const auto file = field(described, "path_name");
+        const auto meta = field(described, "tensor_meta");
+        if (!file || !meta) continue;
+        std::int64_t offset = 0;
+        if (const auto stored = field(object_of(*meta), "storage_offset"))
+            if (const auto known = field(object_of(*stored), "as_int")) offset = int_of(*known);
+        ties[std::string(name)] = text_of(*file) + "@" + std::to_string(offset);
+    }
+    return ties;
+}
+
+Ties parse_noted_ties(std::string json) {
+    const Document document(std::move(json));
+    Ties ties;
+    const auto tied = field(document.root(), "tied");
+    if (!tied) return ties;
+    std::size_t number = 0;
+    for (const dom::element group : array_of(*tied)) {
+        const std::string key = std::to_string(number++);
+        for (const dom::element name : array_of(group)) ties[text_of(name)] = key;
+    }
+    return ties;
+}
+
 }  // namespace joulecast::pt2

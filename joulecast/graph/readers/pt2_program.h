@@ -121,8 +121,23 @@ Program parse_program(std::string json);
 /// Names that a file gives to its symbols, (symbol, name), from extra/joulecast.json: {"symbols": {"batch": "s77"}}.
 std::vector<std::pair<std::string, std::string>> parse_symbol_names(std::string json);
 
-/// The program as a graph at its exported sizes; symbols without a size take theirs from `values`.
-Graph to_graph(const Program& program, const std::vector<std::pair<std::string, std::string>>& names,
-               const SymbolValues& values);
+/// Which weights are one tensor under several names: by dotted name, what those of one tensor have in common.
+using Ties = std::unordered_map<std::string, std::string>;
+
+/// From data/weights/model_weights_config.json: weights of one file at one offset.
+Ties parse_stored_ties(std::string json);
+
+/// From extra/joulecast.json, of files without weights: {"tied": [["wte.weight", "lm_head.weight"]]}.
+Ties parse_noted_ties(std::string json);
+
+/// What a file tells beside its program.
+struct Notes {
+    std::vector<std::pair<std::string, std::string>> symbol_names;  ///< as parse_symbol_names()
+    Ties ties;
+};
+
+/// The program as a graph at its exported sizes; symbols without a size take theirs from `values`. Tied weights of one
+/// type are one input, named as the first of them.
+Graph to_graph(const Program& program, const Notes& notes, const SymbolValues& values);
 
 }  // namespace joulecast::pt2
