@@ -82,7 +82,11 @@ void set_host(NetworkForecast& forecast, Host host, const DeviceModel& device) {
         forecast.point.host_cpu = device.issuer->cpu;
         forecast.host_evidence = Evidence::analytic;
     }
-    if (host == device.point.host || device.published) return;  // published methods know no host
+    if (device.published) return;  // published methods know no host
+    if (host == device.point.host) {
+        if (device.unseen) forecast.host_evidence = Evidence::extrapolated;  // issued on other machines
+        return;
+    }
     forecast.host_networks = host_extra(device, host, forecast.mode).networks;
     const bool is_fitted = forecast.host_networks > 0 && !device.issuer;
     forecast.host_evidence = is_fitted ? Evidence::interpolated : Evidence::analytic;

@@ -206,6 +206,12 @@ TEST(Session, KeepsGraphsAndListsOperationsWhereTheyAreWanted) {
     EXPECT_EQ(answer.forecasts[0].graph->nodes.size(), 2U);
 }
 
+// A card that nobody measured said "host_evidence": "measured": its calls were issued on other machines.
+TEST(Session, SaysThatTheHostOfAnUnseenGpuIsOneOfOtherMachines) {
+    const Answer answer = Session(settings(gpus)).answer(asked({"rtx4090"}));
+    EXPECT_EQ(answer.forecasts.at(0).network.host_evidence, Evidence::extrapolated);
+}
+
 TEST(Session, RefusesWhatTrainingTakesWhereNothingTrains) {
     Question question = asked({"t4"});
     question.training.checkpointing = true;
