@@ -131,70 +131,6 @@ void fit_bandwidth_knee(ClockParameters& parameters, std::span<const SweptWorklo
     }
 }
 
-/// The slope that tells the power best with this knee, by golden section on its logarithm.
-double slope_of_knee(ClockParameters parameters, double knee, std::span<const SweptWorkload> workloads) {
-    constexpr double golden = 0.6180339887498949;
-    constexpr double widest = 1.5;  // of log(slope), either way
-    constexpr int cuts = 25;        // to 2 in 100,000
-    parameters.knee = knee;
-    const double middle = std::log(parameters.slope);
-    const auto error = [&](double log_slope) {
-        parameters.slope = std::exp(log_slope);
-        return power_error_of_all(parameters, workloads);
-    };
-    double low = middle - widest, high = middle + widest;
-    double lower = high - golden * (high - low), upper = low + golden * (high - low);
-    double at_lower = error(lower), at_upper = error(upper);
-    for (int cut = 0; cut < cuts; ++cut) {
-        if (at_lower < at_upper) {
-            high = upper;
-            upper = lower;
-            at_upper = at_lower;
-            lower = high - golden * (high - low);
-            at_lower = error(lower);
-        } else {
-            low = lower;
-            lower = upper;
-            at_lower = at_upper;
-            upper = low + golden * (high - low);
-            at_upper = error(upper);
-        }
-    }
-    return std::exp((low + high) / 2);
-}
-
-/// Where the knee lies between two measured clocks, many pairs of knee and slope tell the rows alike, and the one that
-/// the pull prefers is the nearest to `start`, at the edge of what is possible. So the mean of those that do is taken,
-/// weighed by how likely they are by architecture.
-void settle_knee(ClockParameters& parameters, const ClockParameters& start, std::span<const SweptWorkload> workloads) {
-    // The standard error of a mean of |log error|, whose deviation is about the mean itself.
-    const double tells_alike = 1 + 1 / std::sqrt(static_cast<double>(parameters.workloads));
-    constexpr double step = 0.01;
-    struct Pair {
-        double knee, slope, error;
-    };
-    std::vector<Pair> pairs;
-    ClockParameters trial = parameters;
-    for (double knee = 0.4; knee < 0.95; knee += step) {
-        trial.knee = knee;
-        trial.slope = slope_of_knee(parameters, knee, workloads);
-        pairs.push_back({knee, trial.slope, power_error_of_all(trial, workloads)});
-    }
-    const double least =
-        std::min(power_error_of_all(parameters, workloads), std::ranges::min_element(pairs, {}, &Pair::error)->error);
-    double weights = 0, knees = 0;
-    for (const Pair& pair : pairs) {
-        if (pair.error > tells_alike * least) continue;
-        const double off = (pair.knee - start.knee) / knee_unit;
-        const double weight = std::exp(-off * off / 2);
-        weights += weight;
-        knees += weight * pair.knee;
-    }
-    if (!(weights > 0)) return;
-    parameters.slope = slope_of_knee(parameters, knees / weights, workloads);
-    parameters.knee = knees / weights;
-}
-
 }  // namespace
 
 const ClockedPoint& reference_point(std::span<const ClockedPoint> points) {
@@ -258,7 +194,6 @@ ClockParameters fit_clocks_and_form(const ClockParameters& start, std::span<cons
             best = trial;
         }
     }
-    settle_knee(best, start, workloads);
     return best;
 }
 

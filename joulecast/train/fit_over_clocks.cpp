@@ -2,7 +2,6 @@
 #include "joulecast/train/fit_over_clocks.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -15,6 +14,8 @@
 #include "joulecast/physics/fit_clocks.h"
 #include "joulecast/physics/non_negative_least_squares.h"
 #include "joulecast/train/fit_models.h"
+#include "joulecast/train/fit_voltage.h"
+#include "joulecast/train/power_shares.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {
@@ -25,8 +26,6 @@ constexpr std::size_t most_workloads = 120;
 /// Shorter calls, in times of the shortest, are launches that no clock tells apart.
 constexpr double times_of_shortest = 5;
 constexpr std::size_t least_rows_of_power = 20;
-constexpr std::array<double DynamicPower::*, 5> dynamic_parts{
-    &DynamicPower::flop_w, &DynamicPower::byte_w, &DynamicPower::busy_w, &DynamicPower::active_w, &DynamicPower::on_w};
 
 /// Median idle power beside the rows of each clock, at the highest memory clock; never above what a call drew there.
 std::vector<IdlePoint> idle_points(std::span<const TrainingRow> rows, std::span<const TrainedClock> clocks) {
@@ -152,23 +151,9 @@ ClockParameters fitted_clocks(const Device& device, std::span<const TrainingRow>
 
 DynamicPower fit_dynamic_power(const DeviceModel& device, std::span<const TrainingRow> rows) {
     std::vector<double> shares, targets;
-    DeviceModel unit = device;
-    for (const TrainingRow& row : rows) {
-        const Law* law = find_law(device, row.operation.operation);
-        if (!law || !(row.power_w > 0)) continue;
-        const double idle = static_w(*device.clocks, row.operation.clocks.x, row.operation.clocks.y);
-        const double slower = row.metered_s > 0 ? row.metered_s / row.time_s : 1;
-        const auto share = [&](const DynamicPower& one) {
-            unit.over_clocks->dynamic = one;
-            return dynamic_watts(unit, row.operation, *law, slower * seconds(*law, row.operation.roofline)) /
-                   row.power_w;
-        };
-        for (double DynamicPower::* const part : dynamic_parts) {
-            DynamicPower one;
-            one.*part = 1;
-            shares.push_back(share(one));
-        }
-        targets.push_back(std::max(row.power_w - idle, 0.0) / row.power_w);
+    for (const PowerShares& row : power_shares(device, rows)) {
+        shares.insert(shares.end(), row.of_parts.begin(), row.of_parts.end());
+        targets.push_back(row.above_idle);
     }
     if (targets.size() < least_rows_of_power) return {};
     const auto watts = non_negative_least_squares(shares, targets);
@@ -194,7 +179,10 @@ DeviceModel frame_over_clocks(DeviceModel frame, std::span<const TrainingRow> ro
     const auto placed = at_own_clocks(frame, rows);
     std::vector<const TrainingRow*> all;
     for (const TrainingRow& row : placed) all.push_back(&row);
-    frame.over_clocks->dynamic = fit_dynamic_power(fit_laws_alone(frame, all), placed);
+    DeviceModel with_laws = fit_laws_alone(frame, all);
+    frame.clocks = settle_voltage(with_laws, placed, default_clock_parameters(with_clocks_of(frame.device, rows)));
+    with_laws.clocks = frame.clocks;
+    frame.over_clocks->dynamic = fit_dynamic_power(with_laws, placed);
     return frame;
 }
 

@@ -67,27 +67,6 @@ TEST(FitClocks, TellsWhetherTheVoltageRisesAlongALine) {
     EXPECT_EQ(fit_clocks_and_form(start_parameters(), std::vector{short_sweep}).bend, 1.5);
 }
 
-// It was put at the lower one of two measured clocks, the possible value next to the architecture's 0.70: choices of a
-// clock cost 2.8 % more than they had to on a pretended card.
-TEST(FitClocks, AKneeBetweenTwoMeasuredClocksIsTheMeanOfThoseThatTellTheRowsAlike) {
-    ClockParameters device = start_parameters();
-    device.knee = 0.76;
-    device.slope = 1.2;
-    device.bend = 1;
-    device.steady_share = 0;
-    std::vector<SweptWorkload> workloads;
-    for (const double share : {0.1, 0.3, 0.5, 0.7, 0.9}) {
-        SweptWorkload& workload = workloads.emplace_back(sweep(device, share));
-        std::erase_if(workload.points, [](const ClockedPoint& p) { return p.x > 0.75 && p.x < 0.95; });
-        for (std::size_t i = 0; i < workload.points.size(); ++i)
-            workload.points[i].power_w *= (i + workloads.size()) % 2 == 0 ? 1.005 : 0.995;
-    }
-    const ClockParameters fitted = fit_clocks_and_form(start_parameters(), workloads);
-    EXPECT_GT(fitted.knee, 0.72);
-    EXPECT_LT(fitted.knee, 0.82);
-    EXPECT_NEAR(relative_voltage(fitted, 1), relative_voltage(device, 1), 0.02) << "what was measured stays told";
-}
-
 TEST(FitClocks, TakesTheStaticPowerTowardsWhatIsDrawn) {
     ClockParameters device = start_parameters();
     device.still_w = 20;

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Counts forecasts that are out of order: more work that takes less time, energy or memory.
+
+usage: bench/forecast_order.py JOULECAST [--devices ID...] [--networks NAME...] [--mode inference|training]
+
+Every network of the zoo on every GPU that joulecast knows, at batch 1, 2, 4 ... 64: of each pair of neighbours the larger
+batch must not be cheaper.
+"""
+
+import argparse
+import itertools
+import json
+import pathlib
+import subprocess
+import sys
+
+BATCHES = [1, 2, 4, 8, 16, 32, 64]
+COSTS = ("time_s", "energy_j", "peak_memory_bytes")
+TINY = 1e-9  # of a value: rounding
+
+
+def run(joulecast, arguments, text=None):
+    done = subprocess.run([joulecast, *arguments], input=text, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 3):
+        sys.exit(f"{joulecast} {' '.join(arguments)}: {done.stderr[-500:]}")
+    return done.stdout
+
+
+def gpus(joulecast):
+    sheets = json.loads(run(joulecast, ["devices", "--format", "json"]))["devices"]
+    return sorted(sheet["id"] for sheet in sheets if sheet["kind"] == "gpu")
+
+
+def forecasts(joulecast, networks, devices, mode):
+    """By (network, device, batch)."""
+    keys = list(itertools.product(networks, devices, BATCHES))
+    lines = "".join(
+        json.dumps({"model": network, "device": device, "mode": mode, "precision": "fp32", "symbols": {"batch": batch}}) + "\n"
+        for network, device, batch in keys
+    )
+    answers = (json.loads(line) for line in run(joulecast, ["predict", "--stdin"], lines).splitlines())
+    return {key: answer for key, answer in zip(keys, answers, strict=True) if "error" not in answer}
+
+
+def value(answer, cost):
+    known = answer.get(cost)
+    return known["value"] if known and known["value"] else None
+
+
+def line(name, falls, pairs):
+    """`falls`: by how much less the pairs out of order cost, and what they are."""
+    over_one = sum(fall > 0.01 for fall, _ in falls)
+    worst, where = max(falls, default=(0, "-"))
+    share = 100 * len(falls) / pairs if pairs else 0
+    print(f"{name:28}{pairs:9}{len(falls):9}{share:8.2f} %{over_one:9}{100 * worst:9.1f} %  {where}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("joulecast")
+    parser.add_argument("--devices", nargs="+")
+    parser.add_argument("--networks", nargs="+")
+    parser.add_argument("--mode", default="inference", choices=["inference", "training"])
+    options = parser.parse_args()
+    devices = options.devices or gpus(options.joulecast)
+    zoo = pathlib.Path(__file__).resolve().parent.parent / "zoo"
+    networks = options.networks or sorted(file.stem for file in zoo.glob("*.pt2") if not file.stem.endswith(".train"))
+    found = forecasts(options.joulecast, networks, devices, options.mode)
+    print(f"{'in order of':28}{'pairs':>9}{'falls':>9}{'share':>10}{'over 1 %':>9}{'worst':>11}  at")
+    for cost in COSTS:
+        falls, pairs = [], 0
+        for network, device in itertools.product(networks, devices):
+            for small, large in itertools.pairwise(BATCHES):
+                answers = [found.get((network, device, batch)) for batch in (small, large)]
+                costs = [value(answer, cost) if answer else None for answer in answers]
+                if None in costs:
+                    continue
+                pairs += 1
+                if costs[1] < costs[0] * (1 - TINY):
+                    falls.append((1 - costs[1] / costs[0], f"{network}, {device}, batch {small} to {large}"))
+        line(f"batch: {cost}", falls, pairs)
+
+
+if __name__ == "__main__":
+    main()
