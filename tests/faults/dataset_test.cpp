@@ -201,19 +201,19 @@ class FaultyDataset : public FaultyFolder {
 };
 
 TEST_F(FaultyDataset, KeepsItsRowsWhicheverAllocationFails) {
-    tell(fail_every_step<FailingAllocation>(most_faults(4)) + fail_every_opening<FailingAllocation>(most_faults(4)),
+    tell(fail_every_step<FailingAllocation>(most_faults(3)) + fail_every_opening<FailingAllocation>(most_faults(3)),
          "allocations");
 }
 
 TEST_F(FaultyDataset, KeepsItsRowsWhicheverAllocationOfSqliteFails) {
-    tell(fail_every_step<FailingSqliteAllocation>(most_faults(4)) +
-             fail_every_opening<FailingSqliteAllocation>(most_faults(4)),
+    tell(fail_every_step<FailingSqliteAllocation>(most_faults(3)) +
+             fail_every_opening<FailingSqliteAllocation>(most_faults(3)),
          "allocations of SQLite");
 }
 
 TEST_F(FaultyDataset, KeepsItsRowsWhicheverWriteFails) {
     const RecordedDisk disk;
-    tell(fail_every_step<FailingChange>(most_faults(4)) + fail_every_opening<FailingChange>(most_faults(4)), "writes");
+    tell(fail_every_step<FailingChange>(most_faults(3)) + fail_every_opening<FailingChange>(most_faults(3)), "writes");
 }
 
 TEST_F(FaultyDataset, IsReadWholeOrNotAtAllWhicheverAllocationFails) {
@@ -275,7 +275,7 @@ TEST_F(PowerLoss, AtAnyMomentLeavesEveryRowThatWasSaidToBeStored) {
         changes = disk.changes();
     }
     std::mt19937 random(24);
-    const std::int64_t losses = most_faults(150);
+    const std::int64_t losses = most_faults(80);
     const std::size_t step = changes.size() / static_cast<std::size_t>(losses) + 1;
     const int each = step == 1 ? 20 : 1;
     std::int64_t replayed = 0;

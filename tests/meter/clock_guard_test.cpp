@@ -6,6 +6,7 @@
 #include <csignal>
 #include <random>
 
+#include <sched.h>
 #include <sys/syscall.h>
 
 #include "joulecast/error.h"
@@ -303,7 +304,6 @@ TEST_F(ClockGuardTest, KilledAtRandomMomentsWithItsGuardTheNextOneRestores) {
     const char* named = std::getenv("JOULECAST_KILLS");
     const int rounds = named != nullptr ? std::atoi(named) : 20;
     std::mt19937 random(20261124);
-    std::uniform_int_distribution<useconds_t> delay_us(0, 10000);
     int held_by_nobody = 0;
     for (int round = 0; round < rounds; ++round) {
         int ends[2] = {-1, -1};
@@ -319,8 +319,11 @@ TEST_F(ClockGuardTest, KilledAtRandomMomentsWithItsGuardTheNextOneRestores) {
         ASSERT_EQ(::read(ends[0], &guard, sizeof guard), static_cast<ssize_t>(sizeof guard));
         ::close(ends[0]);
         ::close(ends[1]);
-        ::usleep(delay_us(random));
-        // The client first: its guard must not be followed by another of its own.
+        // A random amount of progress: some changes more, and into the next one.
+        const std::uint64_t changes = fake.gpu().locks + random() % 6;
+        for (int i = 0; i < 1'000'000 && fake.gpu().locks < changes; ++i) ::sched_yield();
+        for (unsigned i = random() % 300; i > 0; --i) ::sched_yield();
+        // The client stands still first: its guard must not be followed by another of its own.
         ::kill(client, SIGSTOP);
         ::kill(guard, SIGKILL);
         ::kill(client, SIGKILL);
