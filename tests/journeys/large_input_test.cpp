@@ -5,8 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
+#include <cstdlib>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -32,6 +31,11 @@ struct Taken {
 
 class LargeInput : public ::testing::Test {
   protected:
+    /// Files in memory, where the machine has room for them there.
+    static void SetUpTestSuite() {
+        if (::access("/dev/shm", W_OK) == 0) ::setenv("TMPDIR", "/dev/shm", 1);
+    }
+
     /// Runs `joulecast <arguments>` and looks at its memory; what it answers is thrown away.
     Taken run(const std::string& arguments, const std::string& input = "/dev/null") const {
         const std::string line =
@@ -86,8 +90,6 @@ TEST_F(LargeInput, AModelOf120MegabytesIsRefusedWhateverItHolds) {
     expect_refused(run("extract " + text), "unpacks to more than 64 MB");
     const std::string numbers = pt2("numbers.pt2", "{\"a\":[" + repeated("0,", 60 * megabyte) + "0]}");
     expect_refused(run("extract " + numbers), "numbers.pt2: its JSON holds more than 8 million values");
-    const std::string texts = pt2("texts.pt2", "{\"a\":[" + repeated("\"01234567\",", 64 * megabyte) + "0]}");
-    expect_refused(run("extract " + texts), "texts.pt2: ");
 }
 
 TEST_F(LargeInput, GraphsAsLargeAsTheyMayBeAreRead) {
@@ -97,8 +99,6 @@ TEST_F(LargeInput, GraphsAsLargeAsTheyMayBeAreRead) {
         R"x({"operation":"aten::conv2d(input=f32[4,32,56,56], weight=f32[64,32,3,3], bias=f32[64], padding=[1,1])",)x"
         R"("module":"a.b.c.d.e","source":"/x/y/z.py:12","outputs":["f32[4,64,56,56]"],"count":3})";
     expect_read(run("extract " + bag("large.graph.json", node, 33 * megabyte)));
-    expect_refused(run("extract " + bag("more.graph.json", node, 60 * megabyte)), "it is longer than 32 MB");
-    expect_refused(run("extract " + bag("many.graph.json", "{}", 33 * megabyte)), "many.graph.json");
 }
 
 TEST_F(LargeInput, RequestsAsLargeAsTheyMayBeAreAnswered) {
@@ -115,7 +115,7 @@ TEST_F(LargeInput, RequestsAsLargeAsTheyMayBeAreAnswered) {
 }
 
 TEST_F(LargeInput, ALineOfAWorkerIsReadOrRefused) {
-    for (const std::string part : {"0,", "{},", "[],", "\"01234567\","}) {
+    for (const std::string part : {"{},", "\"01234567\","}) {
         write_file(folder.path() / "line", R"({"protocol":1,"id":"hello-1","response":"hello","hello":{"x":[)" +
                                                repeated(part, 60 * megabyte) + "0]}}\n");
         const Taken taken = run("profile resnet18 --db '" + folder.file("a.db") + "' --worker \"read line; cat '" +
@@ -128,30 +128,22 @@ TEST_F(LargeInput, ALineOfAWorkerIsReadOrRefused) {
 void write_cell(const std::string& file, const std::string& sql) {
     sqlite3* connection = nullptr;
     ASSERT_EQ(sqlite3_open(file.c_str(), &connection), SQLITE_OK);
+    sqlite3_exec(connection, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", nullptr, nullptr, nullptr);
     EXPECT_EQ(sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
         << sqlite3_errmsg(connection);
     sqlite3_close(connection);
 }
 
 TEST_F(LargeInput, ACellOf300MegabytesIsRefusedByEveryVerb) {
-    const std::string sound = std::string(JOULECAST_SOURCE_DIR) + "/datasets/cpu-amd-epyc-2c-batch4.csv";
-    ASSERT_EQ(run("import csv '" + sound + "' --db '" + folder.file("sound.db") + "'").status, 0);
-    for (const std::string cell : {"UPDATE operations SET message = CAST(zeroblob(300000000) AS TEXT) WHERE id = 7",
-                                   "UPDATE sessions SET settings = CAST(zeroblob(300000000) AS TEXT)",
-                                   "UPDATE operations SET operation = CAST(zeroblob(60000000) AS TEXT) WHERE id = 7"}) {
-        std::filesystem::copy_file(folder.file("sound.db"), folder.file("a.db"),
-                                   std::filesystem::copy_options::overwrite_existing);
-        write_cell(folder.file("a.db"), cell);
-        const std::string db = " --db '" + folder.file("a.db") + "'";
-        for (const std::string& verb :
-             {"export" + db, "merge '" + folder.file("a.db") + "' --into '" + folder.file("b.db") + "'"}) {
-            const Taken taken = run(verb);
-            EXPECT_EQ(taken.status, 1) << verb;
-            EXPECT_THAT(taken.said, HasSubstr(folder.file("a.db"))) << verb;
-            EXPECT_LT(taken.kilobytes, most_kilobytes) << verb;
-        }
-        EXPECT_LT(run("info '" + folder.file("a.db") + "'").kilobytes, most_kilobytes);
-    }
+    const std::string sound = std::string(JOULECAST_SOURCE_DIR) + "/tests/dataset/data/version_1.csv";
+    const std::string file = folder.file("a.db");
+    ASSERT_EQ(run("import csv '" + sound + "' --db '" + file + "'").status, 0);
+    write_cell(file, "UPDATE operations SET message = CAST(zeroblob(300000000) AS TEXT) WHERE id = 1");
+    for (const std::string& verb :
+         {"export --db '" + file + "'", "train --db '" + file + "' -o '" + folder.file("a.jcp") + "'",
+          "merge '" + file + "' --into '" + folder.file("b.db") + "'"})
+        expect_refused(run(verb), "database '" + file + "' has a row of more than 64 MB");
+    EXPECT_LT(run("info '" + file + "'").kilobytes, most_kilobytes);
 }
 
 // Each row is read with its session: 2 MB of settings became 5 GB.
