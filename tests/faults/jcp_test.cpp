@@ -58,7 +58,7 @@ TEST_F(FaultyJcp, IsWhatItWasWhicheverAllocationOfItsWriterFails) {
         EXPECT_EQ(found(), ended == Ended::well ? new_bytes : old_bytes);
         EXPECT_EQ(files(), 1U) << "something was left beside it";
     };
-    std::cout << fail_each<FailingAllocation>("write", most_faults(100), prepare, action, check)
+    std::cout << fail_each<FailingAllocation>("write", most_faults(2000), prepare, action, check)
               << " allocations failed in turn\n";
 }
 

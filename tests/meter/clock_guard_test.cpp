@@ -322,7 +322,7 @@ TEST_F(ClockGuardTest, KilledAtRandomMomentsWithItsGuardTheNextOneRestores) {
         // A random amount of progress: some changes more, and into the next one.
         const std::uint64_t changes = fake.gpu().locks + random() % 6;
         for (int i = 0; i < 1'000'000 && fake.gpu().locks < changes; ++i) ::sched_yield();
-        for (unsigned i = random() % 300; i > 0; --i) ::sched_yield();
+        for (auto i = random() % 300; i > 0; --i) ::sched_yield();
         // The client stands still first: its guard must not be followed by another of its own.
         ::kill(client, SIGSTOP);
         ::kill(guard, SIGKILL);
