@@ -123,7 +123,7 @@ TEST_F(FaultySweep, KeepsItsRowsWhicheverAllocationFails) {
 }
 
 TEST_F(FaultySweep, KeepsItsRowsWhicheverAllocationOfSqliteFails) {
-    fail<FailingSqliteAllocation>("allocations of SQLite", std::min<std::int64_t>(most_faults(10), 500));
+    fail<FailingSqliteAllocation>("allocations of SQLite", std::min<std::int64_t>(most_faults(10), 5000));
 }
 
 TEST_F(FaultySweep, KeepsItsRowsWhicheverWriteFails) {
