@@ -85,16 +85,14 @@ std::string repeated(const std::string& part, std::size_t bytes) {
     return text;
 }
 
-TEST_F(LargeInput, AModelOf120MegabytesIsRefusedWhateverItHolds) {
-    const std::string text = pt2("text.pt2", "{\"a\":\"" + std::string(120 * megabyte, 'x') + "\"}");
+TEST_F(LargeInput, AModelLargerThanAnyIsRefusedWhateverItHolds) {
+    const std::string text = pt2("text.pt2", "{\"a\":\"" + std::string(68 * megabyte, 'x') + "\"}");
     expect_refused(run("extract " + text), "unpacks to more than 64 MB");
-    const std::string numbers = pt2("numbers.pt2", "{\"a\":[" + repeated("0,", 60 * megabyte) + "0]}");
+    const std::string numbers = pt2("numbers.pt2", "{\"a\":[" + repeated("0,", 20 * megabyte) + "0]}");
     expect_refused(run("extract " + numbers), "numbers.pt2: its JSON holds more than 8 million values");
 }
 
 TEST_F(LargeInput, GraphsAsLargeAsTheyMayBeAreRead) {
-    expect_read(
-        run("extract " + bag("small.graph.json", R"x({"operation":"aten::relu(self=f32[8,16])"})x", 21 * megabyte)));
     const std::string node =
         R"x({"operation":"aten::conv2d(input=f32[4,32,56,56], weight=f32[64,32,3,3], bias=f32[64], padding=[1,1])",)x"
         R"("module":"a.b.c.d.e","source":"/x/y/z.py:12","outputs":["f32[4,64,56,56]"],"count":3})";
@@ -107,8 +105,7 @@ TEST_F(LargeInput, RequestsAsLargeAsTheyMayBeAreAnswered) {
         return R"({"device":"a100-40g-pcie","graph":{"schema":"joulecast.graph/1","name":"x","has_edges":false,)" +
                more + "}}\n";
     };
-    write_file(folder.path() / "in", request("\"nodes\":[" + nodes + "{\"operation\":\"aten::relu(self=f32[8])\"}]") +
-                                         request("\"nodes\":[],\"x\":[" + repeated("0,", 15 * megabyte) + "0]"));
+    write_file(folder.path() / "in", request("\"nodes\":[" + nodes + "{\"operation\":\"aten::relu(self=f32[8])\"}]"));
     const Taken taken = run("predict --stdin", folder.file("in"));
     EXPECT_LT(taken.kilobytes, most_kilobytes) << taken.said;
     EXPECT_EQ(taken.status, 0) << taken.said;
