@@ -48,7 +48,7 @@ TEST_F(SqliteTest, RollsBackWhatIsNotCommitted) {
     EXPECT_EQ(connection.integer("SELECT count(*) FROM t"), 1);
 }
 
-// A rollback for which there was no memory left the transaction open: "cannot start a transaction within a transaction".
+// A rollback for which there was no memory left the transaction open, and no other could begin.
 TEST_F(SqliteTest, ATransactionThatWasLeftOpenIsRolledBackByTheNext) {
     Connection connection(folder / "x.db", Connection::Access::read_write);
     connection.execute("CREATE TABLE t (x); BEGIN; INSERT INTO t VALUES (1)");
