@@ -12,6 +12,7 @@
 #include "joulecast/device/device_argument.h"
 #include "joulecast/device/figures.h"
 #include "joulecast/error.h"
+#include "joulecast/units/replaced_file.h"
 
 namespace joulecast::cli {
 namespace {
@@ -136,9 +137,10 @@ std::string as_text(const std::vector<DataSheet>& sheets, bool one, const std::s
 }
 
 /// Checks the sheet as `devices FILE.json` would, and that none of its names is another device's, then keeps it where
-/// every command looks.
+/// every command looks: what was checked, whatever the file holds by then.
 void add(const std::string& file) {
-    const DataSheet sheet = read_data_sheet(file);
+    const std::string text = data_sheet_text(file);
+    const DataSheet sheet = parse_data_sheet(text, file);
     DeviceTable table = known_devices();
     table.add(sheet);
     const auto folder = user_device_folder();
@@ -146,7 +148,7 @@ void add(const std::string& file) {
     const auto target = folder / (sheet.device.id + ".json");
     std::error_code failure;
     std::filesystem::create_directories(folder, failure);
-    if (!failure) std::filesystem::copy_file(file, target, std::filesystem::copy_options::overwrite_existing, failure);
+    if (!failure) failure.assign(replace_file(target, text), std::generic_category());
     if (failure) throw Error("cannot write " + target.string() + ": " + failure.message() + ".");
     std::cerr << sheet.device.id << " is known from now on: " << target.string() << "\n";
 }

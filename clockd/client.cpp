@@ -2,21 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <iostream>
 #include <utility>
 
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "joulecast/error.h"
+#include "joulecast/units/printable.h"
 
 namespace joulecast::clockd {
 
 void log(const std::string& text) {
-    std::string line = "joulecast-clockd: " + text;
-    std::replace_if(line.begin(), line.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
-    std::cerr << line + '\n';
+    std::string line = text;
+    std::ranges::replace_if(line, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+    write_error_line("joulecast-clockd", line);
 }
 
 NvmlGpu Cards::card(const std::string& uuid) {
@@ -38,7 +37,7 @@ Client::~Client() {
         try {
             lease_->restore();
             log("restored " + lease_->gpu().label() + " after " + peer_.name);
-        } catch (const Error& error) {
+        } catch (const std::exception& error) {
             log(error.what());
         }
     }

@@ -24,6 +24,7 @@
 #include "clockd/door.h"
 #include "joulecast/error.h"
 #include "joulecast/process/process_file.h"
+#include "joulecast/units/printable.h"
 
 namespace joulecast::clockd {
 namespace {
@@ -223,10 +224,10 @@ int main(int argc, char** argv) {
         auto options = clockd::parse(argc, argv);
         return options.child ? clockd::run_child(options) : clockd::run_service(options);
     } catch (const UsageError& error) {
-        std::cerr << "joulecast-clockd: " << error.what() << '\n';
+        write_error_line("joulecast-clockd", error.what());
         return 2;
     } catch (const std::exception& error) {
-        std::cerr << "joulecast-clockd: " << error.what() << '\n';
+        write_error_line("joulecast-clockd", error.what());
         return 1;
     }
 }

@@ -293,6 +293,25 @@ std::optional<std::string> impossible_number(const std::vector<StoredColumn<Row>
     return {};
 }
 
+/// Every row is read with the texts of its session: what is long once would be there a thousand times.
+constexpr std::size_t longest_session_text = 4096;
+
+void bound_text(StoredColumn<Provenance>& column) {
+    const auto is_too_long = [](const Field& field) {
+        const auto* text = std::get_if<std::string>(&field);
+        return text != nullptr && text->size() > longest_session_text;
+    };
+    column.get = [is_too_long, name = column.name, get = std::move(column.get)](const Provenance& session) {
+        Field field = get(session);
+        if (is_too_long(field)) throw FormatError(name + " of a session is longer than 4096 bytes.");
+        return field;
+    };
+    column.set = [is_too_long, set = std::move(column.set)](Provenance& session, const Field& field) {
+        if (is_too_long(field)) throw FormatError("is longer than 4096 bytes");
+        set(session, field);
+    };
+}
+
 }  // namespace
 
 std::string symbols_text(const std::map<std::string, std::int64_t>& symbols) {
@@ -379,7 +398,11 @@ const std::vector<StoredColumn<NetworkOperationRow>>& network_operation_columns(
 }
 
 const std::vector<StoredColumn<Provenance>>& session_columns() {
-    static const std::vector<StoredColumn<Provenance>> columns = described_columns<Provenance>();
+    static const std::vector<StoredColumn<Provenance>> columns = [] {
+        auto list = described_columns<Provenance>();
+        for (auto& column : list) bound_text(column);
+        return list;
+    }();
     return columns;
 }
 

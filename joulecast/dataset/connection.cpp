@@ -73,9 +73,9 @@ const Device& Dataset::Connection::device(const std::string& id) {
     if (!select.bind(1, id).step())
         throw Error("device '" + id + "' is not in database '" + sql.file().string() +
                     "': store its facts before its measurements.");
-    Device& read = devices_[id];
+    Device read;
     stored::read_row(select, device_columns(), read, 1);
-    return read;
+    return devices_[id] = std::move(read);
 }
 
 std::int64_t Dataset::Connection::session_id(const Provenance& provenance) {
@@ -98,8 +98,8 @@ const std::map<std::int64_t, double>& Dataset::Connection::highest_clocks(const 
     std::string key = asked.device;
     for (const double value : {asked.sm_clock_mhz, asked.memory_clock_mhz, asked.power_limit_w})
         key += '\x1f' + std::to_string(value);
-    const auto [place, is_new] = highest_clocks_.try_emplace(key);
-    if (!is_new) return place->second;
+    if (const auto known = highest_clocks_.find(key); known != highest_clocks_.end()) return known->second;
+    std::map<std::int64_t, double> all;
     const auto field = [](double value) { return std::isnan(value) ? Field{} : Field{value}; };
     for (const std::string table : {"operations", "networks", "reference_runs"}) {
         auto select = sql.prepare("SELECT session_id, max(real_sm_clock_mhz) FROM " + table +
@@ -110,11 +110,11 @@ const std::map<std::int64_t, double>& Dataset::Connection::highest_clocks(const 
             .bind(3, field(asked.memory_clock_mhz))
             .bind(4, field(asked.power_limit_w));
         while (select.step()) {
-            double& highest = place->second[select.integer(0)];
+            double& highest = all[select.integer(0)];
             highest = std::max(highest, select.real(1));
         }
     }
-    return place->second;
+    return highest_clocks_[key] = std::move(all);
 }
 
 bool Dataset::Connection::holds_one_at(sqlite::Statement& rows, const OperatingPoint& asked, const FoundClocks& found) {

@@ -50,7 +50,7 @@ void read_row(const sqlite::Statement& statement, const std::vector<StoredColumn
         try {
             column.set(row, statement.field(first++));
         } catch (const FormatError& error) {
-            throw FormatError("the database is damaged: " + column.name + " of row " +
+            throw FormatError("database '" + statement.file().string() + "' is damaged: " + column.name + " of row " +
                               std::to_string(statement.integer(0)) + " " + error.what() + ".");
         }
     }

@@ -354,6 +354,8 @@ void export_csv(const Dataset& dataset, std::ostream& output, bool with_blocks) 
         write_cells(cells, network_operation_columns(), row);
         write_record(output, cells);
     }
+    // A stream in memory says in no other way that there was none left.
+    if (!output) throw Error("the table could not be written to its end: no memory or no space is left.");
 }
 
 CsvImport import_csv(Dataset& dataset, std::istream& input, const std::string& name) {

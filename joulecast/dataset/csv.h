@@ -23,7 +23,7 @@ std::string harmless_field(const std::string& text);
 std::string field_before(const std::string& harmless);
 
 /// Devices, references, operations, networks and networks' lists of the whole database. Loses nothing but raw block
-/// times, which come along when asked for (about 2 KB a row).
+/// times, which come along when asked for (about 2 KB a row). Throws Error where the stream does not take it all.
 void export_csv(const Dataset& dataset, std::ostream& output, bool with_blocks = false);
 
 struct CsvImport {

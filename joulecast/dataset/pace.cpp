@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "joulecast/units/bounded_json.h"
 #include "joulecast/units/digits.h"
 #include "joulecast/units/statistics.h"
 #include "joulecast/units/time_stamp.h"
@@ -21,7 +22,7 @@ constexpr double half_width_sigmas = 1.96;
 
 /// Rows of references do not say how many threads computed: their session's settings do.
 std::int64_t threads_of(const Provenance& provenance) {
-    const auto settings = nlohmann::json::parse(provenance.settings, nullptr, false);
+    const auto settings = parse_bounded_or_null(provenance.settings, limits_of_settings);
     if (!settings.is_object()) return 0;
     const auto threads = settings.find("threads");
     return threads != settings.end() && threads->is_number_integer() ? threads->get<std::int64_t>() : 0;

@@ -7,7 +7,9 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <fstream>
+#include <new>
 #include <sstream>
 #include <system_error>
 #include <thread>
@@ -96,13 +98,13 @@ std::string explain(sqlite3* connection, const std::filesystem::path& file) {
 
 }  // namespace
 
-bool Effort::is_too_much() {
+bool Effort::is_too_much() noexcept {
     *steps_ += steps_between_counts;
     if (*steps_ <= allowed_) return false;
     std::int64_t bytes = 0;
-    for (const char* end : {"", "-wal"}) {
+    for (const std::filesystem::path* file : {&file_, &log_}) {
         std::error_code none;  // in memory, or without a log
-        const std::uintmax_t size = std::filesystem::file_size(file_.string() + end, none);
+        const std::uintmax_t size = std::filesystem::file_size(*file, none);
         if (!none) bytes += static_cast<std::int64_t>(std::min<std::uintmax_t>(size, std::uintmax_t{1} << 50));
     }
     allowed_ = steps_of_any_file + steps_a_byte * bytes;
@@ -159,9 +161,9 @@ bool Statement::step() {
         sqlite3_reset(statement_.get());
         return false;
     }
-    const std::string reason = explain(connection_, file_);  // before reset, which may change the message
-    sqlite3_reset(statement_.get());
-    throw Error(reason);
+    // After the message, which it may change; and where there is no memory for one.
+    const std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_reset)> at_the_end(statement_.get(), sqlite3_reset);
+    throw Error(explain(connection_, file_));
 }
 
 void Statement::run() {
@@ -197,12 +199,14 @@ double Statement::real(int column) const {
 
 std::string Statement::text(int column) const {
     const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
+    if (bytes == nullptr && sqlite3_errcode(connection_) == SQLITE_NOMEM) throw std::bad_alloc();
     if (bytes == nullptr) return {};
     return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 
 std::vector<double> Statement::doubles(int column) const {
     const void* bytes = sqlite3_column_blob(statement_.get(), column);
+    if (bytes == nullptr && sqlite3_errcode(connection_) == SQLITE_NOMEM) throw std::bad_alloc();
     const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column));
     if (size % sizeof(double) != 0)
         throw FormatError("database '" + file_.string() + "' is damaged: a list of block times has " +
@@ -300,16 +304,25 @@ std::int64_t Connection::changes() const {
     return sqlite3_changes64(connection_.get());
 }
 
-Transaction::Transaction(Connection& connection, Kind kind) : connection_(connection) {
+bool Connection::is_in_transaction() const {
+    return sqlite3_get_autocommit(connection_.get()) == 0;
+}
+
+Transaction::Transaction(Connection& connection, Kind kind)
+    : connection_(connection), rollback_(connection.prepare("ROLLBACK")) {
+    // One that could not be rolled back when it should have been.
+    if (connection_.is_in_transaction()) rollback_.run();
     connection_.execute(kind == Kind::writing ? "BEGIN IMMEDIATE" : "BEGIN");
 }
 
 Transaction::~Transaction() {
     if (!open_) return;
+    // SQLite may have rolled back by itself (disk full): then nothing is left to undo.
+    if (!connection_.is_in_transaction()) return;
     try {
-        connection_.execute("ROLLBACK");
-    } catch (const Error&) {
-        // SQLite rolled back by itself (disk full): nothing is left to undo.
+        rollback_.run();
+    } catch (const std::exception&) {
+        // The next transaction does it.
         open_ = false;
     }
 }

@@ -24,15 +24,17 @@ using Field = std::variant<std::monostate, std::int64_t, double, std::string>;
 /// steps for each byte stored, so that a statement is stopped beyond 100 a byte and 50 million (a second or two).
 class Effort {
   public:
-    explicit Effort(std::filesystem::path file) : file_(std::move(file)) {}
+    explicit Effort(std::filesystem::path file) : file_(std::move(file)), log_(file_.string() + "-wal") {}
 
-    /// Every 10,000 steps. Whether the running statement has taken more than a file of its size can need.
-    bool is_too_much();
+    /// Every 10,000 steps. Whether the running statement has taken more than a file of its size can need. SQLite asks,
+    /// and nothing may be thrown through it.
+    bool is_too_much() noexcept;
     /// What the steps are counted for from here on; nullptr for a count of its own, from 0.
     void count_for(std::int64_t* steps);
 
   private:
     std::filesystem::path file_;
+    std::filesystem::path log_;
     std::int64_t own_ = 0;
     std::int64_t* steps_ = &own_;
     std::int64_t allowed_ = 0;  ///< as of when it was last exceeded
@@ -58,6 +60,8 @@ class Statement {
     double real(int column) const;
     std::string text(int column) const;
     std::vector<double> doubles(int column) const;
+
+    const std::filesystem::path& file() const { return file_; }
 
   private:
     struct Finalize {
@@ -86,6 +90,8 @@ class Connection {
     std::int64_t last_insert_id() const;
     /// Rows changed by the latest insert, update or delete.
     std::int64_t changes() const;
+    /// A transaction has begun that is neither committed nor rolled back.
+    bool is_in_transaction() const;
     const std::filesystem::path& file() const { return file_; }
 
   private:
@@ -113,6 +119,7 @@ class Transaction {
 
   private:
     Connection& connection_;
+    Statement rollback_;  ///< prepared before it is needed: rolling back for want of memory must take none
     bool open_ = true;
 };
 

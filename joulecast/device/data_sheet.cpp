@@ -181,7 +181,7 @@ DataSheet parse_data_sheet(std::string_view json, const std::string& name) {
     return SheetReader(json, name).read();
 }
 
-DataSheet read_data_sheet(const std::filesystem::path& path) {
+std::string data_sheet_text(const std::filesystem::path& path) {
     // Asked before it is opened: opening a pipe waits for whoever writes into it.
     std::error_code failure;
     std::ifstream file;
@@ -193,7 +193,11 @@ DataSheet read_data_sheet(const std::filesystem::path& path) {
     text.resize(static_cast<std::size_t>(file.gcount()));
     if (text.size() > largest_data_sheet_bytes)
         throw FormatError("data sheet " + path.string() + " is larger than 256 KiB.");
-    DataSheet sheet = parse_data_sheet(text, path.string());
+    return text;
+}
+
+DataSheet read_data_sheet(const std::filesystem::path& path) {
+    DataSheet sheet = parse_data_sheet(data_sheet_text(path), path.string());
     sheet.file = path.string();
     return sheet;
 }

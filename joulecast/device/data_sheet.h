@@ -26,7 +26,9 @@ inline constexpr std::size_t largest_data_sheet_bytes = std::size_t{256} * 1024;
 /// `name` is for messages. Throws FormatError, naming the key, for anything but a sound data sheet: unknown keys,
 /// figures out of bounds or without a source, ids that are none.
 DataSheet parse_data_sheet(std::string_view json, const std::string& name);
-/// Throws Error for a file that cannot be read or is too large, else as parse_data_sheet.
+/// What the file holds. Throws Error for one that cannot be read or is too large.
+std::string data_sheet_text(const std::filesystem::path& path);
+/// Throws as these two.
 DataSheet read_data_sheet(const std::filesystem::path& path);
 
 }  // namespace joulecast

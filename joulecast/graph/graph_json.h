@@ -9,7 +9,7 @@
 namespace joulecast {
 
 /// Longest text of a graph; a longer one is garbage.
-inline constexpr std::size_t max_graph_bytes = std::size_t{64} << 20U;
+inline constexpr std::size_t max_graph_bytes = std::size_t{32} << 20U;
 
 enum class GraphText {
     line,  ///< one line, all sizes numbers: what a worker is sent, which never re-shapes

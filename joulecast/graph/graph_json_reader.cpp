@@ -42,16 +42,15 @@ namespace {
 // Not the ordered kind: that one looks keys up one by one, which a large object turns into minutes.
 using Json = nlohmann::json;
 
-constexpr std::size_t most_items = 1'000'000;
-/// Values in the whole text: a graph at the limit of 64 MB has a quarter of that.
-constexpr std::size_t most_values = 8'000'000;
+/// Half a million nodes take 400 MB.
+constexpr std::size_t most_items = 500'000;
 constexpr std::size_t most_depth = 16;
 /// Of names, module paths and source lines.
 constexpr std::size_t longest_name = 4096;
 constexpr std::int64_t most_calls = std::int64_t{1} << 62U;
 
 Json parse_json(std::string_view text) {
-    return parse_bounded(text, {.depth = most_depth, .values = most_values, .refuses_nul = true});
+    return parse_bounded(text, {.depth = most_depth, .refuses_nul = true});
 }
 
 template <class F>
@@ -105,7 +104,7 @@ template <class F>
 void each(const Json& object, const char* key, const F& read) {
     const Json& list = required(object, key);
     if (!list.is_array()) throw FormatError(std::string("\"") + key + "\" is not a list");
-    if (list.size() > most_items) throw FormatError(std::string("\"") + key + "\" has more than a million items");
+    if (list.size() > most_items) throw FormatError(std::string("\"") + key + "\" has more than 500,000 items");
     for (std::size_t i = 0; i < list.size(); ++i)
         within(std::string(key) + " " + std::to_string(i), [&] { read(list[i]); });
 }
@@ -377,7 +376,7 @@ class GraphReader {
 Graph graph_from_json(std::string_view json, std::string_view source) {
     Graph graph;
     within("cannot read " + std::string(source), [&] {
-        if (json.size() > max_graph_bytes) throw FormatError("it is longer than 64 MB");
+        if (json.size() > max_graph_bytes) throw FormatError("it is longer than 32 MB");
         graph = GraphReader(parse_json(json)).graph();
     });
     return graph;

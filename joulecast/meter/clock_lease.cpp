@@ -218,7 +218,7 @@ bool ClockLease::try_to_restore(const ClockRecord& what) {
         remember(what);
         restore();
         return true;
-    } catch (const Error&) {
+    } catch (const std::exception&) {
         return false;
     }
 }
@@ -244,7 +244,7 @@ void ClockLease::hold(const ClockRequest& request) {
         remember(planned(request));
         apply(request, done);
         remember(done);
-    } catch (const Error&) {
+    } catch (const std::exception&) {
         try_to_restore(done);
         throw;
     }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "joulecast/profile/checked_answer.h"
+#include "joulecast/units/bounded_json.h"
 
 namespace joulecast {
 namespace {
@@ -53,7 +54,7 @@ bool is_rough(const Measurement& measurement, bool energy_wanted) {
 }
 
 bool is_of_first_pass(const Provenance& provenance) {
-    const auto settings = nlohmann::json::parse(provenance.settings, nullptr, false);
+    const auto settings = parse_bounded_or_null(provenance.settings, limits_of_settings);
     if (!settings.is_object()) return false;
     const auto timed = settings.find("time_budget_s");
     return timed != settings.end() && timed->is_number() && timed->get<double>() < MeasureSettings{}.time_budget_s;

@@ -103,4 +103,12 @@ Json parse_bounded(std::string_view text, const JsonLimits& limits) {
     return builder.take();
 }
 
+Json parse_bounded_or_null(std::string_view text, const JsonLimits& limits) {
+    try {
+        return parse_bounded(text, limits);
+    } catch (const FormatError&) {
+        return nullptr;
+    }
+}
+
 }  // namespace joulecast

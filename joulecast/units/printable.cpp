@@ -66,6 +66,12 @@ std::string printable_text(std::string_view text) {
     return shown;
 }
 
+void write_error_line(std::string_view program, std::string_view text) {
+    // In one piece, so that lines of several processes do not mix.
+    const std::string line = std::string(program) + ": " + printable_text(text) + '\n';
+    std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
 std::size_t unfinished_bytes(std::string_view text) {
     for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
         const auto byte = static_cast<unsigned char>(text[text.size() - back]);

@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "joulecast/units/bounded_json.h"
 #include "joulecast/worker/json_field.h"
 
 namespace joulecast::protocol {
@@ -16,7 +17,7 @@ namespace {
 
 /// The id of a line that is otherwise wrong, so that the asker can match the failure to its request.
 std::string id_of(const std::string& line) {
-    const Json json = Json::parse(line, nullptr, false);
+    const Json json = parse_bounded_or_null(line, {.depth = 64});
     if (!json.is_object()) return "";
     const auto id = json.find("id");
     return id != json.end() && id->is_string() ? id->get<std::string>() : "";

@@ -1,6 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <iterator>
+#include <string>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_command.h"
@@ -71,6 +75,24 @@ TEST(Devices, ADataSheetOfOnesOwnIsShownAddedAndFound) {
     const auto found = testing::run_shell(with_folder + "devices Abacus_9 --format json");
     EXPECT_EQ(nlohmann::json::parse(found.out).at("devices").at(0).at("tdp_w"), 77);
     EXPECT_THAT(testing::run_shell(with_folder + "devices").out, HasSubstr(folder.file("own")));
+}
+
+// The sheet was copied over the one before: a full disk cost both.
+TEST(Devices, ASheetThatCannotBeWrittenLeavesTheOneBefore) {
+    const testing::TemporaryFolder folder;
+    testing::write_file(folder.path() / "small.json", abacus);
+    std::string large = abacus;
+    large.insert(1, R"("note": ")" + std::string(900, 'x') + R"(", "name": ")" + std::string(900, 'y') + R"(", )");
+    testing::write_file(folder.path() / "large.json", large);
+    const std::string add = "JOULECAST_DEVICES='" + folder.file("own") + "' \"$JOULECAST\" devices --add ";
+    ASSERT_EQ(testing::run_shell(add + folder.file("small.json")).status, 0);
+    // At most one block to a file: 512 or 1024 bytes.
+    const auto ran = testing::run_shell("trap '' XFSZ; ulimit -f 1; " + add + folder.file("large.json"));
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(ran.err, HasSubstr("cannot write "));
+    EXPECT_EQ(testing::read_file(folder.path() / "own" / "abacus-9.json"), abacus);
+    const std::filesystem::directory_iterator own(folder.path() / "own");
+    EXPECT_EQ(std::distance(begin(own), end(own)), 1);
 }
 
 TEST(Devices, AFileThatIsNoDataSheetIsNotAdded) {

@@ -22,6 +22,7 @@ namespace joulecast {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::Signal;
 using ::testing::StartsWith;
 
@@ -339,6 +340,22 @@ TEST_F(ClockService, TwoServicesDoNotShareASocket) {
     EXPECT_EQ(second.end(0), 1);
     Stranger client(socket);
     EXPECT_EQ(client.read_line(), "joulecast-clockd 1") << "the first goes on";
+}
+
+// What a member of the group asks, and what stands on a command line, reached the administrator's terminal as it was.
+TEST_F(ClockService, ItsJournalSteersNoTerminal) {
+    Service service(usual());
+    service.await("listens on");
+    Stranger client(socket);
+    client.read_line();
+    client.ask(
+        "hold \xc2\x9b"
+        "2J\x1b[31m\xe2\x80\xae 900 - -");
+    const std::string said = service.await("hold");
+    EXPECT_THAT(said, HasSubstr("hold \\u009b2J\\u001b[31m\\u202e 900 - -"));
+    EXPECT_THAT(said, Not(HasSubstr("\x1b")));
+    Service wrong_option({"--state", folder.string(), "--so\x1b[2J"});
+    EXPECT_THAT(wrong_option.await("option '"), HasSubstr("'--so\\u001b[2J'"));
 }
 
 TEST_F(ClockService, AnUnknownGroupOrOptionIsAnError) {

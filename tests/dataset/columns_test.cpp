@@ -38,6 +38,19 @@ TEST(Columns, KeepTheClocksThatADriverLists) {
         EXPECT_THROW(clocks->set(again, Field{wrong}), FormatError) << wrong;
 }
 
+// Every row is read with the texts of its session: 2 MB of settings took 5 GB to export.
+TEST(Columns, RefuseLongTextsOfSessions) {
+    const auto& columns = session_columns();
+    const auto settings = std::ranges::find(columns, "settings", &StoredColumn<Provenance>::name);
+    ASSERT_NE(settings, columns.end());
+    Provenance session;
+    settings->set(session, Field{std::string(4096, 'x')});
+    EXPECT_EQ(settings->get(session), Field{std::string(4096, 'x')});
+    EXPECT_THROW(settings->set(session, Field{std::string(4097, 'x')}), FormatError);
+    session.settings += 'x';
+    EXPECT_THROW(settings->get(session), FormatError);
+}
+
 TEST(Columns, RefuseCountsOutOfRange) {
     OperationRow row;
     for (const auto& column : operation_columns())

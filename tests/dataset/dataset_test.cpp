@@ -401,6 +401,20 @@ TEST_F(DatasetTest, GroupsRowsForInfo) {
     EXPECT_DOUBLE_EQ(*dataset.mean_operation_wall_s("cpu-test"), 0.8);  // 1.6 / 2
 }
 
+// "the database is damaged: ..." did not say which of two.
+TEST_F(DatasetTest, NamesItsFileWhereARowIsDamaged) {
+    {
+        Dataset dataset(file());
+        dataset.insert(sample_device());
+        dataset.insert(sample_measurement(relu(8)), sample_provenance());
+    }
+    sqlite::Connection(file(), sqlite::Connection::Access::read_write)
+        .execute("UPDATE operations SET operation = 'relu('");
+    const Dataset dataset(file());
+    EXPECT_THAT(message_of([&] { dataset.operations(); }),
+                HasSubstr("database '" + file().string() + "' is damaged: operation of row 1 "));
+}
+
 TEST_F(DatasetTest, RefusesFilesThatAreNoneOfOurs) {
     EXPECT_THAT(message_of([&] { Dataset(folder / "none.db", Dataset::Access::read_only); }),
                 HasSubstr("there is no database"));

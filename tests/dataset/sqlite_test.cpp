@@ -48,6 +48,18 @@ TEST_F(SqliteTest, RollsBackWhatIsNotCommitted) {
     EXPECT_EQ(connection.integer("SELECT count(*) FROM t"), 1);
 }
 
+// A rollback for which there was no memory left the transaction open, and no other could begin.
+TEST_F(SqliteTest, ATransactionThatWasLeftOpenIsRolledBackByTheNext) {
+    Connection connection(folder / "x.db", Connection::Access::read_write);
+    connection.execute("CREATE TABLE t (x); BEGIN; INSERT INTO t VALUES (1)");
+    Transaction transaction(connection);
+    EXPECT_EQ(connection.integer("SELECT count(*) FROM t"), 0);
+    connection.execute("INSERT INTO t VALUES (2)");
+    transaction.commit();
+    EXPECT_FALSE(connection.is_in_transaction());
+    EXPECT_EQ(connection.integer("SELECT sum(x) FROM t"), 2);
+}
+
 TEST_F(SqliteTest, StopsAStatementThatHasNoEnd) {
     Connection connection(folder / "x.db", Connection::Access::read_write);
     const auto refuses = [](const auto& call) {

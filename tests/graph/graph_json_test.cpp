@@ -316,7 +316,7 @@ TEST(GraphJson, AFileIsRefusedByItsName) {
     std::ofstream(file) << "{}";
     EXPECT_EQ(refusal(file), "cannot read " + file.string() + ": \"schema\" is missing");
     std::filesystem::resize_file(file, max_graph_bytes + 1);  // a hole: takes no space
-    EXPECT_EQ(refusal(file), "cannot read " + file.string() + ": it is longer than 64 MB");
+    EXPECT_EQ(refusal(file), "cannot read " + file.string() + ": it is longer than 32 MB");
     std::filesystem::remove(file);
     EXPECT_THAT(refusal(::testing::TempDir()), HasSubstr("it is not a file"));
 }
@@ -389,7 +389,17 @@ TEST(GraphJson, GarbageAndDepthAreRefused) {
     const std::string balanced = std::string(1'000'000, '[') + std::string(1'000'000, ']');
     EXPECT_THAT(failure(balanced), HasSubstr("cannot read graph"));
     EXPECT_THAT(failure(balanced), HasSubstr("nests deeper than 16 levels"));
-    EXPECT_THAT(failure(std::string(max_graph_bytes + 1, ' ')), HasSubstr("longer than 64 MB"));
+    EXPECT_THAT(failure(std::string(max_graph_bytes + 1, ' ')), HasSubstr("longer than 32 MB"));
+}
+
+// 64 MB of small objects took 800 MB, twelve bytes for each of the text.
+TEST(GraphJson, MoreValuesThanFitIntoMemoryAreRefused) {
+    std::string many = R"({"schema":"joulecast.graph/1","name":"x","has_edges":false,"nodes":[],"more":[0)";
+    for (int i = 0; i < 2'000'000; ++i) many += ",0";
+    EXPECT_THAT(failure(many + "]}"), HasSubstr("it holds more than 2000000 values"));
+    std::string nodes = R"({"schema":"joulecast.graph/1","name":"x","has_edges":false,"nodes":[0)";
+    for (int i = 0; i < 500'000; ++i) nodes += ",0";
+    EXPECT_THAT(failure(nodes + "]}"), HasSubstr("\"nodes\" has more than 500,000 items"));
 }
 
 TEST(GraphJson, EveryValueOfAnyOtherKindGivesAGraphOrAnError) {

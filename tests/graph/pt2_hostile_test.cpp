@@ -219,6 +219,16 @@ TEST(HostilePt2, AZipBombIsStoppedWhileUnpacking) {
     EXPECT_THAT(failure([&] { read_pt2(bytes_of(bomb), "bomb.pt2"); }), HasSubstr("zip bomb"));
 }
 
+// 120 MB of them took 1.8 GB.
+TEST(HostilePt2, MoreValuesThanAModelHasAreRefused) {
+    std::string many = R"({"a":[0)";
+    for (int i = 0; i < 8'000'000; ++i) many += ",0";
+    const std::string file = zip_of({{"net/models/model.json", many + "]}"}});
+    EXPECT_THAT(failure([&] { read_pt2(bytes_of(file), "many.pt2"); }), HasSubstr("more than 8 million values"));
+    const std::string large = zip_of({{"net/models/model.json", std::string((std::size_t{64} << 20U) + 1, ' ')}});
+    EXPECT_THAT(failure([&] { read_pt2(bytes_of(large), "large.pt2"); }), HasSubstr("unpacks to more than 64 MB"));
+}
+
 TEST(HostilePt2, ADeclaredSizeIsNotBelieved) {
     const std::string model = small_program().dump();
     const std::string whole = zip_of({{"net/models/model.json", model}});

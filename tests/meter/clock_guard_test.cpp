@@ -6,6 +6,7 @@
 #include <csignal>
 #include <random>
 
+#include <sched.h>
 #include <sys/syscall.h>
 
 #include "joulecast/error.h"
@@ -295,6 +296,47 @@ TEST_F(ClockGuardTest, KilledAtRandomMomentsTheClocksAreRestoredEveryTime) {
         if (HasFailure()) FAIL() << "in round " << round;
     }
     EXPECT_GE(killed_while_held, rounds / 2);
+}
+
+/// With the guard killed, too, nobody is left to give the clocks back: the next one does, by what was written down
+/// before each change.
+TEST_F(ClockGuardTest, KilledAtRandomMomentsWithItsGuardTheNextOneRestores) {
+    const char* named = std::getenv("JOULECAST_KILLS");
+    const int rounds = named != nullptr ? std::atoi(named) : 20;
+    std::mt19937 random(20261124);
+    int held_by_nobody = 0;
+    for (int round = 0; round < rounds; ++round) {
+        int ends[2] = {-1, -1};
+        ASSERT_EQ(::pipe(ends), 0);
+        const pid_t client = start([&] {
+            ClockGuard guard(gpu(), at_once());
+            guard.hold(at(900, 120));
+            const int id = *guard.child();
+            if (::write(ends[1], &id, sizeof id) != sizeof id) return;
+            for (unsigned mhz = 1200;; mhz = mhz == 900 ? 1200 : 900) guard.hold(at(mhz, mhz == 900 ? 120 : 140));
+        });
+        int guard = -1;
+        ASSERT_EQ(::read(ends[0], &guard, sizeof guard), static_cast<ssize_t>(sizeof guard));
+        ::close(ends[0]);
+        ::close(ends[1]);
+        // A random amount of progress: some changes more, and into the next one.
+        const std::uint64_t changes = fake.gpu().locks + random() % 6;
+        for (int i = 0; i < 1'000'000 && fake.gpu().locks < changes; ++i) ::sched_yield();
+        for (auto i = random() % 300; i > 0; --i) ::sched_yield();
+        // The client stands still first: its guard must not be followed by another of its own.
+        ::kill(client, SIGSTOP);
+        ::kill(guard, SIGKILL);
+        ::kill(client, SIGKILL);
+        wait_for_all();
+        held_by_nobody += is_held() ? 1 : 0;
+        EXPECT_TRUE(!is_held() || left_behind(folder, gpu())) << "nothing tells what to undo";
+        {
+            const ClockLease undoes_at_once(gpu(), folder);
+        }
+        expect_restored();
+        if (HasFailure()) FAIL() << "in round " << round;
+    }
+    EXPECT_GE(held_by_nobody, rounds / 2);
 }
 
 }  // namespace

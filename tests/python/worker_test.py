@@ -145,6 +145,13 @@ class Process(unittest.TestCase):
         self.assertEqual(ended.returncode, 127)
         self.assertIn(b"JOULECAST_PYTHON", ended.stderr)
 
+    def test_what_it_says_steers_no_terminal(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "torch.py").write_text(r"raise ImportError('\x1b[2J\x9b31m')")
+            ended = subprocess.run([BIN / "joulecast-python"], env=os.environ | {"PYTHONPATH": folder}, capture_output=True, timeout=60)
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn(rb"cannot import torch (\u001b[2J\u009b31m)", ended.stderr)
+
     def test_it_keeps_the_promises_of_the_protocol(self):
         ended = subprocess.run([BIN / "joulecast", "worker-check", str(BIN / "joulecast-python")], capture_output=True, timeout=500)
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)

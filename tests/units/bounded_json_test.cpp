@@ -43,6 +43,12 @@ TEST(BoundedJson, HoldsItsLimits) {
     EXPECT_EQ(fault("[1,2,3]", {.values = 3}), "it holds more than 3 values");
 }
 
+TEST(BoundedJson, IsNullWhereThatIsEnough) {
+    EXPECT_EQ(parse_bounded_or_null(R"({"threads":2})", limits_of_settings), Json({{"threads", 2}}));
+    for (const std::string& text : {std::string("{"), std::string(1'000'000, '['), std::string(R"({"a":1,"a":2})")})
+        EXPECT_TRUE(parse_bounded_or_null(text, limits_of_settings).is_null());
+}
+
 TEST(BoundedJson, RefusesAKeyThatIsThereTwice) {
     EXPECT_EQ(fault(R"({"a":1,"b":{"c":1,"c":2}})"), "the key \"c\" is twice in one object");
     EXPECT_EQ(fault(R"({"a":1,"b":{"a":1}})"), "none");

@@ -29,6 +29,12 @@ TEST(PrintableText, KeepsWhatPeopleWriteAndNothingThatSteers) {
     EXPECT_EQ(printable_text("\x9b\xc3(\xc0\x80"), "\xef\xbf\xbd\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd");
 }
 
+TEST(ErrorLine, IsOneLineOfPrintableText) {
+    ::testing::internal::CaptureStderr();
+    write_error_line("joulecast-x", "no card \x1b[2J");
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), "joulecast-x: no card \\u001b[2J\n");
+}
+
 TEST(PrintableText, KnowsTheBeginningOfACharacter) {
     EXPECT_EQ(unfinished_bytes("a\xc3"), 1U);
     EXPECT_EQ(unfinished_bytes("a\xe2\x80"), 2U);

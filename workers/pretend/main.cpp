@@ -2,12 +2,14 @@
 // (docs/worker-protocol.md), until `quit` or the end of input.
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <vector>
 
 #include <unistd.h>
 
 #include "joulecast/error.h"
+#include "joulecast/units/printable.h"
 #include "workers/pretend/card_file.h"
 #include "workers/pretend/options.h"
 #include "workers/pretend/service.h"
@@ -26,10 +28,10 @@ int main(int count, char** words) {
         std::signal(SIGPIPE, SIG_IGN);
         return protocol::serve(pretend::service(options), STDIN_FILENO, STDOUT_FILENO);
     } catch (const UsageError& error) {
-        std::fprintf(stderr, "joulecast-pretend: %s\n", error.what());
+        write_error_line("joulecast-pretend", error.what());
         return 2;
-    } catch (const Error& error) {
-        std::fprintf(stderr, "joulecast-pretend: %s\n", error.what());
+    } catch (const std::exception& error) {
+        write_error_line("joulecast-pretend", error.what());
         return 1;
     }
 }

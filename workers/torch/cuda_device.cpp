@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <optional>
 
@@ -17,6 +16,7 @@
 #include "joulecast/meter/clock_guard.h"
 #include "joulecast/meter/nvml.h"
 #include "joulecast/meter/nvml_state.h"
+#include "joulecast/units/printable.h"
 #include "workers/torch/cuda_timing.h"
 #include "workers/torch/gpu_facts.h"
 #include "workers/torch/math_mode.h"
@@ -200,8 +200,7 @@ void CudaDevice::clean_up() {
     if (cudaDeviceSynchronize() == cudaSuccess) return;
     // An illegal address or a failed assertion on the device outlives every call of this process: only a new one can
     // measure on. Whoever started us records what was asked last as crashed, and starts it.
-    std::fprintf(stderr, "joulecast-torch: %s is lost to this process: %s\n", name_.c_str(),
-                 cudaGetErrorString(cudaGetLastError()));
+    write_error_line("joulecast-torch", name_ + " is lost to this process: " + cudaGetErrorString(cudaGetLastError()));
     std::_Exit(1);
 }
 

@@ -1,8 +1,7 @@
 #include "workers/torch/metering.h"
 
-#include <cstdio>
-
 #include "joulecast/error.h"
+#include "joulecast/units/printable.h"
 
 namespace joulecast::torch_worker {
 
@@ -28,7 +27,7 @@ Calibration Metering::calibrate(CalibrationKey key, Workload& load, double call_
         const FoundMeter power = open_power_beside(request_, meter.facts());
         calibration = joulecast::calibrate({load, call_s, meter, power.meter.get(), clock}, {});
         const std::string problem = path.empty() ? "" : store_calibration(path, key, calibration);
-        if (!problem.empty()) std::fprintf(stderr, "joulecast-torch: %s\n", problem.c_str());
+        if (!problem.empty()) write_error_line("joulecast-torch", problem);
     }
     traits_ = traits_from(calibration, meter.facts());
     return calibration;

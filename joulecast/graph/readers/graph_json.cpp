@@ -19,7 +19,7 @@ std::string file_text(const std::filesystem::path& path) {
     if (!std::filesystem::is_regular_file(status)) fail("it is not a file");
     const auto bytes = std::filesystem::file_size(path, problem);
     if (problem) fail(problem.message());
-    if (bytes > max_graph_bytes) fail("it is longer than 64 MB");
+    if (bytes > max_graph_bytes) fail("it is longer than 32 MB");
     std::ifstream file(path, std::ios::binary);
     std::string text(static_cast<std::size_t>(bytes), '\0');
     if (!file.read(text.data(), static_cast<std::streamsize>(text.size()))) fail("it cannot be opened or read");

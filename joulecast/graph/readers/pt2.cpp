@@ -10,8 +10,8 @@
 namespace joulecast {
 namespace {
 
-/// The zoo's largest model has 1 MB; a network of 100 000 calls with full stack traces about 100 MB.
-constexpr std::size_t most_model_bytes = std::size_t{128} << 20U;
+/// The zoo's largest model has 3 MB; one of 64 MB, some 60,000 calls with stack traces, takes 400 MB to read.
+constexpr std::size_t most_model_bytes = std::size_t{64} << 20U;
 constexpr std::size_t most_note_bytes = std::size_t{1} << 20U;
 /// About 400 bytes for each weight.
 constexpr std::size_t most_weights_bytes = std::size_t{16} << 20U;

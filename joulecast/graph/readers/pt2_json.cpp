@@ -1,5 +1,7 @@
 #include "joulecast/graph/readers/pt2_json.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <limits>
 
 namespace joulecast::pt2 {
@@ -7,6 +9,9 @@ namespace {
 
 /// Exporters nest about ten levels; a sub-graph of a higher-order call adds as many.
 constexpr std::size_t most_depth = 128;
+/// What separates values, each of which takes up to 40 bytes to read. Exporters write one to 8 to 12 bytes of text, so
+/// that the largest model has as many; a hostile file may have nothing else.
+constexpr std::ptrdiff_t most_separators = 8'000'000;
 
 /// Python's json module writes bare NaN and Infinity, which are no JSON: they become texts.
 std::string quote_bare_numbers(std::string json) {
@@ -48,6 +53,9 @@ double float_of(dom::element element) {
 }
 
 Document::Document(std::string json) {
+    const auto is_separator = [](char c) { return c == ',' || c == ':' || c == '[' || c == '{'; };
+    if (std::ranges::count_if(json, is_separator) > most_separators)
+        throw FormatError("its JSON holds more than 8 million values. No model is that large");
     const std::string text = quote_bare_numbers(std::move(json));
     if (const error_code code = parser_.allocate(text.size() + simdjson::SIMDJSON_PADDING, most_depth))
         throw FormatError(simdjson::error_message(code));

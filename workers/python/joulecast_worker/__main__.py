@@ -4,6 +4,12 @@ import signal
 import sys
 
 
+def write_error_line(text: str) -> None:
+    """A line of standard error in which nothing steers a terminal: names of files and messages of libraries stand in it."""
+    shown = "".join(c if c.isprintable() or c in "\n\t" else f"\\u{ord(c):04x}" for c in text)
+    print("joulecast-python: " + shown, file=sys.stderr)
+
+
 def main() -> int:
     """Serves requests from standard input on standard output; returns the exit status."""
     # A library that prints must not do it between our lines: the real standard output is ours alone, and what is printed goes to
@@ -12,7 +18,7 @@ def main() -> int:
         output = os.dup(1)
         os.dup2(2, 1)
     except OSError:
-        print("joulecast-python: standard output and standard error must be open", file=sys.stderr)
+        write_error_line("standard output and standard error must be open")
         return 1
     # Ctrl-C ends us at once, in the middle of a C++ loop too; whoever asked and is gone shows as a failed write.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -20,14 +26,14 @@ def main() -> int:
     try:
         import torch  # noqa: F401  The extension is linked against its libraries.
     except ImportError as error:
-        print(f"joulecast-python: {sys.executable} cannot import torch ({error}). Set JOULECAST_PYTHON to the python of an "
-              "environment with torch.", file=sys.stderr)
+        write_error_line(f"{sys.executable} cannot import torch ({error}). Set JOULECAST_PYTHON to the python of an environment "
+                         "with torch.")
         return 1
     try:
         from joulecast_worker import _native
     except ImportError as error:
-        print(f"joulecast-python: its extension does not load in {sys.executable} with torch {torch.__version__} ({error}). Build "
-              "joulecast with -DJOULECAST_TORCH=... of this environment.", file=sys.stderr)
+        write_error_line(f"its extension does not load in {sys.executable} with torch {torch.__version__} ({error}). Build "
+                         "joulecast with -DJOULECAST_TORCH=... of this environment.")
         return 1
     from joulecast_worker import build
     return _native.serve(build, 0, output)
