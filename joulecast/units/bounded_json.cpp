@@ -1,6 +1,7 @@
 #include "joulecast/units/bounded_json.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -101,6 +102,10 @@ Json parse_bounded(std::string_view text, const JsonLimits& limits) {
     Builder builder(limits);
     Json::sax_parse(text, &builder);
     return builder.take();
+}
+
+nlohmann::json number_or_null(double value) {
+    return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
 }
 
 }  // namespace joulecast

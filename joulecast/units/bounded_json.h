@@ -19,4 +19,7 @@ struct JsonLimits {
 /// library would drop the first in silence.
 nlohmann::json parse_bounded(std::string_view text, const JsonLimits& limits);
 
+/// NaN and infinity are null: JSON has no other way to say them.
+nlohmann::json number_or_null(double value);
+
 }  // namespace joulecast
