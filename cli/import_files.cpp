@@ -115,7 +115,7 @@ int import_files(const ImportOptions& options, const Reader& read) {
     warn_of_suspect(suspect_rows(dataset) - suspect_before);
     const std::string& format = options.output.format;
     options.output.write(format == "csv"    ? to_csv(fill(columns(), imported))
-                         : format == "json" ? to_json(fill(columns(), imported))
+                         : format == "json" ? printed(rows_json(fill(columns(), imported)))
                                             : to_text(imported));
     return done;
 }

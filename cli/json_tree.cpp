@@ -39,8 +39,4 @@ std::string printed(const Json& json) {
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-std::string to_json(const Table& table) {
-    return printed(rows_json(table));
-}
-
 }  // namespace joulecast::cli

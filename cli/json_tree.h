@@ -27,7 +27,4 @@ nlohmann::ordered_json rows_json(const Table& table);
 /// As it is printed. Bytes that are no UTF-8 (names out of damaged files) become U+FFFD instead of an exception.
 std::string printed(const nlohmann::ordered_json& json);
 
-/// The rows, printed.
-std::string to_json(const Table& table);
-
 }  // namespace joulecast::cli

@@ -220,7 +220,7 @@ std::string lookup_table_text(const LookupTable& wanted, const std::string& form
     const Table table = fill(entry_columns(), collected.entries);
     if (format == "json") {
         const std::string whole = dumped(head);
-        return whole.substr(0, whole.size() - 1) + ",\"operations\":" + to_json(table) + "}\n";
+        return whole.substr(0, whole.size() - 1) + ",\"operations\":" + printed(rows_json(table)) + "}\n";
     }
     // Comment lines, as readers of CSV take them (pandas: comment="#").
     std::string text;

@@ -53,7 +53,9 @@ Run declare_merge(CLI::App& command) {
             merged.push_back({options->databases[i], into.merge(sources[i])});
         const Table table = fill(columns(), merged);
         const std::string& format = options->output.format;
-        options->output.write(format == "csv" ? to_csv(table) : format == "json" ? to_json(table) : to_text(table));
+        options->output.write(format == "csv"    ? to_csv(table)
+                              : format == "json" ? printed(rows_json(table))
+                                                 : to_text(table));
         return static_cast<int>(done);
     };
 }

@@ -65,7 +65,7 @@ Run declare_baselines(CLI::App& command) {
     return [output] {
         const std::vector<Method> list = methods();
         output->write(output->format == "csv"    ? to_csv(fill(columns(), list))
-                      : output->format == "json" ? to_json(fill(columns(), list))
+                      : output->format == "json" ? printed(rows_json(fill(columns(), list)))
                                                  : to_page(list));
         return static_cast<int>(done);
     };

@@ -45,7 +45,7 @@ Run declare_figures(CLI::App& command) {
     return [output] {
         const auto figures = seed_figures(laboratory_guide("seeds"));
         output->write(output->format == "csv"    ? to_csv(fill(columns(), figures))
-                      : output->format == "json" ? to_json(fill(columns(), figures))
+                      : output->format == "json" ? printed(rows_json(fill(columns(), figures)))
                                                  : page_of(figures));
         return static_cast<int>(done);
     };
