@@ -57,18 +57,18 @@ struct Summary {
 };
 
 std::vector<Summary> summaries(const std::vector<BaselineNetwork>& networks) {
-    std::vector<Summary> all;
+    std::vector<Summary> summaries;
     for (const BaselineNetwork& n : networks) {
         const std::string mode(name(n.mode));
-        auto at = std::find_if(all.begin(), all.end(), [&](const Summary& s) {
+        auto at = std::find_if(summaries.begin(), summaries.end(), [&](const Summary& s) {
             return s.model == n.model && s.mode == mode && s.precision == n.precision;
         });
-        if (at == all.end()) {
+        if (at == summaries.end()) {
             Summary fresh;
             fresh.model = n.model;
             fresh.mode = mode;
             fresh.precision = n.precision;
-            at = all.insert(all.end(), fresh);
+            at = summaries.insert(summaries.end(), fresh);
         }
         ++at->networks;
         at->calls += static_cast<double>(n.calls);
@@ -78,7 +78,7 @@ std::vector<Summary> summaries(const std::vector<BaselineNetwork>& networks) {
         if (std::isfinite(time)) at->time.push_back(time);
         if (std::isfinite(energy)) at->energy.push_back(energy);
     }
-    return all;
+    return summaries;
 }
 
 const std::vector<Column<Summary>>& summary_columns() {
@@ -119,8 +119,8 @@ std::string gaps_text(const std::vector<OutOfFoldRow>& rows) {
     return text.empty() ? text : "\n" + text;
 }
 
-std::string gaps_json(const std::vector<OutOfFoldRow>& rows) {
-    return to_json(fill(gap_columns(), baseline_gaps(rows)));
+Table gaps_table(const std::vector<OutOfFoldRow>& rows) {
+    return fill(gap_columns(), baseline_gaps(rows));
 }
 
 std::string networks_only_reason(const NetworkBaseline& method) {
@@ -138,8 +138,8 @@ std::string baseline_networks_text(const std::vector<BaselineNetwork>& networks)
     return "\n" + to_text(fill(summary_columns(), summaries(networks))) + reasons_text(networks);
 }
 
-std::string baseline_networks_json(const std::vector<BaselineNetwork>& networks) {
-    return to_json(fill(network_columns(), networks));
+Table baseline_networks_table(const std::vector<BaselineNetwork>& networks) {
+    return fill(network_columns(), networks);
 }
 
 }  // namespace joulecast::cli

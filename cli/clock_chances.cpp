@@ -139,18 +139,18 @@ std::vector<ClockChance> clock_chances(std::span<const ClockForecast> forecasts)
         for (std::size_t i = 0; i < sweep_objectives.size(); ++i)
             add(tallies[{name.first, i}], options, sweep_objectives[i]);
     }
-    std::vector<ClockChance> all;
+    std::vector<ClockChance> chances;
     for (const auto& [name, tally] : tallies)
-        all.push_back(chance_of(name.first, sweep_objectives[name.second], tally));
-    return all;
+        chances.push_back(chance_of(name.first, sweep_objectives[name.second], tally));
+    return chances;
 }
 
 std::string clock_chances_text(std::span<const ClockChance> chances) {
     return to_text(fill(chance_columns(), chances));
 }
 
-std::string clock_chances_json(std::span<const ClockChance> chances) {
-    return to_json(fill(chance_columns(), chances));
+Table clock_chances_table(std::span<const ClockChance> chances) {
+    return fill(chance_columns(), chances);
 }
 
 }  // namespace joulecast::cli

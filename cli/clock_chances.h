@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "joulecast/evaluate/leave_clocks_out.h"
+#include "joulecast/report/table.h"
 
 namespace joulecast::cli {
 
@@ -26,6 +27,6 @@ struct ClockChance {
 std::vector<ClockChance> clock_chances(std::span<const ClockForecast> forecasts);
 
 std::string clock_chances_text(std::span<const ClockChance> chances);
-std::string clock_chances_json(std::span<const ClockChance> chances);
+Table clock_chances_table(std::span<const ClockChance> chances);
 
 }  // namespace joulecast::cli

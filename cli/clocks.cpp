@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/json_tree.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
 #include "joulecast/meter/clock_guard.h"
@@ -94,9 +95,9 @@ std::string in_format(const std::string& format, const std::string& driver, cons
     if (format == "csv") return to_csv(table);
     if (format == "table") return to_text(table);
     nlohmann::ordered_json answer{{"schema", "joulecast.clocks/1"}, {"driver", driver}};
-    answer["devices"] = nlohmann::ordered_json::parse(to_json(table));
+    answer["devices"] = rows_json(table);
     for (std::size_t i = 0; i < gpus.size(); ++i) answer["devices"][i].update(details(gpus[i]));
-    return answer.dump(2) + '\n';
+    return printed(answer);
 }
 
 /// Frees the clocks of every card, also if one of them cannot be freed; that is the error in the end.

@@ -40,8 +40,8 @@ std::string compositions_text(std::span<const CompositionSample> samples) {
            to_text(table_of(samples));
 }
 
-std::string compositions_json(std::span<const CompositionSample> samples) {
-    return to_json(table_of(samples));
+Table compositions_table(std::span<const CompositionSample> samples) {
+    return table_of(samples);
 }
 
 }  // namespace joulecast::cli

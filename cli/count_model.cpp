@@ -3,22 +3,21 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
 #include <unordered_map>
 
-#include "cli/verb.h"
 #include "joulecast/answer/shipped.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/graph/symbol_values.h"
+#include "joulecast/units/checked.h"
 
 namespace joulecast::cli {
 namespace {
 
+constexpr const char* too_many = "its counts do not fit into 64 bits";
+
 std::int64_t checked_sum(std::int64_t a, std::int64_t b) {
-    std::int64_t sum = 0;
-    if (__builtin_add_overflow(a, b, &sum)) throw FormatError("its counts do not fit into 64 bits");
-    return sum;
+    return joulecast::checked_sum(a, b, too_many);
 }
 
 Counts checked_sum(const Counts& a, const Counts& b) {
@@ -27,18 +26,14 @@ Counts checked_sum(const Counts& a, const Counts& b) {
 }
 
 Counts times(const Counts& counts, std::int64_t calls) {
-    const auto product = [calls](std::int64_t count) {
-        std::int64_t result = 0;
-        if (__builtin_mul_overflow(count, calls, &result)) throw FormatError("its counts do not fit into 64 bits");
-        return result;
-    };
+    const auto product = [calls](std::int64_t count) { return checked_product(count, calls, too_many); };
     return {product(counts.flop), product(counts.other_flop), product(counts.bytes_read),
             product(counts.bytes_written)};
 }
 
 void set_shares(std::vector<CallCount>& parts, const CallCount& total) {
-    const double all = std::max(1.0, static_cast<double>(flops(total)));
-    for (CallCount& part : parts) part.share = static_cast<double>(flops(part)) / all;
+    const double whole = std::max(1.0, static_cast<double>(flops(total)));
+    for (CallCount& part : parts) part.share = static_cast<double>(flops(part)) / whole;
 }
 
 /// "layer1.0.conv1" at depth 2 -> "layer1.0"
@@ -52,11 +47,11 @@ std::string prefix(const std::string& path, std::size_t depth) {
 
 /// What the graph says of the outputs of the node's calls: a record would compute it.
 std::int64_t output_bytes(const Node& node) {
-    Counts one;
+    Counts of_a_call;
     for (const TensorType& output : node.outputs) {
-        one.bytes_written = checked_sum(one.bytes_written, byte_count(output));
+        of_a_call.bytes_written = checked_sum(of_a_call.bytes_written, byte_count(output));
     }
-    return times(one, node.count).bytes_written;
+    return times(of_a_call, node.count).bytes_written;
 }
 
 /// By signature, of the operations that have no record.
@@ -114,16 +109,15 @@ CallCount count_calls(const Operation& operation, std::int64_t count, const std:
     return calls;
 }
 
-void tell_notes(const Graph& graph) {
-    static std::set<std::string> told;
-    for (const std::string& note : graph.notes)
-        if (const std::string line = graph.name + ": " + note; told.insert(line).second) tell(line);
+std::vector<std::string> notes_of(const Graph& graph) {
+    std::vector<std::string> notes;
+    for (const std::string& note : graph.notes) notes.push_back(graph.name + ": " + note);
+    return notes;
 }
 
 Graph open_graph(const std::string& model, const SymbolValues& values, const std::string& mode) {
     const Mode form = parse_mode(mode).value_or(Mode::inference);
     Graph graph = open_model(model, shipped_folder("zoo"), values, form);
-    tell_notes(graph);
     const Mode asked = mode.empty() ? graph.mode : form;
     return in_mode(std::move(graph), asked);
 }
@@ -133,11 +127,11 @@ ModelCount count_model(Graph graph) {
     model.total.op = "total";
     const auto written = bytes_written_without_record(graph);
     for (const CountedOperation& counted : count_operations(graph)) {
-        CallCount one = count_calls(counted.operation, counted.count, graph.name);
-        if (!one.has_record) one.forward.bytes_written = written.at(one.signature);
-        add(model.total, one);
-        if (!one.has_record) model.nodes_without_record += one.count;
-        model.operations.push_back(std::move(one));
+        CallCount calls = count_calls(counted.operation, counted.count, graph.name);
+        if (!calls.has_record) calls.forward.bytes_written = written.at(calls.signature);
+        add(model.total, calls);
+        if (!calls.has_record) model.nodes_without_record += calls.count;
+        model.operations.push_back(std::move(calls));
     }
     set_shares(model.operations, model.total);
     model.total.share = flops(model.total) > 0 ? 1 : 0;
@@ -157,10 +151,10 @@ std::vector<CallCount> count_modules(const ModelCount& model, std::size_t depth)
             modules.back().op = found->first;
         }
         CallCount& module = modules[found->second];
-        CallCount one = count_calls(node.operation, node.count, model.graph.name);
-        if (!one.has_record) one.forward.bytes_written = output_bytes(node);
-        module.has_record = module.has_record && one.has_record;
-        add(module, one);
+        CallCount calls = count_calls(node.operation, node.count, model.graph.name);
+        if (!calls.has_record) calls.forward.bytes_written = output_bytes(node);
+        module.has_record = module.has_record && calls.has_record;
+        add(module, calls);
     }
     set_shares(modules, model.total);
     return modules;
@@ -174,8 +168,8 @@ std::string settings_text(const Graph& graph) {
 std::string missing_records_text(const std::vector<const ModelCount*>& models) {
     std::map<std::string, std::int64_t> calls;
     for (const ModelCount* model : models)
-        for (const CallCount& one : model->operations)
-            if (!one.has_record) calls[one.op] = checked_sum(calls[one.op], one.count);
+        for (const CallCount& operation : model->operations)
+            if (!operation.has_record) calls[operation.op] = checked_sum(calls[operation.op], operation.count);
     if (calls.empty()) return {};
     std::string text;
     for (const auto& [op, count] : calls)

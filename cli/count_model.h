@@ -44,8 +44,8 @@ struct ModelCount {
 /// with gradient marks.
 Graph open_graph(const std::string& model, const SymbolValues& values, const std::string& mode);
 
-/// What the graph's reader has to say goes to the user, each sentence once.
-void tell_notes(const Graph& graph);
+/// What the graph's reader has to say to the user, a sentence each: "NAME: ..."
+std::vector<std::string> notes_of(const Graph& graph);
 
 /// Throws FormatError naming the operation that cannot be counted.
 ModelCount count_model(Graph graph);

@@ -79,18 +79,19 @@ Survey survey_device(const Answer& answer, std::size_t place, const Grid& grid, 
     return survey;
 }
 
-void merge(Survey& all, Survey one) {
-    std::ranges::move(one.candidates, std::back_inserter(all.candidates));
-    std::ranges::move(one.left_out, std::back_inserter(all.left_out));
-    std::ranges::move(one.notes, std::back_inserter(all.notes));
-    if (!all.first_refusal) all.first_refusal = one.first_refusal;
-    all.asked += one.asked;
-    all.taken += one.taken;
-    all.devices.merge(one.devices);
-    all.unknown.merge(one.unknown);
-    all.method = one.method;
-    for (const std::string& predictor : one.predictors) {
-        if (std::ranges::find(all.predictors, predictor) == all.predictors.end()) all.predictors.push_back(predictor);
+void merge(Survey& whole, Survey part) {
+    std::ranges::move(part.candidates, std::back_inserter(whole.candidates));
+    std::ranges::move(part.left_out, std::back_inserter(whole.left_out));
+    std::ranges::move(part.notes, std::back_inserter(whole.notes));
+    if (!whole.first_refusal) whole.first_refusal = part.first_refusal;
+    whole.asked += part.asked;
+    whole.taken += part.taken;
+    whole.devices.merge(part.devices);
+    whole.unknown.merge(part.unknown);
+    whole.method = part.method;
+    for (const std::string& predictor : part.predictors) {
+        if (std::ranges::find(whole.predictors, predictor) == whole.predictors.end())
+            whole.predictors.push_back(predictor);
     }
 }
 
@@ -99,11 +100,11 @@ void merge(Survey& all, Survey one) {
 Survey survey_devices(const Answer& answer, const Grid& grid, const DevicePrices& prices) {
     std::vector<Survey> surveys(answer.devices.size());
     in_parallel(surveys.size(), 0, [&](std::size_t i) { surveys[i] = survey_device(answer, i, grid, prices); });
-    Survey all;
-    for (Survey& one : surveys) merge(all, std::move(one));
-    const bool nothing_taken = all.asked > 0 && all.taken == 0;
-    if (all.first_refusal && (all.candidates.empty() || nothing_taken)) throw UsageError(*all.first_refusal);
-    return all;
+    Survey whole;
+    for (Survey& survey : surveys) merge(whole, std::move(survey));
+    const bool nothing_taken = whole.asked > 0 && whole.taken == 0;
+    if (whole.first_refusal && (whole.candidates.empty() || nothing_taken)) throw UsageError(*whole.first_refusal);
+    return whole;
 }
 
 }  // namespace joulecast::cli

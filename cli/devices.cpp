@@ -7,6 +7,7 @@
 #include <system_error>
 #include <vector>
 
+#include "cli/json_tree.h"
 #include "cli/known.h"
 #include "cli/verb.h"
 #include "joulecast/device/device_argument.h"
@@ -49,22 +50,21 @@ Cell units_cell(const DataSheet& sheet) {
 const std::vector<Column<DataSheet>>& columns() {
     using S = DataSheet;
     static const std::vector<Column<S>> list = [] {
-        std::vector<Column<S>> all = {
+        std::vector<Column<S>> made = {
             {"id", "id", Show::text, [](const S& s) { return s.device.id; }},
             {"name", "name", Show::text, [](const S& s) { return s.device.display_name; }},
-            {"kind", "kind", Show::text,
-             [](const S& s) { return std::string(s.device.kind == Device::Kind::cpu ? "cpu" : "gpu"); }},
+            {"kind", "kind", Show::text, [](const S& s) { return std::string(name(s.device.kind)); }},
             {"vendor", "vendor", Show::text, [](const S& s) { return s.device.vendor; }},
             {"architecture", "architecture", Show::text, [](const S& s) { return s.device.architecture; }},
             {"units", "units", Show::count, units_cell},
         };
         for (const Figure& figure : figures()) {
-            all.push_back({std::string(figure.name), std::string(figure.meaning), shown_as(figure.unit),
-                           [value = figure.value](const S& s) { return known(s.device.*value); }});
+            made.push_back({std::string(figure.name), std::string(figure.meaning), shown_as(figure.unit),
+                            [value = figure.value](const S& s) { return known(s.device.*value); }});
         }
-        all.push_back({"known_from", "known from", Show::text, known_from});
-        all.push_back({"source", "figures from", Show::text, [](const S& s) { return s.device.source; }});
-        return all;
+        made.push_back({"known_from", "known from", Show::text, known_from});
+        made.push_back({"source", "figures from", Show::text, [](const S& s) { return s.device.source; }});
+        return made;
     }();
     return list;
 }
@@ -104,7 +104,7 @@ Table facts(const DataSheet& sheet, bool for_people) {
     const Device& device = sheet.device;
     add("id", device.id, "", known_from(sheet));
     add("name", device.display_name, "", "");
-    add("kind", std::string(device.kind == Device::Kind::cpu ? "cpu" : "gpu"), "", "");
+    add("kind", std::string(name(device.kind)), "", "");
     add("vendor", device.vendor, "", "");
     add("architecture", device.architecture, "", "");
     add("units", units_cell(sheet), "", source_of(sheet, "units"));
@@ -120,20 +120,20 @@ Table facts(const DataSheet& sheet, bool for_people) {
 
 std::string as_json(const std::vector<DataSheet>& sheets) {
     nlohmann::ordered_json answer{{"schema", "joulecast.devices/1"}};
-    answer["devices"] = nlohmann::ordered_json::parse(to_json(fill(columns(), sheets)));
+    answer["devices"] = rows_json(fill(columns(), sheets));
     for (std::size_t i = 0; i < sheets.size(); ++i) {
-        auto& one = answer["devices"][i];
-        one["aliases"] = sheets[i].aliases;
-        one["sources"] = nlohmann::ordered_json::object();
-        for (const auto& [figure, source] : sheets[i].sources) one["sources"][figure] = source;
+        auto& sheet = answer["devices"][i];
+        sheet["aliases"] = sheets[i].aliases;
+        sheet["sources"] = nlohmann::ordered_json::object();
+        for (const auto& [figure, source] : sheets[i].sources) sheet["sources"][figure] = source;
     }
-    return answer.dump(2) + '\n';
+    return printed(answer);
 }
 
-std::string as_text(const std::vector<DataSheet>& sheets, bool one, const std::string& format) {
+std::string as_text(const std::vector<DataSheet>& sheets, bool is_single, const std::string& format) {
     if (format == "json") return as_json(sheets);
-    if (format == "csv") return one ? to_csv(facts(sheets.front(), false)) : to_csv(fill(columns(), sheets));
-    return to_text(one ? facts(sheets.front(), true) : fill(brief_columns(), sheets));
+    if (format == "csv") return is_single ? to_csv(facts(sheets.front(), false)) : to_csv(fill(columns(), sheets));
+    return to_text(is_single ? facts(sheets.front(), true) : fill(brief_columns(), sheets));
 }
 
 /// Checks the sheet as `devices FILE.json` would, and that none of its names is another device's, then keeps it where
@@ -155,11 +155,11 @@ void add(const std::string& file) {
 
 /// This machine, GPUs, and the CPUs that issue to them.
 std::vector<DataSheet> all_devices() {
-    std::vector<DataSheet> all = {this_machine()};
-    for (const DataSheet& sheet : known_devices().sheets()) all.push_back(sheet);
-    std::stable_partition(all.begin() + 1, all.end(),
+    std::vector<DataSheet> sheets = {this_machine()};
+    for (const DataSheet& sheet : known_devices().sheets()) sheets.push_back(sheet);
+    std::stable_partition(sheets.begin() + 1, sheets.end(),
                           [](const DataSheet& sheet) { return sheet.device.kind == Device::Kind::gpu; });
-    return all;
+    return sheets;
 }
 
 }  // namespace
@@ -181,11 +181,11 @@ Run declare_devices(CLI::App& command) {
             add(options->add);
             return static_cast<int>(done);
         }
-        const bool one = !options->id.empty();
-        const auto sheets = one ? std::vector{device_argument(options->id)} : all_devices();
-        if (one && !meant_by(options->id, sheets.front().device).empty())
+        const bool is_single = !options->id.empty();
+        const auto sheets = is_single ? std::vector{device_argument(options->id)} : all_devices();
+        if (is_single && !meant_by(options->id, sheets.front().device).empty())
             std::cerr << meant_by(options->id, sheets.front().device) << "\n";
-        options->output.write(as_text(sheets, one, options->output.format));
+        options->output.write(as_text(sheets, is_single, options->output.format));
         return static_cast<int>(done);
     };
 }

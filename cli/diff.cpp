@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "cli/count_model.h"
 #include "cli/diff_costs.h"
 #include "cli/diff_databases.h"
+#include "cli/json_tree.h"
 #include "cli/known.h"
 #include "cli/match_calls.h"
 #include "cli/setting_options.h"
@@ -271,11 +273,11 @@ std::string table_text(const Compared& compared, const Options& options) {
 
 std::string heading(const Compared& compared, const Options& options) {
     const Terminal screen = terminal(options.output);
-    const auto one = [](const std::string& model, const Graph& graph) {
+    const auto named = [](const std::string& model, const Graph& graph) {
         return model + " (" + settings_text(graph) + ")";
     };
     const std::string both =
-        one(options.before, compared.before.graph) + arrow(screen) + one(options.after, compared.after.graph);
+        named(options.before, compared.before.graph) + arrow(screen) + named(options.after, compared.after.graph);
     if (compared.differences.empty())
         return both + ": the same " + std::to_string(compared.before.total.count) + " calls\n";
     const auto count = compared.differences.size();
@@ -293,7 +295,7 @@ Json model_json(const ModelCount& model) {
             {"bytes", bytes(model.total)}};
 }
 
-std::string printed(const Compared& compared, const Options& options) {
+std::string text_of(const Compared& compared, const Options& options) {
     const auto list = columns_of(compared);
     if (options.output.format == "csv") return to_csv(fill(list, shown(compared, options.top)));
     if (options.output.format == "json") {
@@ -302,9 +304,9 @@ std::string printed(const Compared& compared, const Options& options) {
                     {"after", model_json(compared.after)},
                     {"equal", compared.differences.empty()},
                     {"unchanged_calls", compared.unchanged.count},
-                    {"differences", Json::parse(to_json(fill(list, shown(compared, options.top))))}};
-        if (compared.costs) answer["forecast"] = Json::parse(compared.costs->to_json());
-        return answer.dump(2) + '\n';
+                    {"differences", rows_json(fill(list, shown(compared, options.top)))}};
+        if (compared.costs) answer["forecast"] = compared.costs->to_json();
+        return printed(answer);
     }
     std::string text = heading(compared, options);
     if (!compared.differences.empty()) text += table_text(compared, options);
@@ -341,6 +343,15 @@ Compared compare_as_asked(const Options& options, Graph before, Graph after) {
                    std::make_unique<const DiffCosts>(std::move(first), std::move(second), model));
 }
 
+/// What the readers of both graphs have to say, each sentence once.
+void tell_notes(const Graph& before, const Graph& after) {
+    std::set<std::string> told;
+    for (const Graph* graph : {&before, &after}) {
+        for (const std::string& note : notes_of(*graph))
+            if (told.insert(note).second) tell(note);
+    }
+}
+
 int run(const Options& options) {
     const int databases = (is_database(options.before) ? 1 : 0) + (is_database(options.after) ? 1 : 0);
     if (databases == 1) throw UsageError("diff compares a database only with a database");
@@ -350,9 +361,11 @@ int run(const Options& options) {
         throw UsageError("--device, --set, --set-b and --mode are for networks, not for databases");
     if (databases == 2) return diff_databases(options.before, options.after, options.top, options.output);
     const auto& set_after = options.set_after.empty() ? options.set : options.set_after;
-    const Compared compared = compare_as_asked(options, open(options.before, options.set, options.mode),
-                                               open(options.after, set_after, options.mode));
-    options.output.write(printed(compared, options));
+    Graph before = open(options.before, options.set, options.mode);
+    Graph after = open(options.after, set_after, options.mode);
+    tell_notes(before, after);
+    const Compared compared = compare_as_asked(options, std::move(before), std::move(after));
+    options.output.write(text_of(compared, options));
     const std::string missing = missing_records_text({&compared.before, &compared.after});
     if (options.output.format != "table") std::cerr << missing;
     return static_cast<int>(missing.empty() ? done : parts_unknown);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cli/clock_text.h"
-#include "cli/json_number.h"
+#include "cli/json_tree.h"
 #include "joulecast/report/table.h"
 
 namespace joulecast::cli {
@@ -80,26 +80,25 @@ CallsCost DiffCosts::after(const std::string& signature, std::int64_t count) con
     return cost(operations_after_, signature, count);
 }
 
-std::string DiffCosts::to_json() const {
+Json DiffCosts::to_json() const {
     const NetworkForecast& n = after_.network;
-    const Json answer{{"device", n.device},
-                      {"device_name", after_.device_name},
-                      {"predictor", n.predictor},
-                      {"predictor_note", after_.note},
-                      {"mode", name(n.mode)},
-                      {"precision", n.precision},
-                      {"engine", n.point.engine},
-                      {"host", name(n.point.host)},
-                      {"clock_mhz", number_or_null(n.point.sm_clock_mhz)},
-                      {"memory_clock_mhz", number_or_null(n.point.memory_clock_mhz)},
-                      {"before", network_json(before_.network)},
-                      {"after", network_json(n)},
-                      {"difference",
-                       {{"time_s", difference_json(difference_.time_s)},
-                        {"energy_j", difference_json(difference_.energy_j)},
-                        {"peak_memory_bytes", difference_json(difference_.peak_memory_bytes)},
-                        {"resident_bytes", number_or_null(difference_.resident_bytes)}}}};
-    return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return {{"device", n.device},
+            {"device_name", after_.device_name},
+            {"predictor", n.predictor},
+            {"predictor_note", after_.note},
+            {"mode", name(n.mode)},
+            {"precision", n.precision},
+            {"engine", n.point.engine},
+            {"host", name(n.point.host)},
+            {"clock_mhz", number_or_null(n.point.sm_clock_mhz)},
+            {"memory_clock_mhz", number_or_null(n.point.memory_clock_mhz)},
+            {"before", network_json(before_.network)},
+            {"after", network_json(n)},
+            {"difference",
+             {{"time_s", difference_json(difference_.time_s)},
+              {"energy_j", difference_json(difference_.energy_j)},
+              {"peak_memory_bytes", difference_json(difference_.peak_memory_bytes)},
+              {"resident_bytes", number_or_null(difference_.resident_bytes)}}}};
 }
 
 std::string DiffCosts::to_text(const std::string& arrow) const {

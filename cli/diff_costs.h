@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/forecast_text.h"
+#include "cli/json_tree.h"
 #include "joulecast/forecast/network_difference.h"
 
 namespace joulecast::cli {
@@ -27,8 +28,8 @@ class DiffCosts {
     /// `count` calls of an operation of the first, or the second, of both; without calls nothing is known.
     CallsCost before(const std::string& signature, std::int64_t count) const;
     CallsCost after(const std::string& signature, std::int64_t count) const;
-    /// One object of JSON: what was asked, both networks and their difference.
-    std::string to_json() const;
+    /// What was asked, both networks and their difference.
+    nlohmann::ordered_json to_json() const;
     /// "time 1.8 ms → 3.4 ms: 1.6 ms more (1.4 – 1.8 ms), beyond the error", and the same of energy and memory.
     std::string to_text(const std::string& arrow) const;
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/json_number.h"
+#include "cli/json_tree.h"
 #include "cli/known.h"
 #include "cli/terminal.h"
 #include "joulecast/evaluate/agreement.h"
@@ -73,19 +73,16 @@ int diff_databases(const std::string& before, const std::string& after, std::siz
     if (output.format == "csv") {
         output.write(to_csv(table));
     } else if (output.format == "json") {
-        using Json = nlohmann::ordered_json;
-        output.write(Json{{"schema", "joulecast.agreement/1"},
-                          {"before", before},
-                          {"after", after},
-                          {"shared", found.shared.size()},
-                          {"only_before", found.only_before},
-                          {"only_after", found.only_after},
-                          {"operations_inside", number_or_null(found.operations_inside)},
-                          {"networks_inside", number_or_null(found.networks_inside)},
-                          {"median_difference", number_or_null(found.median_difference)},
-                          {"measurements", Json::parse(to_json(table))}}
-                         .dump(2) +
-                     '\n');
+        output.write(printed({{"schema", "joulecast.agreement/1"},
+                              {"before", before},
+                              {"after", after},
+                              {"shared", found.shared.size()},
+                              {"only_before", found.only_before},
+                              {"only_after", found.only_after},
+                              {"operations_inside", number_or_null(found.operations_inside)},
+                              {"networks_inside", number_or_null(found.networks_inside)},
+                              {"median_difference", number_or_null(found.median_difference)},
+                              {"measurements", rows_json(table)}}));
     } else {
         std::string text = heading(found);
         if (!lines.empty()) text += "\n" + to_text(table);

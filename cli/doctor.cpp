@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/finding.h"
+#include "cli/json_tree.h"
 #include "cli/verb.h"
 #include "joulecast/answer/shipped.h"
 #include "joulecast/dataset/dataset.h"
@@ -168,8 +169,8 @@ Run declare_doctor(CLI::App& command) {
             options->output.write(to_csv(table));
         } else if (options->output.format == "json") {
             nlohmann::ordered_json answer{{"schema", "joulecast.doctor/1"}};
-            answer["findings"] = nlohmann::ordered_json::parse(to_json(table));
-            options->output.write(answer.dump(2) + '\n');
+            answer["findings"] = rows_json(table);
+            options->output.write(printed(answer));
         } else {
             options->output.write(text(table, findings));
         }

@@ -1,18 +1,16 @@
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/count_model.h"
+#include "cli/extraction.h"
+#include "cli/json_tree.h"
 #include "cli/settings.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "joulecast/device/precision.h"
-#include "joulecast/error.h"
-#include "joulecast/graph/graph_json.h"
-#include "joulecast/graph/symbol_values.h"
 
 namespace joulecast::cli {
 namespace {
@@ -20,49 +18,10 @@ namespace {
 using Columns = std::vector<Column<CallCount>>;
 
 struct Options {
-    std::vector<std::string> models;
+    ExtractRequest request;
     std::vector<std::string> set;
-    std::string mode;
-    std::string precision;
-    std::string device = "cuda";
-    std::size_t top = 0;
-    bool by_module = false;
-    std::size_t depth = 2;
-    std::string graph_file;
-    bool bag = false;
     Output output;
 };
-
-/// What every format shows of some calls, in the order of the JSON keys.
-const Columns& columns() {
-    static const Columns list = {
-        {"op", "operation", Show::text, [](const CallCount& e) { return e.op; }},
-        {"signature", "signature", Show::text, [](const CallCount& e) { return e.signature; }},
-        {"count", "calls", Show::count, [](const CallCount& e) { return e.count; }},
-        {"flops", "FLOPs", Show::flop, [](const CallCount& e) { return e.forward.flop; }},
-        {"other_flops", "other", Show::flop, [](const CallCount& e) { return e.forward.other_flop; }},
-        {"bytes_read", "read", Show::bytes, [](const CallCount& e) { return e.forward.bytes_read; }},
-        {"bytes_written", "written", Show::bytes, [](const CallCount& e) { return e.forward.bytes_written; }},
-        {"backward_flops", "backward", Show::flop, [](const CallCount& e) { return e.backward.flop; }},
-        {"backward_other_flops", "other", Show::flop, [](const CallCount& e) { return e.backward.other_flop; }},
-        {"backward_bytes_read", "read", Show::bytes, [](const CallCount& e) { return e.backward.bytes_read; }},
-        {"backward_bytes_written", "written", Show::bytes, [](const CallCount& e) { return e.backward.bytes_written; }},
-        {"share", "share", Show::percent, [](const CallCount& e) { return e.share; }},
-        {"family", "family", Show::text, [](const CallCount& e) { return e.family; }},
-        {"has_record", "record", Show::text, [](const CallCount& e) { return e.has_record; }},
-    };
-    return list;
-}
-
-/// Of modules: all but what only an operation has.
-Columns module_columns() {
-    Columns list = {{"module", "module", Show::text, [](const CallCount& e) { return e.op; }}};
-    for (const auto& column : columns()) {
-        const bool of_operation = column.key == "op" || column.key == "signature" || column.key == "family";
-        if (!of_operation) list.push_back(column);
-    }
-    return list;
-}
 
 std::string without_namespace(const std::string& target) {
     constexpr std::string_view aten = "aten::";
@@ -138,37 +97,22 @@ std::string table_text(Columns columns, const std::vector<CallCount>& lines, boo
     return coloured(joulecast::to_text(fill(columns, lines)), terminal);
 }
 
-bool is_dearer(const CallCount& a, const CallCount& b) {
-    return std::pair(flops(a), bytes(a)) > std::pair(flops(b), bytes(b));
-}
-
-/// The `top` dearest, in the order in which they stand; all when top is 0.
-std::vector<CallCount> dearest(const std::vector<CallCount>& all, std::size_t top) {
-    if (top == 0 || top >= all.size()) return all;
-    std::vector<std::size_t> order(all.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return is_dearer(all[a], all[b]); });
-    order.resize(top);
-    std::ranges::sort(order);
-    std::vector<CallCount> kept;
-    for (const std::size_t i : order) kept.push_back(all[i]);
-    return kept;
-}
-
 std::string to_text(const ModelCount& model, const Options& options) {
     const Terminal screen = terminal(options.output);
-    const std::vector<CallCount> all = options.by_module ? count_modules(model, options.depth) : model.operations;
-    std::vector<CallCount> lines = dearest(all, options.top);
+    const std::vector<CallCount> calls =
+        options.request.by_module ? count_modules(model, options.request.depth) : model.operations;
+    std::vector<CallCount> lines = dearest(calls, options.request.top);
     // Modules stay in the network's order.
-    if (!options.by_module) std::ranges::stable_sort(lines, is_dearer);
+    if (!options.request.by_module) std::ranges::stable_sort(lines, is_dearer);
     double left = 1;
     for (const CallCount& line : lines) left -= line.share;
-    const std::size_t hidden = all.size() - lines.size();
+    const std::size_t hidden = calls.size() - lines.size();
     lines.push_back(model.total);
-    std::string text =
-        model.graph.name + " (" + settings_text(model.graph) + "): " + std::to_string(model.total.count) + " calls, " +
-        std::to_string(model.operations.size()) + " different operations\n\n" +
-        table_text(brief_columns(options.by_module, model.graph.mode, screen), lines, options.by_module, screen);
+    std::string text = model.graph.name + " (" + settings_text(model.graph) +
+                       "): " + std::to_string(model.total.count) + " calls, " +
+                       std::to_string(model.operations.size()) + " different operations\n\n" +
+                       table_text(brief_columns(options.request.by_module, model.graph.mode, screen), lines,
+                                  options.request.by_module, screen);
     if (hidden > 0) {
         text += "and " + std::to_string(hidden) + " more with " + show(std::max(0.0, left), Show::percent) +
                 " of the FLOPs\n";
@@ -177,70 +121,24 @@ std::string to_text(const ModelCount& model, const Options& options) {
     return missing.empty() ? text : text + "\n" + missing;
 }
 
-nlohmann::ordered_json to_json(const ModelCount& model, const Options& options) {
-    nlohmann::ordered_json precision;  // null: as in the file
-    if (!options.precision.empty()) precision = options.precision;
-    const Counts& forward = model.total.forward;
-    const Counts& backward = model.total.backward;
-    nlohmann::ordered_json answer{{"model", model.graph.name},
-                                  {"symbols", symbol_values(model.graph)},
-                                  {"mode", name(model.graph.mode)},
-                                  {"precision", std::move(precision)},
-                                  {"nodes", model.total.count},
-                                  {"nodes_without_record", model.nodes_without_record},
-                                  {"flops", forward.flop},
-                                  {"other_flops", forward.other_flop},
-                                  {"backward_flops", backward.flop},
-                                  {"backward_other_flops", backward.other_flop},
-                                  {"bytes_read", forward.bytes_read},
-                                  {"bytes_written", forward.bytes_written},
-                                  {"backward_bytes_read", backward.bytes_read},
-                                  {"backward_bytes_written", backward.bytes_written}};
-    answer["operations"] = nlohmann::ordered_json::parse(
-        joulecast::to_json(fill(columns(), dearest(model.operations, options.by_module ? 0 : options.top))));
-    if (options.by_module)
-        answer["modules"] = nlohmann::ordered_json::parse(
-            joulecast::to_json(fill(module_columns(), dearest(count_modules(model, options.depth), options.top))));
-    return answer;
-}
-
 std::string to_csv(const std::vector<ModelCount>& models, const Options& options) {
     Columns with_model = {{"model", "model", Show::text, [](const CallCount& e) { return e.model; }}};
-    const Columns own = options.by_module ? module_columns() : columns();
+    const Columns own = options.request.by_module ? module_columns() : call_columns();
     with_model.insert(with_model.end(), own.begin(), own.end());
     std::vector<CallCount> lines;
     for (const ModelCount& model : models) {
-        const auto all = options.by_module ? count_modules(model, options.depth) : model.operations;
-        for (CallCount& line : dearest(all, options.top)) lines.push_back(std::move(line));
+        const auto calls = options.request.by_module ? count_modules(model, options.request.depth) : model.operations;
+        for (CallCount& line : dearest(calls, options.request.top)) lines.push_back(std::move(line));
     }
     return joulecast::to_csv(fill(with_model, lines));
 }
 
-std::string printed(const std::vector<ModelCount>& models, const Options& options) {
+std::string answer(const std::vector<ModelCount>& models, const Options& options) {
     if (options.output.format == "csv") return to_csv(models, options);
-    if (options.output.format == "json") {
-        nlohmann::ordered_json answer{{"schema", "joulecast.extract/1"}, {"models", nlohmann::ordered_json::array()}};
-        for (const ModelCount& model : models) answer["models"].push_back(to_json(model, options));
-        return answer.dump(2) + '\n';
-    }
+    if (options.output.format == "json") return printed(extraction_json(models, options.request));
     std::string text;
     for (const ModelCount& model : models) text += (text.empty() ? "" : "\n") + to_text(model, options);
     return text;
-}
-
-void write_graph(const std::vector<ModelCount>& models, const Options& options) {
-    if (models.size() != 1) throw UsageError("--graph takes one model at one setting");
-    Output file;
-    file.file = options.graph_file;
-    const Graph& graph = models.front().graph;
-    file.write(graph_to_json(options.bag ? without_edges(graph) : graph, GraphText::file));
-}
-
-/// As it computes; what has no precision asked for stays as its file has it.
-Graph graph_at(const Graph& graph, const Options& options) {
-    if (options.precision.empty()) return graph;
-    const Device::Kind kind = options.device == "cpu" ? Device::Kind::cpu : Device::Kind::gpu;
-    return at_precision(graph, precision_named(options.precision), graph.mode, kind);
 }
 
 void tell_lines(const std::string& text) {
@@ -249,19 +147,11 @@ void tell_lines(const std::string& text) {
 }
 
 int run(const Options& options) {
-    if (options.bag && options.graph_file.empty()) throw UsageError("--bag needs --graph");
-    std::vector<ModelCount> models;
-    for (const std::string& model : options.models) {
-        for (const SymbolValues& values : parse_settings(options.set)) {
-            const Graph graph = open_graph(model, values, options.mode);
-            models.push_back(count_model(graph_at(graph, options)));
-        }
-    }
-    if (!options.graph_file.empty()) write_graph(models, options);
-    options.output.write(printed(models, options));
-    std::vector<const ModelCount*> all;
-    for (const ModelCount& model : models) all.push_back(&model);
-    const std::string missing = missing_records_text(all);
+    ExtractRequest request = options.request;
+    request.sizes = parse_settings(options.set);
+    const std::vector<ModelCount> models = count_models(request, tell);
+    options.output.write(answer(models, options));
+    const std::string missing = missing_records_text(pointers(models));
     // A table names them below itself.
     if (options.output.format != "table") tell_lines(missing);
     return static_cast<int>(missing.empty() ? done : parts_unknown);
@@ -271,35 +161,38 @@ int run(const Options& options) {
 
 Run declare_extract(CLI::App& command) {
     const auto options = std::make_shared<Options>();
-    command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50")
+    command
+        .add_option("MODEL", options->request.models, ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50")
         ->required();
     command.option_defaults()->group("Network");
     command.add_option("--set", options->set, "size of the network, such as batch=1,8,32; once for each symbol")
         ->type_name("SYMBOL=N,...")
         ->allow_extra_args(false);
     command
-        .add_option("--mode", options->mode,
+        .add_option("--mode", options->request.mode,
                     "training adds the backward pass (default: inference, or what a .graph.json with gradient marks "
                     "says)")
         ->check(CLI::IsMember({"inference", "training"}));
-    auto* precision =
-        command.add_option("--precision", options->precision, precision_words() + " (default: the types in the file)")
-            ->type_name("NAME");
-    command.add_option("--device", options->device, "kind of device that autocast inserts casts for")
+    auto* precision = command
+                          .add_option("--precision", options->request.precision,
+                                      precision_words() + " (default: the types in the file)")
+                          ->type_name("NAME");
+    command.add_option("--device", options->request.device, "kind of device that autocast inserts casts for")
         ->needs(precision)
         ->check(CLI::IsMember({"cpu", "cuda"}))
         ->capture_default_str();
     command.option_defaults()->group("Output");
-    command.add_option("--top", options->top, "show only the N most expensive operations or modules")
+    command.add_option("--top", options->request.top, "show only the N most expensive operations or modules")
         ->check(CLI::PositiveNumber);
-    auto* by_module = command.add_flag("--by-module", options->by_module, "add up the operations of each module");
-    command.add_option("--depth", options->depth, "with --by-module: parts of the module's path to tell apart")
+    auto* by_module =
+        command.add_flag("--by-module", options->request.by_module, "add up the operations of each module");
+    command.add_option("--depth", options->request.depth, "with --by-module: parts of the module's path to tell apart")
         ->needs(by_module)
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    command.add_option("--graph", options->graph_file, "also write the graph to this file")
+    command.add_option("--graph", options->request.graph_file, "also write the graph to this file")
         ->type_name("FILE.graph.json");
-    command.add_flag("--bag", options->bag, "with --graph: unique operations with counts, no edges");
+    command.add_flag("--bag", options->request.bag, "with --graph: unique operations with counts, no edges");
     options->output.declare(command);
     return [options] { return run(*options); };
 }

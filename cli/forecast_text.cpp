@@ -109,15 +109,15 @@ struct OperationLine {
 };
 
 std::vector<OperationLine> lines(const NetworkForecast& network) {
-    std::vector<OperationLine> all;
+    std::vector<OperationLine> operations;
     double total = 0;
     for (const OperationForecast& operation : network.operations) {
         const double time = operation.cost.device_time.value.value() * static_cast<double>(operation.count);
         total += time;
-        all.push_back({operation, 0, time});
+        operations.push_back({operation, 0, time});
     }
-    for (OperationLine& line : all) line.share = total > 0 ? line.total_s / total : 0;
-    return all;
+    for (OperationLine& line : operations) line.share = total > 0 ? line.total_s / total : 0;
+    return operations;
 }
 
 /// What distinguishes calls of one target, short enough for a terminal: the tensors and arguments.
@@ -152,18 +152,18 @@ const std::vector<Column<OperationLine>>& operation_table_columns() {
 /// The dearest operations, and the rest in one line.
 std::string where_it_goes(const Forecast& forecast) {
     constexpr std::size_t shown = 12;
-    auto all = lines(forecast.network);
+    auto operations = lines(forecast.network);
     std::string rest;
-    if (all.size() > shown) {
+    if (operations.size() > shown) {
         double share = 0;
-        for (std::size_t i = shown; i < all.size(); ++i) share += all[i].share;
-        rest =
-            "and " + std::to_string(all.size() - shown) + " more operations with " + show(share, Show::percent) + "\n";
-        all.resize(shown);
+        for (std::size_t i = shown; i < operations.size(); ++i) share += operations[i].share;
+        rest = "and " + std::to_string(operations.size() - shown) + " more operations with " +
+               show(share, Show::percent) + "\n";
+        operations.resize(shown);
     }
     return "\nWhere the time of " + forecast.network.model + " goes (" + std::string(name(forecast.network.mode)) +
            ", " + forecast.network.precision + ", host " + std::string(name(forecast.network.point.host)) + ")\n" +
-           to_text(fill(operation_table_columns(), all)) + rest;
+           to_text(fill(operation_table_columns(), operations)) + rest;
 }
 
 std::string host_word(Host host) {
@@ -240,7 +240,7 @@ std::string forecasts_to_text(const std::vector<Forecast>& forecasts, bool per_o
     for (const std::string& reason : reasons) text += "energy –: " + reason + "\n";
     text += hosts_text(forecasts);
     for (const std::string& note : physical_notes(forecasts)) text += note + "\n";
-    text += "memory: parameters + inputs + the peak of everything else\n";
+    text += "memory = weights + inputs + peak activations\n";
     reasons.clear();
     for (const Forecast& f : forecasts) reasons.insert(f.network.memory_missing_reason);
     for (const std::string& reason : reasons) {

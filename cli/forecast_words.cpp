@@ -1,7 +1,10 @@
 #include "cli/forecast_words.h"
 
-#include "cli/settings.h"
+#include <set>
+
+#include "cli/memory_output.h"
 #include "joulecast/report/table.h"
+#include "joulecast/units/joined.h"
 
 namespace joulecast::cli {
 
@@ -17,6 +20,25 @@ std::string unknown_words(const std::vector<std::string>& operations, const std:
         return "calls have no record (" + joined(operations) + "). They are estimated from the bytes of their inputs;";
     return "calls have no forecast by the method " + method + " (" + joined(operations) +
            "). They are estimated from the data sheet alone;";
+}
+
+Shortfalls shortfalls(const std::vector<Forecast>& forecasts) {
+    std::set<std::string> without_blocks, overflows;  // at each clock the same
+    Shortfalls missing;
+    for (const Forecast& forecast : forecasts) {
+        const NetworkForecast& network = forecast.network;
+        if (const std::string note = checkpointing_note(network); !note.empty()) without_blocks.insert(note);
+        if (const std::string note = overflow_note(network); !note.empty()) overflows.insert(note);
+        if (network.unknown_nodes > 0)
+            missing.unknown.push_back(network.model + ": " + std::to_string(network.unknown_nodes) + " " +
+                                      unknown_words(network.unknown_operations, network.method) +
+                                      " its time is a lower bound");
+    }
+    missing.fits = overflows.empty();
+    missing.notes.assign(without_blocks.begin(), without_blocks.end());
+    missing.notes.insert(missing.notes.end(), overflows.begin(), overflows.end());
+    missing.notes.insert(missing.notes.end(), missing.unknown.begin(), missing.unknown.end());
+    return missing;
 }
 
 }  // namespace joulecast::cli

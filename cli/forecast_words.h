@@ -3,15 +3,25 @@
 #include <string>
 #include <vector>
 
-#include "joulecast/forecast/forecast.h"
+#include "joulecast/answer/answer.h"
 
 namespace joulecast::cli {
 
 /// "physical power model 12 %": where energy is known worse than from measured power alone, else empty.
 std::string power_evidence_words(const NetworkForecast& network);
 
-/// "calls have no record (aten::x): costed by the bytes of their inputs, so", or of a published method that it has no
-/// forecast of them.
+/// "calls have no record (aten::x). They are estimated from the bytes of their inputs;", or of a published method that
+/// it has no forecast of them.
 std::string unknown_words(const std::vector<std::string>& operations, const std::string& method);
+
+/// What forecasts lack, for the user's eyes and for --strict.
+struct Shortfalls {
+    std::vector<std::string> notes;    ///< all that is to be told, in order
+    std::vector<std::string> unknown;  ///< of these, on calls without a record
+    bool fits = true;                  ///< all networks into the memory of their devices, as far as that is known
+
+    bool any() const { return !fits || !unknown.empty(); }
+};
+Shortfalls shortfalls(const std::vector<Forecast>& forecasts);
 
 }  // namespace joulecast::cli

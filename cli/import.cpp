@@ -15,10 +15,10 @@ namespace {
 
 Import import_own(Dataset& dataset, std::istream& input, const std::string& name) {
     const CsvImport counts = import_csv(dataset, input, name);
-    Import all;
-    all.rows = all.used = counts.rows;
-    all.added = counts.added;
-    return all;
+    Import counted;
+    counted.rows = counted.used = counts.rows;
+    counted.added = counts.added;
+    return counted;
 }
 
 /// Forms of a user's own files; published tables are joulecast-lab's.

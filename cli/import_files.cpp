@@ -1,10 +1,12 @@
 #include "cli/import_files.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
 
+#include "cli/json_tree.h"
 #include "cli/settings.h"
 #include "joulecast/error.h"
 #include "joulecast/report/table.h"
@@ -44,13 +46,13 @@ const std::vector<Column<Imported>>& columns() {
 }
 
 /// The table for people: numbers, then a line for each reason.
-std::string to_text(const std::vector<Imported>& all) {
+std::string to_text(const std::vector<Imported>& files) {
     std::vector<Column<Imported>> numbers(columns().begin(), columns().begin() + 5);
-    std::string text = joulecast::to_text(fill(numbers, all));
-    for (const Imported& one : all) {
-        if (one.counts.dropped.empty()) continue;
-        text += "\ndropped of " + one.file + ":\n";
-        for (const auto& [why, rows] : one.counts.dropped) text += "  " + std::to_string(rows) + "  " + why + "\n";
+    std::string text = joulecast::to_text(fill(numbers, files));
+    for (const Imported& file : files) {
+        if (file.counts.dropped.empty()) continue;
+        text += "\ndropped of " + file.file + ":\n";
+        for (const auto& [why, rows] : file.counts.dropped) text += "  " + std::to_string(rows) + "  " + why + "\n";
     }
     return text;
 }
@@ -68,11 +70,11 @@ void warn_of_suspect(std::int64_t rows) {
                  "them; export shows why (column message)\n";
 }
 
-void warn(const Imported& one) {
-    for (const std::string& note : one.counts.notes) std::cerr << "joulecast: " << one.file << ": " << note << '\n';
-    if (one.counts.unknown_columns.empty()) return;
-    std::cerr << "joulecast: " << one.file
-              << " has columns that are not known and not read: " << joined(one.counts.unknown_columns) << '\n';
+void warn(const Imported& file) {
+    for (const std::string& note : file.counts.notes) std::cerr << "joulecast: " << file.file << ": " << note << '\n';
+    if (file.counts.unknown_columns.empty()) return;
+    std::cerr << "joulecast: " << file.file
+              << " has columns that are not known and not read: " << joined(file.counts.unknown_columns) << '\n';
 }
 
 }  // namespace
@@ -102,18 +104,19 @@ const Source& source_named(std::span<const Source> sources, const std::string& n
 int import_files(const ImportOptions& options, const Reader& read) {
     Dataset dataset(options.database);
     const std::int64_t suspect_before = suspect_rows(dataset);
-    std::vector<Imported> all;
+    std::vector<Imported> imported;
     for (const std::string& file : options.files) {
+        if (std::filesystem::is_directory(file)) throw Error("'" + file + "' is a folder; name its files.");
         std::ifstream input(file, std::ios::binary);
         if (!input) throw Error("cannot read '" + file + "'. Check the path and its permissions.");
-        all.push_back({file, read(dataset, input, file)});
-        warn(all.back());
+        imported.push_back({file, read(dataset, input, file)});
+        warn(imported.back());
     }
     warn_of_suspect(suspect_rows(dataset) - suspect_before);
     const std::string& format = options.output.format;
-    options.output.write(format == "csv"    ? to_csv(fill(columns(), all))
-                         : format == "json" ? to_json(fill(columns(), all))
-                                            : to_text(all));
+    options.output.write(format == "csv"    ? to_csv(fill(columns(), imported))
+                         : format == "json" ? printed(rows_json(fill(columns(), imported)))
+                                            : to_text(imported));
     return done;
 }
 

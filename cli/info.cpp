@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/host_text.h"
+#include "cli/json_tree.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
 #include "joulecast/dataset/dataset.h"
@@ -177,9 +178,9 @@ Description describe_predictor(const std::string& file) {
         }
         if (model.published) {
             parts.back().models = static_cast<std::int64_t>(model.published->regressions.size());
-            for (const PublishedRegression& one : model.published->regressions) {
-                learners.insert(name(one.learner));
-                parts.back().trees += static_cast<std::int64_t>(tree_count(one.model));
+            for (const PublishedRegression& regression : model.published->regressions) {
+                learners.insert(name(regression.learner));
+                parts.back().trees += static_cast<std::int64_t>(tree_count(regression.model));
             }
         }
         parts.back().learners.assign(learners.begin(), learners.end());
@@ -255,8 +256,8 @@ std::string to_json(const Description& description) {
         if (const auto* number = std::get_if<std::int64_t>(&value)) answer[key] = *number;
         if (const auto* text = std::get_if<std::string>(&value)) answer[key] = *text;
     }
-    answer["parts"] = nlohmann::ordered_json::parse(joulecast::to_json(description.parts));
-    return answer.dump(2) + '\n';
+    answer["parts"] = rows_json(description.parts);
+    return printed(answer);
 }
 
 }  // namespace

@@ -52,10 +52,10 @@ void JsonObject::add(std::string_view key, double value) {
 
 void JsonObject::add(std::string_view key, const std::vector<std::string>& texts) {
     entry(key) += '[';
-    for (const std::string& one : texts) {
-        if (&one != &texts.front()) text_ += ',';
+    for (const std::string& text : texts) {
+        if (&text != &texts.front()) text_ += ',';
         new_line(depth_ + 2);
-        append_quoted(text_, one);
+        append_quoted(text_, text);
     }
     if (!texts.empty()) new_line(depth_ + 1);
     text_ += ']';

@@ -34,6 +34,9 @@ class JsonObject {
     void add(std::string_view key, const std::same_as<std::optional<std::string>> auto& text) {
         text ? append_quoted(entry(key), *text) : add_null(key);
     }
+    void add(std::string_view key, const std::same_as<std::optional<bool>> auto& flag) {
+        flag ? add(key, *flag) : add_null(key);
+    }
     template <class Unit>
     void add(std::string_view key, const Estimate<Unit>& estimate) {
         JsonObject interval = object(key);
@@ -45,6 +48,8 @@ class JsonObject {
     void add_null(std::string_view key) { entry(key) += "null"; }
     /// An object in this one: to be ended before anything is added here.
     JsonObject object(std::string_view key) { return {entry(key), layout_, depth_ + 1}; }
+    /// Likewise, in one line.
+    JsonObject line(std::string_view key) { return {entry(key), Layout::one_line, depth_ + 1}; }
     /// The text, to which the value of that key is to be appended.
     std::string& entry(std::string_view key);
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "cli/json_tree.h"
 #include "cli/known.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
@@ -132,9 +133,9 @@ void add_composition(const Forecast& forecast, Tabled& tabled, Collected& into) 
 
 void add_operations(const NetworkForecast& network, const std::string& called, Tabled& tabled, Collected& into) {
     const std::string host(name(network.point.host));
-    for (const OperationForecast& one : network.operations) {
+    for (const OperationForecast& operation : network.operations) {
         std::string key = network.precision + '\n' + host + '\n';
-        key += std::string(name(one.part)) + '\n' + signature(one.operation);
+        key += std::string(name(operation.part)) + '\n' + signature(operation.operation);
         const auto [place, is_new] = tabled.places.try_emplace(std::move(key), into.entries.size());
         if (is_new)
             into.entries.push_back({network.device,
@@ -143,7 +144,7 @@ void add_operations(const NetworkForecast& network, const std::string& called, T
                                     network.precision,
                                     network.point.engine,
                                     host,
-                                    one,
+                                    operation,
                                     {}});
         into.entries[place->second].networks.insert(called);
     }
@@ -204,7 +205,7 @@ Json provenance(const Collected& collected) {
             {"program", "joulecast " JOULECAST_VERSION},
             {"predictors", std::move(sources)},
             {"networks", collected.networks},
-            {"compositions", Json::parse(to_json(fill(composition_columns(), collected.compositions)))}};
+            {"compositions", rows_json(fill(composition_columns(), collected.compositions))}};
 }
 
 std::string dumped(const Json& json) {
@@ -219,7 +220,7 @@ std::string lookup_table_text(const LookupTable& wanted, const std::string& form
     const Table table = fill(entry_columns(), collected.entries);
     if (format == "json") {
         const std::string whole = dumped(head);
-        return whole.substr(0, whole.size() - 1) + ",\"operations\":" + to_json(table) + "}\n";
+        return whole.substr(0, whole.size() - 1) + ",\"operations\":" + printed(rows_json(table)) + "}\n";
     }
     // Comment lines, as readers of CSV take them (pandas: comment="#").
     std::string text;

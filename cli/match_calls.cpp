@@ -15,10 +15,10 @@ struct Rest {
 };
 
 std::vector<Rest> rests(const Graph& graph) {
-    std::vector<Rest> all;
-    all.reserve(graph.nodes.size());
-    for (const Node& node : graph.nodes) all.push_back({&node, signature(node.operation), node.count});
-    return all;
+    std::vector<Rest> rests;
+    rests.reserve(graph.nodes.size());
+    for (const Node& node : graph.nodes) rests.push_back({&node, signature(node.operation), node.count});
+    return rests;
 }
 
 bool has_modules(const Graph& graph) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/json_number.h"
+#include "cli/json_tree.h"
 #include "cli/metered_runs.h"
 #include "cli/picture.h"
 #include "cli/verb.h"
@@ -66,21 +66,21 @@ const std::vector<Column<Line>>& columns() {
     return list;
 }
 
-std::vector<Line> lines(const MeteredRuns& all) {
+std::vector<Line> lines(const MeteredRuns& metered) {
     Line line;
     std::vector<double> time_s;
     double cpu_s = 0;
-    for (const ForegroundRun& run : all.runs) {
+    for (const ForegroundRun& run : metered.runs) {
         time_s.push_back(run.end_s - run.start_s);
         cpu_s += run.cpu_s;
         if (!(line.peak_rss_bytes >= run.peak_rss_bytes)) line.peak_rss_bytes = run.peak_rss_bytes;
         line.status = run.status;
     }
-    line.runs = all.runs.size();
+    line.runs = metered.runs.size();
     line.time_s = repeated(time_s);
-    line.cpu_s = cpu_s / static_cast<double>(all.runs.size());
+    line.cpu_s = cpu_s / static_cast<double>(metered.runs.size());
     std::vector<Line> list;
-    for (const MeterResult& meter : all.meters) {
+    for (const MeterResult& meter : metered.meters) {
         list.push_back(line);
         list.back().meter = meter;
     }
@@ -90,61 +90,61 @@ std::vector<Line> lines(const MeteredRuns& all) {
 
 using Json = nlohmann::ordered_json;
 
-Json run_json(const MeteredRuns& all, std::size_t index) {
-    const ForegroundRun& run = all.runs[index];
-    Json json = {{"start_s", run.start_s - all.runs.front().start_s},
+Json run_json(const MeteredRuns& metered, std::size_t index) {
+    const ForegroundRun& run = metered.runs[index];
+    Json json = {{"start_s", run.start_s - metered.runs.front().start_s},
                  {"time_s", run.end_s - run.start_s},
                  {"cpu_s", run.cpu_s},
                  {"peak_rss_bytes", run.peak_rss_bytes},
                  {"status", run.status},
                  {"energy_j", Json::object()}};
-    for (const MeterResult& meter : all.meters) {
+    for (const MeterResult& meter : metered.meters) {
         if (index < meter.runs.size()) json["energy_j"][meter.meter] = number_or_null(meter.runs[index].energy_j);
     }
     return json;
 }
 
-std::string answer_json(const Options& options, const MeteredRuns& all, const Table& table,
+std::string answer_json(const Options& options, const MeteredRuns& metered, const Table& table,
                         const std::string& started_at) {
     Json answer = {{"schema", "joulecast.measure/1"},
                    {"command", options.command},
                    {"started_at", started_at},
-                   {"interrupted", all.interrupted},
-                   {"idle_s", all.idle_end_s - all.idle_start_s}};
-    answer["meters"] = Json::parse(to_json(table));
-    for (std::size_t i = 0; i < all.meters.size(); ++i) {
+                   {"interrupted", metered.interrupted},
+                   {"idle_s", metered.idle_end_s - metered.idle_start_s}};
+    answer["meters"] = rows_json(table);
+    for (std::size_t i = 0; i < metered.meters.size(); ++i) {
         Json& json = answer["meters"][i];
-        const MeterResult& meter = all.meters[i];
+        const MeterResult& meter = metered.meters[i];
         json["dynamic_energy_half_width_j"] = number_or_null(meter.dynamic_energy_j.half_width);
         json["covers"] = meter.covers;
         json["gain_error"] = number_or_null(meter.gain_error);
         json["energy_missing_reason"] = meter.missing_reason;
     }
     answer["runs"] = Json::array();
-    for (std::size_t i = 0; i < all.runs.size(); ++i) answer["runs"].push_back(run_json(all, i));
-    return answer.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+    for (std::size_t i = 0; i < metered.runs.size(); ++i) answer["runs"].push_back(run_json(metered, i));
+    return printed(answer);
 }
 
 /// The moment from which traces count: the start of the first run.
-double origin_s(const MeteredRuns& all) {
-    return all.runs.empty() ? all.idle_end_s : all.runs.front().start_s;
+double origin_s(const MeteredRuns& metered) {
+    return metered.runs.empty() ? metered.idle_end_s : metered.runs.front().start_s;
 }
 
 /// Which run a moment belongs to, from 1; 0: none.
-std::size_t run_at(const MeteredRuns& all, double time_s) {
-    for (std::size_t i = 0; i < all.runs.size(); ++i) {
-        if (time_s >= all.runs[i].start_s && time_s <= all.runs[i].end_s) return i + 1;
+std::size_t run_at(const MeteredRuns& metered, double time_s) {
+    for (std::size_t i = 0; i < metered.runs.size(); ++i) {
+        if (time_s >= metered.runs[i].start_s && time_s <= metered.runs[i].end_s) return i + 1;
     }
     return 0;
 }
 
-std::string trace_csv(const MeteredRuns& all) {
+std::string trace_csv(const MeteredRuns& metered) {
     struct Sample {
         PowerSample power;
         const std::string* meter;
     };
     std::vector<Sample> samples;
-    for (const MeterResult& meter : all.meters) {
+    for (const MeterResult& meter : metered.meters) {
         for (const PowerSample& power : meter.power_trace) samples.push_back({power, &meter.meter});
     }
     std::stable_sort(samples.begin(), samples.end(),
@@ -153,7 +153,7 @@ std::string trace_csv(const MeteredRuns& all) {
     text.precision(9);
     text << "time_s,run,meter,power_w\n";
     for (const Sample& sample : samples) {
-        text << sample.power.time_s - origin_s(all) << ',' << run_at(all, sample.power.time_s) << ','
+        text << sample.power.time_s - origin_s(metered) << ',' << run_at(metered, sample.power.time_s) << ','
              << csv_field(*sample.meter) << ',' << sample.power.power_w << '\n';
     }
     return text.str();
@@ -165,14 +165,14 @@ std::string as_typed(const std::vector<std::string>& command) {
     return text.size() > 100 ? text.substr(0, 100) + "…" : text;
 }
 
-Plot power_plot(const Options& options, const MeteredRuns& all) {
+Plot power_plot(const Options& options, const MeteredRuns& metered) {
     Plot plot;
     plot.title = "Power while a command runs";
     plot.subtitle = as_typed(options.command);
     plot.x = {"time since the command started", "s"};
     plot.y = {"power", "W"};
-    const double start_s = origin_s(all);
-    for (const MeterResult& meter : all.meters) {
+    const double start_s = origin_s(metered);
+    for (const MeterResult& meter : metered.meters) {
         if (meter.power_trace.empty()) continue;
         PlotSeries series{meter.meter, PlotSeries::Style::line, {}, {}};
         for (const PowerSample& sample : meter.power_trace) {
@@ -187,17 +187,18 @@ Plot power_plot(const Options& options, const MeteredRuns& all) {
         }
         plot.series.push_back(std::move(series));
     }
-    if (all.idle_end_s > all.idle_start_s)
-        plot.bands.push_back({"idle", all.idle_start_s - start_s, all.idle_end_s - start_s});
-    for (const ForegroundRun& run : all.runs) plot.bands.push_back({"run", run.start_s - start_s, run.end_s - start_s});
+    if (metered.idle_end_s > metered.idle_start_s)
+        plot.bands.push_back({"idle", metered.idle_start_s - start_s, metered.idle_end_s - start_s});
+    for (const ForegroundRun& run : metered.runs)
+        plot.bands.push_back({"run", run.start_s - start_s, run.end_s - start_s});
     return plot;
 }
 
-int exit_status(const Options& options, const MeteredRuns& all) {
-    if (all.interrupted) return interrupted;
-    if (all.runs.back().status != 0) return all.runs.back().status;
+int exit_status(const Options& options, const MeteredRuns& metered) {
+    if (metered.interrupted) return interrupted;
+    if (metered.runs.back().status != 0) return metered.runs.back().status;
     const bool unknown =
-        std::ranges::any_of(all.meters, [](const MeterResult& m) { return !m.missing_reason.empty(); });
+        std::ranges::any_of(metered.meters, [](const MeterResult& m) { return !m.missing_reason.empty(); });
     if (!unknown) return done;
     return options.require_energy ? failed : parts_unknown;
 }
@@ -225,23 +226,24 @@ int measure(const Options& options) {
         open_meters(options.meters.empty() ? std::vector<std::string>{"auto"} : options.meters);
     if (options.require_energy) {
         if (meters.empty()) throw UsageError("--require-energy needs a meter: leave out --meter none");
-        for (const NamedMeter& one : meters) {
-            if (!one.meter) throw Error("no energy can be measured (meter " + one.name + "): " + one.missing_reason);
+        for (const NamedMeter& meter : meters) {
+            if (!meter.meter)
+                throw Error("no energy can be measured (meter " + meter.name + "): " + meter.missing_reason);
         }
     }
     if (!options.picture.empty() && !picture_missing_reason().empty())
         std::cerr << "joulecast: " << picture_missing_reason() << '\n';
     const std::string started_at = utc_time_stamp(utc_now_s());
-    const MeteredRuns all = run_metered(settings, meters);
-    say_what_is_missing(all.meters);
-    const Table table = fill(columns(), lines(all));
+    const MeteredRuns metered = run_metered(settings, meters);
+    say_what_is_missing(metered.meters);
+    const Table table = fill(columns(), lines(metered));
     const std::string& format = options.output.format;
-    options.output.write(format == "json"  ? answer_json(options, all, table, started_at)
+    options.output.write(format == "json"  ? answer_json(options, metered, table, started_at)
                          : format == "csv" ? to_csv(table)
                                            : to_text(table));
-    if (!options.trace.empty()) Output{.format = "csv", .file = options.trace}.write(trace_csv(all));
-    if (!options.picture.empty()) write_picture(options.picture, {power_plot(options, all)});
-    return exit_status(options, all);
+    if (!options.trace.empty()) Output{.format = "csv", .file = options.trace}.write(trace_csv(metered));
+    if (!options.picture.empty()) write_picture(options.picture, {power_plot(options, metered)});
+    return exit_status(options, metered);
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ void tell_pace(const std::vector<Row>& rows, const Pace& pace) {
         std::cerr << "joulecast: cannot compare the speed of " << device << " in the two databases\n";
     else
         std::cerr << "joulecast: " << device << " took " << time_compared(factor)
-                  << " than when the other database was measured; its times are put to that pace\n";
+                  << " than when the other database was measured; its times are scaled to that pace\n";
 }
 
 Stored stored_of(const Source& source, const Device& device) {
@@ -89,9 +89,8 @@ std::optional<PaceReference> pace_reference(const std::vector<OperationRow>& row
     for (const OperationRow& row : rows) {
         const auto usual = pace.usual(row.measurement.asked, row.provenance);
         if (!usual) return std::nullopt;
-        const PaceReference own{usual->operation, usual->time_s};
-        if (found && *found != own) return std::nullopt;
-        found = own;
+        if (found && *found != *usual) return std::nullopt;
+        found = usual;
     }
     return found;
 }
@@ -134,7 +133,7 @@ std::vector<TrainingNetwork> networks_of(const Dataset& dataset, const Stored& s
     auto found = measured_networks(rows, setting, [&](const NetworkMeasurement& network) {
         return open_measured(dataset, stored.device, setting, network);
     });
-    for (const auto& one : found.left_out) left_out[one].insert(stored.device.id);
+    for (const auto& network : found.left_out) left_out[network].insert(stored.device.id);
     return std::move(found.networks);
 }
 
@@ -145,7 +144,7 @@ std::string describe(const OperatingPoint& setting) {
 
 /// Of every setting that is worth a model.
 void add_rows(const Dataset& dataset, const Stored& stored, const SettingsOf& settings_of_models,
-              std::vector<MeasuredRows>& all, LeftOut& left_out) {
+              std::vector<MeasuredRows>& sets, LeftOut& left_out) {
     const auto settings = settings_of_models ? settings_of_models(stored.device.id) : settings_of(stored.operations);
     if (settings.empty()) throw Error("the database has no usable operation measured on " + stored.device.id + ".");
     std::vector<MeasuredRows> kept;
@@ -159,9 +158,9 @@ void add_rows(const Dataset& dataset, const Stored& stored, const SettingsOf& se
         }
         kept.push_back(std::move(found));
     }
-    for (MeasuredRows& one : kept) one.networks = networks_of(dataset, stored, one.setting, kept, left_out);
-    std::erase_if(kept, [](const MeasuredRows& one) { return one.operations.empty() && one.networks.empty(); });
-    std::ranges::move(kept, std::back_inserter(all));
+    for (MeasuredRows& rows : kept) rows.networks = networks_of(dataset, stored, rows.setting, kept, left_out);
+    std::erase_if(kept, [](const MeasuredRows& rows) { return rows.operations.empty() && rows.networks.empty(); });
+    std::ranges::move(kept, std::back_inserter(sets));
 }
 
 std::vector<MeasuredRows> rows_of(const Source& source, const std::vector<std::string>& devices,
@@ -170,16 +169,17 @@ std::vector<MeasuredRows> rows_of(const Source& source, const std::vector<std::s
     const auto known = dataset.devices();
     std::vector<std::string> ids;
     for (const Device& device : known) ids.push_back(device.id);
-    std::vector<MeasuredRows> all;
+    std::vector<MeasuredRows> sets;
     if (devices.empty()) {
         for (const Device& device : known) {
             const Stored stored = stored_of(source, device);
             const bool networks_will_do = settings_of && !stored.networks.empty();
             if (!networks_will_do && stored.operations.empty()) continue;
-            add_rows(dataset, stored, settings_of, all, left_out);
+            add_rows(dataset, stored, settings_of, sets, left_out);
         }
-        if (all.empty()) throw Error("the database has no measured operations. Measure some: joulecast profile --help");
-        return all;
+        if (sets.empty())
+            throw Error("the database has no measured operations. Measure some: joulecast profile --help");
+        return sets;
     }
     for (const std::string& asked : devices) {
         const auto named = [&](const std::string& id) {
@@ -195,9 +195,9 @@ std::vector<MeasuredRows> rows_of(const Source& source, const std::vector<std::s
         if (device == known.end()) {
             throw Error("the database has nothing measured on " + id + ". It has: " + joined(ids) + ".");
         }
-        add_rows(dataset, stored_of(source, *device), settings_of, all, left_out);
+        add_rows(dataset, stored_of(source, *device), settings_of, sets, left_out);
     }
-    return all;
+    return sets;
 }
 
 }  // namespace
@@ -214,7 +214,7 @@ void tell_samples(const MeasuredRows& rows, std::span<const Learner> learners) {
     for (const SampledPart& part : sampled_parts(rows.operations, learners)) {
         std::cerr << "joulecast: " << name(part.learner) << " learns " << name(part.metric) << " of "
                   << name(part.family) << " on " << rows.device.id << " from at most " << part.learned << " of "
-                  << part.rows << " rows, drawn by seed: its cost grows with their square\n";
+                  << part.rows << " rows, drawn by seed, because its cost grows with the square of the rows\n";
     }
 }
 

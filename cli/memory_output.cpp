@@ -5,7 +5,6 @@
 #include <limits>
 #include <span>
 
-#include "cli/json_object.h"
 #include "cli/known.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/table.h"
@@ -47,21 +46,21 @@ void add(MemorySummary& summary, const NetworkAccuracy& n) {
 }
 
 std::vector<MemorySummary> summaries(const std::vector<NetworkAccuracy>& networks) {
-    std::vector<MemorySummary> all;
+    std::vector<MemorySummary> summaries;
     for (const NetworkAccuracy& n : networks) {
         const std::string mode(name(n.mode));
-        auto at = std::find_if(all.begin(), all.end(),
+        auto at = std::find_if(summaries.begin(), summaries.end(),
                                [&](const MemorySummary& s) { return s.mode == mode && s.precision == n.precision; });
-        if (at == all.end()) {
+        if (at == summaries.end()) {
             MemorySummary fresh;
             fresh.mode = mode;
             fresh.precision = n.precision;
-            at = all.insert(all.end(), fresh);
+            at = summaries.insert(summaries.end(), fresh);
         }
         add(*at, n);
     }
-    std::erase_if(all, [](const MemorySummary& s) { return s.peak.empty(); });
-    return all;
+    std::erase_if(summaries, [](const MemorySummary& s) { return s.peak.empty(); });
+    return summaries;
 }
 
 Cell of_errors(double (*statistic)(std::span<const double>), const std::vector<double>& errors) {
@@ -101,40 +100,6 @@ const std::vector<Column<MemorySummary>>& memory_columns() {
 
 }  // namespace
 
-void append_memory(std::string& text, const NetworkForecast& network) {
-    if (!network.memory_plan) {
-        text += "null";
-        return;
-    }
-    const MemoryPlan& plan = *network.memory_plan;
-    JsonObject memory(text, JsonObject::Layout::one_line);
-    memory.add("parameter_bytes", plan.parameter_bytes);
-    memory.add("buffer_bytes", plan.buffer_bytes);
-    memory.add("input_bytes", plan.input_bytes);
-    memory.add("output_bytes", plan.output_bytes);
-    memory.add("activation_bytes", plan.activation_bytes);
-    memory.add("saved_bytes", plan.saved_bytes);
-    memory.add("gradient_bytes", plan.gradient_bytes);
-    memory.add("optimizer_bytes", plan.optimizer_bytes);
-    memory.add("workspace_bytes", plan.workspace_bytes);
-    memory.add("reserved_bytes", plan.reserved_bytes);
-    if (plan.peak_at < plan.timeline.size()) memory.add("peak_in", name(plan.timeline[plan.peak_at].pass));
-    memory.add("checkpointed_blocks", network.checkpointed_blocks);
-    const MemoryFit fit = network.memory_fit.value_or(MemoryFit{});
-    memory.add("needed_bytes", fit.needed_bytes);
-    memory.add("available_bytes", fit.available_bytes);
-    if (const auto fits = fit.fits()) {
-        memory.add("fits", *fits);
-    } else {
-        memory.add_null("fits");
-    }
-    constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-    const auto& sponner = network.sponner;
-    memory.add("sponner_optimistic_bytes", sponner ? sponner->optimistic_bytes : unknown);
-    memory.add("sponner_pessimistic_bytes", sponner ? sponner->pessimistic_bytes : unknown);
-    memory.end();
-}
-
 std::string checkpointing_note(const NetworkForecast& network) {
     if (!network.training.checkpointing || network.checkpointed_blocks > 0) return "";
     return network.model +
@@ -149,16 +114,16 @@ std::string overflow_note(const NetworkForecast& network) {
 }
 
 std::string memory_networks_text(const std::vector<NetworkAccuracy>& networks) {
-    const auto all = summaries(networks);
-    if (all.empty()) return "";
-    return "\n" + to_text(fill(memory_columns(), all)) +
+    const auto rows = summaries(networks);
+    if (rows.empty()) return "";
+    return "\n" + to_text(fill(memory_columns(), rows)) +
            "peak: without parameters and inputs. plan alone: without scratch memory from measurements. whole: with "
            "parameters and inputs, compared with Sponner's estimates from layers (inference; 2 x mean, sum of the two "
            "largest)\n";
 }
 
-std::string memory_networks_json(const std::vector<NetworkAccuracy>& networks) {
-    return to_json(fill(memory_columns(), summaries(networks)));
+Table memory_networks_table(const std::vector<NetworkAccuracy>& networks) {
+    return fill(memory_columns(), summaries(networks));
 }
 
 }  // namespace joulecast::cli

@@ -5,12 +5,9 @@
 
 #include "joulecast/evaluate/cross_validate.h"
 #include "joulecast/forecast/forecast.h"
+#include "joulecast/report/table.h"
 
 namespace joulecast::cli {
-
-/// Appends where the memory of a forecast goes, whether it fits, and the published estimates beside it, as JSON; null
-/// without a plan.
-void append_memory(std::string& text, const NetworkForecast& network);
 
 /// On a forecast with checkpointing of a network that has no blocks; empty for all others.
 std::string checkpointing_note(const NetworkForecast& network);
@@ -21,6 +18,6 @@ std::string overflow_note(const NetworkForecast& network);
 /// Measured and planned memory of the networks whose memory was measured, by mode and precision: the peak above
 /// parameters and inputs, and the whole beside Sponner's two estimates; empty where nothing was measured.
 std::string memory_networks_text(const std::vector<NetworkAccuracy>& networks);
-std::string memory_networks_json(const std::vector<NetworkAccuracy>& networks);
+Table memory_networks_table(const std::vector<NetworkAccuracy>& networks);
 
 }  // namespace joulecast::cli

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/json_tree.h"
 #include "cli/verb.h"
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/error.h"
@@ -47,11 +48,14 @@ Run declare_merge(CLI::App& command) {
             sources.emplace_back(file, Dataset::Access::read_only);
         }
         Dataset into(options->into);
-        std::vector<Merged> all;
-        for (std::size_t i = 0; i < sources.size(); ++i) all.push_back({options->databases[i], into.merge(sources[i])});
-        const Table table = fill(columns(), all);
+        std::vector<Merged> merged;
+        for (std::size_t i = 0; i < sources.size(); ++i)
+            merged.push_back({options->databases[i], into.merge(sources[i])});
+        const Table table = fill(columns(), merged);
         const std::string& format = options->output.format;
-        options->output.write(format == "csv" ? to_csv(table) : format == "json" ? to_json(table) : to_text(table));
+        options->output.write(format == "csv"    ? to_csv(table)
+                              : format == "json" ? printed(rows_json(table))
+                                                 : to_text(table));
         return static_cast<int>(done);
     };
 }

@@ -42,16 +42,16 @@ void wait_idle(double seconds, const Foreground& foreground) {
         std::this_thread::sleep_for(std::chrono::duration<double>(std::min(left_s, 0.05)));
 }
 
-void summarise(const MeteredRuns& all, const Meter& meter, const MeterLog& log, MeterResult& result) {
+void summarise(const MeteredRuns& metered, const Meter& meter, const MeterLog& log, MeterResult& result) {
     const bool counts = meter.facts().counts_energy;
     const auto& readings = log.readings();
     result.power_trace = power_samples(readings, counts);
-    result.idle_power_w = energy_between(readings, counts, all.idle_start_s, all.idle_end_s).power_w;
+    result.idle_power_w = energy_between(readings, counts, metered.idle_start_s, metered.idle_end_s).power_w;
     std::vector<double> energy_j;
     std::vector<double> dynamic_j;
     double whole_j = 0;
     double whole_s = 0;
-    for (const ForegroundRun& run : all.runs) {
+    for (const ForegroundRun& run : metered.runs) {
         const TraceEnergy& energy = result.runs.emplace_back(energy_between(readings, counts, run.start_s, run.end_s));
         const double length_s = run.end_s - run.start_s;
         if (result.missing_reason.empty()) result.missing_reason = energy.missing_reason;
@@ -61,7 +61,7 @@ void summarise(const MeteredRuns& all, const Meter& meter, const MeterLog& log, 
         whole_s += length_s;
         if (!(result.peak_power_w >= energy.peak_power_w)) result.peak_power_w = energy.peak_power_w;
     }
-    if (all.runs.empty()) result.missing_reason = "the command was not run";
+    if (metered.runs.empty()) result.missing_reason = "the command was not run";
     if (!result.missing_reason.empty() && !log.lost().empty()) result.missing_reason += ": " + log.lost();
     if (!result.missing_reason.empty()) return;
     result.energy_j = repeated(energy_j);
@@ -85,28 +85,28 @@ std::vector<NamedMeter> open_meters(const std::vector<std::string>& names) {
 MeteredRuns run_metered(const MeteredSettings& settings, std::vector<NamedMeter>& meters) {
     Foreground foreground;
     std::vector<std::unique_ptr<MeterLog>> logs;
-    for (const NamedMeter& one : meters)
-        logs.push_back(one.meter ? std::make_unique<MeterLog>(*one.meter, settings.period_s) : nullptr);
-    MeteredRuns all;
-    all.idle_start_s = steady_seconds();
+    for (const NamedMeter& meter : meters)
+        logs.push_back(meter.meter ? std::make_unique<MeterLog>(*meter.meter, settings.period_s) : nullptr);
+    MeteredRuns metered;
+    metered.idle_start_s = steady_seconds();
     wait_idle(settings.idle_s, foreground);
-    all.idle_end_s = settings.idle_s > 0 ? steady_seconds() : all.idle_start_s;
+    metered.idle_end_s = settings.idle_s > 0 ? steady_seconds() : metered.idle_start_s;
     for (int i = 0; i < settings.repeats && !foreground.interrupted(); ++i) {
-        all.runs.push_back(foreground.run(settings.command));
-        if (all.runs.back().status != 0) break;
+        metered.runs.push_back(foreground.run(settings.command));
+        if (metered.runs.back().status != 0) break;
     }
-    all.interrupted = foreground.interrupted();
+    metered.interrupted = foreground.interrupted();
     for (std::size_t i = 0; i < meters.size(); ++i) {
-        MeterResult& result = all.meters.emplace_back();
+        MeterResult& result = metered.meters.emplace_back();
         result.meter = meters[i].name;
         result.missing_reason = meters[i].missing_reason;
         if (!logs[i]) continue;
         result.covers = meters[i].meter->facts().covers;
         result.gain_error = meters[i].meter->facts().gain_error;
         logs[i]->stop(linger_s);
-        summarise(all, *meters[i].meter, *logs[i], result);
+        summarise(metered, *meters[i].meter, *logs[i], result);
     }
-    return all;
+    return metered;
 }
 
 }  // namespace joulecast::cli

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <system_error>
 
-#include "cli/hearing.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
@@ -101,10 +100,6 @@ void Output::declare(CLI::App& command) {
 
 void Output::write(const std::string& text) const {
     if (file.empty() || file == "-") {
-        if (Hearing* hearing = Hearing::of_this_thread()) {
-            hearing->text += text;
-            return;
-        }
         const bool is_for_people = format == "table" || ::isatty(STDOUT_FILENO) == 1;
         write_to_standard_output(is_for_people ? for_people(text) : text);
     } else {
@@ -113,12 +108,7 @@ void Output::write(const std::string& text) const {
 }
 
 void tell(const std::string& note) {
-    if (note.empty()) return;
-    if (Hearing* hearing = Hearing::of_this_thread()) {
-        hearing->said.push_back(note);
-    } else {
-        std::cerr << "joulecast: " << note << '\n';
-    }
+    if (!note.empty()) std::cerr << "joulecast: " << note << '\n';
 }
 
 }  // namespace joulecast::cli

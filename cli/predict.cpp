@@ -1,10 +1,8 @@
-#include <algorithm>
 #include <memory>
 #include <set>
 
 #include "cli/forecast_text.h"
 #include "cli/forecast_words.h"
-#include "cli/memory_output.h"
 #include "cli/operation_output.h"
 #include "cli/predict_stdin.h"
 #include "cli/setting_options.h"
@@ -56,18 +54,6 @@ std::vector<Forecast> forecasts_asked(const Options& options) {
     return session.answer(question_of(options), tell).forecasts;
 }
 
-/// Returns whether all of them fit.
-bool tell_of_memory(const std::vector<Forecast>& forecasts) {
-    std::set<std::string> without_blocks, overflows;  // at each clock the same
-    for (const Forecast& forecast : forecasts) {
-        without_blocks.insert(checkpointing_note(forecast.network));
-        overflows.insert(overflow_note(forecast.network));
-    }
-    for (const std::string& note : without_blocks) tell(note);
-    for (const std::string& note : overflows) tell(note);
-    return std::ranges::all_of(overflows, &std::string::empty);
-}
-
 RequestSource requests_of(const Options& options) {
     if (!options.models.empty()) throw UsageError("--stdin takes no MODEL: each request names its own");
     if (options.devices.size() > 1)
@@ -108,18 +94,10 @@ int run(const Options& options) {
     } else {
         options.output.write(forecasts_to_text(forecasts, options.per_operation));
     }
-    const bool fits = tell_of_memory(forecasts);
-    bool unknown = false;
-    for (const Forecast& forecast : forecasts) {
-        if (forecast.network.unknown_nodes == 0) continue;
-        unknown = true;
-        tell(forecast.network.model + ": " + std::to_string(forecast.network.unknown_nodes) + " " +
-             unknown_words(forecast.network.unknown_operations, forecast.network.method) +
-             " its time is a lower bound");
-    }
-    if (!fits && options.strict) return failed;
-    if (!unknown) return done;
-    return options.strict ? failed : parts_unknown;
+    const Shortfalls missing = shortfalls(forecasts);
+    for (const std::string& note : missing.notes) tell(note);
+    if (options.strict && missing.any()) return failed;
+    return missing.unknown.empty() ? done : parts_unknown;
 }
 
 }  // namespace
@@ -154,7 +132,7 @@ Run declare_predict(CLI::App& command) {
     declare_sources(command, options->predictor, options->database);
     command.option_defaults()->group("Output");
     command.add_flag("--per-operation", options->per_operation, "show the time of each operation");
-    command.add_flag("--strict", options->strict, "fail if an operation is unknown or memory does not suffice");
+    command.add_flag("--strict", options->strict, "fail if an operation is unknown or the memory is too small");
     auto* from_stdin =
         command.add_flag("--stdin", options->from_stdin, "answer requests from standard input, one JSON object a line");
     options->output.declare(command);

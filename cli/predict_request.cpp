@@ -91,7 +91,7 @@ using Take = std::function<void(const Json&, PredictRequest&)>;
 
 /// Every key of a request.
 const std::map<std::string, Take>& keys() {
-    static const std::map<std::string, Take> all = {
+    static const std::map<std::string, Take> table = {
         {"id", [](const Json& v, PredictRequest& r) { r.id = id_text(v); }},
         {"model", [](const Json& v, PredictRequest& r) { r.question.models = {text(v)}; }},
         {"graph",
@@ -121,7 +121,7 @@ const std::map<std::string, Take>& keys() {
         {"power_limit_w", [](const Json& v, PredictRequest& r) { r.asked.power_limit_w = positive(v); }},
         {"operations", [](const Json& v, PredictRequest& r) { r.question.lists_operations = flag(v); }},
     };
-    return all;
+    return table;
 }
 
 std::string key_list() {

@@ -8,7 +8,6 @@
 #include <system_error>
 #include <utility>
 
-#include "cli/hearing.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
 
@@ -70,8 +69,6 @@ bool is_blank(const Line& line) {
 }  // namespace
 
 int answer_requests(RequestSource source) {
-    if (Hearing::of_this_thread())
-        throw UsageError("--stdin cannot be used from within another program: ask for each forecast by itself");
     PredictService service(std::move(source));
     LineReader lines;
     const Output answers;

@@ -66,8 +66,7 @@ struct Options {
     std::string worker;
     std::optional<std::string> mode, precision, budget, augment;
     std::vector<std::string> set;
-    std::optional<std::string> host, method, optimizer, meter;
-    std::optional<std::string> clocks, power_limits, memory_clocks;
+    HowToMeasure how;
     std::string power_log;
     std::string shard = "1/1";
     bool networks = false;
@@ -122,14 +121,17 @@ struct Wish {
 };
 
 /// What the command line says replaces what plan files say.
-HowToMeasure how_to_measure(HowToMeasure how, const Options& options) {
-    if (options.host) how.host = parse_host(*options.host);
-    if (options.method) how.method = parse_method(*options.method);
-    if (options.optimizer) how.optimizer = parse_optimizer(*options.optimizer);
-    if (options.meter) how.meter = options.meter;
-    if (options.clocks) how.clocks = options.clocks;
-    if (options.power_limits) how.power_limits = options.power_limits;
-    if (options.memory_clocks) how.memory_clocks = options.memory_clocks;
+HowToMeasure overridden(HowToMeasure how, const HowToMeasure& by) {
+    const auto take = [](auto& to, const auto& from) {
+        if (from) to = from;
+    };
+    take(how.host, by.host);
+    take(how.method, by.method);
+    take(how.optimizer, by.optimizer);
+    take(how.meter, by.meter);
+    take(how.clocks, by.clocks);
+    take(how.power_limits, by.power_limits);
+    take(how.memory_clocks, by.memory_clocks);
     return how;
 }
 
@@ -155,10 +157,10 @@ Wish wish(const Options& options) {
             named.models.push_back(argument);
     }
     if (!named.models.empty()) requests.push_back(with_options(named, options));
-    Wish all;
+    Wish wish;
     if (options.probe) {
         for (const Mode mode : options.mode ? parse_modes(*options.mode) : std::vector{Mode::inference})
-            all.probe.insert(mode);
+            wish.probe.insert(mode);
     }
     double budget_s = 0;
     bool limited = !requests.empty();
@@ -166,22 +168,22 @@ Wish wish(const Options& options) {
     const Device::Kind kind = options.device.starts_with("cpu") ? Device::Kind::cpu : Device::Kind::gpu;
     for (const ProfileRequest& request : requests) {
         for (Variation& variation : variations(request, shipped_folder("zoo"), kind))
-            all.variations.push_back(std::move(variation));
-        add_named(request, all.named);
-        all.augment += request.augment;
-        if (request.probe) all.probe.insert(request.modes.begin(), request.modes.end());
+            wish.variations.push_back(std::move(variation));
+        add_named(request, wish.named);
+        wish.augment += request.augment;
+        if (request.probe) wish.probe.insert(request.modes.begin(), request.modes.end());
         limited = limited && request.budget_s.has_value();
         budget_s += request.budget_s.value_or(0);
-        all.how = together(all.how, request.how);
+        wish.how = together(wish.how, request.how);
     }
-    all.how = how_to_measure(all.how, options);
-    if (options.augment) all.augment = parse_augment(*options.augment);
-    if (limited) all.whole_budget_s = budget_s;
+    wish.how = overridden(wish.how, options.how);
+    if (options.augment) wish.augment = parse_augment(*options.augment);
+    if (limited) wish.whole_budget_s = budget_s;
     if (options.budget) {
-        all.budget_s = parse_duration(*options.budget);
-        all.whole_budget_s.reset();  // what the command line says replaces what plans say
+        wish.budget_s = parse_duration(*options.budget);
+        wish.whole_budget_s.reset();  // what the command line says replaces what plans say
     }
-    return all;
+    return wish;
 }
 
 void parse_shard(const std::string& text, PlanSettings& settings) {
@@ -297,8 +299,9 @@ protocol::Capabilities assumed(const Options& options, const Wish& wish) {
 
 /// What a plan file sets, the user may not have read.
 void tell_clocks(const Options& options, const Wish& wish, const PlanSettings& settings) {
-    const bool of_plan = (!options.clocks && wish.how.clocks) || (!options.power_limits && wish.how.power_limits) ||
-                         (!options.memory_clocks && wish.how.memory_clocks);
+    const bool of_plan = (!options.how.clocks && wish.how.clocks) ||
+                         (!options.how.power_limits && wish.how.power_limits) ||
+                         (!options.how.memory_clocks && wish.how.memory_clocks);
     if (!of_plan || !wish.clocks().changes()) return;
     std::cerr << "the plan sets " << (wish.clocks().power_limits_w.empty() ? "the clock" : "clock and power limit")
               << " of " << settings.device.id << ": " << settings.clocks.size()
@@ -322,7 +325,7 @@ int dry_run(const Options& options, const Wish& wish) {
 }
 
 int profile(const Options& options) {
-    if (options.meter) check_meter_name(*options.meter);
+    if (options.how.meter) check_meter_name(*options.how.meter);
     if (options.models.empty() && !options.probe) throw UsageError("profile needs a MODEL, a PLAN or --probe");
     const Wish wanted = wish(options);
     if (options.dry_run) return dry_run(options, wanted);
@@ -362,6 +365,16 @@ int profile(const Options& options) {
     return print_result(options.output, options.database, {plan, worker.device, result});
 }
 
+/// An option whose value is one of some words.
+template <class Value, class Parse>
+void add_word(CLI::App& command, const std::string& flag, std::optional<Value>& to, Parse parse,
+              const std::string& description, const std::vector<std::string>& words) {
+    command
+        .add_option_function<std::string>(
+            flag, [&to, parse](const std::string& word) { to = parse(word); }, description)
+        ->check(CLI::IsMember(words));
+}
+
 void declare_what(CLI::App& command, Options& options) {
     command.option_defaults()->group("What to measure");
     command.add_option("--set", options.set, "sizes of the networks, such as batch=1,8,32; once for each symbol")
@@ -373,8 +386,8 @@ void declare_what(CLI::App& command, Options& options) {
         ->type_name("NAME,...");
     command.add_flag("--networks", options.networks, "also measure the networks as a whole");
     command.add_flag("--no-operations", options.no_operations, "with --networks: measure networks only");
-    command.add_option("--optimizer", options.optimizer, "update of networks in training (default: none)")
-        ->check(CLI::IsMember({"none", "sgd", "momentum", "adam", "adamw"}));
+    add_word(command, "--optimizer", options.how.optimizer, parse_optimizer,
+             "update of networks in training (default: none)", {"none", "sgd", "momentum", "adam", "adamw"});
     command.add_option("--augment", options.augment, "also measure N variants of the operations")->type_name("N");
     command.add_flag("--probe", options.probe, "also measure the standard set of operations that describes a device");
     command.add_option("--shard", options.shard, "measure the i-th of n parts, such as 2/4")
@@ -391,22 +404,21 @@ void declare_device(CLI::App& command, Options& options) {
         .add_option("--worker", options.worker,
                     "command that starts the worker (default: joulecast-torch; with --host python: joulecast-python)")
         ->type_name("CMD");
-    command
-        .add_option("--host", options.host,
-                    "what issues the calls: Python, C++ or a CUDA graph (default: as the worker does)")
-        ->check(CLI::IsMember({"python", "cpp", "graph"}));
+    add_word(command, "--host", options.how.host, parse_host,
+             "what issues the calls: Python, C++ or a CUDA graph (default: as the worker does)",
+             {"python", "cpp", "graph"});
     command.add_option("--threads", options.threads, "threads to compute with (default: one for each core)")
         ->check(CLI::Range(1, 4096));
     command
-        .add_option("--clocks", options.clocks,
+        .add_option("--clocks", options.how.clocks,
                     "core clocks to set: current, all, 900,1200 or 600:1440:120 (default: the plan's, or current)")
         ->type_name("MHZ,...");
     command
-        .add_option("--memory-clocks", options.memory_clocks,
+        .add_option("--memory-clocks", options.how.memory_clocks,
                     "memory clocks to set: current or 440,880 (default: the plan's, or current)")
         ->type_name("MHZ,...");
     command
-        .add_option("--power-limits", options.power_limits,
+        .add_option("--power-limits", options.how.power_limits,
                     "power limits to set: current or 150,165 (default: the plan's, or current)")
         ->type_name("W,...");
 }
@@ -415,9 +427,9 @@ void declare_method(CLI::App& command, Options& options) {
     command.option_defaults()->group("Method");
     command.add_option("--budget", options.budget, "time of this run: 150s, 10m, 2h; what matters most comes first")
         ->type_name("TIME");
-    command.add_option("--method", options.method, "protocol: joulecast's or a paper's (default: joulecast)")
-        ->check(CLI::IsMember({"joulecast", "thesis", "sponner"}));
-    command.add_option("--meter", options.meter, "meter of energy: none, auto or a name (default: auto)")
+    add_word(command, "--method", options.how.method, parse_method,
+             "protocol: joulecast's or a paper's (default: joulecast)", {"joulecast", "thesis", "sponner"});
+    command.add_option("--meter", options.how.meter, "meter of energy: none, auto or a name (default: auto)")
         ->type_name("METER");
     command.add_flag("--require-energy", options.require_energy, "fail if energy cannot be measured");
     command.add_flag("--no-hot", options.no_hot, "skip the second timing with a warm cache: a third faster");

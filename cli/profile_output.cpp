@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "cli/json_tree.h"
 #include "cli/known.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/profile/progress.h"
@@ -37,12 +38,13 @@ const std::vector<Column<Planned>>& plan_columns() {
 
 std::vector<Planned> planned_lines(const Plan& plan) {
     std::vector<Planned> lines;
-    for (const PlannedOperation& one : plan.operations)
-        lines.push_back({std::string(name(one.purpose)), signature(one.operation), one.point, one.share_s, one.cost_s});
-    for (const PlannedNetwork& one : plan.networks) {
-        std::string what = with_values(one.variation.model, one.variation.symbols, " ");
-        what += " " + std::string(name(one.variation.mode)) + " " + one.variation.precision;
-        lines.push_back({"network", what, one.point, 0, one.cost_s});
+    for (const PlannedOperation& operation : plan.operations)
+        lines.push_back({std::string(name(operation.purpose)), signature(operation.operation), operation.point,
+                         operation.share_s, operation.cost_s});
+    for (const PlannedNetwork& network : plan.networks) {
+        std::string what = with_values(network.variation.model, network.variation.symbols, " ");
+        what += " " + std::string(name(network.variation.mode)) + " " + network.variation.precision;
+        lines.push_back({"network", what, network.point, 0, network.cost_s});
     }
     return lines;
 }
@@ -90,8 +92,8 @@ int print_plan(const Output& output, const Plan& plan, const Device& device) {
     const Table table = fill(plan_columns(), planned_lines(plan));
     if (output.format == "json") {
         auto answer = summary(plan, device);
-        answer["plan"] = nlohmann::ordered_json::parse(to_json(table));
-        output.write(answer.dump(2) + '\n');
+        answer["plan"] = rows_json(table);
+        output.write(printed(answer));
     } else {
         output.write(output.format == "csv" ? to_csv(table) : to_text(table));
     }
@@ -102,8 +104,8 @@ int print_result(const Output& output, const std::string& database, const Swept&
     const Table table = fill(result_columns(), std::vector<SweepResult>{swept.result});
     if (output.format == "json") {
         auto answer = summary(swept.plan, swept.device);
-        answer.update(nlohmann::ordered_json::parse(to_json(table)).at(0));
-        output.write(answer.dump(2) + '\n');
+        answer.update(rows_json(table).at(0));
+        output.write(printed(answer));
     } else {
         output.write(output.format == "csv" ? to_csv(table) : to_text(table));
     }

@@ -36,31 +36,31 @@ struct RatioSummary {
 };
 
 RatioSummary summary(std::span<const NetworkRatio> ratios, const std::string& device, const Quantity& quantity) {
-    RatioSummary all{device, quantity.name, {}, {}};
+    RatioSummary summary{device, quantity.name, {}, {}};
     std::vector<IntervalOutcome> outcomes;
-    for (const NetworkRatio& one : ratios) {
-        const double measured = (one.*quantity.measured)();
-        const Estimate<Ratio>& forecast = one.forecast.*quantity.forecast;
-        if (one.measured.real.device != device || !std::isfinite(measured) || !forecast.known()) continue;
+    for (const NetworkRatio& ratio : ratios) {
+        const double measured = (ratio.*quantity.measured)();
+        const Estimate<Ratio>& forecast = ratio.forecast.*quantity.forecast;
+        if (ratio.measured.real.device != device || !std::isfinite(measured) || !forecast.known()) continue;
         const double low = forecast.low.value(), high = forecast.high.value();
-        all.errors.push_back(std::abs(forecast.value.value() / measured - 1));
+        summary.errors.push_back(std::abs(forecast.value.value() / measured - 1));
         outcomes.push_back({low <= measured && measured <= high, (high - low) / forecast.value.value()});
     }
-    all.interval = coverage(outcomes);
-    return all;
+    summary.interval = coverage(outcomes);
+    return summary;
 }
 
 std::vector<RatioSummary> summaries(std::span<const NetworkRatio> ratios) {
     std::set<std::string> devices;
-    for (const NetworkRatio& one : ratios) devices.insert(one.measured.real.device);
-    std::vector<RatioSummary> all;
+    for (const NetworkRatio& ratio : ratios) devices.insert(ratio.measured.real.device);
+    std::vector<RatioSummary> list;
     for (const std::string& device : devices) {
         for (const Quantity& quantity : quantities) {
-            all.push_back(summary(ratios, device, quantity));
-            if (all.back().errors.empty()) all.pop_back();
+            list.push_back(summary(ratios, device, quantity));
+            if (list.back().errors.empty()) list.pop_back();
         }
     }
-    return all;
+    return list;
 }
 
 const std::vector<Column<RatioSummary>>& summary_columns() {
@@ -112,18 +112,18 @@ std::vector<Column<NetworkRatio>> ratio_columns() {
 }  // namespace
 
 std::string ratios_text(std::span<const NetworkRatio> ratios) {
-    const auto all = summaries(ratios);
-    if (all.empty()) return "";
+    const auto rows = summaries(ratios);
+    if (rows.empty()) return "";
     return "\nRatios over the clocks, each network over itself at its highest measured clock:\n\n" +
-           to_text(fill(summary_columns(), all));
+           to_text(fill(summary_columns(), rows));
 }
 
-std::string ratio_summary_json(std::span<const NetworkRatio> ratios) {
-    return to_json(fill(summary_columns(), summaries(ratios)));
+Table ratio_summary_table(std::span<const NetworkRatio> ratios) {
+    return fill(summary_columns(), summaries(ratios));
 }
 
-std::string ratios_json(std::span<const NetworkRatio> ratios) {
-    return to_json(fill(ratio_columns(), ratios));
+Table ratios_table(std::span<const NetworkRatio> ratios) {
+    return fill(ratio_columns(), ratios);
 }
 
 }  // namespace joulecast::cli

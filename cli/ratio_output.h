@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 
+#include "joulecast/report/table.h"
 #include "joulecast/train/network_ratios.h"
 
 namespace joulecast::cli {
@@ -11,8 +12,8 @@ namespace joulecast::cli {
 /// empty without any.
 std::string ratios_text(std::span<const NetworkRatio> ratios);
 /// The same as a JSON array, by device and quantity.
-std::string ratio_summary_json(std::span<const NetworkRatio> ratios);
+Table ratio_summary_table(std::span<const NetworkRatio> ratios);
 /// Every one of them.
-std::string ratios_json(std::span<const NetworkRatio> ratios);
+Table ratios_table(std::span<const NetworkRatio> ratios);
 
 }  // namespace joulecast::cli

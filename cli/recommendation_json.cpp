@@ -3,7 +3,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "cli/json_number.h"
+#include "cli/json_tree.h"
 #include "cli/known.h"
 #include "cli/recommendation_text.h"
 #include "cli/recommendation_words.h"
@@ -30,8 +30,8 @@ Json candidate_json(const Recommendation& r, std::size_t index) {
     const Assessment& a = r.assessments[index];
     const SampleCost sample = sample_cost(c);
     Json values = Json::object();
-    for (const ObjectiveRule& one : objectives())
-        values[std::string(one.name)] = number_or_null(one.per_sample(sample, r.goal.prices));
+    for (const ObjectiveRule& objective : objectives())
+        values[std::string(objective.name)] = number_or_null(objective.per_sample(sample, r.goal.prices));
     return {{"device", c.asked.device},
             {"clock_mhz", number_or_null(c.asked.sm_clock_mhz)},
             {"real_clock_mhz", number_or_null(c.real.sm_clock_mhz)},
@@ -67,50 +67,50 @@ Json saving_json(const Recommendation& r, std::optional<std::size_t> other) {
     if (!other) return nullptr;
     const Candidate& against = r.candidates[*other];
     Json answer = Json::object();
-    for (const ObjectiveRule& one : objectives()) {
-        const double of_other = one.per_sample(sample_cost(against), r.goal.prices);
+    for (const ObjectiveRule& objective : objectives()) {
+        const double of_other = objective.per_sample(sample_cost(against), r.goal.prices);
         if (!std::isfinite(of_other) || !(of_other > 0)) continue;
-        const Saving less = saving(r.answer(), against, one.objective, r.goal.prices);
-        answer[std::string(one.name)] = interval_json(less.value, less.low, less.high);
+        const Saving less = saving(r.answer(), against, objective.objective, r.goal.prices);
+        answer[std::string(objective.name)] = interval_json(less.value, less.low, less.high);
     }
     return answer;
 }
 
 Json limits_json(const Recommendation& r) {
-    Json all = Json::array();
-    for (const LimitRule& one : limit_rules()) {
-        const auto& limit = r.goal.limits.*one.limit;
+    Json lines = Json::array();
+    for (const LimitRule& rule : limit_rules()) {
+        const auto& limit = r.goal.limits.*rule.limit;
         if (!limit) continue;
-        Json line{{"limit", one.name}, {"asked", *limit}, {"value", nullptr}, {"chance", nullptr}};
+        Json line{{"limit", rule.name}, {"asked", *limit}, {"value", nullptr}, {"chance", nullptr}};
         if (!r.empty()) {
-            const double value = one.value(r.answer(), r.goal);
+            const double value = rule.value(r.answer(), r.goal);
             line["value"] = number_or_null(value);
             for (const Held& held : held_limits(r.answer(), r.goal)) {
-                if (held.rule == &one) line["chance"] = number_or_null(held.chance);
+                if (held.rule == &rule) line["chance"] = number_or_null(held.chance);
             }
         }
-        all.push_back(std::move(line));
+        lines.push_back(std::move(line));
     }
-    return all;
+    return lines;
 }
 
 Json binding_json(const Recommendation& r) {
     if (!r.empty()) return nullptr;
-    Json all = Json::array();
-    for (const Binding& one : r.emptiness.binding) {
-        all.push_back({{"limit", one.rule ? std::string(one.rule->name) : "device_memory"},
-                       {"asked", number_or_null(one.limit)},
-                       {"nearest", number_or_null(one.nearest)},
-                       {"excess", number_or_null(one.excess())},
-                       {"candidate", candidate_json(r, one.candidate)}});
+    Json limits = Json::array();
+    for (const Binding& binding : r.emptiness.binding) {
+        limits.push_back({{"limit", binding.rule ? std::string(binding.rule->name) : "device_memory"},
+                          {"asked", number_or_null(binding.limit)},
+                          {"nearest", number_or_null(binding.nearest)},
+                          {"excess", number_or_null(binding.excess())},
+                          {"candidate", candidate_json(r, binding.candidate)}});
     }
-    return {{"together", r.emptiness.together}, {"limits", std::move(all)}};
+    return {{"together", r.emptiness.together}, {"limits", std::move(limits)}};
 }
 
 Json places(const Recommendation& r, const std::vector<std::size_t>& indices) {
-    Json all = Json::array();
-    for (const std::size_t i : indices) all.push_back(candidate_json(r, i));
-    return all;
+    Json candidates = Json::array();
+    for (const std::size_t i : indices) candidates.push_back(candidate_json(r, i));
+    return candidates;
 }
 
 Json goal_json(const Goal& q) {
@@ -216,18 +216,17 @@ const std::vector<Column<Row>>& csv_columns() {
 
 }  // namespace
 
-std::string recommendations_to_json(const std::vector<Answered>& phases) {
+Json recommendations_json(const std::vector<Answered>& phases) {
     Json answer{{"schema", "joulecast.recommendation/1"}};
     answer.update(to_json(phases.front()));
     if (phases.size() > 1) answer["decode"] = to_json(phases[1]);
-    // Names come out of model files: bytes that are no UTF-8 become U+FFFD.
-    return answer.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+    return answer;
 }
 
 std::string recommendations_to_csv(const std::vector<Answered>& phases) {
     std::vector<Row> rows;
-    for (const Answered& one : phases) {
-        for (std::size_t i = 0; i < one.recommendation.candidates.size(); ++i) rows.push_back({&one, i});
+    for (const Answered& phase : phases) {
+        for (std::size_t i = 0; i < phase.recommendation.candidates.size(); ++i) rows.push_back({&phase, i});
     }
     return to_csv(fill(csv_columns(), rows));
 }

@@ -76,8 +76,8 @@ std::string chance_words(const Recommendation& r) {
 std::string risk_words(const Recommendation& r) {
     std::string text;
     for (const Held& held : held_limits(r.answer(), r.goal)) {
-        text += "The limit on " + std::string(held.rule->name) + " of " + limit_words(*held.rule, held.limit) +
-                " is met: " + limit_words(*held.rule, held.value) + ", with a chance of " +
+        text += "The limit on " + std::string(held.rule->name) + " of " + limit_words(*held.rule, held.limit, r.goal) +
+                " is met: " + limit_words(*held.rule, held.value, r.goal) + ", with a chance of " +
                 show(held.chance, Show::percent) + ".\n";
     }
     return text;
@@ -212,29 +212,30 @@ std::string curve_words(const Recommendation& r, const Terminal& terminal) {
 
 /// What was not in the search, by reason.
 std::string unfit_words(const Recommendation& r) {
-    std::map<Unfit::Kind, std::size_t> unfit_ones;
+    std::map<Unfit::Kind, std::size_t> skipped;
     std::size_t outside = 0;
     std::string example;  // the first that does not fit into memory
     for (std::size_t i = 0; i < r.candidates.size(); ++i) {
-        const Assessment& one = r.assessments[i];
-        if (!one.unfit) {
-            outside += one.breaks.empty() ? 0 : 1;
+        const Assessment& assessment = r.assessments[i];
+        if (!assessment.unfit) {
+            outside += assessment.breaks.empty() ? 0 : 1;
             continue;
         }
-        ++unfit_ones[one.unfit->kind];
-        if (one.unfit->kind == Unfit::Kind::memory && example.empty())
-            example = r.candidates[i].asked.device + " with " + run_words(r.candidates[i]) + " " + one.unfit->reason;
+        ++skipped[assessment.unfit->kind];
+        if (assessment.unfit->kind == Unfit::Kind::memory && example.empty())
+            example =
+                r.candidates[i].asked.device + " with " + run_words(r.candidates[i]) + " " + assessment.unfit->reason;
     }
     std::vector<std::string> parts;
     const auto add = [&](std::size_t count, const std::string& what) {
         if (count > 0) parts.push_back(std::to_string(count) + " " + what);
     };
-    add(unfit_ones[Unfit::Kind::memory], "that need too much memory (" + example + ")");
-    add(unfit_ones[Unfit::Kind::clock], "with a clock too low to save energy");
-    add(unfit_ones[Unfit::Kind::objective], "with unknown " + std::string(asked_for(r).noun));
-    add(outside, "over a limit");
+    add(skipped[Unfit::Kind::memory], "need too much memory (" + example + ")");
+    add(skipped[Unfit::Kind::clock], "have a clock too low to save energy");
+    add(skipped[Unfit::Kind::objective], "have an unknown " + std::string(asked_for(r).noun));
+    add(outside, "are over a limit");
     if (parts.empty()) return "";
-    return std::to_string(r.candidates.size()) + " settings forecast. Not chosen from: " + joined(parts) + "\n";
+    return std::to_string(r.candidates.size()) + " settings tried; skipped: " + joined(parts) + "\n";
 }
 
 std::string to_text(const Answered& answered, const Terminal& terminal) {
@@ -250,7 +251,7 @@ std::string to_text(const Answered& answered, const Terminal& terminal) {
     }
     text += "\n" + unfit_words(r);
     return text + "predictor " + joined(answered.predictors) +
-           "; memory: parameters + inputs + the peak of everything else, on a GPU as PyTorch's allocator takes it\n";
+           "; memory = weights + inputs + peak activations, on a GPU as PyTorch's allocator takes it\n";
 }
 
 }  // namespace
@@ -261,35 +262,36 @@ std::string sentence(const Answered& answered) {
     const Candidate& c = r.answer();
     return "Run " + answered.model + (answered.phase.empty() ? "" : " (" + answered.phase + ")") + " on " +
            c.asked.device + " at " + setting_words(c) + " with " + run_words(c) + ": " +
-           value_words(r.goal.objective, r.assessment().value) + " of " + std::string(asked_for(r).noun) + " " +
-           of_what(c) + against_default(r) + against_first(r) + runner_up_words(r) + chance_words(r) + ".";
+           cost_words(r.goal.objective, r.assessment().value, c) + against_default(r) + against_first(r) +
+           runner_up_words(r) + chance_words(r) + ".";
 }
 
 std::string why_nothing(const Answered& answered) {
     const Recommendation& r = answered.recommendation;
     std::string text = answered.model + (answered.phase.empty() ? "" : " (" + answered.phase + ")") + ": nothing of " +
                        std::to_string(r.candidates.size()) + " settings ";
-    const auto& binding = r.emptiness.binding;
-    if (binding.empty())
+    if (r.emptiness.binding.empty())
         return text + "may be taken: " +
                (r.assessments.front().unfit ? r.assessments.front().unfit->reason : r.assessments.front().breaks);
     text += r.emptiness.together ? "holds all limits at once; nearest is " : "holds ";
     std::vector<std::string> parts;
-    for (const Binding& one : binding) {
-        const Candidate& c = r.candidates[one.candidate];
+    for (const Binding& binding : r.emptiness.binding) {
+        const Candidate& c = r.candidates[binding.candidate];
         const std::string where = c.asked.device + " at " + setting_words(c) + " with " + run_words(c);
-        const std::string excess = show(one.excess(), Show::percent) + " too much";
-        if (!one.rule) {
+        const std::string excess = show(binding.excess(), Show::percent) + " too much";
+        if (!binding.rule) {
             parts.push_back("the memory of its device; the nearest, " + where + ", needs " +
-                            show(one.nearest, Show::bytes) + " of " + show(one.limit, Show::bytes) + ", " + excess +
-                            ". Take a smaller batch or a device with more memory");
+                            show(binding.nearest, Show::bytes) + " of " + show(binding.limit, Show::bytes) + ", " +
+                            excess + ". Take a smaller batch or a device with more memory");
         } else if (r.emptiness.together) {
-            parts.push_back((parts.empty() ? where + ", which has " : "") + limit_words(*one.rule, one.nearest) +
-                            " of " + std::string(one.rule->name) + " where " + std::string(one.rule->flag) +
-                            " allows " + limit_words(*one.rule, one.limit) + ", " + excess);
+            parts.push_back((parts.empty() ? where + ", which has " : "") +
+                            limit_words(*binding.rule, binding.nearest, r.goal) + " of " +
+                            std::string(binding.rule->name) + " where " + std::string(binding.rule->flag) + " allows " +
+                            limit_words(*binding.rule, binding.limit, r.goal) + ", " + excess);
         } else {
-            parts.push_back(std::string(one.rule->flag) + " " + limit_words(*one.rule, one.limit) + ": the nearest, " +
-                            where + ", has " + limit_words(*one.rule, one.nearest) + ", " + excess);
+            parts.push_back(std::string(binding.rule->flag) + " " + limit_words(*binding.rule, binding.limit, r.goal) +
+                            ": the nearest, " + where + ", has " + limit_words(*binding.rule, binding.nearest, r.goal) +
+                            ", " + excess);
         }
     }
     return text + joined(parts, "; ");
@@ -297,7 +299,7 @@ std::string why_nothing(const Answered& answered) {
 
 std::string recommendations_to_text(const std::vector<Answered>& phases, const Terminal& terminal) {
     std::string text;
-    for (const Answered& one : phases) text += (text.empty() ? "" : "\n") + to_text(one, terminal);
+    for (const Answered& phase : phases) text += (text.empty() ? "" : "\n") + to_text(phase, terminal);
     if (phases.size() == 1 && phases.front().phase == "prefill")
         text += "tokens: those it reads (prefill); no graph of its decoding step is known\n";
     return text;

@@ -20,6 +20,16 @@ std::string really(const Candidate& c) {
     return " (runs at " + megahertz(real) + ")";
 }
 
+std::string per_million(double value) {
+    return show(1e6 * value, Show::number) + " per million";
+}
+
+std::string per_million_grams(double grams) {
+    const double whole = 1e6 * grams;
+    return (whole < 1000 ? show(whole, Show::number) + " g" : show(whole / 1000, Show::number) + " kg") +
+           " CO2 per million";
+}
+
 }  // namespace
 
 std::string setting_words(const Candidate& c) {
@@ -49,22 +59,26 @@ std::string value_words(Objective objective, double value) {
         case Objective::ed2p:
             return show(value, Show::number) + " " + std::string(rule(objective).unit);
         case Objective::carbon:
-            return show(value, Show::number) + " g CO2";
+            return per_million_grams(value);
         case Objective::price:
             break;
     }
-    return show(value, Show::number);
+    return per_million(value);
 }
 
-std::string limit_words(const LimitRule& rule, double value) {
+std::string cost_words(Objective objective, double value, const Candidate& c) {
+    const bool has_batch = c.symbols.contains("batch");
+    const std::string words = value_words(objective, value);
+    if (objective == Objective::price) return "price " + words + (has_batch ? " samples" : " runs");
+    if (objective == Objective::carbon) return words + (has_batch ? " samples" : " runs");
+    return words + " of " + std::string(rule(objective).noun) + (has_batch ? " a sample" : " a run");
+}
+
+std::string limit_words(const LimitRule& rule, double value, const Goal& goal) {
     if (rule.name == "time" || rule.name == "hours") return show(value, Show::seconds);
     if (rule.name == "power") return show(value, Show::watts);
     if (rule.name == "memory") return show(value, Show::bytes);
-    return show(value, Show::number);
-}
-
-std::string of_what(const Candidate& c) {
-    return c.symbols.contains("batch") ? "a sample" : "a run";
+    return goal.job ? show(value, Show::number) : per_million(value) + " samples";
 }
 
 }  // namespace joulecast::cli

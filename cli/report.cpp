@@ -1,6 +1,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_tree.h"
 #include "cli/own_options.h"
 #include "cli/picture.h"
 #include "cli/report_pages.h"
@@ -41,9 +42,8 @@ void write_page(const ReportOptions& options, const Page& page) {
 std::string in_format(const Table& table, const std::string& format) {
     if (format == "csv") return to_csv(table);
     if (format != "json") return to_text(table);
-    const nlohmann::ordered_json answer = {{"schema", "joulecast.outliers/1"},
-                                           {"outliers", nlohmann::ordered_json::parse(to_json(table))}};
-    return answer.dump(2) + '\n';
+    const nlohmann::ordered_json answer = {{"schema", "joulecast.outliers/1"}, {"outliers", rows_json(table)}};
+    return printed(answer);
 }
 
 constexpr const char* networks = "networks";

@@ -26,15 +26,15 @@ ValidationSettings validation_settings(const ReportOptions& options, bool baseli
     if (const auto learner = parse_learner(options.learner)) settings.training.learner = learner;
     // Those of the thesis, beside ours in its tables; joulecast-lab validate --baselines has all.
     if (baselines) settings.baselines = {&thesis_forest, &thesis_xgboost};
-    settings.progress = [what](std::size_t finished, std::size_t all) {
-        std::cerr << "validated " << finished << " of " << all << " parts of " << what << '\n';
+    settings.progress = [what](std::size_t finished, std::size_t folds) {
+        std::cerr << "validated " << finished << " of " << folds << " parts of " << what << '\n';
     };
     return settings;
 }
 
 bool asks_for(const ReportOptions& options, const std::string& split) {
-    for (const std::string& one : options.splits) {
-        if (one == split) return true;
+    for (const std::string& asked : options.splits) {
+        if (asked == split) return true;
     }
     return false;
 }
@@ -49,8 +49,8 @@ std::map<std::string, std::int64_t> calls_of_models(const ReportOptions& options
     std::map<std::string, std::int64_t> calls;
     for (const std::string& model : options.models) {
         visit_graphs(model, parse_settings(options.settings.set), options.settings.modes, [&](Graph graph, Mode mode) {
-            for (const CountedOperation& one : count_operations(in_mode(std::move(graph), mode)))
-                calls[signature(one.operation)] += one.count;
+            for (const CountedOperation& counted : count_operations(in_mode(std::move(graph), mode)))
+                calls[signature(counted.operation)] += counted.count;
         });
     }
     return calls;
@@ -162,12 +162,12 @@ OutlierReport report_outliers(const ReportOptions& options) {
     for (MeasuredRows& rows : measured_rows(database, options.devices))
         dataset.settings.push_back(reported(options, std::move(rows), false, slow, dataset));
     OutlierReport report;
-    std::vector<SlowOperation> all;
+    std::vector<SlowOperation> operations;
     for (const ReportedSetting& setting : dataset.settings)
-        all.insert(all.end(), setting.slow.begin(), setting.slow.end());
-    std::ranges::stable_sort(all,
+        operations.insert(operations.end(), setting.slow.begin(), setting.slow.end());
+    std::ranges::stable_sort(operations,
                              [](const SlowOperation& a, const SlowOperation& b) { return a.lost_s() > b.lost_s(); });
-    report.table = fill(slow_operation_columns(), all);
+    report.table = fill(slow_operation_columns(), operations);
     report.page = outliers_page(dataset);
     return report;
 }

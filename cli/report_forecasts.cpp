@@ -89,23 +89,24 @@ void add_clocks(ReportedForecast& reported, const std::string& text, const Devic
 }
 
 /// What was asked for must be on the page of one device at least.
-void check_clocks(const ReportOptions& options, const std::vector<ReportedForecast>& all) {
+void check_clocks(const ReportOptions& options, const std::vector<ReportedForecast>& forecasts) {
     if (options.clocks.empty() || options.clocks == "current") return;
-    if (std::ranges::any_of(all, [](const ReportedForecast& one) { return !one.clocks.empty(); })) return;
-    throw UsageError("--clocks " + options.clocks.substr(0, 60) + ": " + all.front().clocks_missing_reason);
+    if (std::ranges::any_of(forecasts, [](const ReportedForecast& forecast) { return !forecast.clocks.empty(); }))
+        return;
+    throw UsageError("--clocks " + options.clocks.substr(0, 60) + ": " + forecasts.front().clocks_missing_reason);
 }
 
 ReportedForecast reported(Forecast forecast, const AnsweringDevice& on) {
     const LoadedDevice& device = *on.loaded;
-    ReportedForecast one;
-    one.graph = *forecast.graph;
-    one.network = std::move(forecast.network);
-    one.alive = alive_bytes(one.network, one.graph);
-    one.device = device.device();
-    one.origin = origin_text(device.origin(), device.predictor_name());
-    one.note = on.note;
-    if (device.database()) one.measured = measured_cost(*device.database(), one.network);
-    return one;
+    ReportedForecast shown;
+    shown.graph = *forecast.graph;
+    shown.network = std::move(forecast.network);
+    shown.alive = alive_bytes(shown.network, shown.graph);
+    shown.device = device.device();
+    shown.origin = origin_text(device.origin(), device.predictor_name());
+    shown.note = on.note;
+    if (device.database()) shown.measured = measured_cost(*device.database(), shown.network);
+    return shown;
 }
 
 Question question_of(const ReportOptions& options) {
@@ -128,18 +129,18 @@ Page report_forecasts(const ReportOptions& options) {
     if (number_asked_for(options) > most_forecasts)
         throw UsageError("a report of " + std::to_string(number_asked_for(options)) +
                          " forecasts is too much for a page (" + std::to_string(most_forecasts) +
-                         " at most). joulecast predict prints as many as are asked for");
+                         " at most). joulecast predict has no such limit");
     Session session(for_one_question(options.predictor, options.database));
     Answer answer = session.answer(question_of(options), tell);
-    std::vector<ReportedForecast> all;
+    std::vector<ReportedForecast> reports;
     for (Forecast& forecast : answer.forecasts) {
         const AnsweringDevice& on = answer.devices[forecast.device];
         const DeviceModel& model = *forecast.model;
-        all.push_back(reported(std::move(forecast), on));
-        add_clocks(all.back(), options.clocks, model);
+        reports.push_back(reported(std::move(forecast), on));
+        add_clocks(reports.back(), options.clocks, model);
     }
-    check_clocks(options, all);
-    Page page = forecast_page(all);
+    check_clocks(options, reports);
+    Page page = forecast_page(reports);
     page.footer = "Written by joulecast " JOULECAST_VERSION ".";
     return page;
 }

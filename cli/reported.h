@@ -14,7 +14,7 @@
 #include "joulecast/report/table.h"
 #include "joulecast/units/quantity.h"
 
-// What is reported of a thing: a std::tuple with a line for each number or word. JSON and CSV follow it.
+// What is reported of a thing: a std::tuple with a line for each number or word. JSON, CSV and Python follow it.
 namespace joulecast::cli {
 
 enum class In { json, csv, both };
@@ -50,9 +50,9 @@ struct ReportedPart {
     Lines lines;
 };
 
-/// What JSON alone can hold: `write` takes the object and the thing, and adds to it.
+/// What objects alone can hold, no columns: `write` takes a JsonObject, or what has its functions, and the thing.
 template <class Write>
-struct ReportedAsJson {
+struct ReportedInObject {
     Write write;
 };
 
@@ -65,17 +65,17 @@ void add_line(Object& to, const Row& row, const Reported<Get>& line) {
     to.add(line.key(), line.get(row));
 }
 
-template <class Row, class Get, class Lines>
-void add_line(JsonObject& to, const Row& row, const ReportedPart<Get, Lines>& part) {
+template <class Object, class Row, class Get, class Lines>
+void add_line(Object& to, const Row& row, const ReportedPart<Get, Lines>& part) {
     const auto* value = part.get(row);
     if (value == nullptr) return to.add_null(part.name);
-    JsonObject object = to.object(part.name);
+    Object object = to.object(part.name);
     add_reported(object, *value, part.lines);
     object.end();
 }
 
-template <class Row, class Write>
-void add_line(JsonObject& to, const Row& row, const ReportedAsJson<Write>& line) {
+template <class Object, class Row, class Write>
+void add_line(Object& to, const Row& row, const ReportedInObject<Write>& line) {
     line.write(to, row);
 }
 
@@ -143,7 +143,7 @@ void append_columns(std::vector<Column<Row>>& to, const std::string& prefix, Acc
 
 template <class Row, class Access, class Write>
 void append_columns(std::vector<Column<Row>>& /*to*/, const std::string& /*prefix*/, Access /*access*/,
-                    const ReportedAsJson<Write>& /*line*/) {}
+                    const ReportedInObject<Write>& /*line*/) {}
 
 template <class Row, class Access, class... Line>
 void append_all_columns(std::vector<Column<Row>>& to, const std::string& prefix, Access access,

@@ -1,9 +1,11 @@
 #include "cli/setting_options.h"
 
 #include <algorithm>
+#include <set>
 
 #include "cli/count_model.h"
 #include "cli/settings.h"
+#include "cli/verb.h"
 #include "joulecast/answer/shipped.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
@@ -14,11 +16,13 @@ namespace joulecast::cli {
 void visit_graphs(const std::string& model, const std::vector<SymbolValues>& sizes,
                   const std::vector<std::string>& modes, const std::function<void(Graph, Mode)>& visitor) {
     const std::string zoo = shipped_folder("zoo");
+    std::set<std::string> told;
     for (const SymbolValues& symbols : sizes) {
         for (const std::string& word : modes) {
             const Mode mode = parse_mode(word).value();
             Graph graph = open_model(model, zoo, symbols, mode);
-            tell_notes(graph);
+            for (const std::string& note : notes_of(graph))
+                if (told.insert(note).second) tell(note);
             visitor(std::move(graph), mode);
         }
     }

@@ -38,9 +38,14 @@ std::pair<std::string, std::vector<std::int64_t>> parse_setting(const std::strin
 }  // namespace
 
 std::vector<SymbolValues> parse_settings(const std::vector<std::string>& texts) {
+    std::vector<std::pair<std::string, std::vector<std::int64_t>>> sizes;
+    for (const std::string& text : texts) sizes.push_back(parse_setting(text));
+    return combinations(sizes);
+}
+
+std::vector<SymbolValues> combinations(const std::vector<std::pair<std::string, std::vector<std::int64_t>>>& sizes) {
     std::vector<SymbolValues> combinations{{}};
-    for (const std::string& text : texts) {
-        const auto [symbol, values] = parse_setting(text);
+    for (const auto& [symbol, values] : sizes) {
         if (combinations.front().contains(symbol)) throw UsageError("--set gives " + symbol + " twice");
         std::vector<SymbolValues> longer;
         for (const SymbolValues& before : combinations) {

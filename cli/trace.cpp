@@ -73,7 +73,7 @@ int run_trace(const TraceOptions& options) {
     const Execution execution = execution_of(options);
     Session session(for_one_question(options.predictor, options.database));
     const auto graph = session.network(options.model, one_setting(options.set), execution.mode);
-    tell_notes(*graph);
+    for (const std::string& note : notes_of(*graph)) tell(note);
     const DeviceAtClock named = device_at_clock(options.device);
     const AnsweringDevice on = session.device(named.device, options.host_cpu);
     const LoadedDevice& device = *on.loaded;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/host_text.h"
+#include "cli/json_tree.h"
 #include "cli/measured_rows.h"
 #include "cli/settings.h"
 #include "cli/train_method.h"
@@ -41,38 +42,38 @@ nlohmann::ordered_json to_json(const PhysicalPower& power) {
 
 nlohmann::ordered_json to_json(const Predictor& predictor, const std::string& path, std::uintmax_t bytes) {
     nlohmann::ordered_json answer{{"schema", "joulecast.training/1"}, {"predictor", path}, {"bytes", bytes}};
-    answer["models"] = nlohmann::ordered_json::parse(joulecast::to_json(trained_models(predictor)));
+    answer["models"] = rows_json(trained_models(predictor));
     answer["predictor_method"] = method_name(predictor);
     if (!predictor.devices.empty()) answer["physical_power"] = to_json(predictor.devices.front().physical_power);
     answer["devices"] = nlohmann::ordered_json::array();
     for (const DeviceModel& device : predictor.devices) {
-        nlohmann::ordered_json one{{"device", device.device.id},      {"math", name(device.point.math)},
-                                   {"threads", device.point.threads}, {"laws", device.laws.size()},
-                                   {"networks", device.networks},     {"sigma_network", device.sigma_network}};
-        one["network_factors"] = nlohmann::ordered_json::object();
+        nlohmann::ordered_json entry{{"device", device.device.id},      {"math", name(device.point.math)},
+                                     {"threads", device.point.threads}, {"laws", device.laws.size()},
+                                     {"networks", device.networks},     {"sigma_network", device.sigma_network}};
+        entry["network_factors"] = nlohmann::ordered_json::object();
         for (const NetworkCorrection& correction : device.corrections) {
-            one["network_factors"][correction.key] = correction.factor;
-            one["network_host_factors"][correction.key] = correction.host_factor;
-            one["network_energy_factors"][correction.key] = correction.energy_factor;
+            entry["network_factors"][correction.key] = correction.factor;
+            entry["network_host_factors"][correction.key] = correction.host_factor;
+            entry["network_energy_factors"][correction.key] = correction.energy_factor;
         }
-        one["engine"] = device.point.engine;
-        one["trained_clocks"] = nlohmann::ordered_json::array();
+        entry["engine"] = device.point.engine;
+        entry["trained_clocks"] = nlohmann::ordered_json::array();
         if (device.over_clocks) {
             for (const TrainedClock& clock : device.over_clocks->trained)
-                one["trained_clocks"].push_back({{"sm_clock_mhz", clock.sm_clock_mhz},
-                                                 {"memory_clock_mhz", clock.memory_clock_mhz},
-                                                 {"rows", clock.rows}});
+                entry["trained_clocks"].push_back({{"sm_clock_mhz", clock.sm_clock_mhz},
+                                                   {"memory_clock_mhz", clock.memory_clock_mhz},
+                                                   {"rows", clock.rows}});
         }
-        one["host"] = name(device.point.host);
-        one["hosts"] = nlohmann::ordered_json::array();
+        entry["host"] = name(device.point.host);
+        entry["hosts"] = nlohmann::ordered_json::array();
         for (const HostExtra& extra : device.hosts)
-            one["hosts"].push_back({{"host", name(extra.host)},
-                                    {"mode", name(extra.mode)},
-                                    {"seconds_per_call", extra.seconds_per_call},
-                                    {"sigma", extra.sigma},
-                                    {"networks", extra.networks}});
-        if (device.power.known()) one["idle_power_w"] = device.power.idle_w;
-        answer["devices"].push_back(one);
+            entry["hosts"].push_back({{"host", name(extra.host)},
+                                      {"mode", name(extra.mode)},
+                                      {"seconds_per_call", extra.seconds_per_call},
+                                      {"sigma", extra.sigma},
+                                      {"networks", extra.networks}});
+        if (device.power.known()) entry["idle_power_w"] = device.power.idle_w;
+        answer["devices"].push_back(entry);
     }
     answer["over_devices"] = nlohmann::ordered_json::array();
     for (const PooledModel& pooled : predictor.pooled) {
@@ -124,8 +125,7 @@ void tell_corrections(const DeviceModel& device, const MeasuredRows& rows) {
                 << " of their calls were never measured. Measure them: joulecast profile, with a larger --budget\n";
         else
             std::cerr << "Nearly all calls were measured, so the machine was faster or slower, or networks run "
-                         "otherwise than "
-                         "their operations. Measure again while nothing else runs\n";
+                         "differently from their operations. Measure again while nothing else runs\n";
     }
 }
 
@@ -224,16 +224,16 @@ void drop_outliers(MeasuredRows& rows, std::vector<Dropped>& dropped) {
 }
 
 /// The one device and setting that a plan can be made for.
-const MeasuredRows& planned_rows(const std::vector<MeasuredRows>& all) {
-    for (const MeasuredRows& rows : all) {
-        if (rows.device.id != all.front().device.id)
+const MeasuredRows& planned_rows(const std::vector<MeasuredRows>& measured) {
+    for (const MeasuredRows& rows : measured) {
+        if (rows.device.id != measured.front().device.id)
             throw UsageError("--what-next plans for one device: name it with --device");
     }
-    if (all.size() > 1)
-        std::cerr << "--what-next plans for " << name(all.front().setting.math) << " math, host "
-                  << name(all.front().setting.host) << ", " << all.front().setting.threads
+    if (measured.size() > 1)
+        std::cerr << "--what-next plans for " << name(measured.front().setting.math) << " math, host "
+                  << name(measured.front().setting.host) << ", " << measured.front().setting.threads
                   << " threads: the setting with most rows\n";
-    return all.front();
+    return measured.front();
 }
 
 /// "p.jcp" -> "p.plan"
@@ -266,11 +266,11 @@ WhatNextWish wish(const Options& options) {
 }
 
 /// One model over devices for each kind and math of which at least two devices were measured.
-void train_over_devices(const std::vector<DeviceRows>& all, const TrainSettings& settings, Predictor& predictor) {
+void train_over_devices(const std::vector<DeviceRows>& devices, const TrainSettings& settings, Predictor& predictor) {
     using Kind = std::pair<Device::Kind, Math>;
     std::map<Kind, std::vector<const DeviceRows*>> kinds;
     std::map<Kind, std::set<std::string>> ids, engines;
-    for (const DeviceRows& rows : all) {
+    for (const DeviceRows& rows : devices) {
         const Kind kind(rows.device.kind, rows.setting.math);
         kinds[kind].push_back(&rows);
         ids[kind].insert(rows.device.id);
@@ -290,23 +290,23 @@ void train_over_devices(const std::vector<DeviceRows>& all, const TrainSettings&
 /// Without operations a device's calls are forecast by its data sheet, and moved to other clocks by what its workloads
 /// tell.
 void add_swept(const std::vector<SweptDevice>& swept, Predictor& predictor, std::vector<OperationRow>& sources) {
-    for (const SweptDevice& one : swept) {
-        std::cerr << "joulecast: " << one.device.id
-                  << " has no measured operations: its calls are forecast by its data "
-                  << "sheet, other clocks by " << one.clocks.workloads << " workloads that were measured at several\n";
-        DeviceModel& device = predictor.devices.emplace_back(frame_of(one.device, one.setting));
-        device.clocks = one.clocks;
-        sources.insert(sources.end(), one.sources.begin(), one.sources.end());
+    for (const SweptDevice& sweep : swept) {
+        std::cerr << "joulecast: " << sweep.device.id
+                  << " has no measured operations: its calls are forecast from its data sheet, other clocks from "
+                  << sweep.clocks.workloads << " workloads measured at several clocks\n";
+        DeviceModel& device = predictor.devices.emplace_back(frame_of(sweep.device, sweep.setting));
+        device.clocks = sweep.clocks;
+        sources.insert(sources.end(), sweep.sources.begin(), sweep.sources.end());
     }
 }
 
-Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> all, const std::vector<SweptDevice>& swept,
+Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> measured, const std::vector<SweptDevice>& swept,
                   bool pooled_only, const TrainSettings& settings) {
     Predictor predictor = empty_predictor();
     std::vector<OperationRow> sources;
     std::vector<KernelPowerSample> samples;
     std::vector<DeviceRows> of_devices;
-    for (MeasuredRows& rows : all) {
+    for (MeasuredRows& rows : measured) {
         if (!pooled_only) {
             std::cerr << "training for " << rows.device.id << " (" << name(rows.setting.math)
                       << "): " << rows.operations.size() << " operations, " << rows.networks.size() << " networks\n";
@@ -345,9 +345,9 @@ struct Trained {
 std::string answer(const Trained& result, const Options& options, const WhatNextWish& wanted) {
     if (options.output.format == "json") {
         auto json = to_json(result.predictor, options.predictor, result.bytes);
-        json["outliers"] = nlohmann::ordered_json::parse(joulecast::to_json(fill(dropped_columns(), result.dropped)));
-        if (result.next) json["what_next"] = nlohmann::ordered_json::parse(to_json(*result.next, wanted));
-        return json.dump(2) + '\n';
+        json["outliers"] = rows_json(fill(dropped_columns(), result.dropped));
+        if (result.next) json["what_next"] = to_json(*result.next, wanted);
+        return printed(json);
     }
     if (options.output.format == "csv")
         return result.next ? to_csv(*result.next) : joulecast::to_csv(trained_models(result.predictor));
@@ -369,23 +369,23 @@ int run(const Options& options) {
     std::vector<std::string> devices = options.devices;
     const std::vector<SweptDevice> swept = swept_devices(dataset, devices);
     const bool has_rows = swept.empty() || (options.devices.empty() ? dataset.has_operations() : !devices.empty());
-    std::vector<MeasuredRows> all;
-    if (has_rows) all = measured_rows(dataset, devices);
+    std::vector<MeasuredRows> measured;
+    if (has_rows) measured = measured_rows(dataset, devices);
     if (!has_rows && !options.what_next.empty())
         throw UsageError(
             "--what-next plans operations, and the database has none: measure some with joulecast profile");
     if (!has_rows && parse_published_method(options.method))
         throw UsageError("--method " + options.method +
                          " learns from operations, and the database has none: measure some with joulecast profile");
-    for (MeasuredRows& rows : all) {
+    for (MeasuredRows& rows : measured) {
         if (options.outliers == "drop") drop_outliers(rows, result.dropped);
     }
     std::optional<MeasuredRows> planned;  // the training keeps no rows
-    if (!options.what_next.empty()) planned = planned_rows(all);
+    if (!options.what_next.empty()) planned = planned_rows(measured);
     if (const auto method = parse_published_method(options.method)) {
-        result.predictor = train_method(*method, all, settings);
+        result.predictor = train_method(*method, measured, settings);
     } else {
-        result.predictor = trained(dataset, std::move(all), swept, options.pooled_only, settings);
+        result.predictor = trained(dataset, std::move(measured), swept, options.pooled_only, settings);
     }
     write_jcp(result.predictor, options.predictor);
     result.bytes = std::filesystem::file_size(options.predictor);

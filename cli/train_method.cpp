@@ -11,10 +11,11 @@
 
 namespace joulecast::cli {
 
-Predictor train_method(PublishedMethod method, const std::vector<MeasuredRows>& all, const TrainSettings& settings) {
+Predictor train_method(PublishedMethod method, const std::vector<MeasuredRows>& measured,
+                       const TrainSettings& settings) {
     Predictor predictor = empty_predictor();
     std::vector<OperationRow> sources;
-    for (const MeasuredRows& rows : all) {
+    for (const MeasuredRows& rows : measured) {
         std::cerr << "training the method " << description(method) << " for " << rows.device.id << " ("
                   << name(rows.setting.math) << "): " << rows.operations.size() << " operations, "
                   << rows.networks.size() << " networks\n";

@@ -45,20 +45,21 @@ const std::vector<Column<TrainedModel>>& columns() {
 }
 
 std::vector<TrainedModel> models(const Predictor& predictor) {
-    std::vector<TrainedModel> all;
+    std::vector<TrainedModel> models;
     for (const DeviceModel& device : predictor.devices) {
         for (const FamilyModel& model : device.models)
-            all.push_back(trained_model(device.device.id, device.point.math, model));
+            models.push_back(trained_model(device.device.id, device.point.math, model));
         if (!device.published) continue;
-        for (const PublishedRegression& one : device.published->regressions)
-            all.push_back({device.device.id, std::string(name(device.point.math)), layer_of(one, device), one.metric,
-                           one.rows, std::max<std::size_t>(1, one.layers.size()), one.learner});
+        for (const PublishedRegression& regression : device.published->regressions)
+            models.push_back({device.device.id, std::string(name(device.point.math)), layer_of(regression, device),
+                              regression.metric, regression.rows, std::max<std::size_t>(1, regression.layers.size()),
+                              regression.learner});
     }
     for (const PooledModel& pooled : predictor.pooled) {
         for (const Expert& expert : pooled.experts)
-            all.push_back(trained_model(expert.device + ", for others", pooled.point.math, expert.model));
+            models.push_back(trained_model(expert.device + ", for others", pooled.point.math, expert.model));
     }
-    return all;
+    return models;
 }
 
 }  // namespace

@@ -20,18 +20,18 @@ bool is_asked(const std::string& id, const std::vector<std::string>& devices) {
            });
 }
 
-void add_device(const Dataset& dataset, const Device& device, std::size_t folds, ClockValidation& all) {
+void add_device(const Dataset& dataset, const Device& device, std::size_t folds, ClockValidation& validation) {
     const auto sweeps = sweeps_of(dataset, device);
     if (sweeps.empty()) return;
     ClockValidationSettings settings;
     settings.folds = folds;
-    ClockValidation one = validate_clocks(device, sweeps, dataset.idle_points(device.id), settings);
-    std::cerr << device.id << ": " << sweeps.size() << " workloads, " << one.swept << " at several clocks or limits, "
-              << one.listed << " of known operations\n";
-    all.swept += one.swept;
-    all.listed += one.listed;
-    std::ranges::move(one.networks, std::back_inserter(all.networks));
-    std::ranges::move(one.regrets, std::back_inserter(all.regrets));
+    ClockValidation own = validate_clocks(device, sweeps, dataset.idle_points(device.id), settings);
+    std::cerr << device.id << ": " << sweeps.size() << " workloads, " << own.swept << " at several clocks or limits, "
+              << own.listed << " of known operations\n";
+    validation.swept += own.swept;
+    validation.listed += own.listed;
+    std::ranges::move(own.networks, std::back_inserter(validation.networks));
+    std::ranges::move(own.regrets, std::back_inserter(validation.regrets));
 }
 
 const std::vector<Column<ClockRegret>>& regret_columns() {
@@ -83,7 +83,7 @@ const std::vector<Column<ClockForecast>>& forecast_columns() {
 }  // namespace
 
 ClockValidation clock_validation(const Dataset& dataset, const std::vector<std::string>& devices, std::size_t folds) {
-    ClockValidation all;
+    ClockValidation validation;
     for (const Device& stored : dataset.devices()) {
         const Device device = with_known_figures(stored);
         if (!is_asked(device.id, devices) || dataset.networks(device.id).empty()) continue;
@@ -94,25 +94,26 @@ ClockValidation clock_validation(const Dataset& dataset, const std::vector<std::
             std::cerr << "joulecast: " << device.id << " is left out: no " << missing << '\n';
             continue;
         }
-        add_device(dataset, device, folds, all);
+        add_device(dataset, device, folds, validation);
     }
-    if (all.networks.empty())
+    if (validation.networks.empty())
         throw Error(
-            "the database has no network or workload at two clocks, and none of known operations. Import some: "
+            "the database has no network or workload at two clocks or more, and none whose operations are known. "
+            "Import some: "
             "joulecast import sweep --help.");
-    return all;
+    return validation;
 }
 
 std::string regrets_text(std::span<const ClockRegret> regrets) {
     return to_text(fill(regret_columns(), regrets));
 }
 
-std::string regrets_json(std::span<const ClockRegret> regrets) {
-    return to_json(fill(regret_columns(), regrets));
+Table regrets_table(std::span<const ClockRegret> regrets) {
+    return fill(regret_columns(), regrets);
 }
 
-std::string clock_forecasts_json(std::span<const ClockForecast> forecasts) {
-    return to_json(fill(forecast_columns(), forecasts));
+Table clock_forecasts_table(std::span<const ClockForecast> forecasts) {
+    return fill(forecast_columns(), forecasts);
 }
 
 std::string clock_forecasts_csv(std::span<const ClockForecast> forecasts) {

@@ -7,6 +7,7 @@
 
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/evaluate/leave_clocks_out.h"
+#include "joulecast/report/table.h"
 
 namespace joulecast::cli {
 
@@ -16,9 +17,9 @@ ClockValidation clock_validation(const Dataset& dataset, const std::vector<std::
 
 /// How well each way and rule chooses a clock.
 std::string regrets_text(std::span<const ClockRegret> regrets);
-std::string regrets_json(std::span<const ClockRegret> regrets);
+Table regrets_table(std::span<const ClockRegret> regrets);
 /// One line for each workload, clock and way of forecasting.
-std::string clock_forecasts_json(std::span<const ClockForecast> forecasts);
+Table clock_forecasts_table(std::span<const ClockForecast> forecasts);
 std::string clock_forecasts_csv(std::span<const ClockForecast> forecasts);
 
 }  // namespace joulecast::cli

@@ -44,13 +44,13 @@ void cross_validate(const ValidationOptions& options, const MeasuredRows& rows, 
         if (learner) named.push_back(*learner);
     }
     tell_samples(rows, named);
-    settings.progress = [](std::size_t done, std::size_t all) {
-        std::cerr << "validated " << done << " of " << all << " parts\n";
+    settings.progress = [](std::size_t done, std::size_t folds) {
+        std::cerr << "validated " << done << " of " << folds << " parts\n";
     };
-    settings.dropped = [&v](std::size_t dropped, std::size_t all) {
-        std::cerr << "dropped " << dropped << " of " << all << " training rows as outliers\n";
+    settings.dropped = [&v](std::size_t dropped, std::size_t training_rows) {
+        std::cerr << "dropped " << dropped << " of " << training_rows << " training rows as outliers\n";
         v.dropped += dropped;
-        v.training_rows += all;
+        v.training_rows += training_rows;
     };
     if (options.split != "network") {
         v.network_methods = settings.network_baselines;
@@ -74,8 +74,8 @@ void leave_devices_out(const ValidationOptions& options, std::vector<MeasuredRow
     ValidationSettings settings = options.settings;
     for (const auto& learner : settings.learners) settings.training.learner = learner;
     v.network_methods = settings.network_baselines;
-    settings.progress = [](std::size_t done, std::size_t all) {
-        std::cerr << "validated " << done << " of " << all << " devices\n";
+    settings.progress = [](std::size_t done, std::size_t folds) {
+        std::cerr << "validated " << done << " of " << folds << " devices\n";
     };
     std::vector<MeasuredDevice> devices;
     for (MeasuredRows& rows : measured) {
@@ -90,7 +90,7 @@ void leave_devices_out(const ValidationOptions& options, std::vector<MeasuredRow
     append(v.baselines, std::move(validation.baselines));
     append(v.compositions, std::move(validation.compositions));
     std::vector<Device> sheets;
-    for (const MeasuredDevice& one : devices) sheets.push_back(one.rows.device);
+    for (const MeasuredDevice& device : devices) sheets.push_back(device.rows.device);
     v.device_regrets = device_regrets(v.networks, sheets);
 }
 
@@ -146,8 +146,8 @@ std::vector<std::string> leave_clocks_out(const ValidationOptions& options, cons
     std::vector<std::string> done;
     if (!dataset.has_operations()) return done;
     ValidationSettings settings;
-    settings.progress = [](std::size_t at, std::size_t all) {
-        std::cerr << "left out " << at << " of " << all << " clocks\n";
+    settings.progress = [](std::size_t at, std::size_t folds) {
+        std::cerr << "left out " << at << " of " << folds << " clocks\n";
     };
     for (const MeasuredRows& rows : measured_rows(dataset, options.devices)) {
         if (!differ_in_clocks(rows.device, rows.operations)) continue;

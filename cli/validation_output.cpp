@@ -12,6 +12,7 @@
 #include "cli/baseline_output.h"
 #include "cli/clock_chances.h"
 #include "cli/composition_output.h"
+#include "cli/json_tree.h"
 #include "cli/known.h"
 #include "cli/memory_output.h"
 #include "cli/network_sentence.h"
@@ -42,9 +43,9 @@ std::vector<Column<Row>> coverage_columns(const std::string& prefix, Coverage Ro
 
 template <class Row>
 std::vector<Column<Row>> chained(std::initializer_list<std::vector<Column<Row>>> parts) {
-    std::vector<Column<Row>> all;
-    for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
-    return all;
+    std::vector<Column<Row>> list;
+    for (const auto& part : parts) list.insert(list.end(), part.begin(), part.end());
+    return list;
 }
 
 const std::vector<Column<Accuracy>>& accuracy_columns() {
@@ -197,18 +198,18 @@ NetworkSummary summary(const std::string& mode, const std::string& precision, co
 }
 
 std::vector<NetworkSummary> summaries(const std::vector<NetworkAccuracy>& networks) {
-    std::vector<NetworkSummary> all;
+    std::vector<NetworkSummary> lines;
     std::set<std::string> precisions, hosts;
     for (const NetworkAccuracy& n : networks) precisions.insert(n.precision);
     for (const NetworkAccuracy& n : networks) hosts.emplace(name(n.host));
     for (const char* mode : {"inference", "training"}) {
         for (const std::string& precision : precisions) {
-            for (const std::string& host : hosts) all.push_back(summary(mode, precision, host, networks));
+            for (const std::string& host : hosts) lines.push_back(summary(mode, precision, host, networks));
         }
     }
-    std::erase_if(all, [](const NetworkSummary& s) { return s.forecast.empty(); });
-    if (all.size() > 1) all.push_back(summary("all", "all", "all", networks));
-    return all;
+    std::erase_if(lines, [](const NetworkSummary& s) { return s.forecast.empty(); });
+    if (lines.size() > 1) lines.push_back(summary("all", "all", "all", networks));
+    return lines;
 }
 
 Cell of(double (*statistic)(std::span<const double>), const std::vector<double>& sample) {
@@ -364,24 +365,24 @@ std::string to_json(const Validated& v) {
     using Json = nlohmann::ordered_json;
     Json answer{{"schema", "joulecast.validation/1"}, {"split", v.split}, {"leaks", v.split == "random"}};
     if (v.drops_outliers) answer["outliers"] = {{"dropped", v.dropped}, {"training_rows", v.training_rows}};
-    answer["operations"] = Json::parse(joulecast::to_json(fill(accuracy_columns(), all_accuracies(v))));
-    answer["without_forecast"] = Json::parse(gaps_json(v.rows));
+    answer["operations"] = rows_json(fill(accuracy_columns(), all_accuracies(v)));
+    answer["without_forecast"] = rows_json(gaps_table(v.rows));
     for (const NetworkBaseline* method : v.network_methods)
         answer["without_forecast"].push_back({{"model", method->name}, {"reason", networks_only_reason(*method)}});
-    answer["networks"] = Json::parse(joulecast::to_json(fill(network_columns(), v.networks)));
+    answer["networks"] = rows_json(fill(network_columns(), v.networks));
     Json mape{{"time", nullptr}, {"energy", nullptr}};
     if (!v.networks.empty()) {
-        const NetworkSummary all = summary("all", "all", "all", v.networks);
-        mape["time"] = mean(all.forecast);
-        if (!all.energy.empty()) mape["energy"] = mean(all.energy);
-        answer["network_summary"] = Json::parse(joulecast::to_json(fill(summary_columns(), summaries(v.networks))));
-        answer["network_memory"] = Json::parse(memory_networks_json(v.networks));
+        const NetworkSummary whole = summary("all", "all", "all", v.networks);
+        mape["time"] = mean(whole.forecast);
+        if (!whole.energy.empty()) mape["energy"] = mean(whole.energy);
+        answer["network_summary"] = rows_json(fill(summary_columns(), summaries(v.networks)));
+        answer["network_memory"] = rows_json(memory_networks_table(v.networks));
     }
-    if (v.split == "device") answer["regret"] = Json::parse(regrets_json(v.device_regrets));
+    if (v.split == "device") answer["regret"] = rows_json(regrets_table(v.device_regrets));
     if (v.split == "clock") {
-        answer["networks"] = Json::parse(clock_forecasts_json(v.clocks.networks));
-        answer["regret"] = Json::parse(regrets_json(v.clocks.regrets));
-        answer["chances"] = Json::parse(clock_chances_json(clock_chances(v.clocks.networks)));
+        answer["networks"] = rows_json(clock_forecasts_table(v.clocks.networks));
+        answer["regret"] = rows_json(regrets_table(v.clocks.regrets));
+        answer["chances"] = rows_json(clock_chances_table(clock_chances(v.clocks.networks)));
         for (const Accuracy& line : all_accuracies(v)) {
             if (line.model != "joulecast" || line.family != "all") continue;
             if (line.metric == "time_s") mape["time"] = line.mape;
@@ -390,11 +391,11 @@ std::string to_json(const Validated& v) {
     }
     answer["clock_regret"] = Json::parse(regrets_json(network_clock_regrets(v.networks)));
     answer["network_mape"] = mape;
-    answer["ratio_summary"] = Json::parse(ratio_summary_json(v.ratios));
-    answer["ratios"] = Json::parse(ratios_json(v.ratios));
-    answer["composition"] = Json::parse(compositions_json(v.compositions));
-    answer["network_baselines"] = Json::parse(baseline_networks_json(v.baselines));
-    return answer.dump(2) + '\n';
+    answer["ratio_summary"] = rows_json(ratio_summary_table(v.ratios));
+    answer["ratios"] = rows_json(ratios_table(v.ratios));
+    answer["composition"] = rows_json(compositions_table(v.compositions));
+    answer["network_baselines"] = rows_json(baseline_networks_table(v.baselines));
+    return printed(answer);
 }
 
 std::string to_csv(const Validated& v) {

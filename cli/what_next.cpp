@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "cli/json_tree.h"
 #include "cli/verb.h"
 #include "joulecast/answer/shipped.h"
 #include "joulecast/device/precision.h"
@@ -164,9 +165,9 @@ NextPlan next_plan(const MeasuredRows& rows, const WhatNextWish& wish) {
     settings.budget_s = wish.budget_s;
     const WhatNext next =
         what_next(rows.device, rows.setting, rows.operations, candidates.all(), MeasuringCost(rows.rows), settings);
-    for (const NextOperation& one : next.chosen) {
-        const CandidateOperation& candidate = candidates.all()[one.candidate];
-        plan.lines.push_back({candidate.operation.operation, one, candidate.calls == 0});
+    for (const NextOperation& chosen : next.chosen) {
+        const CandidateOperation& candidate = candidates.all()[chosen.candidate];
+        plan.lines.push_back({candidate.operation.operation, chosen, candidate.calls == 0});
     }
     plan.cost_s = next.cost_s;
     plan.candidates = next.candidates;
@@ -194,7 +195,7 @@ std::string to_text(const NextPlan& plan, const WhatNextWish& wish) {
     shown.resize(std::min(shown.size(), shown_lines));
     std::string text = "\nto measure next on " + plan.device + ": " + std::to_string(plan.lines.size()) + " of " +
                        std::to_string(plan.candidates) + " operations that " + std::to_string(plan.networks) +
-                       " networks and variants of theirs have and the database has not, in about " +
+                       " networks and their variants have and the database does not have, in about " +
                        duration_text(plan.cost_s) + "\n\n" + joulecast::to_text(fill(columns(), shown));
     if (plan.lines.size() > shown.size())
         text += "and " + std::to_string(plan.lines.size() - shown.size()) + " more: " + wish.plan + "\n";
@@ -206,7 +207,7 @@ std::string to_text(const NextPlan& plan, const WhatNextWish& wish) {
            wish.plan + " --db FILE\n";
 }
 
-std::string to_json(const NextPlan& plan, const WhatNextWish& wish) {
+nlohmann::ordered_json to_json(const NextPlan& plan, const WhatNextWish& wish) {
     nlohmann::ordered_json answer{{"plan", wish.plan},
                                   {"device", plan.device},
                                   {"budget_s", wish.budget_s},
@@ -214,8 +215,8 @@ std::string to_json(const NextPlan& plan, const WhatNextWish& wish) {
                                   {"networks", plan.networks},
                                   {"candidates", plan.candidates},
                                   {"not_considered", plan.not_considered}};
-    answer["operations"] = nlohmann::ordered_json::parse(joulecast::to_json(fill(columns(), plan.lines)));
-    return answer.dump();
+    answer["operations"] = rows_json(fill(columns(), plan.lines));
+    return answer;
 }
 
 std::string to_csv(const NextPlan& plan) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/json_tree.h"
 #include "cli/measured_rows.h"
 #include "joulecast/train/what_next.h"
 
@@ -43,7 +44,7 @@ void write_plan(const NextPlan& plan, const MeasuredRows& rows, const std::strin
 
 std::string to_text(const NextPlan& plan, const WhatNextWish& wish);
 /// A JSON object.
-std::string to_json(const NextPlan& plan, const WhatNextWish& wish);
+nlohmann::ordered_json to_json(const NextPlan& plan, const WhatNextWish& wish);
 std::string to_csv(const NextPlan& plan);
 
 }  // namespace joulecast::cli

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/json_tree.h"
 #include "cli/verb.h"
 #include "joulecast/answer/shipped.h"
 #include "joulecast/worker/supervision/conformance.h"
@@ -34,12 +35,12 @@ std::string text_of(const Options& options, const std::vector<Claim>& claims, st
         const nlohmann::ordered_json json = {{"schema", "joulecast.worker_check/1"},
                                              {"command", options.command},
                                              {"failed", broken},
-                                             {"claims", nlohmann::ordered_json::parse(to_json(table))}};
-        return json.dump(2) + "\n";
+                                             {"claims", rows_json(table)}};
+        return printed(json);
     }
-    const auto all = std::to_string(claims.size());
+    const auto count = std::to_string(claims.size());
     const std::string verdict =
-        broken == 0 ? "all " + all + " claims hold\n" : std::to_string(broken) + " of " + all + " claims failed\n";
+        broken == 0 ? "all " + count + " claims hold\n" : std::to_string(broken) + " of " + count + " claims failed\n";
     return "worker: " + options.command + "\n" + to_text(table) + verdict;
 }
 

@@ -1,37 +1,19 @@
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
-#include "cli/ask.h"
 #include "cli/predict_service.h"
 #include "joulecast/answer/shipped.h"
 #include "joulecast/error.h"
+#include "python/answers.h"
 #include "python/meters.h"
+#include "python/values.h"
 
 namespace nb = nanobind;
 
 namespace joulecast::python {
 namespace {
-
-/// Names out of files may be no UTF-8.
-nb::object text(std::string_view bytes) {
-    return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
-}
-
-nb::tuple ask(const std::string& verb, const std::vector<std::string>& words) {
-    cli::VerbOutput answer;
-    {
-        const nb::gil_scoped_release free;
-        answer = cli::ask(verb, words);
-    }
-    nb::list said;
-    for (const std::string& line : answer.said) said.append(text(line));
-    return nb::make_tuple(answer.status, text(answer.text), said);
-}
 
 nb::object answer(cli::PredictService& service, const std::string& request) {
     std::string line;
@@ -57,16 +39,16 @@ void add_service(nb::module_& module) {
 void add_exceptions(nb::module_& module) {
     const nb::exception<Error> error(module, "Error", PyExc_RuntimeError);
     const nb::exception<UsageError> usage(module, "UsageError", nb::make_tuple(error, nb::handle(PyExc_ValueError)));
-    for (const nb::object& one : {nb::object(error), nb::object(usage)}) one.attr("__module__") = "joulecast";
+    for (const nb::object& type : {nb::object(error), nb::object(usage)}) type.attr("__module__") = "joulecast";
 }
 
 }  // namespace
 }  // namespace joulecast::python
 
 NB_MODULE(_native, module) {
-    module.doc() = "The C++ side of joulecast: verbs of the program with their answers as text, and meters.";
+    module.doc() = "The C++ side of joulecast: questions to a session with their answers as dicts, and meters.";
     joulecast::python::add_exceptions(module);
-    module.def("ask", &joulecast::python::ask, nb::arg("verb"), nb::arg("words"));
+    joulecast::python::add_answers(module);
     module.def("ship_from", [](const std::string& folder) { joulecast::ship_from(folder); }, nb::arg("folder"));
     joulecast::python::add_service(module);
     joulecast::python::add_meters(module);

@@ -113,11 +113,11 @@ Graph graph_of(const Operation& operation) {
 }
 
 std::vector<Execution> executions(const Operation& operation, const Question& question) {
-    std::vector<Execution> all;
+    std::vector<Execution> list;
     for (const std::string& precision : precisions_of(operation, question)) {
-        for (const Host host : question.hosts) all.push_back({mode(operation), precision, host});
+        for (const Host host : question.hosts) list.push_back({mode(operation), precision, host});
     }
-    return all;
+    return list;
 }
 
 }  // namespace joulecast

@@ -81,10 +81,10 @@ ChosenPredictor open(const DeviceChoice& choice, Predictor predictor, std::strin
 
 const DeviceModel* ChosenPredictor::model_with(Math math, Host host) const {
     const DeviceModel* first = nullptr;
-    for (const DeviceModel& one : predictor.devices) {
-        if (one.device.id != model().device.id || one.point.math != math) continue;
-        if (one.point.host == host) return &one;
-        if (!first) first = &one;
+    for (const DeviceModel& candidate : predictor.devices) {
+        if (candidate.device.id != model().device.id || candidate.point.math != math) continue;
+        if (candidate.point.host == host) return &candidate;
+        if (!first) first = &candidate;
     }
     return first;
 }

@@ -32,8 +32,8 @@ class LoadedDevice {
     void calibrate_clocks();
 
     /// Its calls are issued by that CPU: an id, a data sheet's file, or "cpu" for this machine's; empty: by the one
-    /// that was measured. Throws UsageError for what is no CPU and for a device that is one, and what device_argument()
-    /// throws.
+    /// that was measured. Throws UsageError if `cpu` is not a CPU, or if this device is itself a
+    /// CPU, and what device_argument() throws.
     void issue_from(const std::string& cpu);
     /// Forecasts in all settings are as the device is now: `worker` (empty: joulecast's own) is asked for the operation
     /// that its pace is told by, which takes 0.2 s and the worker's start. Throws UsageError where the pace was not

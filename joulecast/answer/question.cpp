@@ -7,11 +7,11 @@ namespace joulecast {
 std::vector<Execution> executions(const Question& question, Mode mode) {
     const bool none_trains = std::ranges::find(question.modes, Mode::training) == question.modes.end();
     const TrainingSetup training = mode == Mode::training || none_trains ? question.training : TrainingSetup{};
-    std::vector<Execution> all;
+    std::vector<Execution> list;
     for (const std::string& precision : question.precisions) {
-        for (const Host host : question.hosts) all.push_back({mode, precision, host, training});
+        for (const Host host : question.hosts) list.push_back({mode, precision, host, training});
     }
-    return all;
+    return list;
 }
 
 }  // namespace joulecast

@@ -130,8 +130,8 @@ std::shared_ptr<const Graph> Session::network(const std::string& model, const Sy
 }
 
 /// Adds what the forecasts on that device rest on, and throws UsageError for a host that it does not have.
-Session::Asked Session::asked(const DeviceAtClock& named, const Question& question, const std::vector<Execution>& all,
-                              Notes& notes) {
+Session::Asked Session::asked(const DeviceAtClock& named, const Question& question,
+                              const std::vector<Execution>& executions, Notes& notes) {
     Asked asked;
     asked.on =
         warm({named.device, question.host_cpu, question.leaves_out, question.at_pace_of_now, question.worker}, notes);
@@ -144,7 +144,7 @@ Session::Asked Session::asked(const DeviceAtClock& named, const Question& questi
     if (question.leaves_out) return asked;
     std::set<const DeviceModel*> used;
     std::set<std::string> told;
-    for (const Execution& execution : all) {
+    for (const Execution& execution : executions) {
         if (auto why = device.refusal_of(execution.precision)) {
             asked.refused.try_emplace(execution.precision, std::move(*why));
             continue;
@@ -158,19 +158,19 @@ Session::Asked Session::asked(const DeviceAtClock& named, const Question& questi
 
 Forecast Session::forecast(const std::shared_ptr<WarmDevice>& on, const Graph& prepared, const Execution& execution) {
     const LoadedDevice& device = on->device();
-    Forecast one;
-    one.network = on->forecast(prepared, execution);
-    one.device_name = device.device().display_name;
-    one.origin = std::make_shared<const Origin>(device.origin());
-    one.model = &device.model_for(execution.precision, execution.host);
-    one.assumed_host = default_extra(*one.model, one.network.point.host, one.network.mode);
-    return one;
+    Forecast forecast;
+    forecast.network = on->forecast(prepared, execution);
+    forecast.device_name = device.device().display_name;
+    forecast.origin = std::make_shared<const Origin>(device.origin());
+    forecast.model = &device.model_for(execution.precision, execution.host);
+    forecast.assumed_host = default_extra(*forecast.model, forecast.network.point.host, forecast.network.mode);
+    return forecast;
 }
 
 /// Throws UsageError where no device has any of what is asked; tells what is left out where some have.
-void Session::check_refused(const std::vector<Asked>& devices, const std::vector<Execution>& all, Notes& notes) {
+void Session::check_refused(const std::vector<Asked>& devices, const std::vector<Execution>& executions, Notes& notes) {
     std::set<std::string> precisions;
-    for (const Execution& execution : all) precisions.insert(execution.precision);
+    for (const Execution& execution : executions) precisions.insert(execution.precision);
     const auto refuses_all = [&](const Asked& asked) { return asked.refused.size() == precisions.size(); };
     if (!devices.empty() && std::ranges::all_of(devices, refuses_all) && !devices.front().refused.empty())
         throw UsageError(devices.front().refused.begin()->second);
@@ -197,15 +197,15 @@ void Session::answer_calls(const Question& question, const std::vector<Asked>& d
                     answer.left_out.push_back({i, answer.forecasts.size(), refused->second});
                     continue;
                 }
-                Forecast one = forecast(devices[i].on, graph_of(operation), devices[i].settled(execution));
-                if (one.network.unknown_nodes > 0) throw Error(no_forecast_text(operation, one.network.method));
-                one.device = i;
-                one.note = devices[i].note;
+                Forecast call = forecast(devices[i].on, graph_of(operation), devices[i].settled(execution));
+                if (call.network.unknown_nodes > 0) throw Error(no_forecast_text(operation, call.network.method));
+                call.device = i;
+                call.note = devices[i].note;
                 if (devices[i].points.empty()) {
-                    answer.forecasts.push_back(std::move(one));
+                    answer.forecasts.push_back(std::move(call));
                     continue;
                 }
-                const NetworkOverClocks clocked(std::move(one));
+                const NetworkOverClocks clocked(std::move(call));
                 for (const OperatingPoint& point : devices[i].points)
                     answer.forecasts.push_back(clocked.at(point, true));
             }
@@ -214,18 +214,18 @@ void Session::answer_calls(const Question& question, const std::vector<Asked>& d
 }
 
 Answer Session::answer(const Question& question, const Tell& tell) {
-    std::vector<Execution> all;
+    std::vector<Execution> wanted;
     for (const Operation& operation : question.operations)
-        std::ranges::move(executions(operation, question), std::back_inserter(all));
-    if (question.operations.empty()) all = executions(question, Mode::inference);
+        std::ranges::move(executions(operation, question), std::back_inserter(wanted));
+    if (question.operations.empty()) wanted = executions(question, Mode::inference);
     Answer answer;
     Notes notes(answer.notes, tell);
     std::vector<Asked> devices;
     for (const DeviceAtClock& named : question.devices) {
-        devices.push_back(asked(named, question, all, notes));
+        devices.push_back(asked(named, question, wanted, notes));
         answer.devices.push_back({named.device, device_of(devices.back().on), devices.back().note});
     }
-    check_refused(devices, all, notes);
+    check_refused(devices, wanted, notes);
     if (question.operations.empty()) {
         answer_networks(question, devices, answer, notes);
     } else {

@@ -62,9 +62,11 @@ class Session {
 
     std::shared_ptr<WarmDevice> warm(const Wanted& wanted, Notes& notes);
     std::shared_ptr<WarmDevice> loaded(const Wanted& wanted, Notes& notes);
-    Asked asked(const DeviceAtClock& named, const Question& question, const std::vector<Execution>& all, Notes& notes);
+    Asked asked(const DeviceAtClock& named, const Question& question, const std::vector<Execution>& executions,
+                Notes& notes);
     Forecast forecast(const std::shared_ptr<WarmDevice>& on, const Graph& prepared, const Execution& execution);
-    static void check_refused(const std::vector<Asked>& devices, const std::vector<Execution>& all, Notes& notes);
+    static void check_refused(const std::vector<Asked>& devices, const std::vector<Execution>& executions,
+                              Notes& notes);
     void answer_networks(const Question& question, const std::vector<Asked>& devices, Answer& answer, Notes& notes);
     void answer_calls(const Question& question, const std::vector<Asked>& devices, Answer& answer);
 

@@ -118,9 +118,9 @@ std::string Session::Networks::key(std::size_t turn, const WarmDevice& on, const
 
 Forecast Session::Networks::fresh(std::size_t turn, const std::shared_ptr<WarmDevice>& on, const Execution& execution) {
     Graph prepared = on->device().prepared(taken(turn), execution);
-    Forecast one = session_.forecast(on, prepared, execution);
-    if (question_.keeps_graphs) one.graph = std::make_shared<const Graph>(std::move(prepared));
-    return one;
+    Forecast forecast = session_.forecast(on, prepared, execution);
+    if (question_.keeps_graphs) forecast.graph = std::make_shared<const Graph>(std::move(prepared));
+    return forecast;
 }
 
 std::shared_ptr<const Session::KeptNetwork> Session::Networks::kept(std::size_t turn,
@@ -145,19 +145,19 @@ std::shared_ptr<const Session::KeptNetwork> Session::Networks::kept(std::size_t 
 std::vector<std::vector<Forecast>> Session::Networks::on_each(std::size_t turn, const Group& group,
                                                               const Execution& execution) {
     const auto& on = devices_[group.front()].on;
-    std::vector<std::vector<Forecast>> all(group.size());
+    std::vector<std::vector<Forecast>> forecasts(group.size());
     if (group.size() == 1 && devices_[group.front()].points.empty() && session_.settings_.most_networks == 0) {
-        all.front().push_back(fresh(turn, on, execution));
-        return all;
+        forecasts.front().push_back(fresh(turn, on, execution));
+        return forecasts;
     }
     const auto made = kept(turn, on, execution);
     for (std::size_t i = 0; i < group.size(); ++i) {
         const auto& points = devices_[group[i]].points;
         const bool lists = question_.lists_operations;
-        if (points.empty()) all[i].push_back(lists ? made->network.forecast() : made->network.summary());
-        for (const OperatingPoint& point : points) all[i].push_back(made->network.at(point, lists));
+        if (points.empty()) forecasts[i].push_back(lists ? made->network.forecast() : made->network.summary());
+        for (const OperatingPoint& point : points) forecasts[i].push_back(made->network.at(point, lists));
     }
-    return all;
+    return forecasts;
 }
 
 std::string Session::Networks::forecast_in(std::size_t turn, const Group& group, std::size_t place,
@@ -166,13 +166,13 @@ std::string Session::Networks::forecast_in(std::size_t turn, const Group& group,
     if (const auto refused = first.refused.find(execution.precision); refused != first.refused.end())
         return refused->second;
     try {
-        auto all = on_each(turn, group, first.settled(execution));
+        auto forecasts = on_each(turn, group, first.settled(execution));
         for (std::size_t i = 0; i < group.size(); ++i) {
-            for (Forecast& one : all[i]) {
-                one.device = group[i];
-                one.note = devices_[group[i]].note;
+            for (Forecast& forecast : forecasts[i]) {
+                forecast.device = group[i];
+                forecast.note = devices_[group[i]].note;
             }
-            made_[group[i] * of_device() + place] = std::move(all[i]);
+            made_[group[i] * of_device() + place] = std::move(forecasts[i]);
         }
     } catch (const Error& error) {
         if (!question_.leaves_out) throw;

@@ -24,7 +24,7 @@ std::string graph_key(const std::string& model, const SymbolValues& sizes, Mode 
 
 class Session::Notes {
   public:
-    Notes(std::vector<std::string>& all, const Tell& tell) : all_(all), tell_(tell) {}
+    Notes(std::vector<std::string>& notes, const Tell& tell) : all_(notes), tell_(tell) {}
     void add(const std::string& note);
 
   private:

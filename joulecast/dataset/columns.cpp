@@ -206,8 +206,8 @@ template <class Row, class Member>
 void append_member(std::vector<StoredColumn<Row>>& columns, const record::Field<Row, Member>& field) {
     const auto access = [member = field.member](auto& row) -> auto& { return row.*member; };
     const std::string column = field.column();
-    const auto append = [&](StoredColumn<Row> one) {
-        columns.push_back(field.rules.is_later ? added_later(std::move(one)) : std::move(one));
+    const auto append = [&](StoredColumn<Row> stored) {
+        columns.push_back(field.rules.is_later ? added_later(std::move(stored)) : std::move(stored));
     };
     if constexpr (std::is_same_v<Member, OperatingPoint>) {
         if (column == "asked_") append_point(columns);  // with the real one
@@ -257,12 +257,6 @@ StoredColumn<Device> clocks_column() {
                 if (!std::holds_alternative<std::monostate>(field))
                     device.core_clocks_mhz = parse_clocks(expect<std::string>(field));
             }};
-}
-
-std::optional<Device::Kind> parse_kind(const std::string& text) {
-    if (text == "cpu") return Device::Kind::cpu;
-    if (text == "gpu") return Device::Kind::gpu;
-    return {};
 }
 
 /// Above idle-active power: noise may push a small one below zero. A drift is a slope, a card may stand in the cold.
@@ -413,9 +407,9 @@ const std::vector<StoredColumn<Device>>& device_columns() {
             text<Row>("device", [](auto& r) -> auto& { return r.id; }),
             text<Row>("display_name", [](auto& r) -> auto& { return r.display_name; }),
             {"device_kind", StoredColumn<Row>::Type::text,
-             [](const Row& row) { return Field{std::string(row.kind == Device::Kind::cpu ? "cpu" : "gpu")}; },
+             [](const Row& row) { return Field{std::string(name(row.kind))}; },
              [](Row& row, const Field& field) {
-                 const auto kind = parse_kind(expect<std::string>(field));
+                 const auto kind = parse_device_kind(expect<std::string>(field));
                  if (!kind) throw FormatError("is neither cpu nor gpu");
                  row.kind = *kind;
              }},

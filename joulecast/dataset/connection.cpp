@@ -15,8 +15,9 @@ void raise_for_reading(const std::filesystem::path& path) {
         sqlite::Connection writing(path, sqlite::Connection::Access::read_write);
         migrate(writing, dataset_migrations());
     } catch (const Error& error) {
-        throw Error("database '" + path.string() + "' is of an older joulecast and cannot be raised where it is: " +
-                    error.what() + " Copy it to where you may write, and open the copy.");
+        throw Error("database '" + path.string() +
+                    "' was written by an older joulecast and cannot be upgraded in place: " + error.what() +
+                    " Copy it to where you may write, and open the copy.");
     }
 }
 
@@ -62,9 +63,9 @@ sqlite::Statement& Dataset::Connection::prepared(const std::string& text) {
 
 std::vector<Device> Dataset::Connection::devices() const {
     auto select = sql.prepare("SELECT rowid, " + stored::names_of(device_columns()) + " FROM devices ORDER BY rowid");
-    std::vector<Device> all;
-    while (select.step()) stored::read_row(select, device_columns(), all.emplace_back(), 1);
-    return all;
+    std::vector<Device> devices;
+    while (select.step()) stored::read_row(select, device_columns(), devices.emplace_back(), 1);
+    return devices;
 }
 
 const Device& Dataset::Connection::device(const std::string& id) {
@@ -125,8 +126,8 @@ bool Dataset::Connection::holds_one_at(sqlite::Statement& rows, const OperatingP
         const double limit_w = rows.is_null(2) ? unknown : rows.real(2);
         double highest_mhz = unknown;
         if (std::isnan(asked.sm_clock_mhz) && !std::isnan(found.sm_clock_mhz)) {
-            const auto& all = highest_clocks(asked);
-            if (const auto seen = all.find(session); seen != all.end()) highest_mhz = seen->second;
+            const auto& highest = highest_clocks(asked);
+            if (const auto seen = highest.find(session); seen != highest.end()) highest_mhz = seen->second;
         }
         const bool memory_agrees =
             !std::isnan(asked.memory_clock_mhz) || same_held_clock(memory_mhz, found.memory_clock_mhz);
@@ -159,12 +160,12 @@ std::vector<NetworkOperationRow> Dataset::Connection::network_operations(const N
     auto select = sql.prepare("SELECT id, " + stored::names_of(columns) + " FROM network_operations" +
                               (network != nullptr ? same_network : "") + " ORDER BY id");
     if (network != nullptr) bind_network(select, *network);
-    std::vector<NetworkOperationRow> all;
+    std::vector<NetworkOperationRow> rows;
     while (select.step()) {
-        all.emplace_back().id = select.integer(0);
-        stored::read_row(select, columns, all.back(), 1);
+        rows.emplace_back().id = select.integer(0);
+        stored::read_row(select, columns, rows.back(), 1);
     }
-    return all;
+    return rows;
 }
 
 }  // namespace joulecast

@@ -213,7 +213,7 @@ class Dataset::Connection {
         const int first_of_session = 1 + static_cast<int>(columns.size());
         std::map<std::string, Device> known;
         if constexpr (stored::has_blocks<Row>)
-            for (Device& one : devices()) known.emplace(one.id, std::move(one));
+            for (Device& known_device : devices()) known.emplace(known_device.id, std::move(known_device));
         while (select.step()) {
             Row row;
             row.id = select.integer(0);
@@ -231,9 +231,9 @@ class Dataset::Connection {
 
     template <class Row>
     std::vector<Row> rows(const std::optional<std::string>& device, bool with_blocks) const {
-        std::vector<Row> all;
-        for_each<Row>(device, with_blocks, [&all](Row row) { all.push_back(std::move(row)); });
-        return all;
+        std::vector<Row> rows;
+        for_each<Row>(device, with_blocks, [&rows](Row row) { rows.push_back(std::move(row)); });
+        return rows;
     }
 
     /// The lines of all lists, or of one network's, ordered by id.

@@ -24,7 +24,7 @@ constexpr const char* sigma_column = "sigma_between";
 
 /// Name and type of every column, in file order; the same name means the same thing in each kind of row.
 const std::vector<std::pair<std::string, Type>>& csv_columns() {
-    static const auto all = [] {
+    static const auto columns_in_order = [] {
         std::vector<std::pair<std::string, Type>> list = {{"schema", Type::text}, {"kind", Type::text}};
         std::set<std::string> seen;
         const auto append = [&](const auto& columns) {
@@ -41,7 +41,7 @@ const std::vector<std::pair<std::string, Type>>& csv_columns() {
         list.emplace_back(sigma_column, Type::real);
         return list;
     }();
-    return all;
+    return columns_in_order;
 }
 
 std::string field_text(const Field& field) {
@@ -188,7 +188,7 @@ class CsvContent {
             if (!seen.insert(name).second) reader_.fail("column '" + name + "' occurs twice");
         }
         if (!seen.contains("schema") || !seen.contains("kind"))
-            reader_.fail("this is no export of joulecast: the header lacks the columns schema and kind");
+            reader_.fail("this is not an export of joulecast: the header has no columns schema and kind");
         header_ = names;
     }
 

@@ -39,7 +39,7 @@ std::optional<std::vector<std::string>> CsvReader::next() {
         if (input_.get() == '\n') ++line_;
     record_line_ = line_;
     if (input_.peek() == std::istream::traits_type::eof()) {
-        if (input_.bad()) throw Error("cannot read '" + name_ + "' to its end.");
+        if (input_.bad()) throw Error("cannot read all of '" + name_ + "'. Check the disk.");
         return {};
     }
     std::vector<std::string> fields(1);

@@ -80,14 +80,14 @@ std::vector<IdlePoint> Dataset::idle_points(const std::string& device) const {
     auto select = connection_->sql.prepare(
         "SELECT sm_clock_mhz, idle_power_w, voltage_mv FROM idle_points WHERE device = ? ORDER BY sm_clock_mhz");
     select.bind(1, device);
-    std::vector<IdlePoint> all;
+    std::vector<IdlePoint> points;
     while (select.step()) {
-        IdlePoint& point = all.emplace_back();
+        IdlePoint& point = points.emplace_back();
         point.sm_clock_mhz = select.real(0);
         point.power_w = select.real(1);
         if (!select.is_null(2)) point.voltage_mv = select.real(2);
     }
-    return all;
+    return points;
 }
 
 std::int64_t Dataset::insert(const Measurement& measurement, const Provenance& provenance) {

@@ -55,7 +55,8 @@ std::map<std::string, std::pair<std::string, Repeats>> most_repeated(std::span<c
     }
     std::map<std::string, std::pair<std::string, Repeats>> most;
     for (auto& [key, operations] : groups) {
-        auto found = std::ranges::max_element(operations, {}, [](const auto& one) { return one.second.size(); });
+        auto found =
+            std::ranges::max_element(operations, {}, [](const auto& repeats) { return repeats.second.size(); });
         std::ranges::sort(found->second, {}, &Repeat::at_s);
         most[key] = {found->first, std::move(found->second)};
     }
@@ -88,9 +89,9 @@ double share_that_lasts(std::span<const double> log_pace, const Repeats& repeats
     std::vector<double> steps, errors;
     for (std::size_t i = 1; i < log_pace.size(); ++i) steps.push_back(log_pace[i] - log_pace[i - 1]);
     for (const Repeat& repeat : repeats) errors.push_back(repeat.error);
-    const double all = mean_square(log_pace);
+    const double whole = mean_square(log_pace);
     const double noise = std::max(mean_square(steps) / 2, mean_square(errors));
-    return all > noise ? 1 - noise / all : 0;
+    return whole > noise ? 1 - noise / whole : 0;
 }
 
 /// A single repeat that was disturbed must not carry its neighbours away.
@@ -183,7 +184,7 @@ double Pace::at(const OperatingPoint& asked, const Provenance& provenance, const
     return std::exp((1 - part) * known->log_pace[i - 1] + part * known->log_pace[i]);
 }
 
-std::optional<Pace::Usual> Pace::usual(const OperatingPoint& asked, const Provenance& provenance) const {
+std::optional<PaceReference> Pace::usual(const OperatingPoint& asked, const Provenance& provenance) const {
     const Course* const known = course(asked, provenance);
     return known == nullptr ? std::nullopt : std::optional(known->usual);
 }

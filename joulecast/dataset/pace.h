@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "joulecast/dataset/dataset.h"
+#include "joulecast/measure/pace_reference.h"
 
 namespace joulecast {
 
@@ -24,11 +25,7 @@ class Pace {
     double at(const OperatingPoint& asked, const Provenance& provenance, const std::string& started_at) const;
 
     /// The reference operation under these conditions, and the median of its repeats, where they follow the machine.
-    struct Usual {
-        std::string operation;  ///< signature
-        double time_s = 0;
-    };
-    std::optional<Usual> usual(const OperatingPoint& asked, const Provenance& provenance) const;
+    std::optional<PaceReference> usual(const OperatingPoint& asked, const Provenance& provenance) const;
 
     /// Of all that was measured under the same conditions: the median, NaN where no repeats tell.
     double median_of(const OperatingPoint& asked, const Provenance& provenance) const;
@@ -37,7 +34,7 @@ class Pace {
     struct Course {
         std::vector<double> at_s;  ///< since 1970, ascending
         std::vector<double> log_pace;
-        Usual usual;
+        PaceReference usual;
     };
     const Course* course(const OperatingPoint& asked, const Provenance& provenance) const;
     std::map<std::string, Course> courses_;  ///< by conditions

@@ -47,8 +47,8 @@ double RepeatSpread::Pools::sigma() const {
 double RepeatSpread::of(const std::string& device, const std::string& session) const {
     const auto own = sessions_.find({device, session});
     if (own != sessions_.end() && own->second.degrees() >= enough_degrees) return own->second.sigma();
-    const auto all = devices_.find(device);
-    return all == devices_.end() ? std::numeric_limits<double>::quiet_NaN() : all->second.sigma();
+    const auto repeats = devices_.find(device);
+    return repeats == devices_.end() ? std::numeric_limits<double>::quiet_NaN() : repeats->second.sigma();
 }
 
 }  // namespace joulecast

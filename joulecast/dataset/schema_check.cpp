@@ -67,9 +67,9 @@ Schema expected(std::span<const Migration> migrations) {
 }
 
 [[noreturn]] void refuse(const sqlite::Connection& connection, const std::string& why) {
-    throw Error("database '" + connection.file().string() + "' " + why +
-                ". joulecast did not make it so and opens no such file: its rows can be copied into a new one with "
-                "sqlite3.");
+    throw Error(
+        "database '" + connection.file().string() + "' " + why +
+        ". joulecast did not make it like this and does not open it. Copy its rows into a new database with sqlite3.");
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ std::string explain(sqlite3* connection, const std::filesystem::path& file) {
             return "database " + name + " has been locked by " + lock_holder(file) +
                    " for 30 s. Wait until it is done, or stop it, and run the same command again.";
         case SQLITE_NOTADB:
-            return name + " is no database. Give the file that --db wrote.";
+            return name + " is not a database. Give the file that --db wrote.";
         case SQLITE_CORRUPT:
             return "database " + name + " is damaged (" + sqlite3_errmsg(connection) +
                    "). 'sqlite3 FILE .recover' may save its rows.";

@@ -100,7 +100,7 @@ std::string read_unpacked(std::istream& input, const std::string& name, const Un
     if (is_gzip(chunk)) {
         Inflater inflater(name, limits);
         for (; !chunk.empty(); chunk = next_chunk(input)) inflater.take(chunk.data(), chunk.size());
-        if (input.bad()) throw Error("cannot read '" + name + "' to its end.");
+        if (input.bad()) throw Error("cannot read all of '" + name + "'. Check the disk.");
         return inflater.finish();
     }
     std::string text;
@@ -109,7 +109,7 @@ std::string read_unpacked(std::istream& input, const std::string& name, const Un
         if (text.size() > limits.most_bytes)
             throw FormatError("'" + name + "' holds more than " + std::to_string(limits.most_bytes) + " bytes.");
     }
-    if (input.bad()) throw Error("cannot read '" + name + "' to its end.");
+    if (input.bad()) throw Error("cannot read all of '" + name + "'. Check the disk.");
     return text;
 }
 

@@ -105,8 +105,9 @@ class SheetReader {
         if (!is_id(device.id)) fail("\"id\" must be of a-z, 0-9 and - (at most 64), and neither begin nor end with -");
         device.display_name = text_or("name", device.id);
         const std::string kind = text("kind");
-        if (kind != "cpu" && kind != "gpu") fail("\"kind\" is neither \"cpu\" nor \"gpu\"");
-        device.kind = kind == "cpu" ? Device::Kind::cpu : Device::Kind::gpu;
+        const auto parsed = parse_device_kind(kind);
+        if (!parsed) fail("\"kind\" is neither \"cpu\" nor \"gpu\"");
+        device.kind = *parsed;
         device.vendor = text_or("vendor", "");
         device.architecture = text_or("architecture", "");
         text_or("note", "");

@@ -34,6 +34,15 @@ std::optional<Value> value_in(const std::array<std::pair<Value, std::string_view
 
 }  // namespace
 
+std::string_view name(Device::Kind kind) {
+    return kind == Device::Kind::cpu ? "cpu" : "gpu";
+}
+std::optional<Device::Kind> parse_device_kind(std::string_view text) {
+    if (text == "cpu") return Device::Kind::cpu;
+    if (text == "gpu") return Device::Kind::gpu;
+    return std::nullopt;
+}
+
 std::string_view name(Math math) {
     return name_in(math_names, math);
 }

@@ -88,6 +88,10 @@ struct Device {
     double kernel_latency_s = usual_kernel_latency_s;  ///< what a kernel takes however little it does
 };
 
+/// "cpu" or "gpu".
+std::string_view name(Device::Kind kind);
+std::optional<Device::Kind> parse_device_kind(std::string_view text);
+
 /// What long streams of loads and stores reach of the memory's bandwidth, in bytes/s.
 double streamed_bytes_per_s(const Device& device);
 

@@ -166,9 +166,9 @@ void DeviceTable::add(LazySheet sheet, const std::set<std::string>& keys, const 
 }
 
 std::vector<DataSheet> DeviceTable::sheets() const {
-    std::vector<DataSheet> all;
-    for (const LazySheet& one : sheets_) all.push_back(one.sheet());
-    return all;
+    std::vector<DataSheet> sheets;
+    for (const LazySheet& sheet : sheets_) sheets.push_back(sheet.sheet());
+    return sheets;
 }
 
 void DeviceTable::add_folder(const std::filesystem::path& folder) {
@@ -231,9 +231,9 @@ std::filesystem::path user_device_folder() {
 
 const DeviceTable& known_devices() {
     static const DeviceTable table = [] {
-        DeviceTable all;
-        if (const auto folder = user_device_folder(); !folder.empty()) all.add_folder(folder);
-        return all;
+        DeviceTable shipped;
+        if (const auto folder = user_device_folder(); !folder.empty()) shipped.add_folder(folder);
+        return shipped;
     }();
     return table;
 }

@@ -76,9 +76,9 @@ Precision measured_precision_named(std::string_view text) {
 }
 
 std::string precision_words() {
-    std::string all;
-    for (const Word& entry : words) all += (all.empty() ? "" : ", ") + std::string(entry.word);
-    return all;
+    std::string text;
+    for (const Word& entry : words) text += (text.empty() ? "" : ", ") + std::string(entry.word);
+    return text;
 }
 
 Math math_of(Precision precision) {

@@ -11,17 +11,11 @@
 #include <utility>
 
 #include "joulecast/device/device.h"
+#include "joulecast/units/trimmed.h"
 
 namespace joulecast {
 
 namespace {
-
-std::string trimmed(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos) return "";
-    const auto last = text.find_last_not_of(" \t\r\n");
-    return std::string(text.substr(first, last - first + 1));
-}
 
 /// The file's text without surrounding blanks; absent if it cannot be read. Files in /proc and /sys tell no size.
 std::optional<std::string> read_text(const std::string& path) {
@@ -29,7 +23,7 @@ std::optional<std::string> read_text(const std::string& path) {
     if (!file) return std::nullopt;
     std::ostringstream text;
     text << file.rdbuf();
-    std::string result = trimmed(text.str());
+    std::string result(trimmed(text.view()));
     if (result.empty()) return std::nullopt;
     return result;
 }
@@ -69,8 +63,8 @@ CpuInfo read_cpu_info(const std::string& root) {
     for (std::string line; std::getline(file, line);) {
         const auto colon = line.find(':');
         if (colon == std::string::npos) continue;
-        const std::string key = trimmed(std::string_view(line).substr(0, colon));
-        const std::string value = trimmed(std::string_view(line).substr(colon + 1));
+        const std::string key(trimmed(std::string_view(line).substr(0, colon)));
+        const std::string value(trimmed(std::string_view(line).substr(colon + 1)));
         if (key == "processor") ++info.processors;
         if (key == "physical id") socket = value;
         if (key == "core id") info.cores.emplace(socket, value);
@@ -129,13 +123,13 @@ constexpr std::array arm_cores{ArmCore{"0xd0c", "neoverse-n1"}, ArmCore{"0xd40",
 
 /// Empty for a processor that is not listed.
 std::string architecture_of(const CpuInfo& info) {
-    for (const Generation& one : generations) {
-        if (one.vendor == info.vendor && one.family == info.family && one.first <= info.model_number &&
-            info.model_number <= one.last)
-            return std::string(one.architecture);
+    for (const Generation& generation : generations) {
+        if (generation.vendor == info.vendor && generation.family == info.family &&
+            generation.first <= info.model_number && info.model_number <= generation.last)
+            return std::string(generation.architecture);
     }
-    for (const ArmCore& one : arm_cores) {
-        if (info.vendor == "arm" && info.arm_part == one.part) return std::string(one.architecture);
+    for (const ArmCore& core : arm_cores) {
+        if (info.vendor == "arm" && info.arm_part == core.part) return std::string(core.architecture);
     }
     return "";
 }

@@ -9,9 +9,9 @@ namespace joulecast {
 namespace {
 
 double product(const Sizes& sizes, std::size_t begin, std::size_t end) {
-    double all = 1;
-    for (std::size_t i = begin; i < end && i < sizes.size(); ++i) all *= static_cast<double>(sizes[i]);
-    return all;
+    double product = 1;
+    for (std::size_t i = begin; i < end && i < sizes.size(); ++i) product *= static_cast<double>(sizes[i]);
+    return product;
 }
 
 /// Item `index` of an integer list (its last one, if the list is shorter), or a plain integer; else the fallback.
@@ -103,13 +103,13 @@ void set_bytes(Dimensions& d, const Operation& operation, const std::vector<Tens
 Dimensions dimensions(const Operation& operation) {
     Dimensions d;
     const Record* record = find_record(operation.target);
-    const auto all = tensors(operation);
+    const auto inputs = tensors(operation);
     const auto outputs = record && record->outputs ? record->outputs(operation) : std::vector<TensorType>{};
     d.family = family(operation);
-    d.inputs = static_cast<double>(all.size());
+    d.inputs = static_cast<double>(inputs.size());
     d.forward = forward_counts(operation);
     d.backward = backward_counts(operation);
-    if (!all.empty()) set_input(d, *all.front());
+    if (!inputs.empty()) set_input(d, *inputs.front());
     if (!outputs.empty()) set_output(d, outputs.front());
     set_bytes(d, operation, outputs);
     set_product(d, operation);

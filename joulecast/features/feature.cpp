@@ -84,8 +84,8 @@ double has_argument(const C& c, std::string_view name) {
     return flag(value && !std::holds_alternative<None>(*value));
 }
 const TensorType* input(const C& c, std::size_t index) {
-    const auto all = tensors(c.operation);
-    return index < all.size() ? all[index] : nullptr;
+    const auto inputs = tensors(c.operation);
+    return index < inputs.size() ? inputs[index] : nullptr;
 }
 double memory_order(const C& c, std::size_t index) {
     const TensorType* type = input(c, index);

@@ -16,8 +16,8 @@ bool needs_gradient(const Operation& operation, const char* argument) {
 }
 
 bool any_needs_gradient(const Operation& operation, std::size_t index) {
-    const auto all = tensors(operation);
-    return index < all.size() && all[index]->requires_grad;
+    const auto inputs = tensors(operation);
+    return index < inputs.size() && inputs[index]->requires_grad;
 }
 
 /// Of queries and keys, and of what comes out and values. Their gradients have the same sizes in another order.
@@ -41,22 +41,22 @@ ProductSize of_input(const Operation& operation, const Dimensions& size) {
 }  // namespace
 
 Products products(const Operation& operation, const Dimensions& size, int units) {
-    Products all;
-    all.units = units;
-    if (!(size.gemm_n >= least_columns) || is_depthwise(operation)) return all;
+    Products products;
+    products.units = units;
+    if (!(size.gemm_n >= least_columns) || is_depthwise(operation)) return products;
     if (size.family == Family::attention) {
-        add_attention(all, size);
-        return all;
+        add_attention(products, size);
+        return products;
     }
-    all.add({size.gemm_b, size.gemm_m, size.gemm_n, size.gemm_k});
-    if (!(size.backward.flop > 0)) return all;
+    products.add({size.gemm_b, size.gemm_m, size.gemm_n, size.gemm_k});
+    if (!(size.backward.flop > 0)) return products;
     const bool has_weight = find_argument(operation, "weight") != nullptr;
     if (has_weight ? needs_gradient(operation, "input") : any_needs_gradient(operation, 0)) {
-        all.add(of_input(operation, size));
+        products.add(of_input(operation, size));
     }
     if (has_weight ? needs_gradient(operation, "weight") : any_needs_gradient(operation, 1))
-        all.add({size.gemm_b, size.gemm_n, size.gemm_k, size.gemm_m});
-    return all;
+        products.add({size.gemm_b, size.gemm_n, size.gemm_k, size.gemm_m});
+    return products;
 }
 
 }  // namespace joulecast

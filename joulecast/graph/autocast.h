@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "joulecast/graph/graph.h"
+#include "joulecast/graph/record.h"
 
 namespace joulecast {
 
@@ -12,15 +13,8 @@ namespace joulecast {
 /// on a GPU, in whatever type arrives on a CPU).
 enum class AutocastDevice { cpu, cuda };
 
-/// What torch.autocast does to the floating tensors of a call; float64 it never touches.
-enum class AutocastPolicy {
-    lower,      ///< all cast to the lower type
-    f32,        ///< all cast to f32
-    f32_dtype,  ///< the call is asked for f32 by its dtype argument; nothing is cast
-    promote     ///< all cast to f32 if one of them is f32, else left as they are
-};
-
-/// Absent for operations that autocast leaves alone: they run in the type that arrives.
+/// By the operation's record; torch's own also of operations that have none. Absent for operations that autocast leaves
+/// alone: they run in the type that arrives.
 std::optional<AutocastPolicy> autocast_policy(std::string_view target, AutocastDevice device);
 
 /// Operations for which torch 2.13 has an autocast kernel ("aten::linear"), and those without one that do nothing but

@@ -1,11 +1,9 @@
+// What torch.autocast does to operations that have no record: facts of torch 2.13, as in Record::autocast.
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "joulecast/graph/autocast.h"
 
-// Facts of torch 2.13: the kernels registered under AutocastCUDA and AutocastCPU, and their policies
-// (aten/src/ATen/autocast_mode.{h,cpp}). tests/graph/autocast_test.cpp holds the names against what torch registers.
 namespace joulecast {
 namespace {
 
@@ -13,262 +11,72 @@ using enum AutocastPolicy;
 
 struct Entry {
     std::string_view target;
-    std::optional<AutocastPolicy> cpu;
-    std::optional<AutocastPolicy> cuda;
+    AutocastPolicies policies;
 };
 
 constexpr auto untouched = std::nullopt;
 
-/// By name. A few run by calling another one on the other device (einsum ends in bmm on a CPU, conv2d.padding in conv2d
-/// on a GPU). aten::binary_cross_entropy is refused by torch on a GPU; it stays in f32 here.
-constexpr auto entries = std::to_array<Entry>({
-    {"aten::_addmm_activation", lower, untouched},
-    {"aten::_convolution", untouched, lower},
-    {"aten::_convolution.deprecated", lower, lower},
-    {"aten::_cudnn_rnn", untouched, lower},
-    {"aten::_grid_sampler_2d_cpu_fallback", f32, untouched},
-    {"aten::_lu_with_info", f32, untouched},
-    {"aten::_native_multi_head_attention", lower, untouched},
-    {"aten::_scaled_dot_product_flash_attention", untouched, lower},
-    {"aten::_thnn_fused_gru_cell", untouched, lower},
-    {"aten::_thnn_fused_lstm_cell", untouched, lower},
-    {"aten::_upsample_bicubic2d_aa", untouched, f32},
-    {"aten::_upsample_bilinear2d_aa", untouched, f32},
-    {"aten::_upsample_nearest_exact1d", untouched, f32},
-    {"aten::_upsample_nearest_exact2d", untouched, f32},
-    {"aten::_upsample_nearest_exact3d", untouched, f32},
-    {"aten::acos", untouched, f32},
-    {"aten::adaptive_avg_pool3d", f32, untouched},
-    {"aten::adaptive_max_pool3d", f32, untouched},
-    {"aten::addbmm", lower, lower},
-    {"aten::addcdiv", untouched, promote},
-    {"aten::addcmul", untouched, promote},
-    {"aten::addmm", lower, lower},
-    {"aten::addmv", untouched, lower},
-    {"aten::addr", untouched, lower},
-    {"aten::asin", untouched, f32},
-    {"aten::atan2", untouched, promote},
-    {"aten::avg_pool3d", f32, untouched},
-    {"aten::baddbmm", lower, lower},
-    {"aten::bilinear", untouched, promote},
-    {"aten::binary_cross_entropy", f32, untouched},
-    {"aten::binary_cross_entropy_with_logits", f32, f32},
-    {"aten::bmm", lower, lower},
-    {"aten::cat", promote, untouched},
-    {"aten::cdist", f32, f32},
-    {"aten::chain_matmul", untouched, lower},
-    {"aten::cholesky", f32, untouched},
-    {"aten::cholesky_inverse", f32, untouched},
-    {"aten::cholesky_solve", f32, untouched},
-    {"aten::conv1d", lower, lower},
-    {"aten::conv1d.padding", lower, lower},
-    {"aten::conv2d", lower, lower},
-    {"aten::conv2d.padding", lower, lower},
-    {"aten::conv3d", lower, lower},
-    {"aten::conv3d.padding", lower, lower},
-    {"aten::conv_tbc", lower, lower},
-    {"aten::conv_transpose1d", lower, lower},
-    {"aten::conv_transpose2d.input", lower, lower},
-    {"aten::conv_transpose3d.input", lower, lower},
-    {"aten::convolution", untouched, lower},
-    {"aten::cosh", untouched, f32},
-    {"aten::cosine_embedding_loss", f32, f32},
-    {"aten::cosine_similarity", untouched, f32},
-    {"aten::cross", untouched, promote},
-    {"aten::cross_entropy_loss", f32, f32},
-    {"aten::ctc_loss.IntList", f32, untouched},
-    {"aten::ctc_loss.Tensor", f32, untouched},
-    {"aten::cudnn_convolution", untouched, lower},
-    {"aten::cudnn_convolution_transpose", untouched, lower},
-    {"aten::cumprod", untouched, f32_dtype},
-    {"aten::cumsum", untouched, f32_dtype},
-    {"aten::dist", untouched, f32},
-    {"aten::dot", untouched, promote},
-    {"aten::einsum", lower, lower},
-    {"aten::erfinv", untouched, f32},
-    {"aten::exp", untouched, f32},
-    {"aten::expm1", untouched, f32},
-    {"aten::fake_quantize_per_tensor_affine", f32, untouched},
-    {"aten::fft_fft", f32, untouched},
-    {"aten::fft_fft2", f32, untouched},
-    {"aten::fft_fftn", f32, untouched},
-    {"aten::fft_hfft", f32, untouched},
-    {"aten::fft_ifft", f32, untouched},
-    {"aten::fft_ifft2", f32, untouched},
-    {"aten::fft_ifftn", f32, untouched},
-    {"aten::fft_ihfft", f32, untouched},
-    {"aten::fft_irfft", f32, untouched},
-    {"aten::fft_irfft2", f32, untouched},
-    {"aten::fft_irfftn", f32, untouched},
-    {"aten::fft_rfft", f32, untouched},
-    {"aten::fft_rfft2", f32, untouched},
-    {"aten::fft_rfftn", f32, untouched},
-    {"aten::fractional_max_pool2d", f32, untouched},
-    {"aten::fractional_max_pool3d", f32, untouched},
-    {"aten::frobenius_norm.dim", untouched, f32},
-    {"aten::geqrf", f32, untouched},
-    {"aten::grid_sampler", f32, promote},
-    {"aten::grid_sampler_2d", f32, untouched},
-    {"aten::grid_sampler_3d", f32, untouched},
-    {"aten::group_norm", untouched, f32},
-    {"aten::gru_cell", untouched, lower},
-    {"aten::hinge_embedding_loss", f32, f32},
-    {"aten::huber_loss", f32, f32},
-    {"aten::index_copy", promote, untouched},
-    {"aten::index_put", untouched, promote},
-    {"aten::inverse", f32, untouched},
-    {"aten::kl_div", f32, f32},
-    {"aten::l1_loss", f32, f32},
-    {"aten::layer_norm", untouched, f32},
-    {"aten::linalg_cholesky", f32, untouched},
-    {"aten::linalg_cholesky_ex", f32, untouched},
-    {"aten::linalg_cond", f32, untouched},
-    {"aten::linalg_cond.p_str", f32, untouched},
-    {"aten::linalg_eig", f32, untouched},
-    {"aten::linalg_eigh", f32, untouched},
-    {"aten::linalg_eigvals", f32, untouched},
-    {"aten::linalg_eigvalsh", f32, untouched},
-    {"aten::linalg_householder_product", f32, untouched},
-    {"aten::linalg_inv", f32, untouched},
-    {"aten::linalg_inv_ex", f32, untouched},
-    {"aten::linalg_lstsq", f32, untouched},
-    {"aten::linalg_matrix_norm", untouched, f32_dtype},
-    {"aten::linalg_matrix_norm.str_ord", untouched, f32_dtype},
-    {"aten::linalg_matrix_rank", f32, untouched},
-    {"aten::linalg_matrix_rank.atol_rtol_float", f32, untouched},
-    {"aten::linalg_matrix_rank.atol_rtol_tensor", f32, untouched},
-    {"aten::linalg_matrix_rank.tol_tensor", f32, untouched},
-    {"aten::linalg_multi_dot", untouched, lower},
-    {"aten::linalg_qr", f32, untouched},
-    {"aten::linalg_solve", f32, untouched},
-    {"aten::linalg_svd", f32, untouched},
-    {"aten::linalg_svdvals", f32, untouched},
-    {"aten::linalg_tensorinv", f32, untouched},
-    {"aten::linalg_tensorsolve", f32, untouched},
-    {"aten::linalg_vecdot", lower, lower},
-    {"aten::linalg_vector_norm", untouched, f32_dtype},
-    {"aten::linear", lower, lower},
-    {"aten::log", untouched, f32},
-    {"aten::log10", untouched, f32},
-    {"aten::log1p", untouched, f32},
-    {"aten::log2", untouched, f32},
-    {"aten::log_softmax.int", untouched, f32_dtype},
-    {"aten::logsumexp", untouched, f32},
-    {"aten::lstm_cell", untouched, lower},
-    {"aten::lu_solve", f32, untouched},
-    {"aten::margin_ranking_loss", f32, f32},
-    {"aten::matmul", lower, lower},
-    {"aten::max_pool3d", f32, untouched},
-    {"aten::max_unpool2d", f32, untouched},
-    {"aten::max_unpool3d", f32, untouched},
-    {"aten::mkldnn_rnn_layer", lower, untouched},
-    {"aten::mm", lower, lower},
-    {"aten::mse_loss", f32, f32},
-    {"aten::multi_margin_loss", f32, f32},
-    {"aten::multilabel_margin_loss", f32, f32},
-    {"aten::multilabel_margin_loss_forward", f32, untouched},
-    {"aten::mv", untouched, lower},
-    {"aten::nanquantile", f32, untouched},
-    {"aten::nanquantile.scalar", f32, untouched},
-    {"aten::native_layer_norm", untouched, f32},
-    {"aten::nll_loss", f32, f32},
-    {"aten::nll_loss2d", f32, f32},
-    {"aten::norm.Scalar", untouched, f32_dtype},
-    {"aten::norm.ScalarOpt_dim", untouched, f32_dtype},
-    {"aten::nuclear_norm", untouched, f32},
-    {"aten::nuclear_norm.dim", untouched, f32},
-    {"aten::orgqr", f32, untouched},
-    {"aten::ormqr", f32, untouched},
-    {"aten::pdist", untouched, f32},
-    {"aten::pinverse", f32, untouched},
-    {"aten::poisson_nll_loss", f32, f32},
-    {"aten::polar", f32, untouched},
-    {"aten::pow.Scalar", untouched, f32},
-    {"aten::pow.Tensor_Scalar", untouched, f32},
-    {"aten::pow.Tensor_Tensor", untouched, f32},
-    {"aten::prelu", lower, lower},
-    {"aten::prod", f32, f32_dtype},
-    {"aten::prod.dim_int", f32, f32_dtype},
-    {"aten::qr", f32, untouched},
-    {"aten::quantile", f32, untouched},
-    {"aten::quantile.scalar", f32, untouched},
-    {"aten::reciprocal", untouched, f32},
-    {"aten::reflection_pad1d", f32, untouched},
-    {"aten::reflection_pad2d", f32, untouched},
-    {"aten::renorm", untouched, f32},
-    {"aten::replication_pad1d", f32, untouched},
-    {"aten::replication_pad2d", f32, untouched},
-    {"aten::replication_pad3d", f32, untouched},
-    {"aten::rms_norm", untouched, f32},
-    {"aten::rnn_relu_cell", untouched, lower},
-    {"aten::rnn_tanh_cell", untouched, lower},
-    {"aten::rsqrt", untouched, f32},
-    {"aten::scaled_dot_product_attention", lower, lower},
-    {"aten::scatter_add", untouched, promote},
-    {"aten::sinh", untouched, f32},
-    {"aten::smooth_l1_loss", f32, f32},
-    {"aten::soft_margin_loss", f32, f32},
-    {"aten::softmax.int", untouched, f32_dtype},
-    {"aten::softplus", untouched, f32},
-    {"aten::stack", promote, untouched},
-    {"aten::stft", f32, untouched},
-    {"aten::stft.center", f32, untouched},
-    {"aten::sum", untouched, f32_dtype},
-    {"aten::sum.dim_IntList", untouched, f32_dtype},
-    {"aten::svd", f32, untouched},
-    {"aten::tan", untouched, f32},
-    {"aten::tensordot", lower, promote},
-    {"aten::trace", f32, untouched},
-    {"aten::triangular_solve", f32, untouched},
-    {"aten::triplet_margin_loss", f32, f32},
-    {"aten::upsample_bicubic2d", untouched, f32},
-    {"aten::upsample_bilinear2d", untouched, f32},
-    {"aten::upsample_linear1d", untouched, f32},
-    {"aten::upsample_nearest1d", untouched, f32},
-    {"aten::upsample_nearest2d", untouched, f32},
-    {"aten::upsample_nearest3d", untouched, f32},
-    {"aten::upsample_trilinear3d", untouched, f32},
-    {"aten::vdot", untouched, promote},
-    {"aten::view_as_complex", f32, untouched},
+constexpr auto without_record = std::to_array<Entry>({
+    {"aten::_addmm_activation", {lower, untouched}},
+    {"aten::_convolution.deprecated", {lower, lower}},
+    {"aten::_cudnn_rnn", {untouched, lower}},
+    {"aten::_grid_sampler_2d_cpu_fallback", {f32, untouched}},
+    {"aten::_lu_with_info", {f32, untouched}},
+    {"aten::_native_multi_head_attention", {lower, untouched}},
+    {"aten::_thnn_fused_gru_cell", {untouched, lower}},
+    {"aten::_thnn_fused_lstm_cell", {untouched, lower}},
+    {"aten::cholesky_solve", {f32, untouched}},
+    {"aten::conv_tbc", {lower, lower}},
+    {"aten::cudnn_convolution", {untouched, lower}},
+    {"aten::cudnn_convolution_transpose", {untouched, lower}},
+    {"aten::fake_quantize_per_tensor_affine", {f32, untouched}},
+    {"aten::geqrf", {f32, untouched}},
+    {"aten::linalg_cond", {f32, untouched}},
+    {"aten::linalg_cond.p_str", {f32, untouched}},
+    {"aten::linalg_householder_product", {f32, untouched}},
+    {"aten::linalg_lstsq", {f32, untouched}},
+    {"aten::linalg_matrix_rank", {f32, untouched}},
+    {"aten::linalg_matrix_rank.atol_rtol_float", {f32, untouched}},
+    {"aten::linalg_matrix_rank.atol_rtol_tensor", {f32, untouched}},
+    {"aten::linalg_matrix_rank.tol_tensor", {f32, untouched}},
+    {"aten::linalg_tensorinv", {f32, untouched}},
+    {"aten::linalg_tensorsolve", {f32, untouched}},
+    {"aten::lu_solve", {f32, untouched}},
+    {"aten::mkldnn_rnn_layer", {lower, untouched}},
+    {"aten::multilabel_margin_loss_forward", {f32, untouched}},
+    {"aten::nuclear_norm", {untouched, f32}},
+    {"aten::nuclear_norm.dim", {untouched, f32}},
+    {"aten::orgqr", {f32, untouched}},
+    {"aten::ormqr", {f32, untouched}},
+    {"aten::pdist", {untouched, f32}},
+    {"aten::qr", {f32, untouched}},
+    {"aten::svd", {f32, untouched}},
+    {"aten::triangular_solve", {f32, untouched}},
+    {"aten::view_as_complex", {f32, untouched}},
 });
 
-/// Calls without a kernel of their own that end in one above, which casts there.
-constexpr auto composites = std::to_array<Entry>({
-    {"aten::gru.input", lower, lower},
-    {"aten::lstm.input", lower, lower},
-    {"aten::rnn_relu.input", lower, lower},
-    {"aten::rnn_tanh.input", lower, lower},
-    {"aten::_upsample_nearest_exact1d.vec", untouched, f32},
-    {"aten::_upsample_nearest_exact2d.vec", untouched, f32},
-    {"aten::_upsample_nearest_exact3d.vec", untouched, f32},
-    {"aten::upsample_bicubic2d.vec", untouched, f32},
-    {"aten::upsample_bilinear2d.vec", untouched, f32},
-    {"aten::upsample_linear1d.vec", untouched, f32},
-    {"aten::upsample_nearest1d.vec", untouched, f32},
-    {"aten::upsample_nearest2d.vec", untouched, f32},
-    {"aten::upsample_nearest3d.vec", untouched, f32},
-    {"aten::upsample_trilinear3d.vec", untouched, f32},
-});
+AutocastPolicies policies(std::string_view target) {
+    if (const Record* record = find_record(target)) return record->autocast;
+    const auto found = std::ranges::find(without_record, target, &Entry::target);
+    return found == without_record.end() ? AutocastPolicies{} : found->policies;
+}
 
-const Entry* find(std::span<const Entry> list, std::string_view target) {
-    const auto found = std::ranges::find(list, target, &Entry::target);
-    return found == list.end() ? nullptr : &*found;
+const std::optional<AutocastPolicy>& on(AutocastDevice device, const AutocastPolicies& policies) {
+    return device == AutocastDevice::cpu ? policies.cpu : policies.cuda;
 }
 
 }  // namespace
 
 std::optional<AutocastPolicy> autocast_policy(std::string_view target, AutocastDevice device) {
-    const Entry* entry = find(entries, target);
-    if (entry == nullptr) entry = find(composites, target);
-    if (entry == nullptr) return std::nullopt;
-    return device == AutocastDevice::cpu ? entry->cpu : entry->cuda;
+    return on(device, policies(target));
 }
 
 std::vector<std::string_view> autocast_targets(AutocastDevice device) {
     std::vector<std::string_view> targets;
-    for (const auto list : {std::span<const Entry>(entries), std::span<const Entry>(composites)})
-        for (const Entry& entry : list)
-            if (device == AutocastDevice::cpu ? entry.cpu : entry.cuda) targets.push_back(entry.target);
+    for (const Record* record : all_records())
+        if (on(device, record->autocast)) targets.push_back(record->target);
+    for (const Entry& entry : without_record)
+        if (on(device, entry.policies)) targets.push_back(entry.target);
     std::ranges::sort(targets);
     return targets;
 }

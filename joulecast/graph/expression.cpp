@@ -8,6 +8,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/graph/term.h"
+#include "joulecast/units/checked.h"
 
 namespace joulecast {
 
@@ -16,26 +17,20 @@ namespace {
 using Term = Expression::Term;
 using Kind = TermKind;
 
-[[noreturn]] void overflow() {
-    throw FormatError("size expression overflows 64 bits");
-}
+constexpr const char* overflow = "size expression overflows 64 bits";
 
 std::int64_t product(std::int64_t a, std::int64_t b) {
-    std::int64_t result = 0;
-    if (__builtin_mul_overflow(a, b, &result)) overflow();
-    return result;
+    return checked_product(a, b, overflow);
 }
 
 std::int64_t sum(std::int64_t a, std::int64_t b) {
-    std::int64_t result = 0;
-    if (__builtin_add_overflow(a, b, &result)) overflow();
-    return result;
+    return checked_sum(a, b, overflow);
 }
 
 /// In lowest terms with a positive denominator.
 Rational ratio(std::int64_t numerator, std::int64_t denominator) {
     if (denominator == 0) throw FormatError("size expression divides by zero");
-    if (numerator == INT64_MIN || denominator == INT64_MIN) overflow();
+    if (numerator == INT64_MIN || denominator == INT64_MIN) throw FormatError(overflow);
     const std::int64_t divisor = std::gcd(numerator, denominator) * (denominator < 0 ? -1 : 1);
     return {numerator / divisor, denominator / divisor};
 }

@@ -24,12 +24,12 @@ struct Linear {
 };
 
 std::optional<Linear> linear_of(const Operation& operation) {
-    const auto all = tensors(operation);
-    if (operation.target == "aten::linear" && all.size() >= 2)
-        return Linear{0, 1, all.size() > 2 ? std::optional<std::size_t>(2) : std::nullopt, true};
+    const auto inputs = tensors(operation);
+    if (operation.target == "aten::linear" && inputs.size() >= 2)
+        return Linear{0, 1, inputs.size() > 2 ? std::optional<std::size_t>(2) : std::nullopt, true};
     const bool is_plain = find_argument(operation, "beta") == nullptr && find_argument(operation, "alpha") == nullptr;
     // The kernel adds a bias for each column, not a matrix.
-    if (operation.target == "aten::addmm" && is_plain && all.size() == 3 && all[0]->sizes.size() == 1)
+    if (operation.target == "aten::addmm" && is_plain && inputs.size() == 3 && inputs[0]->sizes.size() == 1)
         return Linear{1, 2, 0, false};
     return std::nullopt;
 }
@@ -42,14 +42,14 @@ bool is_multiple(const TensorType& weight) {
 /// The linear layer that this call is and that the kernel can compute, if its weight is a parameter.
 std::optional<Linear> eligible(const Graph& graph, const Node& node) {
     const auto linear = linear_of(node.operation);
-    const auto all = tensors(node.operation);
-    if (!linear || node.inputs.size() != all.size()) return std::nullopt;
+    const auto inputs = tensors(node.operation);
+    if (!linear || node.inputs.size() != inputs.size()) return std::nullopt;
     const ValueRef weight = node.inputs[linear->weight];
     if (weight.node >= 0 ||
         graph.inputs.at(static_cast<std::size_t>(weight.output)).kind != GraphInput::Kind::parameter)
         return std::nullopt;
-    const TensorType& input = *all[linear->input];
-    const bool fits = is_multiple(*all[linear->weight]) && all[linear->weight]->dtype == Dtype::bf16 &&
+    const TensorType& input = *inputs[linear->input];
+    const bool fits = is_multiple(*inputs[linear->weight]) && inputs[linear->weight]->dtype == Dtype::bf16 &&
                       input.dtype == Dtype::bf16 && !input.sizes.empty() && element_count(input) > 0;
     return fits ? linear : std::nullopt;
 }

@@ -86,7 +86,7 @@ struct Reshaped {
 
 Reshaped& known(std::vector<Reshaped>& reshaped, TensorType& type) {
     const auto found =
-        std::find_if(reshaped.begin(), reshaped.end(), [&](const Reshaped& one) { return one.type == &type; });
+        std::find_if(reshaped.begin(), reshaped.end(), [&](const Reshaped& known) { return known.type == &type; });
     return found == reshaped.end() ? reshaped.emplace_back(Reshaped{&type, type, {}}) : *found;
 }
 
@@ -277,20 +277,20 @@ Graph without_edges(const Graph& graph) {
     bag.has_edges = false;
     std::unordered_map<std::string, std::size_t> position;
     for (const Node& node : graph.nodes) {
-        Node one;
-        one.operation = node.operation;
-        one.count = node.count;
+        Node described;
+        described.operation = node.operation;
+        described.count = node.count;
         std::string key = signature(node.operation);
         for (const SymbolicSize& size : node.symbolic) {
             if (size.place == SymbolicSize::Place::output_tensor) continue;
             // Equal at these values of the symbols is not equal at others.
             key += '\n' + std::to_string(static_cast<int>(size.place)) + ' ' + std::to_string(size.index) + ' ' +
                    std::to_string(size.position) + ' ' + size.expression.text();
-            one.symbolic.push_back(size);
+            described.symbolic.push_back(size);
         }
         const auto [found, is_new] = position.try_emplace(std::move(key), bag.nodes.size());
         if (is_new) {
-            bag.nodes.push_back(std::move(one));
+            bag.nodes.push_back(std::move(described));
         } else {
             bag.nodes[found->second].count += node.count;
         }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "joulecast/error.h"
+#include "joulecast/units/checked.h"
 
 namespace joulecast::records {
 
@@ -169,9 +170,7 @@ std::int64_t checked(const Operation& operation, std::int64_t a, std::int64_t b)
 }
 
 std::int64_t added(std::int64_t a, std::int64_t b) {
-    std::int64_t result = 0;
-    if (__builtin_add_overflow(a, b, &result)) throw FormatError("sizes add up to more than 64 bits hold");
-    return result;
+    return checked_sum(a, b, "sizes add up to more than 64 bits hold");
 }
 
 std::int64_t product(const Operation& operation, const Sizes& sizes) {

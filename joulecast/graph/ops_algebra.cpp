@@ -209,8 +209,8 @@ Counts power_forward(const Operation& operation) {
     if (n < -(std::int64_t{1} << 20) || n > (std::int64_t{1} << 20)) refuse(operation, "the power is out of range");
     std::int64_t products = 0;
     for (n = n < 0 ? -n : n; n > 1; n /= 2) products += 1 + n % 2;
-    const std::int64_t one = product(operation, with(call.batch, {call.rows, call.rows, call.rows}));
-    return {checked(operation, 2 * products, one), 0, input_bytes(operation), bytes(square_outputs(operation))};
+    const std::int64_t inverse = product(operation, with(call.batch, {call.rows, call.rows, call.rows}));
+    return {checked(operation, 2 * products, inverse), 0, input_bytes(operation), bytes(square_outputs(operation))};
 }
 
 Counts power_backward(const Operation& operation) {
@@ -224,37 +224,46 @@ constexpr Row power(std::string_view schema) {
 }
 
 constexpr std::array rows{
-    factorisation<&square_outputs, 6>("aten::linalg_inv(Tensor A) -> Tensor"),
-    factorisation<&square_outputs, 6>("aten::inverse(Tensor self) -> Tensor"),
-    factorisation<&square_with_status, 6>(
-        "aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)"),
+    cast(f32_on_cpu, factorisation<&square_outputs, 6>("aten::linalg_inv(Tensor A) -> Tensor")),
+    cast(f32_on_cpu, factorisation<&square_outputs, 6>("aten::inverse(Tensor self) -> Tensor")),
+    cast(f32_on_cpu, factorisation<&square_with_status, 6>(
+                         "aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)")),
     factorisation<&number, 2>("aten::linalg_det(Tensor A) -> Tensor"),
     factorisation<&number, 2>("aten::det(Tensor self) -> Tensor"),
     factorisation<&number, 2>("aten::logdet(Tensor self) -> Tensor"),
     factorisation<&sign_and_logarithm, 2>("aten::linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)"),
     factorisation<&sign_and_logarithm, 2>("aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)"),
-    factorisation<&square_outputs, 1>("aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor"),
-    factorisation<&square_outputs, 1>("aten::cholesky(Tensor self, bool upper=False) -> Tensor"),
-    factorisation<&square_with_status, 1>("aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool "
-                                          "check_errors=False) -> (Tensor L, Tensor info)"),
-    factorisation<&square_outputs, 2>("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor"),
+    cast(f32_on_cpu,
+         factorisation<&square_outputs, 1>("aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor")),
+    cast(f32_on_cpu, factorisation<&square_outputs, 1>("aten::cholesky(Tensor self, bool upper=False) -> Tensor")),
+    cast(f32_on_cpu,
+         factorisation<&square_with_status, 1>("aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool "
+                                               "check_errors=False) -> (Tensor L, Tensor info)")),
+    cast(f32_on_cpu,
+         factorisation<&square_outputs, 2>("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor")),
     factorisation<&square_outputs, 40>("aten::linalg_matrix_exp(Tensor self) -> Tensor"),
     factorisation<&square_outputs, 40>("aten::matrix_exp(Tensor self) -> Tensor"),
     factorisation<&turned_outputs, 70>("aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor"),
-    factorisation<&turned_outputs, 70>("aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor"),
-    factorisation<&qr_outputs, 8>("aten::linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, Tensor R)"),
-    factorisation<&svd_outputs, 66>(
-        "aten::linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"),
-    factorisation<&singular_values, 8>("aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor"),
-    factorisation<&symmetric_eigen, 27>(
-        "aten::linalg_eigh(Tensor self, str UPLO=\"L\") -> (Tensor eigenvalues, Tensor eigenvectors)"),
-    factorisation<&symmetric_eigenvalues, 4>("aten::linalg_eigvalsh(Tensor self, str UPLO=\"L\") -> Tensor"),
-    factorisation<&eigen, 75>("aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)"),
-    factorisation<&eigenvalues, 30>("aten::linalg_eigvals(Tensor self) -> Tensor"),
-    solution<2>("aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor"),
+    cast(f32_on_cpu, factorisation<&turned_outputs, 70>(
+                         "aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor")),
+    cast(f32_on_cpu,
+         factorisation<&qr_outputs, 8>("aten::linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, Tensor R)")),
+    cast(f32_on_cpu, factorisation<&svd_outputs, 66>("aten::linalg_svd(Tensor A, bool full_matrices=True, *, str? "
+                                                     "driver=None) -> (Tensor U, Tensor S, Tensor Vh)")),
+    cast(f32_on_cpu,
+         factorisation<&singular_values, 8>("aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor")),
+    cast(f32_on_cpu,
+         factorisation<&symmetric_eigen, 27>(
+             "aten::linalg_eigh(Tensor self, str UPLO=\"L\") -> (Tensor eigenvalues, Tensor eigenvectors)")),
+    cast(f32_on_cpu,
+         factorisation<&symmetric_eigenvalues, 4>("aten::linalg_eigvalsh(Tensor self, str UPLO=\"L\") -> Tensor")),
+    cast(f32_on_cpu,
+         factorisation<&eigen, 75>("aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)")),
+    cast(f32_on_cpu, factorisation<&eigenvalues, 30>("aten::linalg_eigvals(Tensor self) -> Tensor")),
+    cast(f32_on_cpu, solution<2>("aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor")),
     solution<0>("aten::linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool "
                 "unitriangular=False) -> Tensor"),
-    trace("aten::trace(Tensor self) -> Tensor"),
+    cast(f32_on_cpu, trace("aten::trace(Tensor self) -> Tensor")),
     power("aten::matrix_power(Tensor self, int n) -> Tensor"),
     power("aten::linalg_matrix_power(Tensor self, int n) -> Tensor"),
 };

@@ -98,7 +98,7 @@ Contraction read(const Operation& operation) {
     const auto inputs = subscripts(operation, whole.substr(0, arrow));
     if (operands.empty() || inputs.size() != operands.size()) refuse(operation, "equation and tensors do not fit");
     std::size_t longest_ellipsis = 0;
-    std::vector<Labels> all;
+    std::vector<Labels> labels;
     Contraction result;
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const std::size_t named = letters(inputs[i]);
@@ -108,16 +108,16 @@ Contraction read(const Operation& operation) {
         }
         const std::size_t ellipsis = rank(*operands[i]) - named;
         longest_ellipsis = std::max(longest_ellipsis, ellipsis);
-        all.push_back(labels_of(operation, inputs[i], ellipsis));
-        if (all.back().size() != rank(*operands[i])) refuse(operation, "the equation is not understood");
+        labels.push_back(labels_of(operation, inputs[i], ellipsis));
+        if (labels.back().size() != rank(*operands[i])) refuse(operation, "the equation is not understood");
         Term term{{}, operands[i]->requires_grad};
-        for (std::size_t d = 0; d < all.back().size(); ++d) {
-            join(operation, term.sizes, all.back()[d], operands[i]->sizes[d]);
-            join(operation, result.sizes, all.back()[d], operands[i]->sizes[d]);
+        for (std::size_t d = 0; d < labels.back().size(); ++d) {
+            join(operation, term.sizes, labels.back()[d], operands[i]->sizes[d]);
+            join(operation, result.sizes, labels.back()[d], operands[i]->sizes[d]);
         }
         result.terms.push_back(std::move(term));
     }
-    result.output = arrow == std::string::npos ? implied_output(all)
+    result.output = arrow == std::string::npos ? implied_output(labels)
                                                : labels_of(operation, whole.substr(arrow + 2), longest_ellipsis);
     for (const Label label : result.output) {
         if (!result.sizes.contains(label)) refuse(operation, "the output has a letter that no tensor has");
@@ -145,7 +145,7 @@ struct Work {
 Term contract(const Operation& operation, const Term& a, const Term& b, const std::vector<Term>& rest,
               const Labels& output, Work& work) {
     Term result{{}, a.requires_grad || b.requires_grad};
-    Sizes all;
+    Sizes multiplied;
     bool summed = false;
     const auto stays = [&](Label label) {
         return std::find(output.begin(), output.end(), label) != output.end() ||
@@ -161,10 +161,10 @@ Term contract(const Operation& operation, const Term& a, const Term& b, const st
         const bool in_both = size_in(a, label) != 1 && size_in(b, label) != 1;
         const bool kept = stays(label);
         if (kept) result.sizes[label] = size;
-        if (kept || in_both) all.push_back(size);
+        if (kept || in_both) multiplied.push_back(size);
         summed = summed || (!kept && in_both);
     }
-    const std::int64_t products = product(operation, all);
+    const std::int64_t products = product(operation, multiplied);
     const std::int64_t gradients = (a.requires_grad ? 1 : 0) + (b.requires_grad ? 1 : 0);
     std::int64_t& forward = summed ? work.flop : work.other_flop;
     std::int64_t& backward = summed ? work.backward_flop : work.backward_other_flop;
@@ -469,15 +469,15 @@ Sizes trilinear_sizes(const Operation& operation) {
 }
 
 Types trilinear_outputs(const Operation& operation) {
-    const Sizes all = trilinear_sizes(operation);
-    std::vector<bool> summed(all.size(), false);
+    const Sizes whole = trilinear_sizes(operation);
+    std::vector<bool> summed(whole.size(), false);
     for (const std::int64_t dim : integers(operation, "sumdim")) {
-        const std::size_t at = dimension(operation, dim, all.size());
+        const std::size_t at = dimension(operation, dim, whole.size());
         if (at < summed.size()) summed[at] = true;
     }
     Sizes sizes;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!summed[i]) sizes.push_back(all[i]);
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        if (!summed[i]) sizes.push_back(whole[i]);
     }
     return {make(first(operation).dtype, std::move(sizes))};
 }
@@ -498,24 +498,29 @@ constexpr Row trilinear(std::string_view schema) {
 }
 
 constexpr std::array rows{
-    einsum("aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor"),
-    pairing("aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor"),
+    cast(lowered, einsum("aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor")),
+    cast(lowered_or_promoted,
+         pairing("aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor")),
     pairing("aten::inner(Tensor self, Tensor other) -> Tensor"),
-    chained("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor"),
-    chained("aten::chain_matmul(Tensor[] matrices) -> Tensor"),
+    cast(lowered_on_gpu, chained("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor")),
+    cast(lowered_on_gpu, chained("aten::chain_matmul(Tensor[] matrices) -> Tensor")),
     keeping<&outer_outputs, 1>("aten::outer(Tensor self, Tensor vec2) -> Tensor"),
     keeping<&outer_outputs, 1>("aten::ger(Tensor self, Tensor vec2) -> Tensor"),
-    keeping<&outer_outputs, 2>(
-        "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"),
-    keeping<&along_outputs, 3>("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor"),
+    cast(lowered_on_gpu,
+         keeping<&outer_outputs, 2>(
+             "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")),
+    cast(promoted_on_gpu,
+         keeping<&along_outputs, 3>("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor")),
     keeping<&along_outputs, 3>("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor"),
-    reduction_of_all<&along_outputs, 2>("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor"),
-    reduction_of_all<&dot_outputs, 2>("aten::vdot(Tensor self, Tensor other) -> Tensor"),
+    cast(lowered,
+         reduction_of_all<&along_outputs, 2>("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor")),
+    cast(promoted_on_gpu, reduction_of_all<&dot_outputs, 2>("aten::vdot(Tensor self, Tensor other) -> Tensor")),
     keeping<&kronecker_outputs, 1>("aten::kron(Tensor self, Tensor other) -> Tensor"),
-    distances("aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor"),
+    cast(f32_everywhere, distances("aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor")),
     distances("aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor"),
     distances("aten::_euclidean_dist(Tensor x1, Tensor x2) -> Tensor"),
-    bilinear("aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor"),
+    cast(promoted_on_gpu,
+         bilinear("aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")),
     trilinear("aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] "
               "sumdim, int unroll_dim=1) -> Tensor"),
 };

@@ -192,8 +192,9 @@ constexpr Row weight_norm(std::string_view schema) {
 }
 
 constexpr std::array rows{
-    by_row<&by_row_outputs>("aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? "
-                            "bias, float eps) -> (Tensor, Tensor, Tensor)"),
+    cast(f32_on_gpu, by_row<&by_row_outputs>(
+                         "aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? "
+                         "bias, float eps) -> (Tensor, Tensor, Tensor)")),
     by_row<&by_row_outputs>(
         "aten::_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)"),
     by_row<&by_group_outputs>("aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, "

@@ -191,32 +191,44 @@ constexpr Row short_time(std::string_view schema) {
 }
 
 constexpr std::array rows{
-    transform("aten::fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"),
-    transform("aten::fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"),
-    transform("aten::fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"),
-    transform("aten::fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"),
-    transform("aten::fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"),
-    transform("aten::fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor"),
-    transform("aten::fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor"),
-    transform("aten::fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor"),
-    transform("aten::fft_rfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor"),
-    transform("aten::fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor"),
-    transform("aten::fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"),
-    transform("aten::fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"),
-    transform("aten::fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"),
-    transform("aten::fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor"),
+    cast(f32_on_cpu, transform("aten::fft_fft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor")),
+    cast(f32_on_cpu, transform("aten::fft_ifft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor")),
+    cast(f32_on_cpu, transform("aten::fft_rfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor")),
+    cast(f32_on_cpu, transform("aten::fft_irfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor")),
+    cast(f32_on_cpu, transform("aten::fft_hfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor")),
+    cast(f32_on_cpu, transform("aten::fft_ihfft(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor")),
+    cast(f32_on_cpu,
+         transform("aten::fft_fft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor")),
+    cast(f32_on_cpu,
+         transform("aten::fft_ifft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor")),
+    cast(f32_on_cpu,
+         transform("aten::fft_rfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor")),
+    cast(f32_on_cpu,
+         transform("aten::fft_irfft2(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor")),
+    cast(f32_on_cpu,
+         transform("aten::fft_fftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor")),
+    cast(f32_on_cpu,
+         transform("aten::fft_ifftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor")),
+    cast(f32_on_cpu,
+         transform("aten::fft_rfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor")),
+    cast(f32_on_cpu,
+         transform("aten::fft_irfftn(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor")),
     transform("aten::_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor"),
     transform("aten::_fft_c2c(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor"),
     transform("aten::_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor"),
     shift("aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor"),
     shift("aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor"),
-    short_time<&short_time_outputs, &short_time_forward>(
-        "aten::stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool "
-        "normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor"),
-    short_time<&short_time_outputs, &short_time_forward>(
-        "aten::stft.center(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, "
-        "bool center=True, str pad_mode=\"reflect\", bool normalized=False, bool? onesided=None, bool? "
-        "return_complex=None, bool? align_to_window=None) -> Tensor"),
+    cast(
+        f32_on_cpu,
+        short_time<&short_time_outputs, &short_time_forward>(
+            "aten::stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool "
+            "normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor")),
+    cast(f32_on_cpu,
+         short_time<&short_time_outputs, &short_time_forward>(
+             "aten::stft.center(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
+             "window=None, "
+             "bool center=True, str pad_mode=\"reflect\", bool normalized=False, bool? onesided=None, bool? "
+             "return_complex=None, bool? align_to_window=None) -> Tensor")),
     short_time<&signal_outputs, &signal_forward>(
         "aten::istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool "
         "center=True, bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> "

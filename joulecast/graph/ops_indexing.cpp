@@ -96,10 +96,10 @@ Types index_outputs(const Operation& operation) {
 }
 
 bool takes_by_mask(const Operation& operation) {
-    const std::vector<const TensorType*> all = tensors(operation);
-    return operation.target.ends_with("index.Tensor") && std::any_of(all.begin(), all.end(), [&](const auto* index) {
-               return index != all.front() && index->dtype == Dtype::boolean;
-           });
+    const std::vector<const TensorType*> inputs = tensors(operation);
+    return operation.target.ends_with("index.Tensor") &&
+           std::any_of(inputs.begin(), inputs.end(),
+                       [&](const auto* index) { return index != inputs.front() && index->dtype == Dtype::boolean; });
 }
 
 /// What is taken. A mask may take all, the most it can cost.
@@ -188,11 +188,13 @@ constexpr std::array rows{
     indexed_by_list(lookup<&index_outputs>("aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")),
     scatter<&same_if_dense, false>("aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"),
     scatter<&same_if_dense, false>("aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor"),
-    scatter<&same_if_dense, false>("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor"),
+    cast(promoted_on_gpu,
+         scatter<&same_if_dense, false>("aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor")),
     scatter<&same_if_dense, false>(
         "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor"),
-    indexed_by_list(scatter<&same_as_first, false>(
-        "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor")),
+    cast(promoted_on_gpu,
+         indexed_by_list(scatter<&same_as_first, false>(
+             "aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"))),
     scatter<&first_itself, true>(
         "aten::scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)"),
     scatter<&first_itself, true>(

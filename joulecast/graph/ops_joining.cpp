@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t most_parts = 4096;
 
 std::vector<const TensorType*> parts(const Operation& operation) {
-    auto all = tensor_list(operation, find_record(operation.target)->parameters.front().name);
-    if (all.empty() || all.size() > most_parts) refuse(operation, "there must be 1 to 4096 tensors");
-    return all;
+    auto list = tensor_list(operation, find_record(operation.target)->parameters.front().name);
+    if (list.empty() || list.size() > most_parts) refuse(operation, "there must be 1 to 4096 tensors");
+    return list;
 }
 
 /// Side by side along `dim`; all other sizes equal.
@@ -24,31 +24,31 @@ TensorType joined(const Operation& operation, std::vector<Sizes> sizes, std::siz
     Sizes result = sizes.front();
     if (dim >= result.size()) refuse(operation, "the tensors have too few dimensions");
     result[dim] = 0;
-    for (Sizes& one : sizes) {
-        if (one.size() != result.size()) refuse(operation, "the tensors do not fit");
-        result[dim] = added(result[dim], one[dim]);
-        one[dim] = result[dim];
-        if (one != result) refuse(operation, "the tensors do not fit");
+    for (Sizes& own : sizes) {
+        if (own.size() != result.size()) refuse(operation, "the tensors do not fit");
+        result[dim] = added(result[dim], own[dim]);
+        own[dim] = result[dim];
+        if (own != result) refuse(operation, "the tensors do not fit");
     }
     return make(promoted(operation, {find_record(operation.target)->parameters.front().name}), std::move(result));
 }
 
-std::vector<Sizes> sizes_of(const std::vector<const TensorType*>& all) {
+std::vector<Sizes> sizes_of(const std::vector<const TensorType*>& list) {
     std::vector<Sizes> sizes;
-    for (const TensorType* one : all) sizes.push_back(one->sizes);
+    for (const TensorType* tensor : list) sizes.push_back(tensor->sizes);
     return sizes;
 }
 
 Types concatenated(const Operation& operation) {
-    const auto all = parts(operation);
-    return {joined(operation, sizes_of(all), dimension_argument(operation, *all.front()))};
+    const auto list = parts(operation);
+    return {joined(operation, sizes_of(list), dimension_argument(operation, *list.front()))};
 }
 
 /// hstack: along dimension 1, vectors along 0; scalars are vectors of one.
 Types horizontal(const Operation& operation) {
     std::vector<Sizes> sizes = sizes_of(parts(operation));
-    for (Sizes& one : sizes) {
-        if (one.empty()) one = {1};
+    for (Sizes& own : sizes) {
+        if (own.empty()) own = {1};
     }
     return {joined(operation, sizes, sizes.front().size() == 1 ? 0 : 1)};
 }
@@ -56,17 +56,17 @@ Types horizontal(const Operation& operation) {
 /// vstack: along dimension 0, vectors are rows.
 Types vertical(const Operation& operation) {
     std::vector<Sizes> sizes = sizes_of(parts(operation));
-    for (Sizes& one : sizes) one.insert(one.begin(), one.size() < 2 ? 2 - one.size() : 0, 1);
+    for (Sizes& own : sizes) own.insert(own.begin(), own.size() < 2 ? 2 - own.size() : 0, 1);
     return {joined(operation, sizes, 0)};
 }
 
 /// dstack: along dimension 2.
 Types deep(const Operation& operation) {
     std::vector<Sizes> sizes = sizes_of(parts(operation));
-    for (Sizes& one : sizes) {
-        if (one.empty()) one = {1};
-        if (one.size() == 1) one.insert(one.begin(), 1);
-        if (one.size() == 2) one.push_back(1);
+    for (Sizes& own : sizes) {
+        if (own.empty()) own = {1};
+        if (own.size() == 1) own.insert(own.begin(), 1);
+        if (own.size() == 2) own.push_back(1);
     }
     return {joined(operation, sizes, 2)};
 }
@@ -74,9 +74,9 @@ Types deep(const Operation& operation) {
 /// column_stack: vectors are columns.
 Types columns(const Operation& operation) {
     std::vector<Sizes> sizes = sizes_of(parts(operation));
-    for (Sizes& one : sizes) {
-        if (one.empty()) one = {1};
-        if (one.size() == 1) one.push_back(1);
+    for (Sizes& own : sizes) {
+        if (own.empty()) own = {1};
+        if (own.size() == 1) own.push_back(1);
     }
     return {joined(operation, sizes, 1)};
 }
@@ -84,42 +84,42 @@ Types columns(const Operation& operation) {
 /// Matrices along a diagonal, zeros elsewhere.
 Types diagonal_blocks(const Operation& operation) {
     Sizes sizes{0, 0};
-    for (const TensorType* one : parts(operation)) {
-        if (rank(*one) > 2) refuse(operation, "a block is not a matrix");
-        sizes[0] = added(sizes[0], rank(*one) == 2 ? one->sizes[0] : 1);
-        sizes[1] = added(sizes[1], rank(*one) == 0 ? 1 : one->sizes.back());
+    for (const TensorType* part : parts(operation)) {
+        if (rank(*part) > 2) refuse(operation, "a block is not a matrix");
+        sizes[0] = added(sizes[0], rank(*part) == 2 ? part->sizes[0] : 1);
+        sizes[1] = added(sizes[1], rank(*part) == 0 ? 1 : part->sizes.back());
     }
     return {make(promoted(operation, {"tensors"}), sizes)};
 }
 
 /// Every choice of one element from each vector.
 Types choices(const Operation& operation) {
-    const auto all = parts(operation);
+    const auto list = parts(operation);
     std::int64_t count = 1;
-    for (const TensorType* one : all) {
-        if (rank(*one) != 1) refuse(operation, "an operand is not a vector");
-        count = checked(operation, count, one->sizes[0]);
+    for (const TensorType* tensor : list) {
+        if (rank(*tensor) != 1) refuse(operation, "an operand is not a vector");
+        count = checked(operation, count, tensor->sizes[0]);
     }
-    const Dtype dtype = all.front()->dtype;
-    if (all.size() == 1) return {make(dtype, {count})};
-    return {make(dtype, {count, static_cast<std::int64_t>(all.size())})};
+    const Dtype dtype = list.front()->dtype;
+    if (list.size() == 1) return {make(dtype, {count})};
+    return {make(dtype, {count, static_cast<std::int64_t>(list.size())})};
 }
 
 /// Sequences padded to the longest: [length, batch, ...], or the batch first.
 Types padded_sequences(const Operation& operation) {
-    const auto all = parts(operation);
+    const auto list = parts(operation);
     std::int64_t longest = 0;
-    for (const TensorType* one : all) {
-        if (rank(*one) < 1 || rank(*one) != rank(*all.front())) refuse(operation, "the sequences do not fit");
-        if (!std::equal(one->sizes.begin() + 1, one->sizes.end(), all.front()->sizes.begin() + 1)) {
+    for (const TensorType* tensor : list) {
+        if (rank(*tensor) < 1 || rank(*tensor) != rank(*list.front())) refuse(operation, "the sequences do not fit");
+        if (!std::equal(tensor->sizes.begin() + 1, tensor->sizes.end(), list.front()->sizes.begin() + 1)) {
             refuse(operation, "the sequences do not fit");
         }
-        longest = std::max(longest, one->sizes[0]);
+        longest = std::max(longest, tensor->sizes[0]);
     }
-    const auto batch = static_cast<std::int64_t>(all.size());
+    const auto batch = static_cast<std::int64_t>(list.size());
     Sizes sizes = flag(operation, "batch_first") ? Sizes{batch, longest} : Sizes{longest, batch};
-    sizes.insert(sizes.end(), all.front()->sizes.begin() + 1, all.front()->sizes.end());
-    return {make(all.front()->dtype, std::move(sizes))};
+    sizes.insert(sizes.end(), list.front()->sizes.begin() + 1, list.front()->sizes.end());
+    return {make(list.front()->dtype, std::move(sizes))};
 }
 
 /// A last dimension on the diagonal of two: side by side where they are put.
@@ -214,7 +214,7 @@ constexpr std::array rows{
     copy<&mirrored>("aten::flipud(Tensor self) -> Tensor"),
     copy<&turned>("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor"),
     copy<&padded>("aten::reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor"),
-    copy<&padded>("aten::replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor"),
+    cast(f32_on_cpu, copy<&padded>("aten::replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor")),
     copy<&padded>("aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor"),
 };
 

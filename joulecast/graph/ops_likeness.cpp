@@ -209,35 +209,35 @@ Types cut_outputs(const Operation& operation) {
 
 /// All tensors, stretched to the sizes they broadcast to.
 Types broadcast_outputs(const Operation& operation) {
-    const auto all = tensor_list(operation, "tensors");
-    if (std::ssize(all) > most_parts) refuse(operation, "more than 4096 tensors");
+    const auto list = tensor_list(operation, "tensors");
+    if (std::ssize(list) > most_parts) refuse(operation, "more than 4096 tensors");
     Sizes sizes;
-    for (const TensorType* one : all) sizes = broadcast(operation, sizes, one->sizes);
+    for (const TensorType* tensor : list) sizes = broadcast(operation, sizes, tensor->sizes);
     Types types;
-    for (const TensorType* one : all) types.push_back(expanded(*one, sizes));
+    for (const TensorType* tensor : list) types.push_back(expanded(*tensor, sizes));
     return types;
 }
 
 /// Vectors, each stretched along the others' dimensions; "xy" exchanges the first two.
 Types mesh_outputs(const Operation& operation) {
-    const auto all = tensor_list(operation, "tensors");
-    if (all.empty() || all.size() > 16) refuse(operation, "a mesh has 1 to 16 vectors");
-    const bool exchanged = operation.target == "aten::meshgrid.indexing" && all.size() > 1 &&
+    const auto list = tensor_list(operation, "tensors");
+    if (list.empty() || list.size() > 16) refuse(operation, "a mesh has 1 to 16 vectors");
+    const bool exchanged = operation.target == "aten::meshgrid.indexing" && list.size() > 1 &&
                            argument_or_default<std::string>(operation, "indexing") == "xy";
-    std::vector<std::size_t> place(all.size());
+    std::vector<std::size_t> place(list.size());
     std::iota(place.begin(), place.end(), std::size_t{0});
     if (exchanged) std::swap(place[0], place[1]);
-    Sizes sizes(all.size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (rank(*all[i]) > 1) refuse(operation, "an operand is not a vector");
-        sizes[place[i]] = element_count(*all[i]);
+    Sizes sizes(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (rank(*list[i]) > 1) refuse(operation, "an operand is not a vector");
+        sizes[place[i]] = element_count(*list[i]);
     }
     product(operation, sizes);
     Types types;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        Sizes ones(all.size(), 1);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        Sizes ones(list.size(), 1);
         ones[place[i]] = sizes[place[i]];
-        types.push_back(expanded(applied("aten::view", *all[i], {{"size", std::move(ones)}}), sizes));
+        types.push_back(expanded(applied("aten::view", *list[i], {{"size", std::move(ones)}}), sizes));
     }
     return types;
 }

@@ -56,21 +56,32 @@ constexpr Row comparison(std::string_view schema) {
 }
 
 constexpr std::array rows{
-    cross_entropy("aten::cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
-                  "ignore_index=-100, float label_smoothing=0.) -> Tensor"),
-    likelihood("aten::nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
-               "ignore_index=-100) -> Tensor"),
+    cast(f32_everywhere,
+         cross_entropy(
+             "aten::cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
+             "ignore_index=-100, float label_smoothing=0.) -> Tensor")),
+    cast(f32_everywhere,
+         likelihood("aten::nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
+                    "ignore_index=-100) -> Tensor")),
     likelihood("aten::nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
                "ignore_index=-100) -> Tensor"),
-    comparison<3>("aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor"),
-    comparison<3>("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor"),
-    comparison<5>("aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor"),
-    comparison<5>("aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor"),
-    comparison<5>("aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor"),
-    comparison<6>(
-        "aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"),
-    comparison<6>("aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? "
-                  "pos_weight=None, int reduction=1) -> Tensor"),
+    cast(f32_everywhere, comparison<3>("aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")),
+    cast(f32_everywhere, comparison<3>("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")),
+    cast(f32_everywhere,
+         comparison<5>("aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor")),
+    cast(f32_everywhere,
+         comparison<5>("aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor")),
+    cast(
+        f32_everywhere,
+        comparison<5>("aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor")),
+    // torch refuses it under autocast on a GPU; it stays in f32 here.
+    cast(f32_on_cpu,
+         comparison<6>(
+             "aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor")),
+    cast(
+        f32_everywhere,
+        comparison<6>("aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? "
+                      "pos_weight=None, int reduction=1) -> Tensor")),
 };
 
 }  // namespace

@@ -108,31 +108,45 @@ constexpr Row alignment(std::string_view schema) {
 }
 
 constexpr std::array rows{
-    loss<&elementwise_loss, 5>("aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor"),
-    loss<&elementwise_loss, 5>("aten::poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float "
-                               "eps, int reduction) -> Tensor"),
-    loss<&elementwise_loss, 5>(
-        "aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor"),
-    loss<&elementwise_loss, 4>("aten::margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float "
-                               "margin=0., int reduction=1) -> Tensor"),
-    loss<&row_loss, 4>("aten::multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? "
-                       "weight=None, int reduction=1) -> Tensor"),
-    loss<&row_loss, 4>("aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor"),
-    loss<&distance_loss, 8>(
-        "aten::triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., float p=2., float "
-        "eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor"),
-    loss<&similarity_loss, 8>("aten::cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float "
-                              "margin=0., int reduction=1) -> Tensor"),
-    alignment("aten::ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int "
-              "blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"),
-    alignment("aten::ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, "
-              "int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"),
+    cast(f32_everywhere,
+         loss<&elementwise_loss, 5>("aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")),
+    cast(f32_everywhere, loss<&elementwise_loss, 5>(
+                             "aten::poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float "
+                             "eps, int reduction) -> Tensor")),
+    cast(f32_everywhere,
+         loss<&elementwise_loss, 5>(
+             "aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor")),
+    cast(f32_everywhere,
+         loss<&elementwise_loss, 4>("aten::margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float "
+                                    "margin=0., int reduction=1) -> Tensor")),
+    cast(f32_everywhere,
+         loss<&row_loss, 4>("aten::multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? "
+                            "weight=None, int reduction=1) -> Tensor")),
+    cast(f32_everywhere,
+         loss<&row_loss, 4>("aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")),
+    cast(f32_everywhere,
+         loss<&distance_loss, 8>("aten::triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float "
+                                 "margin=1., float p=2., float "
+                                 "eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor")),
+    cast(f32_everywhere,
+         loss<&similarity_loss, 8>("aten::cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float "
+                                   "margin=0., int reduction=1) -> Tensor")),
+    cast(f32_on_cpu,
+         alignment(
+             "aten::ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int "
+             "blank=0, int reduction=1, bool zero_infinity=False) -> Tensor")),
+    cast(f32_on_cpu,
+         alignment(
+             "aten::ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, "
+             "int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor")),
     likelihood<&likelihood_outputs>("aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, "
                                     "SymInt ignore_index) -> (Tensor output, Tensor total_weight)"),
     likelihood<&likelihood_outputs>("aten::nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int "
                                     "reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)"),
-    likelihood<&class_loss>("aten::nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
-                            "ignore_index=-100) -> Tensor"),
+    cast(f32_everywhere,
+         likelihood<&class_loss>(
+             "aten::nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
+             "ignore_index=-100) -> Tensor")),
 };
 
 }  // namespace

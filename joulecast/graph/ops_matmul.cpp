@@ -235,10 +235,11 @@ bool is_kept(const Product& call, const TensorType* operand) {
 /// Each operand is kept for the other's gradient, unless its copy is.
 Indices saved(const Operation& operation) {
     const Product call = read(operation);
-    const std::vector<const TensorType*> all = tensors(operation);
+    const std::vector<const TensorType*> inputs = tensors(operation);
     Indices kept;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (is_kept(call, all[i]) && !copied(operation, call, *all[i])) kept.push_back(static_cast<std::int32_t>(i));
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (is_kept(call, inputs[i]) && !copied(operation, call, *inputs[i]))
+            kept.push_back(static_cast<std::int32_t>(i));
     }
     return kept;
 }
@@ -261,20 +262,25 @@ constexpr std::array rows{
     Row{"aten::_scaled_mm(Tensor self, Tensor mat2, Tensor scale_a, Tensor scale_b, Tensor? bias=None, Tensor? "
         "scale_result=None, ScalarType? out_dtype=None, bool use_fast_accum=False) -> Tensor",
         Family::matmul, &outputs, &forward, nullptr, nullptr, nullptr, &as_product},
-    matmul("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor"),
-    matmul("aten::mm(Tensor self, Tensor mat2) -> Tensor"),
-    matmul("aten::bmm(Tensor self, Tensor mat2) -> Tensor"),
-    matmul("aten::matmul(Tensor self, Tensor other) -> Tensor"),
+    cast(lowered, matmul("aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor")),
+    cast(lowered, matmul("aten::mm(Tensor self, Tensor mat2) -> Tensor")),
+    cast(lowered, matmul("aten::bmm(Tensor self, Tensor mat2) -> Tensor")),
+    cast(lowered, matmul("aten::matmul(Tensor self, Tensor other) -> Tensor")),
     matmul("aten::linalg_matmul(Tensor self, Tensor other) -> Tensor"),
-    matmul("aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"),
-    matmul("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"),
-    matmul("aten::mv(Tensor self, Tensor vec) -> Tensor"),
-    matmul("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"),
-    matmul("aten::dot(Tensor self, Tensor tensor) -> Tensor"),
+    cast(lowered,
+         matmul("aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")),
+    cast(
+        lowered,
+        matmul("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")),
+    cast(lowered_on_gpu, matmul("aten::mv(Tensor self, Tensor vec) -> Tensor")),
+    cast(lowered_on_gpu,
+         matmul("aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor")),
+    cast(promoted_on_gpu, matmul("aten::dot(Tensor self, Tensor tensor) -> Tensor")),
     matmul("aten::addmm_(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"),
     matmul("aten::baddbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
            "Tensor(a!)"),
-    matmul("aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"),
+    cast(lowered,
+         matmul("aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")),
     matmul(
         "aten::addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"),
     matmul("aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? "

@@ -72,14 +72,19 @@ constexpr Row normalization(std::string_view schema) {
 constexpr std::array rows{
     normalization("aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
                   "running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor"),
-    normalization("aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
-                  "float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor"),
-    normalization("aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
-                  "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor"),
+    cast(f32_on_gpu,
+         normalization(
+             "aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
+             "float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor")),
+    cast(f32_on_gpu,
+         normalization("aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
+                       "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor")),
     normalization("aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
                   "running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor"),
-    normalization(
-        "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor"),
+    cast(
+        f32_on_gpu,
+        normalization(
+            "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")),
 };
 
 }  // namespace

@@ -289,7 +289,8 @@ constexpr std::array rows{
         "aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor"),
     placing<&checked_same, false>("aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str "
                                   "reduce, *, bool include_self=True) -> Tensor"),
-    placing<&checked_same, false>("aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor"),
+    cast(promoted_on_cpu, placing<&checked_same, false>(
+                              "aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor")),
     placing<&checked_same, false>("aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, "
                                   "*, bool include_self=True) -> Tensor"),
     placing<&checked_itself, true>(

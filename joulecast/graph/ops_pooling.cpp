@@ -219,19 +219,23 @@ constexpr std::array rows{
              "dilation=[1], bool ceil_mode=False) -> Tensor"),
     max_pool("aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, "
              "bool ceil_mode=False) -> Tensor"),
-    max_pool("aten::max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, "
-             "bool ceil_mode=False) -> Tensor"),
+    cast(f32_on_cpu,
+         max_pool(
+             "aten::max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, "
+             "bool ceil_mode=False) -> Tensor")),
     max_pool_with_indices("aten::max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] "
                           "padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"),
     average_pool("aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool "
                  "ceil_mode=False, bool count_include_pad=True) -> Tensor"),
     average_pool("aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool "
                  "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"),
-    average_pool("aten::avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool "
-                 "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"),
+    cast(f32_on_cpu,
+         average_pool("aten::avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool "
+                      "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor")),
     adaptive<&adaptive_outputs>("aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor"),
     adaptive<&adaptive_outputs>("aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"),
-    adaptive<&adaptive_outputs>("aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"),
+    cast(f32_on_cpu,
+         adaptive<&adaptive_outputs>("aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor")),
     adaptive<&adaptive_with_indices>("aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)"),
     adaptive<&adaptive_with_indices>("aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)"),
     max_pool_with_indices("aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] "
@@ -240,14 +244,19 @@ constexpr std::array rows{
                           "padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"),
     adaptive<&adaptive_outputs>("aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor"),
     adaptive<&adaptive_outputs>("aten::_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor"),
-    adaptive<&adaptive_with_indices>("aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)"),
-    fractional("aten::fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor "
-               "random_samples) -> (Tensor, Tensor)"),
-    fractional("aten::fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor "
-               "random_samples) -> (Tensor, Tensor)"),
-    unpool("aten::max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor"),
-    unpool("aten::max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> "
-           "Tensor"),
+    cast(f32_on_cpu, adaptive<&adaptive_with_indices>(
+                         "aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)")),
+    cast(f32_on_cpu,
+         fractional("aten::fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor "
+                    "random_samples) -> (Tensor, Tensor)")),
+    cast(f32_on_cpu,
+         fractional("aten::fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor "
+                    "random_samples) -> (Tensor, Tensor)")),
+    cast(f32_on_cpu, unpool("aten::max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor")),
+    cast(f32_on_cpu,
+         unpool(
+             "aten::max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> "
+             "Tensor")),
 };
 
 }  // namespace

@@ -242,30 +242,41 @@ constexpr Row cell(std::string_view schema) {
 }
 
 constexpr std::array rows{
-    recurrence("aten::lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float "
-               "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)"),
+    cast(lowered,
+         recurrence(
+             "aten::lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float "
+             "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)")),
     recurrence("aten::lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int "
                "num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)"),
-    recurrence("aten::gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float "
-               "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"),
+    cast(lowered,
+         recurrence("aten::gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float "
+                    "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)")),
     recurrence("aten::gru.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int "
                "num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"),
-    recurrence("aten::rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float "
-               "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"),
+    cast(lowered,
+         recurrence(
+             "aten::rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float "
+             "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)")),
     recurrence("aten::rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int "
                "num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"),
-    recurrence("aten::rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float "
-               "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"),
+    cast(lowered,
+         recurrence(
+             "aten::rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float "
+             "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)")),
     recurrence("aten::rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int "
                "num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"),
-    cell("aten::lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) "
-         "-> (Tensor, Tensor)"),
-    cell("aten::gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> "
-         "Tensor"),
-    cell("aten::rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) "
-         "-> Tensor"),
-    cell("aten::rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) "
-         "-> Tensor"),
+    cast(lowered_on_gpu, cell("aten::lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
+                              "Tensor? b_hh=None) "
+                              "-> (Tensor, Tensor)")),
+    cast(lowered_on_gpu, cell("aten::gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
+                              "Tensor? b_hh=None) -> "
+                              "Tensor")),
+    cast(lowered_on_gpu, cell("aten::rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? "
+                              "b_ih=None, Tensor? b_hh=None) "
+                              "-> Tensor")),
+    cast(lowered_on_gpu, cell("aten::rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? "
+                              "b_ih=None, Tensor? b_hh=None) "
+                              "-> Tensor")),
 };
 
 }  // namespace

@@ -67,16 +67,18 @@ constexpr std::array rows{
     mean<&reduced_same>("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"),
     mean<&reduced_same>(
         "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"),
-    sum<&reduced_accumulated>("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"),
-    sum<&reduced_accumulated>(
-        "aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"),
+    cast(f32_result_on_gpu, sum<&reduced_accumulated>("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor")),
+    cast(f32_result_on_gpu, sum<&reduced_accumulated>("aten::sum.dim_IntList(Tensor self, int[1]? dim, bool "
+                                                      "keepdim=False, *, ScalarType? dtype=None) -> Tensor")),
     reduction<&reduced_same>("aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"),
     reduction<&reduced_same>("aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor"),
     reduction<&reduced_same>("aten::max(Tensor self) -> Tensor"),
     reduction<&reduced_same>("aten::min(Tensor self) -> Tensor"),
-    reduction<&reduced_accumulated>("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor"),
-    reduction<&reduced_accumulated>(
-        "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"),
+    cast(f32_or_f32_result,
+         reduction<&reduced_accumulated>("aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor")),
+    cast(f32_or_f32_result,
+         reduction<&reduced_accumulated>(
+             "aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")),
     reduction<&reduced_same, 4>("aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
                                 "keepdim=False) -> Tensor"),
     reduction<&reduced_same, 4>("aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
@@ -85,11 +87,14 @@ constexpr std::array rows{
         "aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor"),
     reduction<&reduced_same, 4>(
         "aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor"),
-    reduction<&reduced_same, 2>("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"),
-    reduction<&reduced_same, 2>("aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool "
-                                "keepdim=False, *, ScalarType? dtype=None) -> Tensor"),
-    reduction<&reduced_same, 2>(
-        "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor"),
+    cast(f32_on_gpu,
+         reduction<&reduced_same, 2>("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")),
+    cast(f32_result_on_gpu,
+         reduction<&reduced_same, 2>("aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool "
+                                     "keepdim=False, *, ScalarType? dtype=None) -> Tensor")),
+    cast(f32_result_on_gpu,
+         reduction<&reduced_same, 2>(
+             "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor")),
     located<&with_positions>(
         "aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"),
     located<&with_positions>(
@@ -103,8 +108,9 @@ constexpr std::array rows{
     reduction_without_gradient<&reduced_boolean>("aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"),
     reduction_without_gradient<&reduced_boolean>("aten::all(Tensor self) -> Tensor"),
     reduction_without_gradient<&reduced_boolean>("aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"),
-    mean<&running>("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"),
-    reduction<&running>("aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"),
+    cast(f32_result_on_gpu, mean<&running>("aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")),
+    cast(f32_result_on_gpu,
+         reduction<&running>("aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")),
     mean<&diff_outputs>(
         "aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor"),
 };

@@ -205,59 +205,86 @@ constexpr Row uncolumns(std::string_view schema) {
 // Per output element: weights times neighbours. With antialiasing a kernel grows with the shrinking, which is not
 // counted.
 constexpr std::array rows{
-    interpolation<0>("aten::upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"),
-    interpolation<0>("aten::upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? "
-                     "scales_w=None) -> Tensor"),
-    interpolation<0>("aten::upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? "
-                     "scales_h=None, float? scales_w=None) -> Tensor"),
-    interpolation<0>(
-        "aten::upsample_nearest1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"),
-    interpolation<0>(
-        "aten::upsample_nearest2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"),
-    interpolation<0>(
-        "aten::upsample_nearest3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"),
-    interpolation<0>(
-        "aten::_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor"),
-    interpolation<0>("aten::_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? "
-                     "scales_w=None) -> Tensor"),
-    interpolation<0>("aten::_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? "
-                     "scales_h=None, float? scales_w=None) -> Tensor"),
-    interpolation<0>(
-        "aten::_upsample_nearest_exact1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"),
-    interpolation<0>(
-        "aten::_upsample_nearest_exact2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"),
-    interpolation<0>(
-        "aten::_upsample_nearest_exact3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor"),
-    interpolation<3>("aten::upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? "
-                     "scales=None) -> Tensor"),
-    interpolation<3>("aten::upsample_linear1d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? "
-                     "scale_factors) -> Tensor"),
-    interpolation<7>("aten::upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? "
-                     "scales_h=None, float? scales_w=None) -> Tensor"),
-    interpolation<7>("aten::upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? "
-                     "scale_factors) -> Tensor"),
-    interpolation<7>("aten::_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? "
-                     "scales_h=None, float? scales_w=None) -> Tensor"),
+    cast(f32_on_gpu, interpolation<0>(
+                         "aten::upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor")),
+    cast(f32_on_gpu,
+         interpolation<0>("aten::upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? "
+                          "scales_w=None) -> Tensor")),
+    cast(f32_on_gpu,
+         interpolation<0>("aten::upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? "
+                          "scales_h=None, float? scales_w=None) -> Tensor")),
+    cast(f32_on_gpu,
+         interpolation<0>(
+             "aten::upsample_nearest1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor")),
+    cast(f32_on_gpu,
+         interpolation<0>(
+             "aten::upsample_nearest2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor")),
+    cast(f32_on_gpu,
+         interpolation<0>(
+             "aten::upsample_nearest3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor")),
+    cast(f32_on_gpu,
+         interpolation<0>(
+             "aten::_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor")),
+    cast(f32_on_gpu,
+         interpolation<0>(
+             "aten::_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? "
+             "scales_w=None) -> Tensor")),
+    cast(f32_on_gpu,
+         interpolation<0>(
+             "aten::_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? "
+             "scales_h=None, float? scales_w=None) -> Tensor")),
+    cast(f32_on_gpu, interpolation<0>("aten::_upsample_nearest_exact1d.vec(Tensor input, SymInt[]? output_size, "
+                                      "float[]? scale_factors) -> Tensor")),
+    cast(f32_on_gpu, interpolation<0>("aten::_upsample_nearest_exact2d.vec(Tensor input, SymInt[]? output_size, "
+                                      "float[]? scale_factors) -> Tensor")),
+    cast(f32_on_gpu, interpolation<0>("aten::_upsample_nearest_exact3d.vec(Tensor input, SymInt[]? output_size, "
+                                      "float[]? scale_factors) -> Tensor")),
+    cast(f32_on_gpu,
+         interpolation<3>("aten::upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? "
+                          "scales=None) -> Tensor")),
+    cast(f32_on_gpu,
+         interpolation<3>(
+             "aten::upsample_linear1d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? "
+             "scale_factors) -> Tensor")),
+    cast(f32_on_gpu,
+         interpolation<7>("aten::upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? "
+                          "scales_h=None, float? scales_w=None) -> Tensor")),
+    cast(f32_on_gpu,
+         interpolation<7>(
+             "aten::upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? "
+             "scale_factors) -> Tensor")),
+    cast(f32_on_gpu, interpolation<7>(
+                         "aten::_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? "
+                         "scales_h=None, float? scales_w=None) -> Tensor")),
     interpolation<7>("aten::_upsample_bilinear2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
                      "float[]? scale_factors) -> Tensor"),
-    interpolation<15>("aten::upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? "
-                      "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"),
-    interpolation<15>("aten::upsample_trilinear3d.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
-                      "float[]? scale_factors) -> Tensor"),
-    interpolation<31>("aten::upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? "
-                      "scales_h=None, float? scales_w=None) -> Tensor"),
-    interpolation<31>("aten::upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? "
-                      "scale_factors) -> Tensor"),
-    interpolation<31>("aten::_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? "
-                      "scales_h=None, float? scales_w=None) -> Tensor"),
+    cast(f32_on_gpu,
+         interpolation<15>("aten::upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? "
+                           "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor")),
+    cast(f32_on_gpu,
+         interpolation<15>("aten::upsample_trilinear3d.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
+                           "float[]? scale_factors) -> Tensor")),
+    cast(f32_on_gpu,
+         interpolation<31>("aten::upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? "
+                           "scales_h=None, float? scales_w=None) -> Tensor")),
+    cast(f32_on_gpu,
+         interpolation<31>(
+             "aten::upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? "
+             "scale_factors) -> Tensor")),
+    cast(f32_on_gpu, interpolation<31>(
+                         "aten::_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? "
+                         "scales_h=None, float? scales_w=None) -> Tensor")),
     interpolation<31>("aten::_upsample_bicubic2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
                       "float[]? scale_factors) -> Tensor"),
-    sampling("aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
-             "align_corners) -> Tensor"),
-    sampling("aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
-             "align_corners) -> Tensor"),
-    sampling("aten::grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
-             "align_corners) -> Tensor"),
+    cast(f32_or_promoted,
+         sampling("aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
+                  "align_corners) -> Tensor")),
+    cast(f32_on_cpu,
+         sampling("aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
+                  "align_corners) -> Tensor")),
+    cast(f32_on_cpu,
+         sampling("aten::grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
+                  "align_corners) -> Tensor")),
     affine_grid("aten::affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor"),
     shuffle<&shuffled_outputs>("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor"),
     shuffle<&shuffled_outputs>("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor"),

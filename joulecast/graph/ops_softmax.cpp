@@ -23,8 +23,8 @@ constexpr Row softmax(std::string_view schema) {
 }
 
 constexpr std::array rows{
-    softmax("aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"),
-    softmax("aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"),
+    cast(f32_result_on_gpu, softmax("aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")),
+    cast(f32_result_on_gpu, softmax("aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")),
     softmax("aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"),
     softmax("aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"),
 };

@@ -180,14 +180,18 @@ constexpr std::array rows{
         "aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)"),
     choosing<&chosen_alone>("aten::median(Tensor self) -> Tensor"),
     choosing<&chosen_alone>("aten::nanmedian(Tensor self) -> Tensor"),
-    choosing<&quantile_outputs>("aten::quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
-                                "interpolation=\"linear\") -> Tensor"),
-    choosing<&quantile_outputs>("aten::quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
-                                "interpolation=\"linear\") -> Tensor"),
-    choosing<&quantile_outputs>("aten::nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
-                                "interpolation=\"linear\") -> Tensor"),
-    choosing<&quantile_outputs>("aten::nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, "
-                                "str interpolation=\"linear\") -> Tensor"),
+    cast(f32_on_cpu,
+         choosing<&quantile_outputs>("aten::quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
+                                     "interpolation=\"linear\") -> Tensor")),
+    cast(f32_on_cpu, choosing<&quantile_outputs>(
+                         "aten::quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
+                         "interpolation=\"linear\") -> Tensor")),
+    cast(f32_on_cpu, choosing<&quantile_outputs>(
+                         "aten::nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
+                         "interpolation=\"linear\") -> Tensor")),
+    cast(f32_on_cpu, choosing<&quantile_outputs>(
+                         "aten::nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, "
+                         "str interpolation=\"linear\") -> Tensor")),
     located<&running_with_places>("aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)"),
     located<&running_with_places>("aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)"),
     choosing<&running_outputs>("aten::logcumsumexp(Tensor self, int dim) -> Tensor"),

@@ -105,15 +105,18 @@ constexpr std::array rows{
                              "bool keepdim=False) -> (Tensor, Tensor)"),
     reduction<&real_dtype, 2>("aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, "
                               "*, ScalarType? dtype=None) -> Tensor"),
-    reduction<&real_dtype, 2>("aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor"),
+    cast(f32_result_on_gpu, reduction<&real_dtype, 2>("aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor")),
     reduction<&real_dtype, 2>("aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor"),
     reduction<&real_dtype, 2>("aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, "
                               "ScalarType dtype) -> Tensor"),
-    reduction<&real_dtype, 2>("aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"),
-    reduction<&matrix_norm_outputs, 2>("aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool "
-                                       "keepdim=False, *, ScalarType? dtype=None) -> Tensor"),
-    reduction<&matrix_norm_outputs, 2>("aten::linalg_matrix_norm.str_ord(Tensor self, str ord=\"fro\", int[] dim=[-2, "
-                                       "-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"),
+    cast(f32_on_gpu,
+         reduction<&real_dtype, 2>("aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")),
+    cast(f32_result_on_gpu, reduction<&matrix_norm_outputs, 2>(
+                                "aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool "
+                                "keepdim=False, *, ScalarType? dtype=None) -> Tensor")),
+    cast(f32_result_on_gpu, reduction<&matrix_norm_outputs, 2>(
+                                "aten::linalg_matrix_norm.str_ord(Tensor self, str ord=\"fro\", int[] dim=[-2, "
+                                "-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")),
     reduction<&floating_dtype, 2>("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"),
     reduction_without_gradient<&reduced_boolean>(
         "aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"),
@@ -121,9 +124,10 @@ constexpr std::array rows{
         "aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"),
     reduction_without_gradient<&reduced_i64>("aten::count_nonzero(Tensor self, int? dim=None) -> Tensor"),
     reduction_without_gradient<&reduced_i64>("aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor"),
-    reduction_of_all<&distance_outputs, 3>("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor"),
-    reduction_of_all<&along_dimension_outputs, 6>(
-        "aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor"),
+    cast(f32_on_gpu,
+         reduction_of_all<&distance_outputs, 3>("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor")),
+    cast(f32_on_gpu, reduction_of_all<&along_dimension_outputs, 6>(
+                         "aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")),
     reduction_of_all<&along_dimension_outputs, 4>("aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float "
                                                   "eps=9.9999999999999995e-07, bool keepdim=False) -> Tensor"),
     sum<&summed_to_size>("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor"),
@@ -133,7 +137,8 @@ constexpr std::array rows{
     sum<&integral_outputs>("aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor"),
     sum<&running_itself>("aten::cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)"),
     reduction<&running_itself>("aten::cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)"),
-    reduction<&renormed_outputs, 3>("aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor"),
+    cast(f32_on_gpu,
+         reduction<&renormed_outputs, 3>("aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor")),
     reduction<&renormed_outputs, 3>("aten::renorm_(Tensor(a!) self, Scalar p, int dim, Scalar maxnorm) -> Tensor(a!)"),
 };
 

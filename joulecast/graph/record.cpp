@@ -48,10 +48,11 @@ class RecordTable {
     }
 
     std::vector<const Record*> sorted() const {
-        std::vector<const Record*> all;
-        for (const auto& [target, entry] : entries_) all.push_back(find(target));
-        std::sort(all.begin(), all.end(), [](const Record* a, const Record* b) { return a->target < b->target; });
-        return all;
+        std::vector<const Record*> records;
+        for (const auto& [target, entry] : entries_) records.push_back(find(target));
+        std::sort(records.begin(), records.end(),
+                  [](const Record* a, const Record* b) { return a->target < b->target; });
+        return records;
     }
 
   private:
@@ -84,7 +85,7 @@ class RecordTable {
         for (const auto& parameter : entry.schema.parameters) entry.parameters.push_back(parameter.parameter);
         entry.record = {entry.schema.target, row.family,   entry.parameters, row.outputs,
                         row.forward,         row.backward, row.saved,        row.hidden_bytes,
-                        row.product,         row.waits,    row.kept_on_cpu};
+                        row.product,         row.waits,    row.kept_on_cpu,  row.autocast};
     }
 
     // Nodes of the map stay where they are, so that the spans into them stay valid.

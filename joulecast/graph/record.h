@@ -66,6 +66,20 @@ struct KeptTensors {
     double hidden_bytes = 0;
 };
 
+/// What torch.autocast does to the floating tensors of a call; float64 it never touches.
+enum class AutocastPolicy {
+    lower,      ///< all cast to the lower type
+    f32,        ///< all cast to f32
+    f32_dtype,  ///< the call is asked for f32 by its dtype argument; nothing is cast
+    promote     ///< all cast to f32 if one of them is f32, else left as they are
+};
+
+/// By device, of torch 2.13: absent where autocast leaves the operation alone.
+struct AutocastPolicies {
+    std::optional<AutocastPolicy> cpu;
+    std::optional<AutocastPolicy> cuda;
+};
+
 /// All joulecast knows of one ATen target. One record per target, in ops_<family>.cpp.
 struct Record {
     std::string_view target;
@@ -89,6 +103,9 @@ struct Record {
     /// What kernels of a CPU keep in place of `saved` and `hidden_bytes`, which are those of CUDA. nullptr, absent: the
     /// same.
     std::optional<KeptTensors> (*kept_on_cpu)(const Operation&) = nullptr;
+    /// The kernels that torch registers under AutocastCPU and AutocastCUDA (aten/src/ATen/autocast_mode.{h,cpp}); also
+    /// of calls without one that do nothing but call such an operation.
+    AutocastPolicies autocast = {};
 };
 
 /// The record of a target, or nullptr: then the operation is costed by the bytes of its tensors and named as such.

@@ -8,8 +8,8 @@ Sizes reduced_sizes(const Operation& operation) {
     if (has_parameter(operation, "dim")) dims = optional_integers(operation, "dim");
     // any.dims and all.dims tell an empty list from none.
     const bool empty_is_all = operation.target != "aten::any.dims" && operation.target != "aten::all.dims";
-    const bool all = !dims || (dims->empty() && empty_is_all);
-    std::vector<bool> is_reduced(rank(self), all);
+    const bool over_all = !dims || (dims->empty() && empty_is_all);
+    std::vector<bool> is_reduced(rank(self), over_all);
     for (const std::int64_t dim : dims.value_or(Sizes{})) {
         const std::size_t at = dimension(operation, dim, rank(self));
         if (at < is_reduced.size()) is_reduced[at] = true;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "joulecast/error.h"
+#include "joulecast/units/trimmed.h"
 
 namespace joulecast::records {
 
@@ -11,12 +12,6 @@ namespace {
 
 [[noreturn]] void fail(std::string_view schema, const std::string& what) {
     throw FormatError("cannot read schema \"" + std::string(schema) + "\": " + what);
-}
-
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-    return text;
 }
 
 template <class Number>

@@ -38,6 +38,7 @@ struct Row {
     MatrixProduct (*product)(const Operation&) = nullptr;
     bool (*waits)(const Operation&) = nullptr;
     std::optional<KeptTensors> (*kept_on_cpu)(const Operation&) = nullptr;
+    AutocastPolicies autocast = {};
 };
 
 /// The host reads its result back, whatever the arguments.
@@ -45,6 +46,26 @@ constexpr Row waiting(Row row) {
     row.waits = [](const Operation&) { return true; };
     return row;
 }
+
+/// The row of an operation that torch.autocast does not leave alone. tests/graph/autocast_test.cpp holds the names
+/// against what torch registers. A few operations run by calling another one on the other device (einsum ends in bmm on
+/// a CPU, conv2d.padding in conv2d on a GPU).
+constexpr Row cast(AutocastPolicies policies, Row row) {
+    row.autocast = policies;
+    return row;
+}
+inline constexpr AutocastPolicies lowered{AutocastPolicy::lower, AutocastPolicy::lower};
+inline constexpr AutocastPolicies lowered_on_cpu{AutocastPolicy::lower, std::nullopt};
+inline constexpr AutocastPolicies lowered_on_gpu{std::nullopt, AutocastPolicy::lower};
+inline constexpr AutocastPolicies lowered_or_promoted{AutocastPolicy::lower, AutocastPolicy::promote};
+inline constexpr AutocastPolicies f32_everywhere{AutocastPolicy::f32, AutocastPolicy::f32};
+inline constexpr AutocastPolicies f32_on_cpu{AutocastPolicy::f32, std::nullopt};
+inline constexpr AutocastPolicies f32_on_gpu{std::nullopt, AutocastPolicy::f32};
+inline constexpr AutocastPolicies f32_result_on_gpu{std::nullopt, AutocastPolicy::f32_dtype};
+inline constexpr AutocastPolicies f32_or_f32_result{AutocastPolicy::f32, AutocastPolicy::f32_dtype};
+inline constexpr AutocastPolicies f32_or_promoted{AutocastPolicy::f32, AutocastPolicy::promote};
+inline constexpr AutocastPolicies promoted_on_cpu{AutocastPolicy::promote, std::nullopt};
+inline constexpr AutocastPolicies promoted_on_gpu{std::nullopt, AutocastPolicy::promote};
 
 std::span<const Row> algebra_rows();
 std::span<const Row> arithmetic_rows();

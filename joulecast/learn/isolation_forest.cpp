@@ -104,11 +104,11 @@ class IsolationTree {
 };
 
 std::vector<std::uint32_t> drawn_rows(std::size_t rows, std::size_t wanted, Random& random) {
-    std::vector<std::uint32_t> all(rows);
-    std::iota(all.begin(), all.end(), 0U);
-    for (std::size_t i = 0; i < wanted; ++i) std::swap(all[i], all[i + random.below(rows - i)]);
-    all.resize(wanted);
-    return all;
+    std::vector<std::uint32_t> indices(rows);
+    std::iota(indices.begin(), indices.end(), 0U);
+    for (std::size_t i = 0; i < wanted; ++i) std::swap(indices[i], indices[i + random.below(rows - i)]);
+    indices.resize(wanted);
+    return indices;
 }
 
 }  // namespace

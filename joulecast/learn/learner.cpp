@@ -41,10 +41,10 @@ void append(Forest& forest, const std::vector<ForestNode>& tree) {
 }  // namespace
 
 std::span<const Learner> all_learners() {
-    static constexpr std::array all{
+    static constexpr std::array learners{
         Learner::extra_trees, Learner::random_forest, Learner::decision_tree, Learner::xgboost, Learner::knn,
         Learner::linear,      Learner::ridge,         Learner::polynomial,    Learner::mlp,     Learner::svr};
-    return all;
+    return learners;
 }
 
 std::string_view name(Learner learner) {

@@ -128,7 +128,7 @@ Model fit_model(Learner learner, const Samples& samples, std::span<const double>
 }
 
 double predict(const Model& model, std::span<const float> row) {
-    return std::visit([&](const auto& one) { return predict(one, row); }, model);
+    return std::visit([&](const auto& learnt) { return predict(learnt, row); }, model);
 }
 
 Members members(const Model& model, std::span<const float> row, bool with_midmean) {
@@ -159,7 +159,7 @@ std::size_t tree_count(const Model& model) {
 }
 
 void check(const Model& model, std::size_t columns) {
-    std::visit([&](const auto& one) { check(one, columns); }, model);
+    std::visit([&](const auto& learnt) { check(learnt, columns); }, model);
 }
 
 }  // namespace joulecast

@@ -123,33 +123,33 @@ std::string text(const std::vector<int>& monotone) {
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 
 Parameters parameters(const BoostSettings& settings, const Columns& columns) {
-    Parameters all = {{"objective", "reg:squarederror"},
-                      {"base_score", "0"},
-                      {"booster", "gbtree"},
-                      {"verbosity", "0"},
-                      {"validate_parameters", "1"},
-                      {"tree_method", settings.exact ? "exact" : "hist"},
-                      {"learning_rate", text(settings.learning_rate)},
-                      {"max_depth", std::to_string(settings.max_depth)},
-                      {"min_child_weight", text(settings.min_child_weight)},
-                      {"subsample", text(settings.subsample)},
-                      {"colsample_bytree", text(settings.colsample_bytree)},
-                      {"colsample_bynode", text(settings.colsample_bynode)},
-                      {"reg_lambda", text(settings.reg_lambda)},
-                      {"gamma", text(settings.gamma)},
-                      {"seed", std::to_string(settings.seed % (1U << 31U))},
-                      {"nthread", std::to_string(std::max(1U, settings.threads))}};
-    if (!settings.exact) all.emplace_back("max_bin", std::to_string(settings.max_bin));
+    Parameters parameters = {{"objective", "reg:squarederror"},
+                             {"base_score", "0"},
+                             {"booster", "gbtree"},
+                             {"verbosity", "0"},
+                             {"validate_parameters", "1"},
+                             {"tree_method", settings.exact ? "exact" : "hist"},
+                             {"learning_rate", text(settings.learning_rate)},
+                             {"max_depth", std::to_string(settings.max_depth)},
+                             {"min_child_weight", text(settings.min_child_weight)},
+                             {"subsample", text(settings.subsample)},
+                             {"colsample_bytree", text(settings.colsample_bytree)},
+                             {"colsample_bynode", text(settings.colsample_bynode)},
+                             {"reg_lambda", text(settings.reg_lambda)},
+                             {"gamma", text(settings.gamma)},
+                             {"seed", std::to_string(settings.seed % (1U << 31U))},
+                             {"nthread", std::to_string(std::max(1U, settings.threads))}};
+    if (!settings.exact) parameters.emplace_back("max_bin", std::to_string(settings.max_bin));
     if (settings.max_leaves > 0) {
-        all.emplace_back("grow_policy", "lossguide");
-        all.emplace_back("max_leaves", std::to_string(settings.max_leaves));
+        parameters.emplace_back("grow_policy", "lossguide");
+        parameters.emplace_back("max_leaves", std::to_string(settings.max_leaves));
     }
     if (!settings.monotone.empty()) {
         std::vector<int> monotone;
         for (const std::size_t column : columns) monotone.push_back(settings.monotone[column]);
-        all.emplace_back("monotone_constraints", text(monotone));
+        parameters.emplace_back("monotone_constraints", text(monotone));
     }
-    return all;
+    return parameters;
 }
 
 std::span<const std::byte> saved(void* booster) {

@@ -42,8 +42,8 @@ Line line_through(const std::vector<Runtime>& runtimes, std::size_t first) {
 }  // namespace
 
 Proportionality fit_proportionality(std::vector<Runtime>& runtimes) {
-    std::sort(runtimes.begin(), runtimes.end(), [](const Runtime& one, const Runtime& other) {
-        return std::tie(one.calls, one.runtime_s) < std::tie(other.calls, other.runtime_s);
+    std::sort(runtimes.begin(), runtimes.end(), [](const Runtime& a, const Runtime& b) {
+        return std::tie(a.calls, a.runtime_s) < std::tie(b.calls, b.runtime_s);
     });
     Proportionality result;
     result.fitted = static_cast<std::size_t>(std::llround(fitted_share * static_cast<double>(runtimes.size())));

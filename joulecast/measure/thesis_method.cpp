@@ -74,19 +74,19 @@ EnergySummary summary_of(const ThesisPower& power, const ThesisResult& result, c
 }  // namespace
 
 ThesisPower thesis_power(std::span<const PowerSample> log) {
-    const std::vector<double> all = watts_of(log);
+    const std::vector<double> readings = watts_of(log);
     ThesisPower power;
-    if (all.size() < 2) return power;
-    const double mean_w = mean(all);
-    const double sigma_w = standard_deviation(all);
+    if (readings.size() < 2) return power;
+    const double mean_w = mean(readings);
+    const double sigma_w = standard_deviation(readings);
     std::vector<double> kept;
     // (3.3) says "smaller"; a log without any spread keeps all of its lines.
-    std::copy_if(all.begin(), all.end(), std::back_inserter(kept),
+    std::copy_if(readings.begin(), readings.end(), std::back_inserter(kept),
                  [&](double watts) { return std::abs(watts - mean_w) < channel_sigmas * sigma_w || watts == mean_w; });
     power.mean_w = mean(kept);
     power.sigma_w = standard_deviation(kept);
     power.samples = static_cast<std::int64_t>(kept.size());
-    power.dropped = static_cast<std::int64_t>(all.size() - kept.size());
+    power.dropped = static_cast<std::int64_t>(readings.size() - kept.size());
     return power;
 }
 

@@ -37,7 +37,7 @@ std::vector<Renewal> renewals(std::span<const MeterReading> readings) {
 /// Along the line between the renewals around that moment, or on along the outermost one. At least two renewals.
 double count_at(const std::vector<Renewal>& list, double time_s) {
     auto after = std::lower_bound(list.begin() + 1, list.end() - 1, time_s,
-                                  [](const Renewal& one, double time) { return one.time_s < time; });
+                                  [](const Renewal& renewal, double time) { return renewal.time_s < time; });
     const auto before = after - 1;
     const double share = (time_s - before->time_s) / (after->time_s - before->time_s);
     return before->energy_j + share * (after->energy_j - before->energy_j);

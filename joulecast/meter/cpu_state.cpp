@@ -13,6 +13,7 @@
 
 #include "joulecast/meter/nvml.h"
 #include "joulecast/meter/sysfs.h"
+#include "joulecast/units/trimmed.h"
 
 namespace joulecast {
 
@@ -21,11 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_lines = 1'000'000;
-
-std::string_view trimmed(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t");
-    return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 /// Calls back with key and value of each "key : value" line of a file in /proc.
 template <class Take>

@@ -139,14 +139,14 @@ MeterFacts facts_of(const std::vector<Domain>& domains) {
 
 FoundMeter open_rapl(const fs::path& root, TimeSource now_s) {
     const fs::path powercap = root / "sys" / "class" / "powercap";
-    const std::vector<Domain> all = domains_below(powercap);
+    const std::vector<Domain> domains = domains_below(powercap);
     std::vector<Domain> packages;
     std::vector<Domain> memory;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(packages), is_package);
-    std::copy_if(all.begin(), all.end(), std::back_inserter(memory), is_memory);
+    std::copy_if(domains.begin(), domains.end(), std::back_inserter(packages), is_package);
+    std::copy_if(domains.begin(), domains.end(), std::back_inserter(memory), is_memory);
     if (packages.empty()) {
         memory.clear();
-        std::copy_if(all.begin(), all.end(), std::back_inserter(packages),
+        std::copy_if(domains.begin(), domains.end(), std::back_inserter(packages),
                      [](const Domain& domain) { return domain.name == "psys"; });
     }
     if (packages.empty()) return {nullptr, no_counter(powercap)};

@@ -10,6 +10,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/units/printable.h"
+#include "joulecast/units/trimmed.h"
 
 namespace joulecast {
 
@@ -19,13 +20,6 @@ constexpr std::size_t most_samples = 50'000'000;  // 6 days at 10 ms
 constexpr std::size_t most_columns = 200;
 constexpr std::size_t most_line_bytes = 16384;
 constexpr double mebibyte = 1024.0 * 1024.0;
-
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view blanks = " \t\r";
-    const auto first = text.find_first_not_of(blanks);
-    if (first == std::string_view::npos) return "";
-    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 std::vector<std::string_view> fields_of(std::string_view line) {
     std::vector<std::string_view> fields;

@@ -14,6 +14,7 @@
 #include "joulecast/graph/record.h"
 #include "joulecast/learn/learner.h"
 #include "joulecast/learn/model.h"
+#include "joulecast/measure/pace_reference.h"
 #include "joulecast/model/ratio_spread.h"
 #include "joulecast/model/residual_process.h"
 #include "joulecast/physics/clock_curve.h"
@@ -208,14 +209,6 @@ struct OverClocks {
     DynamicPower dynamic;               ///< all zero where no power was measured
     RatioSpread ratio{};                ///< of forecasts at two clocks
     friend bool operator==(const OverClocks&, const OverClocks&) = default;
-};
-
-/// What a machine's pace is told by (docs/method.md, "Pace"): an operation, and what it usually took when the rows that
-/// a model learned from were measured.
-struct PaceReference {
-    std::string operation;  ///< signature
-    double usual_s = 0;
-    friend bool operator==(const PaceReference&, const PaceReference&) = default;
 };
 
 /// Everything known of one device under one setting.

@@ -230,36 +230,36 @@ bool exchange_pool(Operation& operation, Dice&) {
 
 /// All tensors of the first one's sizes get other sizes; others must be single numbers.
 bool change_sizes(Operation& operation, Dice& dice) {
-    const std::vector<TensorType*> all = tensors(operation);
-    if (all.empty() || all.front()->sizes.empty()) return false;
-    const Sizes before = all.front()->sizes;
+    const std::vector<TensorType*> inputs = tensors(operation);
+    if (inputs.empty() || inputs.front()->sizes.empty()) return false;
+    const Sizes before = inputs.front()->sizes;
     Sizes sizes = before;
     sizes[0] = dice.one_of(batches);
     for (std::size_t i = 1; i < sizes.size(); ++i) {
         const std::size_t factor = dice.below(4);
         sizes[i] = factor == 0 ? std::max<std::int64_t>(1, sizes[i] / 2) : factor == 1 ? sizes[i] * 2 : sizes[i];
     }
-    return std::ranges::all_of(all, [&](TensorType* type) {
+    return std::ranges::all_of(inputs, [&](TensorType* type) {
         return type->sizes == before ? resize(*type, sizes) : distinct_count(*type) <= 1;
     });
 }
 
 /// The tensor that carries the batch is the first; what is element-wise has it in all.
 bool change_batch(Operation& operation, Dice& dice) {
-    const std::vector<TensorType*> all = tensors(operation);
+    const std::vector<TensorType*> inputs = tensors(operation);
     const Family kind = family(operation);
     const bool is_addmm = operation.target == "aten::addmm";
-    if (all.size() < (is_addmm ? 2u : 1u)) return false;
-    TensorType& first = is_addmm ? *all[1] : *all.front();
+    if (inputs.size() < (is_addmm ? 2u : 1u)) return false;
+    TensorType& first = is_addmm ? *inputs[1] : *inputs.front();
     if (first.sizes.size() < 2) return false;
     const Sizes before = first.sizes;
     const std::int64_t batch = dice.one_of(batches);
     if (kind == Family::elementwise)
-        return std::ranges::all_of(all, [&](TensorType* type) {
+        return std::ranges::all_of(inputs, [&](TensorType* type) {
             return type->sizes == before ? resize(*type, 0, batch) : distinct_count(*type) <= 1;
         });
     if (kind == Family::attention)
-        return std::ranges::all_of(all, [&](TensorType* type) {
+        return std::ranges::all_of(inputs, [&](TensorType* type) {
             return type->sizes.size() < 3 || type->sizes[0] != before[0] || resize(*type, 0, batch);
         });
     return resize(first, 0, is_addmm ? dice.log_uniform(1, 4096) : batch);

@@ -124,13 +124,13 @@ std::vector<ClockSetting> clock_settings(const ClockWish& wish, const protocol::
                     ". Run as root, or measure at the current clock with --clocks current.");
     std::vector<double> memory_clocks = wish.memory_clocks_mhz;
     if (memory_clocks.empty()) memory_clocks.push_back(ClockSetting{}.memory_clock_mhz);
-    std::vector<ClockSetting> all;
+    std::vector<ClockSetting> settings;
     for (const double memory : memory_clocks) {
         for (const double clock : clocks(wish, worker)) {
-            for (const double limit : limits(wish, worker)) all.push_back({clock, memory, limit});
+            for (const double limit : limits(wish, worker)) settings.push_back({clock, memory, limit});
         }
     }
-    return all;
+    return settings;
 }
 
 }  // namespace joulecast

@@ -33,8 +33,8 @@ constexpr double usual_bytes_per_s = 1e10;
 constexpr double usual_call_s = 5e-6;
 
 double rough_seconds(const Operation& operation, const Device& device) {
-    const auto all = tensors(operation);
-    const double peak = peak_flop_per_s(device, all.empty() ? Dtype::f32 : all.front()->dtype);
+    const auto inputs = tensors(operation);
+    const double peak = peak_flop_per_s(device, inputs.empty() ? Dtype::f32 : inputs.front()->dtype);
     const Counts counts = total_counts(operation);
     const double flop = static_cast<double>(counts.flop) + static_cast<double>(counts.other_flop);
     const double bytes = static_cast<double>(counts.bytes_read) + static_cast<double>(counts.bytes_written);
@@ -216,8 +216,8 @@ void sort_by_what_matters(std::vector<Wanted<PlannedOperation>>& wanted) {
 /// What a learner has never seen it can hardly forecast.
 void mark_first_of_kind(std::vector<Wanted<PlannedOperation>>& sorted) {
     std::set<std::pair<std::string, Family>> seen;
-    for (auto& one : sorted) {
-        PlannedOperation& planned = one.planned;
+    for (auto& operation : sorted) {
+        PlannedOperation& planned = operation.planned;
         if (planned.purpose != Purpose::network) continue;
         planned.first_of_kind = seen.emplace(planned.operation.target, family(planned.operation)).second;
     }
@@ -228,37 +228,37 @@ std::vector<Wanted<PlannedOperation>> wanted_operations(const std::vector<Variat
                                                         const Dataset* dataset, const PlanSettings& settings) {
     auto wanted = named_operations(variations, settings);
     const double cost_s = usual_cost_s(dataset, settings);
-    for (auto& one : wanted) one.planned.cost_s = cost_s;
+    for (auto& operation : wanted) operation.planned.cost_s = cost_s;
     sort_by_what_matters(wanted);
     mark_first_of_kind(wanted);
     sort_by_what_matters(wanted);
-    std::vector<Wanted<PlannedOperation>> all;
-    for (auto& one : wanted)
+    std::vector<Wanted<PlannedOperation>> staged;
+    for (auto& operation : wanted)
         for (std::size_t stage = 0; stage < settings.clocks.size(); ++stage) {
-            one.planned.stage = stage;
-            one.planned.point = at(one.planned.point, settings.clocks[stage]);
-            one.measured =
-                dataset != nullptr && dataset->contains(key_of(one.planned.operation, one.planned.point,
+            operation.planned.stage = stage;
+            operation.planned.point = at(operation.planned.point, settings.clocks[stage]);
+            operation.measured =
+                dataset != nullptr && dataset->contains(key_of(operation.planned.operation, operation.planned.point,
                                                                settings.method, settings.clocks[stage].found));
-            all.push_back(one);
+            staged.push_back(operation);
         }
-    return all;
+    return staged;
 }
 
 /// Moves what fits into the purse into the plan; returns whether it is measured or planned now.
 template <class Planned>
-bool choose(Plan& plan, std::vector<Planned>& chosen, Wanted<Planned>& one, Purse& purse, double part) {
+bool choose(Plan& plan, std::vector<Planned>& chosen, Wanted<Planned>& candidate, Purse& purse, double part) {
     ++plan.wanted;
-    if (one.measured) {
+    if (candidate.measured) {
         ++plan.measured;
         return true;
     }
-    if (!purse.take(one.planned.cost_s, part)) {
+    if (!purse.take(candidate.planned.cost_s, part)) {
         ++plan.left_out;
         return false;
     }
-    plan.cost_s += one.planned.cost_s;
-    chosen.push_back(std::move(one.planned));
+    plan.cost_s += candidate.planned.cost_s;
+    chosen.push_back(std::move(candidate.planned));
     return true;
 }
 
@@ -267,11 +267,11 @@ std::optional<double> plan_first_pass(std::vector<Wanted<PlannedOperation>>& ope
                                       const PlanSettings& settings) {
     const auto left_s = purse.left_s();
     if (!left_s || settings.method != Method::joulecast || settings.energy_required) return {};
-    const auto missing = std::ranges::count_if(operations, [](const auto& one) { return !one.measured; });
+    const auto missing = std::ranges::count_if(operations, [](const auto& operation) { return !operation.measured; });
     if (missing == 0) return {};
     const auto time_s = first_pass_s(*left_s / static_cast<double>(missing));
-    for (auto& one : operations)
-        if (time_s && !one.measured) one.planned.cost_s = first_pass_cost_s(*time_s);
+    for (auto& operation : operations)
+        if (time_s && !operation.measured) operation.planned.cost_s = first_pass_cost_s(*time_s);
     return time_s;
 }
 
@@ -288,12 +288,12 @@ std::vector<RoughOperation> rough_operations(const std::vector<Wanted<PlannedOpe
         if (found->second) rows[signature(row.measurement.operation)].push_back(std::move(row));
     }
     std::vector<RoughOperation> rough;
-    for (const auto& one : operations) {
-        const auto found = one.measured ? rows.find(signature(one.planned.operation)) : rows.end();
+    for (const auto& operation : operations) {
+        const auto found = operation.measured ? rows.find(signature(operation.planned.operation)) : rows.end();
         if (found == rows.end()) continue;
         for (const OperationRow& row : found->second)
-            if (is_same_point(row.measurement.asked, one.planned.point))
-                rough.push_back({row.id, one.planned, error_s(row.measurement, settings.energy_wanted)});
+            if (is_same_point(row.measurement.asked, operation.planned.point))
+                rough.push_back({row.id, operation.planned, error_s(row.measurement, settings.energy_wanted)});
     }
     return rough;
 }
@@ -381,23 +381,23 @@ Plan make_plan(const std::vector<Variation>& variations, const Dataset* dataset,
     auto networks = wanted_networks(variations, dataset, settings);
     auto operations = wanted_operations(variations, dataset, settings);
     Purse purse(settings);
-    for (const auto& one : networks)
-        if (one.measured) purse.spent(one.planned.cost_s);
-    for (const auto& one : operations)
-        if (one.measured) purse.spent(one.planned.cost_s);
+    for (const auto& network : networks)
+        if (network.measured) purse.spent(network.planned.cost_s);
+    for (const auto& operation : operations)
+        if (operation.measured) purse.spent(operation.planned.cost_s);
     Plan plan;
     plan.engine = settings.point.engine;
     plan.stages = settings.clocks;
     plan.limit_s = purse.limit_s();
-    for (auto& one : networks) choose(plan, plan.networks, one, purse, 0.5);
+    for (auto& network : networks) choose(plan, plan.networks, network, purse, 0.5);
     plan.first_pass_s = plan_first_pass(operations, purse, settings);
     plan.energy_wanted = settings.energy_wanted;
     if (!purse.is_finished()) plan.rough = rough_operations(operations, dataset, settings);
     double all_share = 0, covered = 0;
-    for (auto& one : operations) {
-        const double share_s = one.planned.share_s;
+    for (auto& operation : operations) {
+        const double share_s = operation.planned.share_s;
         all_share += share_s;
-        if (choose(plan, plan.operations, one, purse, 1.0)) covered += share_s;
+        if (choose(plan, plan.operations, operation, purse, 1.0)) covered += share_s;
     }
     plan.covered_share = all_share > 0 ? covered / all_share : 1;
     if (!plan.operations.empty() || !plan.networks.empty() || !plan.rough.empty()) plan.cost_s += settings.overhead_s;

@@ -70,10 +70,10 @@ constexpr auto training_texts = std::to_array<std::string_view>({
     "aten::max_pool2d(self=f32[8,64,112,112]~, kernel_size=[3,3], stride=[2,2], padding=[1,1])",
 });
 
-std::vector<Operation> parsed(std::span<const std::string_view> all) {
+std::vector<Operation> parsed(std::span<const std::string_view> signatures) {
     std::vector<Operation> operations;
-    operations.reserve(all.size());
-    for (const std::string_view text : all) operations.push_back(parse_operation(text));
+    operations.reserve(signatures.size());
+    for (const std::string_view text : signatures) operations.push_back(parse_operation(text));
     return operations;
 }
 

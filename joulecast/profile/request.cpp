@@ -15,24 +15,19 @@
 #include "joulecast/meter/open_meter.h"
 #include "joulecast/profile/clock_settings.h"
 #include "joulecast/profile/plan.h"
+#include "joulecast/units/trimmed.h"
 
 namespace joulecast {
 namespace {
-
-std::string trimmed(const std::string& text) {
-    const std::size_t first = text.find_first_not_of(" \t\r");
-    if (first == std::string::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 std::vector<std::string> split(const std::string& text, char separator) {
     std::vector<std::string> parts;
     std::size_t start = 0;
     for (std::size_t end = text.find(separator); end != std::string::npos; end = text.find(separator, start)) {
-        parts.push_back(trimmed(text.substr(start, end - start)));
+        parts.emplace_back(trimmed(std::string_view(text).substr(start, end - start)));
         start = end + 1;
     }
-    parts.push_back(trimmed(text.substr(start)));
+    parts.emplace_back(trimmed(std::string_view(text).substr(start)));
     return parts;
 }
 
@@ -121,31 +116,31 @@ void apply(ProfileRequest& request, const std::string& key, const std::string& v
 
 /// Every combination of the values of those symbols that the graph has.
 std::vector<SymbolValues> combinations(const ProfileRequest& request, const Graph& graph) {
-    std::vector<SymbolValues> all = {{}};
+    std::vector<SymbolValues> combinations = {{}};
     for (const auto& [symbol, values] : request.set) {
         if (!graph.symbols.contains(symbol)) continue;
         std::vector<SymbolValues> longer;
-        for (const SymbolValues& combination : all)
+        for (const SymbolValues& combination : combinations)
             for (const std::int64_t value : values) {
                 longer.push_back(combination);
                 longer.back()[symbol] = value;
             }
-        all = std::move(longer);
+        combinations = std::move(longer);
     }
-    return all;
+    return combinations;
 }
 
 }  // namespace
 
 void add_setting(std::map<std::string, std::vector<std::int64_t>>& set, const std::string& text) {
     const std::size_t equals = text.find('=');
-    const std::string symbol = trimmed(text.substr(0, equals));
+    const std::string symbol(trimmed(std::string_view(text).substr(0, equals)));
     const auto texts = equals == std::string::npos ? std::vector<std::string>() : split(text.substr(equals + 1), ',');
     std::vector<std::int64_t> values;
-    for (const std::string& one : texts) {
+    for (const std::string& digits : texts) {
         std::int64_t value = 0;
-        const auto read = std::from_chars(one.data(), one.data() + one.size(), value);
-        if (read.ec == std::errc() && read.ptr == one.data() + one.size()) values.push_back(value);
+        const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        if (read.ec == std::errc() && read.ptr == digits.data() + digits.size()) values.push_back(value);
     }
     if (symbol.empty() || values.empty() || values.size() != texts.size())
         throw UsageError("'" + text + "' is not a setting of a symbol, as in batch=1,8,32");
@@ -194,18 +189,18 @@ double parse_duration(const std::string& text) {
     return value * factor;
 }
 
-HowToMeasure together(const HowToMeasure& one, const HowToMeasure& other) {
+HowToMeasure together(const HowToMeasure& first, const HowToMeasure& other) {
     const auto either = [](const auto& a, const auto& b, const char* what) {
         if (a && b && *a != *b) throw UsageError(std::string("the plans contradict each other in ") + what);
         return a ? a : b;
     };
-    return {either(one.host, other.host, "host"),
-            either(one.method, other.method, "method"),
-            either(one.optimizer, other.optimizer, "optimizer"),
-            either(one.meter, other.meter, "meter"),
-            either(one.clocks, other.clocks, "clocks"),
-            either(one.power_limits, other.power_limits, "power-limits"),
-            either(one.memory_clocks, other.memory_clocks, "memory-clocks")};
+    return {either(first.host, other.host, "host"),
+            either(first.method, other.method, "method"),
+            either(first.optimizer, other.optimizer, "optimizer"),
+            either(first.meter, other.meter, "meter"),
+            either(first.clocks, other.clocks, "clocks"),
+            either(first.power_limits, other.power_limits, "power-limits"),
+            either(first.memory_clocks, other.memory_clocks, "memory-clocks")};
 }
 
 ProfileRequest read_plan(std::istream& input, const std::string& name) {
@@ -217,16 +212,16 @@ ProfileRequest read_plan(std::istream& input, const std::string& name) {
     };
     for (std::string line; std::getline(input, line);) {
         ++number;
-        line = trimmed(line.substr(0, line.find('#')));
+        line = std::string(trimmed(std::string_view(line).substr(0, line.find('#'))));
         if (line.empty()) continue;
         const std::size_t equals = line.find('=');
         if (equals == std::string::npos) fail("'" + line + "' is not a line of the form setting = value");
-        const std::string key = trimmed(line.substr(0, equals));
+        const std::string key(trimmed(std::string_view(line).substr(0, equals)));
         // models, operation and set may be spread over several lines.
         if (key != "models" && key != "operation" && key != "set" && !seen.insert(key).second)
             fail("'" + key + "' is given twice");
         try {
-            apply(request, key, trimmed(line.substr(equals + 1)));
+            apply(request, key, std::string(trimmed(std::string_view(line).substr(equals + 1))));
         } catch (const UsageError& error) {
             fail(error.what());
         }
@@ -249,7 +244,7 @@ std::vector<Variation> variations(const ProfileRequest& request, const std::file
         if (!forms.empty() && std::ranges::none_of(forms, has))
             (void)with_symbol(forms.front().graph, symbol, values.front());  // throws, naming the symbols there are
     }
-    std::vector<Variation> all;
+    std::vector<Variation> variations;
     for (const auto& [mode, graph] : forms)
         for (const SymbolValues& symbols : combinations(request, graph)) {
             Graph shaped = graph;
@@ -257,11 +252,11 @@ std::vector<Variation> variations(const ProfileRequest& request, const std::file
             const SymbolValues values = symbol_values(shaped);
             for (const std::string& precision : request.precisions) {
                 Graph ready = at_precision(shaped, precision_named(precision), mode, kind);
-                all.push_back(
+                variations.push_back(
                     {graph.name, values, mode, precision, std::move(ready), request.operations, request.networks});
             }
         }
-    return all;
+    return variations;
 }
 
 }  // namespace joulecast

@@ -25,7 +25,7 @@ struct HowToMeasure {
 };
 
 /// What both say; throws UsageError where they contradict each other, since a sweep has one of each.
-HowToMeasure together(const HowToMeasure& one, const HowToMeasure& other);
+HowToMeasure together(const HowToMeasure& first, const HowToMeasure& other);
 
 /// Which measurements somebody wants: every model at every combination of the rest.
 struct ProfileRequest {

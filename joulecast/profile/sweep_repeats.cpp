@@ -43,8 +43,8 @@ void SweepRun::repeat_reference() {
     if (verdict != ReferenceWatch::Verdict::good) {
         doubt(verdict);
     } else {
-        for (const Doubtful& one : since_good_)
-            if (one.operation != nullptr) good_.push_back(one);
+        for (const Doubtful& doubtful : since_good_)
+            if (doubtful.operation != nullptr) good_.push_back(doubtful);
     }
     since_good_.clear();
 }
@@ -111,13 +111,13 @@ void SweepRun::doubt(ReferenceWatch::Verdict verdict) {
     if (verdict == ReferenceWatch::Verdict::settled)
         progress_.note("the machine keeps its new speed: the reference operation takes " + excess +
                        " time than at the start.");
-    for (Doubtful& one : since_good_) {
-        one.why = "the reference operation took " + excess + " time than at the start";
-        if (one.operation != nullptr)
-            dataset_.remark_operation(one.row, one.why);
+    for (Doubtful& doubtful : since_good_) {
+        doubtful.why = "the reference operation took " + excess + " time than at the start";
+        if (doubtful.operation != nullptr)
+            dataset_.remark_operation(doubtful.row, doubtful.why);
         else
-            dataset_.remark_network(one.row, one.why);
-        doubtful_.push_back(std::move(one));
+            dataset_.remark_network(doubtful.row, doubtful.why);
+        doubtful_.push_back(std::move(doubtful));
     }
 }
 
@@ -126,9 +126,10 @@ void SweepRun::repeat_doubtful(double reserved_s) {
     since_good_.clear();
     if (list.empty() || ended(reserved_s)) return;
     progress_.note("measuring once more: " + std::to_string(list.size()));
-    for (const Doubtful& one : list) {
+    for (const Doubtful& doubtful : list) {
         if (ended(reserved_s)) return;
-        const bool done = one.operation != nullptr ? repeat(*one.operation, one) : repeat(*one.network, one);
+        const bool done =
+            doubtful.operation != nullptr ? repeat(*doubtful.operation, doubtful) : repeat(*doubtful.network, doubtful);
         if (done) ++result_.repeated;
     }
 }

@@ -16,16 +16,16 @@ std::string whole(double value) {
 }
 
 std::string chained(const std::vector<std::string>& commands) {
-    std::string all;
-    for (const std::string& one : commands) all += (all.empty() ? "" : " && ") + one;
-    return all;
+    std::string line;
+    for (const std::string& command : commands) line += (line.empty() ? "" : " && ") + command;
+    return line;
 }
 
 /// These know application clocks, but no locked ones.
 bool is_before_volta(const Device& device) {
     constexpr std::array<std::string_view, 3> old{"kepler", "maxwell", "pascal"};
-    for (const std::string_view one : old) {
-        if (device.architecture.starts_with(one)) return true;
+    for (const std::string_view architecture : old) {
+        if (device.architecture.starts_with(architecture)) return true;
     }
     return false;
 }
@@ -38,43 +38,44 @@ struct Commands {
 Commands of_nvidia(const Candidate& candidate, const Device& device) {
     const OperatingPoint& asked = candidate.asked;
     const std::string program = "sudo nvidia-smi -i 0 ";
-    Commands all;
+    Commands commands;
     const bool clock = candidate.sets_clock(), memory = std::isfinite(asked.memory_clock_mhz);
     if (is_before_volta(device) && (clock || memory)) {
         const double of_memory = memory ? asked.memory_clock_mhz : device.memory_clock_mhz;
         const double of_units = clock ? asked.sm_clock_mhz : highest_clock_mhz(device);
-        all.set.push_back(program + "-ac " + whole(of_memory) + "," + whole(of_units));
-        all.back.push_back(program + "-rac");
+        commands.set.push_back(program + "-ac " + whole(of_memory) + "," + whole(of_units));
+        commands.back.push_back(program + "-rac");
     } else {
         if (clock) {
-            all.set.push_back(program + "-lgc " + whole(asked.sm_clock_mhz) + "," + whole(asked.sm_clock_mhz));
-            all.back.push_back(program + "-rgc");
+            commands.set.push_back(program + "-lgc " + whole(asked.sm_clock_mhz) + "," + whole(asked.sm_clock_mhz));
+            commands.back.push_back(program + "-rgc");
         }
         if (memory) {
-            all.set.push_back(program + "-lmc " + whole(asked.memory_clock_mhz) + "," + whole(asked.memory_clock_mhz));
-            all.back.push_back(program + "-rmc");
+            commands.set.push_back(program + "-lmc " + whole(asked.memory_clock_mhz) + "," +
+                                   whole(asked.memory_clock_mhz));
+            commands.back.push_back(program + "-rmc");
         }
     }
     if (std::isfinite(asked.power_limit_w)) {
-        all.set.push_back(program + "-pl " + whole(asked.power_limit_w));
-        if (std::isfinite(device.tdp_w)) all.back.push_back(program + "-pl " + whole(device.tdp_w));
+        commands.set.push_back(program + "-pl " + whole(asked.power_limit_w));
+        if (std::isfinite(device.tdp_w)) commands.back.push_back(program + "-pl " + whole(device.tdp_w));
     }
-    return all;
+    return commands;
 }
 
 Commands of_amd(const Candidate& candidate) {
     const OperatingPoint& asked = candidate.asked;
     const std::string program = "sudo rocm-smi -d 0 ";
-    Commands all;
+    Commands commands;
     if (candidate.sets_clock()) {
-        all.set.push_back(program + "--setperfdeterminism " + whole(asked.sm_clock_mhz));
-        all.back.push_back(program + "--resetperfdeterminism");
+        commands.set.push_back(program + "--setperfdeterminism " + whole(asked.sm_clock_mhz));
+        commands.back.push_back(program + "--resetperfdeterminism");
     }
     if (std::isfinite(asked.power_limit_w)) {
-        all.set.push_back(program + "--setpoweroverdrive " + whole(asked.power_limit_w));
-        all.back.push_back(program + "--resetpoweroverdrive");
+        commands.set.push_back(program + "--setpoweroverdrive " + whole(asked.power_limit_w));
+        commands.back.push_back(program + "--resetpoweroverdrive");
     }
-    return all;
+    return commands;
 }
 
 }  // namespace
@@ -83,15 +84,15 @@ Application how_to_apply(const Candidate& candidate, const Device& device) {
     const OperatingPoint& asked = candidate.asked;
     const bool sets =
         candidate.sets_clock() || std::isfinite(asked.memory_clock_mhz) || std::isfinite(asked.power_limit_w);
-    if (!sets || candidate.is_default) return {"", "", "nothing to set: these are the default settings"};
+    if (!sets || candidate.is_default) return {"", "", "default settings; nothing to change"};
     const bool nvidia = device.vendor == "nvidia", amd = device.vendor == "amd" && device.kind == Device::Kind::gpu;
     if (!nvidia && !amd) return {"", "", "joulecast has no command to set the clock of " + device.display_name};
     if (nvidia && is_before_volta(device) && std::isnan(asked.memory_clock_mhz) && std::isnan(device.memory_clock_mhz))
         return {"", "",
                 "application clocks need a memory clock, which the data sheet does not have: see nvidia-smi -q -d "
                 "SUPPORTED_CLOCKS"};
-    const Commands all = nvidia ? of_nvidia(candidate, device) : of_amd(candidate);
-    return {chained(all.set), chained(all.back), "0: the index of the GPU"};
+    const Commands commands = nvidia ? of_nvidia(candidate, device) : of_amd(candidate);
+    return {chained(commands.set), chained(commands.back), "0: the index of the GPU"};
 }
 
 }  // namespace joulecast

@@ -11,7 +11,7 @@ namespace {
 
 double nearest_clock(std::span<const double> table, double clock) {
     if (clock < table.front() || clock > table.back()) return clock;
-    return *std::ranges::min_element(table, {}, [&](double one) { return std::abs(one - clock); });
+    return *std::ranges::min_element(table, {}, [&](double mhz) { return std::abs(mhz - clock); });
 }
 
 /// Ascending, each once; the device's own (NaN) where none is asked for.

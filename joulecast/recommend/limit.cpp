@@ -62,9 +62,9 @@ bool lacks_memory(const Candidate& c) {
 
 double worst_excess(std::span<const Held> held) {
     double worst = -std::numeric_limits<double>::infinity();
-    for (const Held& one : held) {
-        if (std::isnan(one.value)) return std::numeric_limits<double>::infinity();
-        worst = std::max(worst, one.value / one.limit - 1);
+    for (const Held& bound : held) {
+        if (std::isnan(bound.value)) return std::numeric_limits<double>::infinity();
+        worst = std::max(worst, bound.value / bound.limit - 1);
     }
     return worst;
 }
@@ -76,8 +76,8 @@ Emptiness nothing_fits(std::span<const Candidate> candidates) {
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         const Candidate& c = candidates[i];
         if (!lacks_memory(c)) continue;
-        const Binding one{nullptr, c.device_memory, c.memory.value.value(), i};
-        if (least.limit <= 0 || one.excess() < least.excess()) least = one;
+        const Binding binding{nullptr, c.device_memory, c.memory.value.value(), i};
+        if (least.limit <= 0 || binding.excess() < least.excess()) least = binding;
     }
     if (least.limit > 0) why.binding.push_back(least);
     return why;
@@ -160,8 +160,8 @@ Emptiness why_empty(std::span<const Candidate> candidates, std::span<const std::
         if (!(worst > 0 && worst < smallest)) continue;
         smallest = worst;
         why.binding.clear();
-        for (const Held& one : held) {
-            if (one.value > one.limit) why.binding.push_back({one.rule, one.limit, one.value, i});
+        for (const Held& bound : held) {
+            if (bound.value > bound.limit) why.binding.push_back({bound.rule, bound.limit, bound.value, i});
         }
     }
     return why;

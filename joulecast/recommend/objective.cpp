@@ -46,7 +46,7 @@ std::optional<Objective> parse_objective(std::string_view word) {
 
 std::string objective_words() {
     std::string words;
-    for (const ObjectiveRule& one : objective_rules) words += (words.empty() ? "" : ", ") + std::string(one.name);
+    for (const ObjectiveRule& rule : objective_rules) words += (words.empty() ? "" : ", ") + std::string(rule.name);
     return words;
 }
 

@@ -31,19 +31,21 @@ std::string broken_limits(const Candidate& candidate, const Goal& goal) {
 void assess(Recommendation& r) {
     const Goal& goal = r.goal;
     for (const Candidate& candidate : r.candidates) {
-        Assessment& one = r.assessments.emplace_back();
-        one.value = per_sample(candidate, goal.objective, goal.prices);
-        one.unfit = unfit(candidate);
-        if (!one.unfit && !std::isfinite(one.value))
-            one.unfit = {Unfit::Kind::objective, "its " + std::string(rule(goal.objective).noun) + " is not known"};
-        one.breaks = broken_limits(candidate, goal);
-        if (one.feasible()) r.ranking.push_back(r.assessments.size() - 1);
+        Assessment& assessment = r.assessments.emplace_back();
+        assessment.value = per_sample(candidate, goal.objective, goal.prices);
+        assessment.unfit = unfit(candidate);
+        if (!assessment.unfit && !std::isfinite(assessment.value))
+            assessment.unfit = {Unfit::Kind::objective,
+                                "its " + std::string(rule(goal.objective).noun) + " is not known"};
+        assessment.breaks = broken_limits(candidate, goal);
+        if (assessment.feasible()) r.ranking.push_back(r.assessments.size() - 1);
     }
 }
 
 void refuse_what_nobody_knows(const Recommendation& r) {
     if (r.candidates.empty()) throw Error("nothing to choose from: no device was given");
-    const bool any = std::ranges::any_of(r.assessments, [](const Assessment& one) { return std::isfinite(one.value); });
+    const bool any = std::ranges::any_of(r.assessments,
+                                         [](const Assessment& assessment) { return std::isfinite(assessment.value); });
     if (any) return;
     const ObjectiveRule& wanted = rule(r.goal.objective);
     throw Error("no energy is known of " + r.candidates.front().asked.device +

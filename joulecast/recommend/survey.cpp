@@ -53,12 +53,12 @@ Candidate as_it_comes(const NetworkForecast& forecast, Candidate common) {
 }  // namespace
 
 Surveyed survey(const NetworkForecast& forecast, const DeviceModel& device, std::span<const OperatingPoint> points) {
-    Surveyed all;
+    Surveyed surveyed;
     Candidate common = common_of(forecast, device);
     if (const std::string missing = why_no_clocks(device); !missing.empty()) {
-        all.candidates.push_back(as_it_comes(forecast, common));
-        if (points.size() > 1) all.refused.push_back(device.device.id + " cannot be set: " + missing);
-        return all;
+        surveyed.candidates.push_back(as_it_comes(forecast, common));
+        if (points.size() > 1) surveyed.refused.push_back(device.device.id + " cannot be set: " + missing);
+        return surveyed;
     }
     const ForecastCurve curve(forecast, device);
     const ClockParameters& clocks = curve.curve().parameters();
@@ -76,7 +76,7 @@ Surveyed survey(const NetworkForecast& forecast, const DeviceModel& device, std:
         try {
             check_limit(device, points[i]);
             const PointForecast at = curve.at(asked);
-            Candidate& c = all.candidates.emplace_back(common);
+            Candidate& c = surveyed.candidates.emplace_back(common);
             c.asked = asked;
             c.real = at.real;
             c.is_default = i == 0;
@@ -85,10 +85,10 @@ Surveyed survey(const NetworkForecast& forecast, const DeviceModel& device, std:
             c.power = at.power;
             c.limited_by = name(at.limited_by);
         } catch (const UsageError& error) {
-            all.refused.emplace_back(error.what());
+            surveyed.refused.emplace_back(error.what());
         }
     }
-    return all;
+    return surveyed;
 }
 
 }  // namespace joulecast

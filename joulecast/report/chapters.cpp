@@ -55,7 +55,7 @@ std::string bound_text(Bound bound) {
         case Bound::device:
             return "Computing decides its time.";
         case Bound::host:
-            return "Issuing the calls decides its time, not computing.";
+            return "Its time is limited by issuing the calls, not by computing.";
         case Bound::power_cap:
             return "The device's power limit decides its power.";
     }
@@ -79,14 +79,15 @@ std::string sentence_of_one(const ReportedForecast& forecast) {
 }  // namespace
 
 std::vector<std::string> labels(const std::vector<ReportedForecast>& forecasts) {
-    std::vector<Parts> all;
-    for (const ReportedForecast& forecast : forecasts) all.push_back(parts_of_label(forecast));
-    std::vector<std::string> result(all.size());
+    std::vector<Parts> parts_of_each;
+    for (const ReportedForecast& forecast : forecasts) parts_of_each.push_back(parts_of_label(forecast));
+    std::vector<std::string> result(parts_of_each.size());
     for (std::size_t part = 0; part < Parts().size(); ++part) {
-        const bool differs = std::ranges::any_of(all, [&](const Parts& one) { return one[part] != all.front()[part]; });
+        const bool differs = std::ranges::any_of(
+            parts_of_each, [&](const Parts& own) { return own[part] != parts_of_each.front()[part]; });
         if (part > 0 && !differs) continue;
-        for (std::size_t i = 0; i < all.size(); ++i)
-            result[i] += (result[i].empty() || all[i][part].empty() ? "" : ", ") + all[i][part];
+        for (std::size_t i = 0; i < parts_of_each.size(); ++i)
+            result[i] += (result[i].empty() || parts_of_each[i][part].empty() ? "" : ", ") + parts_of_each[i][part];
     }
     return result;
 }

@@ -30,23 +30,23 @@ constexpr int process = 1;
 
 Json value(const Cell& cell) {
     return std::visit(
-        [](const auto& one) -> Json {
-            using T = std::decay_t<decltype(one)>;
+        [](const auto& value) -> Json {
+            using T = std::decay_t<decltype(value)>;
             if constexpr (std::is_same_v<T, std::monostate>) {
                 return nullptr;
             } else if constexpr (std::is_same_v<T, double>) {
-                return std::isfinite(one) ? Json(one) : Json(nullptr);
+                return std::isfinite(value) ? Json(value) : Json(nullptr);
             } else {
-                return one;
+                return value;
             }
         },
         cell);
 }
 
 Json object(const TraceDetails& details) {
-    Json all = Json::object();
-    for (const auto& [name, cell] : details) all[name] = value(cell);
-    return all;
+    Json object = Json::object();
+    for (const auto& [name, cell] : details) object[name] = value(cell);
+    return object;
 }
 
 int thread(std::size_t track) {

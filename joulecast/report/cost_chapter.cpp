@@ -80,14 +80,14 @@ const CostColumns& measured_columns() {
 Chapter cost_chapter(const std::vector<ReportedForecast>& forecasts) {
     Chapter chapter{"Cost", {}};
     const auto names = labels(forecasts);
-    std::vector<CostLine> all;
+    std::vector<CostLine> lines;
     std::vector<CostLine> with_measurement;
     for (std::size_t i = 0; i < forecasts.size(); ++i) {
-        all.push_back({names[i], &forecasts[i]});
-        if (forecasts[i].measured) with_measurement.push_back(all.back());
+        lines.push_back({names[i], &forecasts[i]});
+        if (forecasts[i].measured) with_measurement.push_back(lines.back());
     }
-    chapter.blocks.emplace_back(TitledTable{"One call of each network", fill(cost_columns(), all)});
-    for (const CostLine& line : all) {
+    chapter.blocks.emplace_back(TitledTable{"One call of each network", fill(cost_columns(), lines)});
+    for (const CostLine& line : lines) {
         const NetworkForecast& n = line.network();
         if (!n.energy.known())
             chapter.blocks.emplace_back(Paragraph{
@@ -96,11 +96,10 @@ Chapter cost_chapter(const std::vector<ReportedForecast>& forecasts) {
     if (with_measurement.empty()) return chapter;
     chapter.blocks.emplace_back(
         TitledTable{"The same networks as measured", fill(measured_columns(), with_measurement)});
-    chapter.blocks.emplace_back(
-        Paragraph{"These forecasts use the operations of that database, and the predictor may have been trained on "
-                  "these networks: this is no test. joulecast report --db FILE without a model forecasts what was held "
-                  "out.",
-                  Paragraph::Kind::note});
+    chapter.blocks.emplace_back(Paragraph{
+        "This is not a test: the forecasts use the operations of that database, and the predictor may have been "
+        "trained on these networks. joulecast report --db FILE without a model forecasts held-out networks.",
+        Paragraph::Kind::note});
     return chapter;
 }
 

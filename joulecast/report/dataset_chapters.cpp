@@ -165,20 +165,20 @@ Plot network_plot(const MetricText& text, const ReportedDataset& dataset, bool e
     std::map<std::string, PlotSeries> series;
     for (const NetworkAccuracy& n : dataset.networks) {
         const std::string called = n.device + ", " + std::string(name(n.mode)) + ", " + n.precision;
-        PlotSeries& one =
+        PlotSeries& points =
             series.try_emplace(called, PlotSeries{called, PlotSeries::Style::points, {}, {}}).first->second;
         if (energy)
-            add_network_point(one, n, n.predicted_energy, n.measured_energy_j);
+            add_network_point(points, n, n.predicted_energy, n.measured_energy_j);
         else
-            add_network_point(one, n, n.predicted_time, n.measured_time_s);
+            add_network_point(points, n, n.predicted_time, n.measured_time_s);
     }
     double from = INFINITY, to = 0;
-    for (auto& [called, one] : series) {
-        for (const double x : one.x) {
+    for (auto& [called, points] : series) {
+        for (const double x : points.x) {
             from = std::min(from, x);
             to = std::max(to, x);
         }
-        if (!one.x.empty()) plot.series.push_back(std::move(one));
+        if (!points.x.empty()) plot.series.push_back(std::move(points));
     }
     if (to > 0) plot.series.push_back({"equal", PlotSeries::Style::dashed, {from, to}, {from, to}});
     plot.height_px = 500;

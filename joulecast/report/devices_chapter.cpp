@@ -20,17 +20,17 @@ std::vector<double> bounds_of(const Estimate<Unit>& estimate) {
 }
 
 /// The forecast without its device: what is compared.
-std::string compared_setting(const ReportedForecast& forecast, const std::vector<ReportedForecast>& all) {
+std::string compared_setting(const ReportedForecast& forecast, const std::vector<ReportedForecast>& forecasts) {
     std::vector<ReportedForecast> same_device;
     std::size_t own = 0;
-    for (const ReportedForecast& one : all) {
-        if (&one == &forecast) own = same_device.size();
+    for (const ReportedForecast& shown : forecasts) {
+        if (&shown == &forecast) own = same_device.size();
         ReportedForecast& copy = same_device.emplace_back();
-        copy.network.model = one.network.model;
-        copy.network.symbols = one.network.symbols;
-        copy.network.mode = one.network.mode;
-        copy.network.precision = one.network.precision;
-        copy.network.point.host = one.network.point.host;
+        copy.network.model = shown.network.model;
+        copy.network.symbols = shown.network.symbols;
+        copy.network.mode = shown.network.mode;
+        copy.network.precision = shown.network.precision;
+        copy.network.point.host = shown.network.point.host;
     }
     return labels(same_device)[own];
 }

@@ -56,7 +56,7 @@ void add_texts(Chapter& chapter, const std::vector<ReportedForecast>& forecasts)
         std::string unknown;
         for (const std::string& op : n.unknown_operations) unknown += (unknown.empty() ? "" : ", ") + op;
         say(n.model + ": " + std::to_string(n.unknown_nodes) + " calls have no record (" + unknown +
-                "). They are costed by the bytes of their inputs, so the time is a lower bound.",
+                "). They are estimated from the bytes of their inputs, so the time is a lower bound.",
             Paragraph::Kind::note);
     }
 }
@@ -66,11 +66,9 @@ void add_texts(Chapter& chapter, const std::vector<ReportedForecast>& forecasts)
 Chapter evidence_chapter(const std::vector<ReportedForecast>& forecasts) {
     Chapter chapter{"What this rests on", {}};
     chapter.blocks.emplace_back(
-        Paragraph{"measured: the operation itself was, on this device. interpolated: its kind was trained and its "
-                  "sizes lie inside. "
-                  "extrapolated: they do not, or the device was never measured. analytic: a law or the roofline alone. "
-                  "unknown: no "
-                  "record of the operation."});
+        Paragraph{"measured: the operation itself was measured on this device. interpolated: its kind was trained, and "
+                  "its sizes lie inside the trained ones. extrapolated: its sizes lie outside, or the device was never "
+                  "measured. analytic: a law or the roofline alone. unknown: the operation has no record."});
     chapter.blocks.emplace_back(
         drawn(evidence_plot("Time", forecasts, all_evidence,
                             [](const NetworkForecast& n) -> const auto& { return n.evidence_share; }),

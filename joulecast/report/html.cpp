@@ -236,7 +236,7 @@ std::string to_html(const Page& page, const std::string& plotly) {
         const std::string id = "chapter" + std::to_string(i);
         navigation += "<a href=\"#" + id + "\">" + escaped(chapter.title) + "</a>\n";
         body.html += "<section id=\"" + id + "\">\n<h2>" + escaped(chapter.title) + "</h2>\n";
-        for (const Block& block : chapter.blocks) std::visit([&](const auto& one) { body.add(one); }, block);
+        for (const Block& block : chapter.blocks) std::visit([&](const auto& part) { body.add(part); }, block);
         body.html += "</section>\n";
     }
     std::string html = head_html(page.title) + "<header>\n<h1>" + escaped(page.title) + "</h1>\n<p class=\"summary\">" +

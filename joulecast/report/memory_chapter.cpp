@@ -13,13 +13,13 @@ Plot memory_plot(const std::string& label, const ReportedForecast& forecast) {
     PlotSeries line{"alive", PlotSeries::Style::line, {}, {}};
     std::size_t peak = 0;
     for (std::size_t i = 0; i < forecast.alive.size(); ++i) {
-        const AliveBytes& one = forecast.alive[i];
+        const AliveBytes& alive = forecast.alive[i];
         line.x.push_back(static_cast<double>(i));
-        line.y.push_back(base + one.bytes);
-        line.texts.push_back(one.pass + " " + one.call + ": " + show(base + one.bytes, Show::bytes));
-        if (one.bytes > forecast.alive[peak].bytes) peak = i;
-        if (plot.bands.empty() || plot.bands.back().name != one.pass)
-            plot.bands.push_back({one.pass, static_cast<double>(i), static_cast<double>(i)});
+        line.y.push_back(base + alive.bytes);
+        line.texts.push_back(alive.pass + " " + alive.call + ": " + show(base + alive.bytes, Show::bytes));
+        if (alive.bytes > forecast.alive[peak].bytes) peak = i;
+        if (plot.bands.empty() || plot.bands.back().name != alive.pass)
+            plot.bands.push_back({alive.pass, static_cast<double>(i), static_cast<double>(i)});
         plot.bands.back().to = static_cast<double>(i) + 1;
     }
     if (plot.bands.size() == 1) plot.bands.clear();  // inference: one pass

@@ -28,12 +28,12 @@ std::string kind_of(const std::string& reason) {
 }
 
 std::vector<SlowOperation> all_slow(const ReportedDataset& dataset) {
-    std::vector<SlowOperation> all;
+    std::vector<SlowOperation> list;
     for (const ReportedSetting& setting : dataset.settings)
-        all.insert(all.end(), setting.slow.begin(), setting.slow.end());
-    std::ranges::stable_sort(all,
+        list.insert(list.end(), setting.slow.begin(), setting.slow.end());
+    std::ranges::stable_sort(list,
                              [](const SlowOperation& a, const SlowOperation& b) { return a.lost_s() > b.lost_s(); });
-    return all;
+    return list;
 }
 
 Plot lost_plot(const std::vector<SlowOperation>& slow) {
@@ -53,9 +53,9 @@ Plot lost_plot(const std::vector<SlowOperation>& slow) {
 
 std::string counted_reasons(const std::vector<SlowOperation>& slow) {
     std::map<std::string, std::size_t> counts;
-    for (const SlowOperation& one : slow) {
-        if (one.reasons.empty()) ++counts["no reason in their sizes"];
-        for (const std::string& reason : one.reasons) ++counts[kind_of(reason)];
+    for (const SlowOperation& operation : slow) {
+        if (operation.reasons.empty()) ++counts["no reason in their sizes"];
+        for (const std::string& reason : operation.reasons) ++counts[kind_of(reason)];
     }
     std::vector<std::pair<std::string, std::size_t>> sorted(counts.begin(), counts.end());
     std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -96,8 +96,8 @@ Chapter outliers_chapter(const ReportedDataset& dataset) {
     }
     chapter.blocks.emplace_back(Paragraph{
         std::to_string(slow.size()) +
-        " operations were measured beyond their 90 % interval and at least 1.25 times slower than models say "
-        "that saw none of their shape: candidates for other shapes, layouts or kernels. What their sizes say: " +
+        " operations took longer than their 90 % interval allows, and at least 1.25 times longer than forecast by "
+        "models that never saw their shape. Try other shapes, layouts or kernels for them. What their sizes say: " +
         counted_reasons(slow) + "."});
     chapter.blocks.emplace_back(drawn(lost_plot(slow)));
     chapter.blocks.emplace_back(TitledTable{"By time lost", fill(slow_operation_columns(), slow)});
@@ -114,7 +114,7 @@ Page outliers_page(const ReportedDataset& dataset) {
         for (const SlowOperation& slow : setting.slow) lost_s += slow.lost_s();
     }
     page.summary = std::to_string(count) + " operations lose " + show(lost_s, Show::seconds) +
-                   " in all against what models forecast that never saw them.";
+                   " in all, compared with forecasts by models that never saw their shape.";
     page.chapters = {outliers_chapter(dataset)};
     return page;
 }

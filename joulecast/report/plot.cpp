@@ -189,7 +189,7 @@ Json figure(const Plot& plot) {
     layout["shapes"] = Json::array();
     if (plot.stacked) layout["barmode"] = "stack";
     const bool has_lying_bars = std::ranges::any_of(
-        plot.series, [](const PlotSeries& one) { return one.style == PlotSeries::Style::lying_bars; });
+        plot.series, [](const PlotSeries& series) { return series.style == PlotSeries::Style::lying_bars; });
     if (has_lying_bars) layout["yaxis"]["autorange"] = "reversed";  // the first on top
     std::size_t next = 0;
     for (PlotSeries series : plot.series) {

@@ -20,19 +20,19 @@ struct RooflinePoint {
 
 std::vector<RooflinePoint> roofline_points(const NetworkForecast& network) {
     double total_s = 0;
-    for (const OperationForecast& one : network.operations)
-        total_s += one.cost.device_time.value.value() * static_cast<double>(one.count);
+    for (const OperationForecast& operation : network.operations)
+        total_s += operation.cost.device_time.value.value() * static_cast<double>(operation.count);
     std::vector<RooflinePoint> points;
-    for (const OperationForecast& one : network.operations) {
-        const Counts counts = total_counts(one.operation);
+    for (const OperationForecast& operation : network.operations) {
+        const Counts counts = total_counts(operation.operation);
         const double flop = static_cast<double>(counts.flop) + static_cast<double>(counts.other_flop);
         const double bytes = static_cast<double>(counts.bytes_read) + static_cast<double>(counts.bytes_written);
-        const double time_s = one.cost.device_time.value.value();
+        const double time_s = operation.cost.device_time.value.value();
         if (!(flop > 0) || !(bytes > 0) || !(time_s > 0)) continue;
-        const double share = time_s * static_cast<double>(one.count) / total_s;
+        const double share = time_s * static_cast<double>(operation.count) / total_s;
         points.push_back(
-            {family(one.operation), flop / bytes, flop / time_s, share,
-             signature(one.operation).substr(0, 160) + ", " + show(share, Show::percent) + " of the time"});
+            {family(operation.operation), flop / bytes, flop / time_s, share,
+             signature(operation.operation).substr(0, 160) + ", " + show(share, Show::percent) + " of the time"});
     }
     return points;
 }
@@ -51,9 +51,9 @@ PlotSeries roof(const std::string& label, double peak, double bandwidth, double 
 /// The matrix rate at the network's precision: of the type that most of its arithmetic is done in.
 double peak_of(const ReportedForecast& forecast) {
     std::map<Dtype, double> flop;
-    for (const OperationForecast& one : forecast.network.operations)
-        flop[compute_dtype(one.operation)] +=
-            static_cast<double>(total_counts(one.operation).flop) * static_cast<double>(one.count);
+    for (const OperationForecast& operation : forecast.network.operations)
+        flop[compute_dtype(operation.operation)] +=
+            static_cast<double>(total_counts(operation.operation).flop) * static_cast<double>(operation.count);
     const auto most = std::ranges::max_element(flop, {}, [](const auto& entry) { return entry.second; });
     if (most == flop.end()) return std::nan("");
     return peak_flop_per_s(forecast.device, most->first, forecast.network.point.math);
@@ -101,10 +101,10 @@ void add_roofline(Chapter& chapter, const std::string& label, const ReportedFore
 Chapter roofline_chapter(const std::vector<ReportedForecast>& forecasts) {
     Chapter chapter{"Roofline", {}};
     chapter.blocks.emplace_back(Paragraph{
-        "Each mark is one operation at its forecast time, its area the share of the network's time. Below the slope "
-        "memory holds it back, below the flat part arithmetic; far below both it is neither (too small, a bad layout, "
-        "few channels). Roofs are the data sheet's at its own clocks; bytes are counted once each, so what stays in "
-        "cache may lie above the slope."});
+        "Each mark is one operation at its forecast time; its area is its share of the network's time. Operations near "
+        "the slope are limited by memory, those near the flat part by arithmetic, those far below both by neither (too "
+        "small, a bad layout, few channels). The roofs are those of the data sheet at its own clocks. Bytes are "
+        "counted once each, so an operation whose data stay in the cache may lie above the slope."});
     const auto names = labels(forecasts);
     const std::size_t shown = std::min(forecasts.size(), most_detailed_forecasts);
     for (std::size_t i = 0; i < shown; ++i) add_roofline(chapter, names[i], forecasts[i]);

@@ -28,10 +28,10 @@ std::vector<CallShare> call_shares(const ReportedForecast& forecast) {
         std::int64_t left = 0;  ///< calls that no node was found for yet
     };
     std::map<std::string, KnownCost> costs;
-    for (const OperationForecast& one : forecast.network.operations) {
-        KnownCost& cost = costs[signature(one.operation)];
-        cost.forecast = &one;
-        cost.left += one.count;
+    for (const OperationForecast& operation : forecast.network.operations) {
+        KnownCost& cost = costs[signature(operation.operation)];
+        cost.forecast = &operation;
+        cost.left += operation.count;
     }
     std::vector<CallShare> calls;
     for (const Node& node : forecast.graph.nodes) {

@@ -121,7 +121,7 @@ void add_treemap(Chapter& chapter, const std::string& label, const std::vector<C
     Treemap treemap;
     treemap.title = std::string("Where the ") + (energy ? "energy" : "time") + " of " + label + " goes";
     treemap.subtitle =
-        "Modules hold their calls; a click looks inside. Blue: convolution, vermilion: matrix products, green: "
+        "Click on a module to see its calls. Blue: convolution, vermilion: matrix products, green: "
         "normalisation, purple: attention and softmax, orange: element-wise, pooling and reductions, light blue: "
         "copies, indexing, views and the rest";
     treemap.tiles = tiles.finished(energy ? Show::joules : Show::seconds, total);
@@ -186,9 +186,8 @@ Chapter shares_chapter(const std::vector<ReportedForecast>& forecasts) {
     Chapter chapter{"Where time and energy go", {}};
     const auto names = labels(forecasts);
     chapter.blocks.emplace_back(
-        Paragraph{"Shares are of the sum of all calls, each at what it takes by itself: what host and device do at the "
-                  "same time, "
-                  "and what the network's correction changes, is not in them."});
+        Paragraph{"Shares are of the sum of all calls, each taken by itself. They do not include what host and device "
+                  "do at the same time, nor the correction of whole networks."});
     const std::size_t shown = std::min(forecasts.size(), most_detailed_forecasts);
     for (std::size_t i = 0; i < shown; ++i) add_shares(chapter, names[i], forecasts[i]);
     if (shown < forecasts.size())

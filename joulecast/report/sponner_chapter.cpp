@@ -27,21 +27,21 @@ std::vector<FamilyRows> family_rows(const ReportedSetting& setting) {
     std::map<std::string, std::set<std::string>> groups;
     for (const TrainingRow& row : setting.operations) {
         const std::string called(name(row.operation.family()));
-        FamilyRows& one = families[called];
-        one.device = setting.device.id;
-        one.math = name(setting.setting.math);
-        one.family = called;
-        ++one.rows;
-        if (row.power_w > 0) ++one.with_power;
-        if (std::isfinite(row.peak_memory_bytes)) ++one.with_memory;
+        FamilyRows& family = families[called];
+        family.device = setting.device.id;
+        family.math = name(setting.setting.math);
+        family.family = called;
+        ++family.rows;
+        if (row.power_w > 0) ++family.with_power;
+        if (std::isfinite(row.peak_memory_bytes)) ++family.with_memory;
         groups[called].insert(row.group);
     }
-    std::vector<FamilyRows> all;
-    for (auto& [called, one] : families) {
-        one.shapes = static_cast<std::int64_t>(groups[called].size());
-        all.push_back(std::move(one));
+    std::vector<FamilyRows> rows;
+    for (auto& [called, family] : families) {
+        family.shapes = static_cast<std::int64_t>(groups[called].size());
+        rows.push_back(std::move(family));
     }
-    return all;
+    return rows;
 }
 
 void add_collection(Chapter& chapter, const ReportedDataset& dataset) {
@@ -55,12 +55,12 @@ void add_collection(Chapter& chapter, const ReportedDataset& dataset) {
         {"with_power", "with power", Show::count, [](const F& f) { return f.with_power; }},
         {"with_memory", "with memory", Show::count, [](const F& f) { return f.with_memory; }},
     };
-    std::vector<F> all;
+    std::vector<F> list;
     for (const ReportedSetting& setting : dataset.settings) {
         auto rows = family_rows(setting);
-        std::move(rows.begin(), rows.end(), std::back_inserter(all));
+        std::move(rows.begin(), rows.end(), std::back_inserter(list));
     }
-    chapter.blocks.emplace_back(TitledTable{"Tables 2 and 3: what was collected", fill(columns, all)});
+    chapter.blocks.emplace_back(TitledTable{"Tables 2 and 3: what was collected", fill(columns, list)});
 }
 
 /// Figures 3 and 4: the best model's R2 per metric and family of one device.
@@ -71,8 +71,8 @@ void add_scores(Chapter& chapter, const std::vector<Accuracy>& lines, const std:
     std::map<std::string, std::map<std::string, const Accuracy*>> best;  // metric, family
     for (const Accuracy& a : lines) {
         if (a.device != device || a.math != math || a.family == "all" || !std::isfinite(a.r2)) continue;
-        const Accuracy*& one = best[a.metric][a.family];
-        if (!one || a.r2 > one->r2) one = &a;
+        const Accuracy*& most = best[a.metric][a.family];
+        if (!most || a.r2 > most->r2) most = &a;
     }
     for (const auto& [metric, families] : best) {
         PlotSeries series{metric, PlotSeries::Style::bars, {}, {}};

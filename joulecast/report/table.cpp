@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "joulecast/dataset/csv.h"
@@ -152,14 +151,6 @@ std::string csv_text(const Cell& cell) {
     return "";
 }
 
-nlohmann::ordered_json json_value(const Cell& cell) {
-    if (const auto* flag = std::get_if<bool>(&cell)) return *flag;
-    if (const auto* whole = std::get_if<std::int64_t>(&cell)) return *whole;
-    if (const auto* number = std::get_if<double>(&cell); number != nullptr && std::isfinite(*number)) return *number;
-    if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-    return nullptr;
-}
-
 bool is_right_aligned(const Table& table, std::size_t column) {
     if (table.heads[column].show != Show::text) return true;
     bool any = false;
@@ -254,16 +245,6 @@ std::string to_csv(const Table& table) {
         result += '\n';
     }
     return result;
-}
-
-std::string to_json(const Table& table) {
-    auto rows = nlohmann::ordered_json::array();
-    for (const auto& row : table.rows) {
-        auto& object = rows.emplace_back(nlohmann::ordered_json::object());
-        for (std::size_t c = 0; c < table.heads.size(); ++c) object[table.heads[c].key] = json_value(row.at(c));
-    }
-    // Bytes that are no UTF-8 (names out of damaged files) become U+FFFD instead of an exception.
-    return rows.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace joulecast

@@ -61,7 +61,5 @@ std::string bar(double fraction, std::size_t width);
 std::string to_text(const Table& table);
 /// RFC 4180 quoting with a header line; lines end with a line feed.
 std::string to_csv(const Table& table);
-/// A JSON array of objects, doubles round-trip exactly, NaN and infinity as null.
-std::string to_json(const Table& table);
 
 }  // namespace joulecast

@@ -74,12 +74,12 @@ void add_stand_ins(Chapter& chapter, const std::vector<const SummedNetwork*>& ne
     if (const auto shares = shares_of(networks, &SummedNetwork::input_gradient_s); shares.networks > 0)
         add_note(chapter, "The first layer of " + std::to_string(shares.networks) + " networks of " + where +
                               " was measured only with the gradient of its input, which a network's step does not "
-                              "compute: by its arithmetic " +
+                              "compute. By its arithmetic this gradient is " +
                               shares.range + " of the sums of time in tables I and II.");
     if (const auto shares = shares_of(networks, &SummedNetwork::batch_statistics_s); shares.networks > 0)
         add_note(chapter, "Batch norm of " + std::to_string(shares.networks) + " networks of " + where +
                               " was measured only in training state, where it computes its batch's statistics, which "
-                              "takes longer: such calls are " +
+                              "takes longer. Such calls are " +
                               shares.range + " of the sums of time in tables I and II.");
 }
 
@@ -87,12 +87,12 @@ void add_stand_ins(Chapter& chapter, const std::vector<const SummedNetwork*>& ne
 void add_sums(Chapter& chapter, const ReportedSetting& setting, Mode mode, const std::string& precision) {
     std::vector<const SummedNetwork*> networks;
     std::size_t without = 0;
-    for (const SummedNetwork& one : setting.sums) {
-        if (one.measurement.mode != mode || one.measurement.precision != precision) continue;
-        if (one.measured_share() < least_summed_share)
+    for (const SummedNetwork& sum : setting.sums) {
+        if (sum.measurement.mode != mode || sum.measurement.precision != precision) continue;
+        if (sum.measured_share() < least_summed_share)
             ++without;
         else
-            networks.push_back(&one);
+            networks.push_back(&sum);
     }
     const std::string where = setting.device.id + ", " + std::string(name(mode)) + ", " + precision;
     if (without > 0)
@@ -140,7 +140,7 @@ void add_all_sums(Chapter& chapter, const ReportedDataset& dataset) {
     bool any = false;
     for (const ReportedSetting& setting : dataset.settings) {
         std::set<std::pair<Mode, std::string>> kinds;
-        for (const SummedNetwork& one : setting.sums) kinds.emplace(one.measurement.mode, one.measurement.precision);
+        for (const SummedNetwork& sum : setting.sums) kinds.emplace(sum.measurement.mode, sum.measurement.precision);
         for (const auto& [mode, precision] : kinds) add_sums(chapter, setting, mode, precision);
         any |= !kinds.empty();
     }
@@ -169,7 +169,8 @@ void add_configurations(Chapter& chapter, const ReportedDataset& dataset, Mode m
     }
     std::vector<std::string> names;
     for (const auto& [network, values] : by_network) names.push_back(network);
-    std::ranges::stable_sort(names, {}, [&](const std::string& one) { return by_network[one].begin()->second.value; });
+    std::ranges::stable_sort(names, {},
+                             [&](const std::string& name) { return by_network[name].begin()->second.value; });
     const std::size_t half = (names.size() + 1) / 2;
     for (const bool larger : {false, true}) {
         Plot plot{std::string(larger ? "Figure 5.2: the larger" : "Figure 5.1: the smaller") + " networks, " + modes,

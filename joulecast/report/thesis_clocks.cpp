@@ -38,12 +38,12 @@ std::vector<SweptNetwork> swept(const ReportedDataset& dataset, const std::strin
         network.label = with_values(m.model, m.symbols) + ", " + m.precision;
         network.cost[clock] = {m.time.median_s, measured_joules(m)};
     }
-    std::vector<SweptNetwork> all;
+    std::vector<SweptNetwork> swept;
     for (auto& [label, network] : networks) {
-        if (network.cost.size() >= 3) all.push_back(std::move(network));
+        if (network.cost.size() >= 3) swept.push_back(std::move(network));
     }
-    std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return a.cost.size() > b.cost.size(); });
-    return all;
+    std::ranges::stable_sort(swept, [](const auto& a, const auto& b) { return a.cost.size() > b.cost.size(); });
+    return swept;
 }
 
 Plot swept_plot(const std::string& title, const PlotAxis& axis, const std::vector<SweptNetwork>& networks,
@@ -183,9 +183,10 @@ void add_forecast_curves(Chapter& chapter, const ReportedDataset& dataset) {
     std::map<std::pair<std::string, Mode>, std::vector<const NetworkCurve*>> by_device;
     for (const NetworkCurve& curve : dataset.curves) by_device[{curve.device, curve.mode}].push_back(&curve);
     chapter.blocks.emplace_back(Heading{"Measured and forecast over the clock"});
-    add_note(chapter, dataset.curves_are +
-                          " The band is the 90 % interval; that of energy × time is made of both ends' products and "
-                          "wider than that.");
+    add_note(
+        chapter,
+        dataset.curves_are +
+            " The band is the 90 % interval. The band of energy × time multiplies the ends of both, so it is wider.");
     for (auto& [device, curves] : by_device) {
         std::ranges::stable_sort(curves, [](const NetworkCurve* a, const NetworkCurve* b) {
             return a->measured.size() > b->measured.size();

@@ -1,6 +1,7 @@
 #include "joulecast/units/bounded_json.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -109,6 +110,10 @@ Json parse_bounded_or_null(std::string_view text, const JsonLimits& limits) {
     } catch (const FormatError&) {
         return nullptr;
     }
+}
+
+nlohmann::json number_or_null(double value) {
+    return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
 }
 
 }  // namespace joulecast

@@ -25,4 +25,7 @@ nlohmann::json parse_bounded(std::string_view text, const JsonLimits& limits);
 /// The same, and null for what it would throw at.
 nlohmann::json parse_bounded_or_null(std::string_view text, const JsonLimits& limits);
 
+/// NaN and infinity are null: JSON has no other way to say them.
+nlohmann::json number_or_null(double value);
+
 }  // namespace joulecast

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "joulecast/error.h"
+#include "joulecast/units/bounded_json.h"
 
 // Private to the .cpp files of this room: reading JSON objects whose every fault names the field.
 namespace joulecast::protocol {
@@ -18,12 +19,6 @@ using Json = nlohmann::json;
 
 /// Longest list of plain values in one field (raw blocks: 1 ms each would be 17 minutes).
 inline constexpr std::size_t max_list = 1'000'000;
-
-/// NaN and infinity are null: JSON has no other way to say them.
-inline Json number_or_null(double value) {
-    if (value - value != 0.0) return nullptr;
-    return value;
-}
 
 /// An object with the path that led to it, so that an error can say "settings.seed: ...".
 class Fields {

@@ -59,12 +59,6 @@ struct Description<protocol::Capabilities> {
 namespace joulecast::protocol {
 namespace {
 
-std::optional<Device::Kind> parse_kind(std::string_view text) {
-    if (text == "cpu") return Device::Kind::cpu;
-    if (text == "gpu") return Device::Kind::gpu;
-    return std::nullopt;
-}
-
 void check_engine(const Fields& fields, const std::string& engine) {
     if (!is_engine(engine))
         fields.fault("engine", "is not a name of at most 40 characters of a-z, 0-9, '.', '_' and '-'");
@@ -92,7 +86,7 @@ Device device_from(const Fields& fields) {
     if (device.id.size() > longest_id || device.id.front() == '.' || !std::ranges::all_of(device.id, allowed))
         fields.fault("id", "is not a name of at most 100 characters of a-z, A-Z, 0-9, '.', '_' and '-'");
     device.display_name = fields.text_or("display_name", device.id);
-    device.kind = fields.word("kind", parse_kind, "kind of device (cpu or gpu)");
+    device.kind = fields.word("kind", parse_device_kind, "kind of device (cpu or gpu)");
     device.vendor = fields.text_or("vendor", "");
     device.architecture = fields.text_or("architecture", "");
     device.units = static_cast<int>(fields.integer_or("units", 0, 0, 1'000'000));
@@ -102,12 +96,8 @@ Device device_from(const Fields& fields) {
 }
 
 Json json_of(const Device& device) {
-    Json json = {{"id", device.id},
-                 {"display_name", device.display_name},
-                 {"kind", device.kind == Device::Kind::cpu ? "cpu" : "gpu"},
-                 {"vendor", device.vendor},
-                 {"architecture", device.architecture},
-                 {"units", device.units},
+    Json json = {{"id", device.id},         {"display_name", device.display_name}, {"kind", name(device.kind)},
+                 {"vendor", device.vendor}, {"architecture", device.architecture}, {"units", device.units},
                  {"source", device.source}};
     for (const Figure& figure : figures()) json[figure.name] = number_or_null(device.*figure.value);
     return json;

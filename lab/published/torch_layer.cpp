@@ -12,18 +12,13 @@
 
 #include "joulecast/error.h"
 #include "joulecast/graph/record.h"
+#include "joulecast/units/trimmed.h"
 
 namespace joulecast {
 namespace {
 
 constexpr std::size_t longest_repr = 4096;
 constexpr std::size_t most_dimensions = 8;
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(' ');
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
 
 /// At the commas that stand in no brackets; a comma at the very end ends nothing, as in "(128,)".
 std::vector<std::string_view> parts_of(std::string_view text) {

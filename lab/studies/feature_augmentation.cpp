@@ -57,16 +57,16 @@ void run_fold(const DeviceModel& device, const Split& split, Metric metric, cons
     for (std::size_t i = 0; i < split.rows.size(); ++i) {
         const TrainingRow& row = split.rows[i];
         if (!split.is_test(i) || !(measured_value(row, metric) > 0)) continue;
-        OutOfFoldRow& one = trial.forecasts.emplace_back();
-        one.model = name(settings.learner);
-        one.metric = name(metric);
-        one.device = device.device.id;
-        one.mode = name(mode(row.operation.operation));
-        one.math = name(device.point.math);
-        one.fold = split.fold;
-        one.group = row.group;
-        one.measured = measured_value(row, metric);
-        one.predicted = fitted->forecast(subject_of(row, device.device, device.point));
+        OutOfFoldRow& forecast = trial.forecasts.emplace_back();
+        forecast.model = name(settings.learner);
+        forecast.metric = name(metric);
+        forecast.device = device.device.id;
+        forecast.mode = name(mode(row.operation.operation));
+        forecast.math = name(device.point.math);
+        forecast.fold = split.fold;
+        forecast.group = row.group;
+        forecast.measured = measured_value(row, metric);
+        forecast.predicted = fitted->forecast(subject_of(row, device.device, device.point));
     }
 }
 
@@ -82,12 +82,12 @@ std::vector<AugmentationScore> scores_of(const Trial& trial, std::span<const Tra
 }
 
 std::vector<Trial> trials(bool has_variants) {
-    std::vector<Trial> all;
+    std::vector<Trial> list;
     for (const bool with_variants : {false, true}) {
         if (!with_variants && !has_variants) continue;
-        for (const bool with_features : {false, true}) all.push_back({with_features, with_variants, {}, {}});
+        for (const bool with_features : {false, true}) list.push_back({with_features, with_variants, {}, {}});
     }
-    return all;
+    return list;
 }
 
 }  // namespace
@@ -98,19 +98,19 @@ std::vector<AugmentationScore> study_augmentation(const Device& device, const Op
                                                   const AugmentationSettings& settings) {
     const bool has_variants = std::ranges::count(of_networks, false) > 0;
     const DeviceModel frame = frame_of(device, setting);
-    std::vector<Trial> all = trials(has_variants);
+    std::vector<Trial> both = trials(has_variants);
     const auto fold_of = group_folds(rows, settings.folds, settings.seed);
     std::size_t done = 0;
-    for (Trial& trial : all) {
+    for (Trial& trial : both) {
         for (std::size_t fold = 0; fold < settings.folds; ++fold) {
             const Split split{rows, fold_of, fold, of_networks};
             for (const Metric metric : {Metric::time, Metric::power}) run_fold(frame, split, metric, settings, trial);
-            if (settings.progress) settings.progress(++done, all.size() * settings.folds);
+            if (settings.progress) settings.progress(++done, both.size() * settings.folds);
         }
     }
-    if (all.front().forecasts.empty()) throw too_few_to_split(device);
+    if (both.front().forecasts.empty()) throw too_few_to_split(device);
     std::vector<AugmentationScore> scores;
-    for (const Trial& trial : all) {
+    for (const Trial& trial : both) {
         for (AugmentationScore& score : scores_of(trial, rows, settings.folds)) scores.push_back(std::move(score));
     }
     std::ranges::stable_sort(scores, {}, [](const AugmentationScore& s) {

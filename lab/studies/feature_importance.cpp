@@ -137,11 +137,11 @@ std::vector<FeatureImportance> feature_importance(const Device& device, const Op
         if (settings.progress) settings.progress(fold + 1, settings.folds);
     }
     if (tallies.empty()) throw too_few_to_split(device);
-    std::vector<FeatureImportance> all;
+    std::vector<FeatureImportance> importances;
     for (const auto& [part, tally] : tallies) {
-        for (FeatureImportance& line : lines_of(part, tally, columns)) all.push_back(std::move(line));
+        for (FeatureImportance& line : lines_of(part, tally, columns)) importances.push_back(std::move(line));
     }
-    return all;
+    return importances;
 }
 
 std::vector<AugmentationEffect> augmentation_effect(const Device& device, const OperatingPoint& setting,

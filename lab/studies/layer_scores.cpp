@@ -33,10 +33,11 @@ void drop_mixed_modes(std::vector<Accuracy>& lines) {
 void mark_best(std::span<LayerScore> methods) {
     LayerScore* r2 = nullptr;
     LayerScore* mape = nullptr;
-    for (LayerScore& one : methods) {
-        if (one.accuracy.rows_without_forecast > 0) continue;
-        if (one.accuracy.r2 == one.accuracy.r2 && (!r2 || one.accuracy.r2 > r2->accuracy.r2)) r2 = &one;
-        if (one.accuracy.mape == one.accuracy.mape && (!mape || one.accuracy.mape < mape->accuracy.mape)) mape = &one;
+    for (LayerScore& method : methods) {
+        if (method.accuracy.rows_without_forecast > 0) continue;
+        if (method.accuracy.r2 == method.accuracy.r2 && (!r2 || method.accuracy.r2 > r2->accuracy.r2)) r2 = &method;
+        if (method.accuracy.mape == method.accuracy.mape && (!mape || method.accuracy.mape < mape->accuracy.mape))
+            mape = &method;
     }
     if (r2) r2->best_r2 = true;
     if (mape) mape->best_mape = true;

@@ -121,9 +121,9 @@ class Trial {
         line.mape = mean(test.relative);
         line.median_ape = median(test.relative);
         line.weighted_ape = test.weighted / test.weight;
-        Places all = dealt_.test;
-        all.insert(all.end(), dealt_.hidden.begin(), dealt_.hidden.end());
-        const Errors networks = errors(model, all, std::set<std::size_t>(measured.begin(), measured.end()));
+        Places places = dealt_.test;
+        places.insert(places.end(), dealt_.hidden.begin(), dealt_.hidden.end());
+        const Errors networks = errors(model, places, std::set<std::size_t>(measured.begin(), measured.end()));
         line.networks_ape = networks.weighted / networks.weight;
         return line;
     }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/json_tree.h"
 #include "joulecast/report/table.h"
 #include "lab/baselines/baselines.h"
 #include "lab/verbs/verbs.h"
@@ -15,18 +16,18 @@ struct Method {
 };
 
 std::vector<Method> methods() {
-    std::vector<Method> all;
+    std::vector<Method> methods;
     for (const Baseline& baseline : baselines()) {
         std::string metrics = "time";
         if (forecasts(baseline, BaselineMetric::power)) metrics += ", power";
         if (forecasts(baseline, BaselineMetric::energy)) metrics += ", energy";
-        all.push_back({std::string(baseline.name), std::string(baseline.paper), metrics + " of operations",
-                       std::string(baseline.gaps)});
+        methods.push_back({std::string(baseline.name), std::string(baseline.paper), metrics + " of operations",
+                           std::string(baseline.gaps)});
     }
     for (const NetworkBaseline& baseline : network_baselines())
-        all.push_back(
+        methods.push_back(
             {std::string(baseline.name), std::string(baseline.paper), "time of networks", std::string(baseline.gaps)});
-    return all;
+    return methods;
 }
 
 const std::vector<Column<Method>>& columns() {
@@ -40,15 +41,15 @@ const std::vector<Column<Method>>& columns() {
 }
 
 /// For people the gaps stand below the table, those of several methods once.
-std::string to_page(const std::vector<Method>& all) {
+std::string to_page(const std::vector<Method>& methods) {
     const std::vector<Column<Method>> short_columns(columns().begin(), columns().begin() + 3);
-    std::string text = to_text(fill(short_columns, all)) + "\nNo forecast:\n";
+    std::string text = to_text(fill(short_columns, methods)) + "\nNo forecast:\n";
     std::vector<std::string> told;
-    for (const Method& method : all) {
+    for (const Method& method : methods) {
         if (std::ranges::find(told, method.gaps) != told.end()) continue;
         told.push_back(method.gaps);
         std::string names;
-        for (const Method& other : all) {
+        for (const Method& other : methods) {
             if (other.gaps == method.gaps) names += (names.empty() ? "" : ", ") + other.name;
         }
         text += "  " + names + ": " + method.gaps + "\n";
@@ -62,10 +63,10 @@ Run declare_baselines(CLI::App& command) {
     const auto output = std::make_shared<Output>();
     output->declare(command);
     return [output] {
-        const std::vector<Method> all = methods();
-        output->write(output->format == "csv"    ? to_csv(fill(columns(), all))
-                      : output->format == "json" ? to_json(fill(columns(), all))
-                                                 : to_page(all));
+        const std::vector<Method> list = methods();
+        output->write(output->format == "csv"    ? to_csv(fill(columns(), list))
+                      : output->format == "json" ? printed(rows_json(fill(columns(), list)))
+                                                 : to_page(list));
         return static_cast<int>(done);
     };
 }

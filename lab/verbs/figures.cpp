@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "cli/json_tree.h"
 #include "joulecast/report/table.h"
 #include "lab/verbs/seed_figures.h"
 #include "lab/verbs/verbs.h"
@@ -21,17 +22,17 @@ const std::vector<Column<SeedFigure>>& columns() {
 /// For people a command has a line of its own, to be copied.
 std::string page_of(const std::vector<SeedFigure>& figures) {
     std::string text, paper, figure;
-    for (const SeedFigure& one : figures) {
-        if (one.paper != paper) {
-            paper = one.paper;
+    for (const SeedFigure& seed : figures) {
+        if (seed.paper != paper) {
+            paper = seed.paper;
             text += (text.empty() ? "" : "\n") + paper + "\n";
         }
-        if (one.figure != figure) {
-            figure = one.figure;
-            text += "\n" + figure + ": " + one.shows + "\n";
+        if (seed.figure != figure) {
+            figure = seed.figure;
+            text += "\n" + figure + ": " + seed.shows + "\n";
         }
-        if (!one.note.empty()) text += "  " + one.note + (one.command.empty() ? "\n" : ":\n");
-        if (!one.command.empty()) text += "    " + one.command + "\n";
+        if (!seed.note.empty()) text += "  " + seed.note + (seed.command.empty() ? "\n" : ":\n");
+        if (!seed.command.empty()) text += "    " + seed.command + "\n";
     }
     return text;
 }
@@ -44,7 +45,7 @@ Run declare_figures(CLI::App& command) {
     return [output] {
         const auto figures = seed_figures(laboratory_guide("seeds"));
         output->write(output->format == "csv"    ? to_csv(fill(columns(), figures))
-                      : output->format == "json" ? to_json(fill(columns(), figures))
+                      : output->format == "json" ? printed(rows_json(fill(columns(), figures)))
                                                  : page_of(figures));
         return static_cast<int>(done);
     };

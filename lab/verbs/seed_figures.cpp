@@ -2,27 +2,23 @@
 
 #include <sstream>
 
+#include "joulecast/units/trimmed.h"
+
 namespace joulecast::cli {
 namespace {
-
-std::string trimmed(std::string_view text, std::string_view edges = " ") {
-    const auto from = text.find_first_not_of(edges);
-    if (from == std::string_view::npos) return "";
-    return std::string(text.substr(from, text.find_last_not_of(edges) - from + 1));
-}
 
 /// "| a | b |" -> a, b.
 std::vector<std::string> cells_of(std::string_view line) {
     std::vector<std::string> cells;
     for (std::size_t from = 1, to = line.find('|', from); to != std::string_view::npos;
          from = to + 1, to = line.find('|', from))
-        cells.push_back(trimmed(line.substr(from, to - from)));
+        cells.emplace_back(trimmed(line.substr(from, to - from)));
     return cells;
 }
 
 /// Text between commands, without the marks that join it to them.
 std::string note_of(std::string_view text) {
-    return trimmed(text, " ;:,");
+    return std::string(trimmed(text, " ;:,"));
 }
 
 /// Adds an entry for each command of the cell, `line` with the rest filled in.
@@ -33,9 +29,9 @@ void add_commands(const SeedFigure& line, std::string_view cell, std::vector<See
     for (auto at = cell.find(start); at != std::string_view::npos; at = cell.find(start, from)) {
         const auto end = cell.find('`', at + 1);
         if (end == std::string_view::npos) break;
-        SeedFigure& one = figures.emplace_back(line);
-        one.note = note_of(cell.substr(from, at - from));
-        one.command = cell.substr(at + 1, end - at - 1);
+        SeedFigure& figure = figures.emplace_back(line);
+        figure.note = note_of(cell.substr(from, at - from));
+        figure.command = cell.substr(at + 1, end - at - 1);
         from = end + 1;
     }
     const std::string rest = note_of(cell.substr(from));

@@ -68,7 +68,7 @@ int study_augmentation(const StudyOptions& options) {
     settings.learner = one_learner(options, settings.learner);
     settings.progress = study_progress("trained part");
     StudyResult result;
-    std::vector<Line> all;
+    std::vector<Line> table;
     for (const MeasuredRows& rows : studied_rows(options)) {
         std::vector<bool> tested = of_networks(rows);
         const std::string reason = no_variants_reason(rows, tested);
@@ -80,12 +80,12 @@ int study_augmentation(const StudyOptions& options) {
             Plot plot = plot_of(std::string(name(metric)), lines, describe(rows));
             if (!plot.series.empty()) result.plots.push_back(std::move(plot));
         }
-        all.insert(all.end(), lines.begin(), lines.end());
+        table.insert(table.end(), lines.begin(), lines.end());
     }
     result.tables = {{"results",
                       "Held-out rows by layer type, with and without the four features and the variants of Sponner et "
                       "al. 2022 (sections 7.2, 4.1)",
-                      fill(columns(), all)}};
+                      fill(columns(), table)}};
     result.notes += "one " + std::string(name(settings.learner)) +
                     " for each device, layer type and metric, on the raw values; folds grouped by operation\n";
     return write_study(options, result);

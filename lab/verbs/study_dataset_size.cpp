@@ -77,7 +77,7 @@ int study_dataset_size(const StudyOptions& options) {
     settings.progress = study_progress("trained");
     const bool automatic = options.learners == std::vector<std::string>{"auto"};
     if (!automatic) settings.training.learner = one_learner(options, Learner::extra_trees);
-    std::vector<Line> all;
+    std::vector<Line> table;
     StudyResult result;
     for (const MeasuredRows& rows : studied_rows(options)) {
         const auto lines = joulecast::study_dataset_size(rows.device, rows.setting, rows.operations, settings);
@@ -89,9 +89,9 @@ int study_dataset_size(const StudyOptions& options) {
                 if (!plot.series.empty()) result.plots.push_back(std::move(plot));
             }
         }
-        all.insert(all.end(), lines.begin(), lines.end());
+        table.insert(table.end(), lines.begin(), lines.end());
     }
-    std::stable_sort(all.begin(), all.end(), [](const Line& a, const Line& b) {
+    std::stable_sort(table.begin(), table.end(), [](const Line& a, const Line& b) {
         const auto key = [](const Line& l) {
             return std::tuple(l.accuracy.device, l.accuracy.math, l.accuracy.metric != name(Metric::time),
                               l.accuracy.family != "all", l.accuracy.family, l.accuracy.model);
@@ -99,7 +99,7 @@ int study_dataset_size(const StudyOptions& options) {
         return key(a) < key(b);
     });
     result.tables = {
-        {"results", "Accuracy on held-out rows, by size of the training set (whole groups)", fill(columns(), all)}};
+        {"results", "Accuracy on held-out rows, by size of the training set (whole groups)", fill(columns(), table)}};
     result.notes = "joulecast learns with " +
                    (automatic ? std::string("its own choice") : std::string(name(*settings.training.learner))) +
                    "; ± is the standard deviation of the MAPE over " + std::to_string(settings.seeds * settings.folds) +

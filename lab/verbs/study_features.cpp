@@ -70,10 +70,10 @@ Plot plot_of(const std::string& metric, const std::vector<FeatureImportance>& li
         sum[line.feature] += line.increase * static_cast<double>(line.rows);
         rows[std::string(name(line.family))] = line.rows;
     }
-    double all = 0;
-    for (const auto& [family, count] : rows) all += static_cast<double>(count);
+    double whole = 0;
+    for (const auto& [family, count] : rows) whole += static_cast<double>(count);
     std::vector<std::pair<double, std::string>> order;
-    for (const auto& [feature, total] : sum) order.emplace_back(total / all, feature);
+    for (const auto& [feature, total] : sum) order.emplace_back(total / whole, feature);
     std::ranges::sort(order, std::greater<>());
     order.resize(std::min<std::size_t>(order.size(), 20));
     Plot plot{"Permutation importance: " + metric, subtitle, {"feature"}, {"increase of the mean log error"}, {}, {}};
@@ -88,13 +88,13 @@ Plot plot_of(const std::string& metric, const std::vector<FeatureImportance>& li
 }
 
 std::vector<Importance> ranked(const MeasuredRows& rows, const std::vector<FeatureImportance>& lines) {
-    std::vector<Importance> all;
+    std::vector<Importance> importances;
     std::map<std::pair<Family, Metric>, std::size_t> count;
     for (const FeatureImportance& line : lines)
-        all.push_back(
+        importances.push_back(
             {rows.device.id, std::string(name(rows.setting.math)), line, ++count[{line.family, line.metric}]});
-    std::ranges::stable_sort(all, {}, [](const Importance& i) { return std::pair(i.of.metric, i.of.family); });
-    return all;
+    std::ranges::stable_sort(importances, {}, [](const Importance& i) { return std::pair(i.of.metric, i.of.family); });
+    return importances;
 }
 
 }  // namespace

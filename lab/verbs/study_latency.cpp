@@ -77,13 +77,13 @@ Step timed(std::string what, std::size_t repeats, double parts, const std::funct
 /// A predictor of the rows in a file that goes with this object.
 class TrainedFile {
   public:
-    explicit TrainedFile(const std::vector<MeasuredRows>& all) {
+    explicit TrainedFile(const std::vector<MeasuredRows>& measured) {
         path_ = (std::filesystem::temp_directory_path() / ("joulecast-latency-" + std::to_string(::getpid()) + ".jcp"))
                     .string();
         Predictor predictor = empty_predictor();
         TrainSettings settings;
         settings.learner = Learner::extra_trees;
-        for (const MeasuredRows& rows : all) {
+        for (const MeasuredRows& rows : measured) {
             std::cerr << "training for " << describe(rows) << '\n';
             predictor.devices.push_back(
                 train_device(rows.device, rows.setting, rows.operations, rows.networks, settings));
@@ -134,23 +134,23 @@ class DeviceLatency {
         const auto count = static_cast<double>(operations_.size());
         Step features = timed("features of an operation", repeats_, count, [&] { keep(features_of(operations_)); });
         Step operation = timed("forecast of an operation", repeats_, count, [&] {
-            for (const Operation& one : operations_) {
-                const auto prepared = prepare(one, model_.device, model_.point.math);
+            for (const Operation& call : operations_) {
+                const auto prepared = prepare(call, model_.device, model_.point.math);
                 keep(forecast_operation(model_, columns_, prepared, {}).cost.device_time.value.value());
             }
         });
         operation.measuring_s = median_wall_s(rows_.rows);
-        std::vector<Step> all{features, operation};
-        add_networks(all);
-        for (Step& step : all) step.device = rows_.device.id;
-        return all;
+        std::vector<Step> steps{features, operation};
+        add_networks(steps);
+        for (Step& step : steps) step.device = rows_.device.id;
+        return steps;
     }
 
   private:
     double features_of(const std::vector<Operation>& operations) const {
         double sum = 0;
-        for (const Operation& one : operations) {
-            const auto prepared = prepare(one, model_.device, model_.point.math);
+        for (const Operation& operation : operations) {
+            const auto prepared = prepare(operation, model_.device, model_.point.math);
             const FamilyModel* model = find_model(model_, prepared.family(), Metric::time);
             if (model != nullptr) sum += static_cast<double>(feature_row(model_, *model, columns_, prepared).front());
         }
@@ -158,7 +158,7 @@ class DeviceLatency {
     }
 
     /// The networks of the database, one after another: a network is their mean.
-    void add_networks(std::vector<Step>& all) const {
+    void add_networks(std::vector<Step>& steps) const {
         if (rows_.networks.empty()) return;
         const auto count = static_cast<double>(rows_.networks.size());
         Step features = timed("features of a network", repeats_, count, [&] {
@@ -178,8 +178,8 @@ class DeviceLatency {
         });
         forecast.thesis_s = thesis_predict_s;
         forecast.measuring_s = median_wall_s(rows_.networks);
-        all.push_back(features);
-        all.push_back(forecast);
+        steps.push_back(features);
+        steps.push_back(forecast);
     }
 
     const DeviceModel& model_;
@@ -216,15 +216,15 @@ Plot plot_of(const std::vector<Step>& steps) {
 
 int study_latency(const StudyOptions& options) {
     const std::size_t repeats = options.repeats.value_or(20);
-    const auto all = studied_rows(options);
+    const auto studied = studied_rows(options);
     std::optional<TrainedFile> trained;
-    if (options.predictor.empty()) trained.emplace(all);
+    if (options.predictor.empty()) trained.emplace(studied);
     const std::string path = trained ? trained->path() : options.predictor;
     const Predictor predictor = read_jcp(path);
     std::vector<Step> steps{
         timed("load the predictor", repeats, 1, [&] { keep(static_cast<double>(read_jcp(path).devices.size())); })};
     steps.front().thesis_s = thesis_load_s;
-    for (const MeasuredRows& rows : all)
+    for (const MeasuredRows& rows : studied)
         for (Step& step : DeviceLatency(predictor, rows, repeats).steps()) steps.push_back(std::move(step));
     StudyResult result;
     result.tables = {{"results", "Time of each step, on this machine", fill(columns(), steps)}};

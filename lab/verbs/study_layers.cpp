@@ -133,7 +133,7 @@ std::string notes_of(const ValidationSettings& settings) {
 int study_layers(const StudyOptions& options) {
     const ValidationSettings settings = settings_of(options);
     StudyResult result;
-    std::vector<Line> all;
+    std::vector<Line> table;
     std::vector<OutOfFoldRow> forecasts;
     for (const MeasuredRows& rows : studied_rows(options)) {
         auto of_device =
@@ -146,11 +146,11 @@ int study_layers(const StudyOptions& options) {
             Plot plot = plot_of(metric, lines, describe(rows));
             if (!plot.series.empty()) result.plots.push_back(std::move(plot));
         }
-        all.insert(all.end(), lines.begin(), lines.end());
+        table.insert(table.end(), lines.begin(), lines.end());
         forecasts.insert(forecasts.end(), of_device.begin(), of_device.end());
     }
     result.tables = {{"results", "R² and MAPE on held-out rows, by layer type and method (*: the best)",
-                      fill(columns(), all), by_method(all)}};
+                      fill(columns(), table), by_method(table)}};
     result.notes = notes_of(settings);
     result.notes += gaps_text(forecasts);
     return write_study(options, result);

@@ -84,14 +84,14 @@ int study_learners(const StudyOptions& options) {
     }
     settings.progress = study_progress("trained");
     StudyResult result;
-    std::vector<LearnerScore> all;
+    std::vector<LearnerScore> table;
     for (const MeasuredRows& rows : studied_rows(options)) {
         const auto scores = compare_learners(rows.device, rows.setting, rows.operations, settings);
         std::ranges::move(plots_of(scores, describe(rows)), std::back_inserter(result.plots));
-        all.insert(all.end(), scores.begin(), scores.end());
+        table.insert(table.end(), scores.begin(), scores.end());
     }
     result.tables = {{"results", "Held-out rows, folds grouped by operation, the best learner of each family first",
-                      fill(columns(), all)}};
+                      fill(columns(), table)}};
     result.notes = "CPU: processor time of one training on " + std::to_string(settings.folds - 1) + "/" +
                    std::to_string(settings.folds) +
                    " of the rows, all threads together; of one forecast, its features included\n";

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cli/json_tree.h"
 #include "cli/picture.h"
 #include "joulecast/error.h"
 #include "lab/verbs/study.h"
@@ -14,10 +15,9 @@ int write_study(const StudyOptions& options, const StudyResult& result) {
     const auto csv = [&result] { return to_csv(result.tables.front().full); };
     if (options.output.format == "json") {
         nlohmann::ordered_json answer = {{"schema", "joulecast.study/1"}, {"study", options.study}};
-        for (const StudyTable& table : result.tables)
-            answer[table.key] = nlohmann::ordered_json::parse(to_json(table.full));
+        for (const StudyTable& table : result.tables) answer[table.key] = rows_json(table.full);
         answer["notes"] = result.notes;
-        options.output.write(answer.dump(2) + '\n');
+        options.output.write(printed(answer));
     } else if (options.output.format == "csv") {
         options.output.write(csv());
     } else {
@@ -59,7 +59,7 @@ std::string no_variants_reason(const MeasuredRows& rows, const std::vector<bool>
 }
 
 std::function<void(std::size_t, std::size_t)> study_progress(const std::string& what) {
-    return [what](std::size_t done, std::size_t all) { std::cerr << what << ' ' << done << " of " << all << '\n'; };
+    return [what](std::size_t done, std::size_t steps) { std::cerr << what << ' ' << done << " of " << steps << '\n'; };
 }
 
 std::string describe(const MeasuredRows& rows) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/json_tree.h"
 #include "cli/picture.h"
 #include "cli/verb.h"
 #include "joulecast/answer/shipped.h"
@@ -135,8 +136,8 @@ int study_proportionality(const StudyOptions& options) {
                                          {"study", options.study},
                                          {"operation", options.operation},
                                          {"device", calls.device()}};
-        answer.update(nlohmann::ordered_json::parse(to_json(table)).at(0));
-        options.output.write(answer.dump(2) + '\n');
+        answer.update(rows_json(table).at(0));
+        options.output.write(printed(answer));
     } else {
         options.output.write(format == "csv" ? to_csv(table) : to_text(table));
     }

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "cli/json_number.h"
+#include "cli/json_tree.h"
 #include "cli/picture.h"
 #include "joulecast/error.h"
 #include "joulecast/measure/meter_log.h"
@@ -190,7 +190,7 @@ std::string answer_json(const StudyOptions& options, const Traced& traced, const
     answer["runs"] = Json::array();
     for (const double settled_s : startup.settled_after_s)
         answer["runs"].push_back({{"settled_after_s", number_or_null(settled_s)}});
-    return answer.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+    return printed(answer);
 }
 
 }  // namespace

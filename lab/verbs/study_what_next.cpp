@@ -46,24 +46,24 @@ std::map<std::string, double> calls_of(const MeasuredRows& rows) {
 std::vector<TrialRow> trial_rows(const MeasuredRows& rows) {
     const auto calls = calls_of(rows);
     const MeasuringCost usual(std::vector<std::pair<double, double>>{});
-    std::vector<TrialRow> all;
+    std::vector<TrialRow> trials;
     for (const OperationRow& row : rows.rows) {
         if (!is_usable(row.measurement)) continue;
         // The training rows are the usable ones, in order.
-        TrialRow one{&rows.operations.at(all.size()), row.measurement.wall_s, 0};
-        if (!(one.cost_s > 0)) one.cost_s = usual.seconds(one.row->time_s);
-        const auto found = calls.find(one.row->operation.signature);
-        if (found != calls.end()) one.calls = found->second;
-        all.push_back(one);
+        TrialRow trial{&rows.operations.at(trials.size()), row.measurement.wall_s, 0};
+        if (!(trial.cost_s > 0)) trial.cost_s = usual.seconds(trial.row->time_s);
+        const auto found = calls.find(trial.row->operation.signature);
+        if (found != calls.end()) trial.calls = found->second;
+        trials.push_back(trial);
     }
-    return all;
+    return trials;
 }
 
 Plot plot_of(const std::vector<TrialLine>& lines, const std::string& title, double TrialLine::* figure,
              const std::string& subtitle) {
     Plot plot{title, subtitle, {"measuring", "s"}, {"error"}, {}, {}};
     const TrialLine& none = lines.front();
-    const TrialLine& all = lines.back();
+    const TrialLine& whole = lines.back();
     for (const char* strategy : {"what_next", "share", "random"}) {
         PlotSeries series{strategy, PlotSeries::Style::line, {none.cost_s}, {none.*figure}};
         for (const TrialLine& line : lines) {
@@ -76,7 +76,7 @@ Plot plot_of(const std::vector<TrialLine>& lines, const std::string& title, doub
     plot.series.push_back({"all hidden rows measured",
                            PlotSeries::Style::dashed,
                            {none.cost_s, lines[lines.size() - 2].cost_s},
-                           {all.*figure, all.*figure}});
+                           {whole.*figure, whole.*figure}});
     return plot;
 }
 
@@ -88,16 +88,17 @@ int study_what_next(const StudyOptions& options) {
     settings.learner = one_learner(options, settings.learner);
     settings.progress = study_progress("tried");
     StudyResult result;
-    std::vector<Line> all;
+    std::vector<Line> table;
     for (const MeasuredRows& rows : studied_rows(options)) {
         const auto lines = try_what_next(rows.device, rows.setting, trial_rows(rows), settings);
         result.plots.push_back(plot_of(lines, "Operations never measured: MAPE", &TrialLine::mape, describe(rows)));
         if (!rows.networks.empty())
             result.plots.push_back(plot_of(lines, "Operations of the networks, weighted by their time",
                                            &TrialLine::networks_ape, describe(rows)));
-        for (const TrialLine& line : lines) all.push_back({rows.device.id, std::string(name(rows.setting.math)), line});
+        for (const TrialLine& line : lines)
+            table.push_back({rows.device.id, std::string(name(rows.setting.math)), line});
     }
-    result.tables = {{"results", "Error after measuring a part of the hidden operations", fill(columns(), all)}};
+    result.tables = {{"results", "Error after measuring a part of the hidden operations", fill(columns(), table)}};
     result.notes =
         "A fifth of the operations is tested on and never chosen; of the others 70 % are hidden. budget: share of the "
         "seconds that measuring all hidden ones took\nMAPE, median, weighted (by time in the networks): over the "

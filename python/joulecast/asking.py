@@ -1,54 +1,64 @@
-"""One question to the C++ side: words in, JSON out."""
+"""Arguments of Python, as the C++ side takes them."""
 from __future__ import annotations
 
-import json
 import os
 import pathlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from joulecast import _native
+from joulecast.exporting import Run, listed
 
-PARTS_UNKNOWN = 3
-"""Exit status: done, but operations have no record."""
-_FAILED = 1
-# What would take the answer away from us.
-_RESERVED = frozenset({"format", "help", "output", "stdin"})
+_RESERVED = frozenset({"format", "help", "operation", "output", "per_operation", "stdin"})
+"""What is for the command line alone."""
 
 
 class UnknownPartsWarning(UserWarning):
     """Operations have no record, so that the answer is a lower bound."""
 
 
-class Answer:
-    """What a verb answered: its JSON, and what it said beside it."""
-
-    def __init__(self, status: int, text: str, said: list[str]) -> None:
-        self.status = status
-        self.json: dict[str, Any] = json.loads(text)
-        self.notes = tuple(said)
-
-
-def ask(verb: str, models: list[str], options: Mapping[str, object], *, empty_is_answer: bool = False) -> Answer:
-    """Runs the verb; options by their long names, None and False left out. Warns of unknown parts on behalf of the caller's caller.
-
-    empty_is_answer: exit status 1 with a result is no error (recommend: nothing holds the limits).
-    """
-    status, text, said = _native.ask(verb, ["--format=json", *_words(options), "--", *map(_model_word, models)])
-    if status == _FAILED and not (empty_is_answer and text and not options.get("strict")):
-        raise _native.Error("\n".join(said) or f"{verb} failed")
-    if status == PARTS_UNKNOWN:
-        warnings.warn("\n".join(_of_unknown_parts(said)), UnknownPartsWarning, stacklevel=3)
-    return Answer(status, text, said)
+def question(run: Run, *, device: object, set: Mapping[str, int | list[int]] | None, options: dict[str, object]) -> _native.Question:
+    """What is asked of a session. Takes out of `options` what is in the question; those that are None or False are as if they were not given."""
+    asked: _native.Question = taken("models, sizes and device", _native.Question, run.files, sizes(run.batch, set), words("device", device))
+    taken("mode", asked.set_mode, run.modes)
+    for name in ("precision", "host"):
+        taken(name, getattr(asked, "set_" + name), words(name, options.pop(name)))
+    pace, worker = options.pop("pace", None), options.pop("worker", None)
+    if worker is not None and pace is None:
+        raise _native.UsageError("worker needs pace")
+    taken("pace and worker", asked.set_pace, pace or "usual", path(worker))
+    for name in ("host_cpu", "optimizer", "optimizer_form", "accumulate", "checkpointing"):
+        value = options.pop(name, None)
+        if value is not None and value is not False:
+            taken(name, getattr(asked, "set_" + name), os.fspath(value) if isinstance(value, os.PathLike) else value)
+    return asked
 
 
-def _of_unknown_parts(said: list[str]) -> list[str]:
-    return [line for line in said if "no record" in line] or said
+def taken(name: str, call: Callable[..., Any], *values: object) -> Any:
+    """What C++ makes of the values. A value of a wrong type is a wrong argument."""
+    try:
+        return call(*values)
+    except TypeError:
+        raise _native.UsageError(f"{name} cannot be {', '.join(map(repr, values))}") from None
 
 
-def sizes(batch: int | list[int] | None, others: Mapping[str, int | list[int]] | None) -> list[str]:
-    """`batch=` and `set=` as words of --set."""
+def refuse_others(verb: str, options: Mapping[str, object]) -> None:
+    """UsageError for options that nobody has taken."""
+    for name in options:
+        if name in _RESERVED:
+            raise _native.UsageError(f"{name} is for the command line alone")
+        raise _native.UsageError(f"{verb} has no argument {name}")
+
+
+def warn_of_unknown_parts(unknown: list[str]) -> None:
+    """On behalf of the caller's caller."""
+    if unknown:
+        warnings.warn("\n".join(unknown), UnknownPartsWarning, stacklevel=3)
+
+
+def sizes(batch: int | list[int] | None, others: Mapping[str, int | list[int]] | None) -> list[tuple[str, list[int]]]:
+    """`batch=` and `set=`: symbols with all their values."""
     all_sizes: dict[str, int | list[int]] = {}
     if batch is not None:
         all_sizes["batch"] = batch
@@ -56,19 +66,28 @@ def sizes(batch: int | list[int] | None, others: Mapping[str, int | list[int]] |
         if symbol in all_sizes:
             raise _native.UsageError("batch is given twice: as batch= and in set=")
         all_sizes[symbol] = values
-    return [f"{symbol}={','.join(str(_size(symbol, value)) for value in listed(values))}" for symbol, values in all_sizes.items()]
+    return [(symbol, [_size(symbol, value) for value in listed(values)]) for symbol, values in all_sizes.items()]
 
 
-def listed(value: object) -> list[Any]:
-    """The value itself as a list of one, unless it is a list or tuple."""
-    return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def numbers(value: str | float | list[float] | tuple[float, ...] | None) -> str | None:
-    """Clocks and power limits as the command line has them: "all", "600:1440:120", or numbers."""
+def numbers(value: str | float | list[float] | tuple[float, ...] | None) -> str:
+    """Clocks and power limits as C++ reads them: "all", "600:1440:120", or numbers; empty where none are given."""
     if value is None or isinstance(value, str):
-        return value
+        return value or ""
     return ",".join(format(number, ".15g") for number in listed(value))
+
+
+def words(name: str, value: object) -> list[str]:
+    """One or several of them; paths are words, too."""
+    found = [os.fspath(word) if isinstance(word, os.PathLike) else word for word in listed(value)]
+    for word in found:
+        if not isinstance(word, str):
+            raise _native.UsageError(f"{name} is a text or a list of texts, not {word!r}")
+    return found
+
+
+def path(value: object) -> str:
+    """Empty for None."""
+    return "" if value is None else words("a file", value)[0]
 
 
 def _size(symbol: str, value: object) -> int:
@@ -76,25 +95,6 @@ def _size(symbol: str, value: object) -> int:
         return int(value.__index__())  # type: ignore[attr-defined]
     except (AttributeError, TypeError):
         raise _native.UsageError(f"the size of {symbol} must be a whole number or a list of these, not {value!r}") from None
-
-
-def _words(options: Mapping[str, object]) -> list[str]:
-    words = []
-    for key, value in options.items():
-        name = "--" + key.replace("_", "-")
-        if key in _RESERVED:
-            raise _native.UsageError(f"{key} is for the command line alone")
-        for one in listed(value):
-            if one is True:
-                words.append(name)
-            elif one is not None and one is not False:
-                words.append(f"{name}={format(one, '.15g') if isinstance(one, float) else os.fspath(one) if isinstance(one, os.PathLike) else one}")
-    return words
-
-
-def _model_word(model: str) -> str:
-    # Even behind "--" a word of this kind is taken for an option.
-    return "./" + model if model.startswith("-") else model
 
 
 def _shipped() -> pathlib.Path:

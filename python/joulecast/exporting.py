@@ -17,10 +17,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, Union
 
 from joulecast._native import Error, UsageError
-from joulecast.asking import listed
 
 if TYPE_CHECKING:
     import torch
+
+
+def listed(value: object) -> list[Any]:
+    """The value itself as a list of one, unless it is a list or tuple."""
+    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 class Module(Protocol):
@@ -50,7 +54,7 @@ class Run:
     files: list[str]
     modes: list[str]
     batch: int | list[int] | None
-    """For --set; None: as the file has it."""
+    """None: as the file has it."""
     fixed_batch: int | None = None
     """Of a graph that was exported at this batch alone."""
     notes: tuple[str, ...] = ()
@@ -60,7 +64,7 @@ class Run:
 def runs_of(model: Any, example_inputs: Any, modes: list[str], batch: int | list[int] | None) -> Iterator[list[Run]]:
     """What to ask about; files that were written for it live as long as the context."""
     if not _is_torch(model):
-        names = [os.fspath(one) if isinstance(one, os.PathLike) else one for one in listed(model)]
+        names = [os.fspath(name) if isinstance(name, os.PathLike) else name for name in listed(model)]
         for name in names:
             if not isinstance(name, str):
                 raise UsageError(f"a model is an nn.Module, an ExportedProgram, a path or a name of the zoo, not {type(name).__name__}")
@@ -99,7 +103,7 @@ def _runs_in_mode(module: torch.nn.Module, call: _Call, mode: str, batch: int | 
         return [_save(program, place / _file_name(type(module).__name__))]
 
     asked = [] if batch is None else listed(batch)
-    if all(one == call.batch for one in asked):
+    if all(size == call.batch for size in asked):
         return [Run(written(_export(module, call), "as-given"), [mode], None, fixed_batch=call.batch)]
     failure = None
     try:
@@ -108,7 +112,7 @@ def _runs_in_mode(module: torch.nn.Module, call: _Call, mode: str, batch: int | 
         failure = str(error)
     if failure:
         note = f"{type(module).__name__} was exported anew for each batch, since its graph holds for one alone: {failure}"
-        return [Run(written(_export(module, call.resized(one)), str(one)), [mode], None, fixed_batch=one, notes=(note,)) for one in asked]
+        return [Run(written(_export(module, call.resized(size)), str(size)), [mode], None, fixed_batch=size, notes=(note,)) for size in asked]
     # The one symbol in front of inputs is read as "batch".
     return [Run(written(program, "any"), [mode], batch)]
 
@@ -150,9 +154,9 @@ class _Call:
         from torch.utils._pytree import tree_map
         batch = self.batch
 
-        def one(leaf: Any) -> Any:
+        def changed(leaf: Any) -> Any:
             return change(leaf) if isinstance(leaf, torch.Tensor) and leaf.dim() > 0 and leaf.shape[0] == batch else leaf
-        args, kwargs = tree_map(one, (self.args, self.kwargs))
+        args, kwargs = tree_map(changed, (self.args, self.kwargs))
         return _Call(args, kwargs)
 
     def resized(self, batch: int) -> _Call:
@@ -175,9 +179,9 @@ class _Call:
         batch = self.batch
         dimension = torch.export.Dim("batch", min=1)
 
-        def one(leaf: Any) -> Any:
+        def dimensions(leaf: Any) -> Any:
             return {0: dimension} if isinstance(leaf, torch.Tensor) and leaf.dim() > 0 and leaf.shape[0] == batch else None
-        return tree_map(one, dict(inspect.signature(module.forward).bind(*self.args, **self.kwargs).arguments))
+        return tree_map(dimensions, dict(inspect.signature(module.forward).bind(*self.args, **self.kwargs).arguments))
 
 
 @contextlib.contextmanager

@@ -5,9 +5,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, overload
 
-from joulecast import pages
-from joulecast.asking import ask, listed, sizes
-from joulecast.exporting import Model, runs_of
+from joulecast import _native, asking, pages
+from joulecast.exporting import Model, Run, runs_of
 from joulecast.results import Results
 
 
@@ -49,7 +48,7 @@ class Extraction:
     @staticmethod
     def of(found: dict[str, Any], notes: tuple[str, ...] = ()) -> Extraction:
         """Out of an entry of "models" in joulecast.extract/1."""
-        operations = tuple(OperationCount(**{name: one[name] for name in _OF_OPERATION}, raw=one) for one in found["operations"])
+        operations = tuple(OperationCount(**{name: call[name] for name in _OF_OPERATION}, raw=call) for call in found["operations"])
         return Extraction(**{name: found[name] for name in _PLAIN}, symbols=dict(found["symbols"]), operations=operations, notes=notes, raw=found)
 
     def to_record(self) -> dict[str, Any]:
@@ -105,11 +104,27 @@ def extract(model: Any, example_inputs: Any = None, *, batch: Any = None, set: A
     notes: list[str] = []
     with runs_of(model, example_inputs, [mode or "inference"], batch) as runs:
         for run in runs:
-            answer = ask("extract", run.files, {"mode": mode, "precision": precision, "set": sizes(run.batch, set), **options})
-            own = run.notes + answer.notes
+            counted, said, missing = _counted(run, asking.sizes(run.batch, set), {"mode": mode, "precision": precision, **options})
+            asking.warn_of_unknown_parts(missing)
+            own = (*run.notes, *said, *missing)
             notes += [note for note in own if note not in notes]
             fixed = {} if run.fixed_batch is None else {"batch": run.fixed_batch}
-            for found in answer.json["models"]:
-                one = Extraction.of(found, own)
-                extractions.append(dataclasses.replace(one, symbols={**fixed, **one.symbols}))
+            for found in counted:
+                extraction = Extraction.of(found, own)
+                extractions.append(dataclasses.replace(extraction, symbols={**fixed, **extraction.symbols}))
     return Extractions(extractions, notes) if several else extractions[0]
+
+
+def _counted(run: Run, sizes: list[tuple[str, list[int]]], options: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str], list[str]]:
+    """Counts, notes, and which operations have no record."""
+    given = {name: options.pop(name) for name in _OPTIONS if name in options}
+    asking.refuse_others("extract", options)
+    given = {name: value for name, value in given.items() if value is not None}
+    try:
+        counted, said, missing = _native.extract(run.files, sizes, **given)
+    except TypeError:
+        raise _native.UsageError(f"an argument of extract has a wrong type: {given}") from None
+    return counted, said, missing.splitlines()
+
+
+_OPTIONS = ("mode", "precision", "device", "top", "by_module", "depth", "graph", "bag")

@@ -6,11 +6,10 @@ import os
 from collections.abc import Mapping
 from typing import Any, overload
 
-from joulecast import pages
-from joulecast._native import UsageError
-from joulecast.asking import ask, listed, numbers, sizes
+from joulecast import _native, asking, pages
+from joulecast._native import Error, UsageError
 from joulecast.estimate import Estimate, add_to
-from joulecast.exporting import Model, Run, runs_of
+from joulecast.exporting import Model, Run, listed, runs_of
 from joulecast.results import Results
 
 
@@ -167,7 +166,7 @@ def predict(model: Any, example_inputs: Any = None, *, device: Any, batch: Any =
     optimizer: sgd, momentum, adam or adamw, whose update is added to training; accumulate: passes before it; checkpointing: activations are
     computed anew in the backward pass.
     strict: operations without a record are an Error instead of a warning, and so is a network that does not fit into memory.
-    options: whatever else `joulecast predict` takes, by its long name with _ for -.
+    options: optimizer_form, host_cpu, memory_clocks, pace, worker: as those of `joulecast predict`.
 
     A Forecast; where an argument is a list, or clocks or power_limits are given, a sequence of these, every combination of them.
     Error where it cannot be done, its subclasses UsageError for a wrong argument and ExportError where torch.export fails.
@@ -177,17 +176,23 @@ def predict(model: Any, example_inputs: Any = None, *, device: Any, batch: Any =
             raise UsageError(f"several values of {name} are a list, not {value!r}")
     several = any(isinstance(value, (list, tuple)) for value in (model, device, batch, mode, precision, host, *(set or {}).values()))
     several = several or clocks is not None or power_limits is not None
-    asked: dict[str, object] = {"device": device, "precision": precision, "host": host, "clocks": numbers(clocks),
-                                "power_limits": numbers(power_limits), "predictor": predictor, "db": database,
-                                "optimizer": optimizer, "accumulate": accumulate, "checkpointing": checkpointing, "strict": strict, **options}
+    wish = (asking.numbers(clocks), asking.numbers(power_limits), asking.numbers(options.pop("memory_clocks", None)))
+    session = _native.Session(asking.path(predictor), asking.path(options.pop("db", database)))
     forecasts: list[Forecast] = []
     notes: list[str] = []
     with runs_of(model, example_inputs, listed(mode), batch) as runs:
         for run in runs:
-            answer = ask("predict", run.files, {**asked, "mode": run.modes, "set": sizes(run.batch, set)})
-            own = run.notes + answer.notes
+            asked = {"precision": precision, "host": host, "optimizer": optimizer, "accumulate": accumulate, "checkpointing": checkpointing, **options}
+            question = asking.question(run, device=device, set=set, options=asked)
+            asking.refuse_others("predict", asked)
+            question.set_clocks(*wish)
+            predictions, said, unknown, fits = session.answer(question)
+            if strict and (unknown or not fits):
+                raise Error("\n".join(said))
+            asking.warn_of_unknown_parts(unknown)
+            own = run.notes + tuple(said)
             notes += [note for note in own if note not in notes]
-            forecasts += [_sized(Forecast.of(found, own), run) for found in answer.json["predictions"]]
+            forecasts += [_sized(Forecast.of(found, own), run) for found in predictions]
     return Forecasts(forecasts, notes) if several else forecasts[0]
 
 

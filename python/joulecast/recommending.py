@@ -6,11 +6,10 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from joulecast import pages
-from joulecast._native import UsageError
-from joulecast.asking import ask, listed, numbers, sizes
+from joulecast import _native, asking, pages
+from joulecast._native import Error, UsageError
 from joulecast.estimate import Estimate, add_to
-from joulecast.exporting import ExportError, Model, runs_of
+from joulecast.exporting import ExportError, Model, listed, runs_of
 from joulecast.results import Results
 
 
@@ -92,13 +91,13 @@ class Recommendation:
     @staticmethod
     def of(found: dict[str, Any], notes: tuple[str, ...] = ()) -> Recommendation:
         """Out of joulecast.recommendation/1."""
-        def one(name: str) -> Candidate | None:
+        def candidate(name: str) -> Candidate | None:
             return Candidate.of(found[name]) if found.get(name) else None
         savings = {name: Estimate.of(saved) for name, saved in (found.get("saving") or {}).items()}
         decode = found.get("decode")
         plain: dict[str, Any] = {name: found.get(name) for name in _WHOLE}
         return Recommendation(
-            **plain, answer=one("answer"), runner_up=one("runner_up"), default=one("default"),
+            **plain, answer=candidate("answer"), runner_up=candidate("runner_up"), default=candidate("default"),
             saving={name: saved for name, saved in savings.items() if saved}, pareto_front=tuple(map(Candidate.of, found["pareto_front"])),
             candidates=Results(map(Candidate.of, found["candidates"]), notes),
             decode=Recommendation.of(decode, notes) if decode else None, notes=notes, raw=found)
@@ -138,12 +137,13 @@ def recommend(model: Model, example_inputs: Any = None, *, device: str | list[st
 
     Where nothing holds the limits, `answer` is None and `sentence` says which limit binds and by how much.
     """
-    prices = [f"{name}={price:.15g}" for name, price in device_price.items()] if isinstance(device_price, Mapping) else device_price
-    asked: dict[str, object] = {
-        "device": device, "minimise": minimise, "precision": precision, "host": host, "clocks": numbers(clocks), "power_limits": numbers(power_limits),
-        "max_time": max_time_s, "max_power": max_power_w, "max_memory": max_memory_bytes, "max_price": max_price, "max_hours": max_hours,
-        "samples": samples, "electricity_price": electricity_price, "device_price": prices, "carbon": carbon, "predictor": predictor,
-        "strict": strict, **options}
+    goal: _native.Goal = asking.taken("minimise", _native.Goal, minimise)
+    for name, value in (("max_time", max_time_s), ("max_power", max_power_w), ("max_memory", max_memory_bytes), ("max_price", max_price),
+                        ("max_hours", max_hours), ("samples", samples), ("electricity_price", electricity_price), ("carbon", carbon)):
+        if value is not None:
+            asking.taken(name, getattr(goal, "set_" + name), value)
+    asked = {"precision": _split(precision), "host": host, **options}
+    database = asking.path(asked.pop("db", None))
     with runs_of(model, example_inputs, listed(mode), batch) as runs:
         if len(runs) > 1:
             fixed = [run for run in runs if run.notes]
@@ -151,6 +151,23 @@ def recommend(model: Model, example_inputs: Any = None, *, device: str | list[st
                 raise ExportError(f"batches cannot be compared: {fixed[0].notes[0]}")
             raise UsageError("modes of a module cannot be compared with each other: they are two graphs. Ask for one at a time")
         run = runs[0]
-        answer = ask("recommend", run.files, {**asked, "mode": run.modes, "set": sizes(run.batch, set)}, empty_is_answer=True)
-    notes = tuple(note for note in run.notes + answer.notes if note != answer.json["sentence"])
-    return Recommendation.of(answer.json, notes)
+        question = asking.question(run, device=_split(device), set=set, options=asked)
+        asking.refuse_others("recommend", asked)
+        found, said, unknown = asking.taken("device_price", _native.recommend, question, goal, _prices(device_price), asking.numbers(clocks),
+                                            asking.numbers(power_limits), asking.path(predictor), database)
+    if strict and (unknown or not found["feasible"]):
+        raise Error("\n".join(said))
+    asking.warn_of_unknown_parts(unknown)
+    return Recommendation.of(found, tuple(note for note in (*run.notes, *said) if note != found["sentence"]))
+
+
+def _prices(device_price: float | Mapping[str, float] | None) -> dict[str, float]:
+    """By device; "" is that of all others."""
+    if device_price is None:
+        return {}
+    return dict(device_price) if isinstance(device_price, Mapping) else {"": device_price}
+
+
+def _split(words: object) -> object:
+    """Several words in one text, as the command line has them."""
+    return words.split(",") if isinstance(words, str) else words

@@ -47,6 +47,13 @@ TEST(Import, NamesTheWrongLineAndImportsNothingOfTheFile) {
     EXPECT_EQ(info.at("operations"), 0);
 }
 
+TEST(Import, AFolderIsNoFile) {
+    const TemporaryFolder folder;
+    const auto ran = run_joulecast("import csv " + folder.file("") + " --db " + folder.file("a.db"));
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(ran.err, HasSubstr("is a folder; name its files"));
+}
+
 TEST(Import, ASweepOfClocksIsInTheDatabaseWithItsModelsName) {
     const TemporaryFolder folder;
     write_file(folder.file("mine.csv"),

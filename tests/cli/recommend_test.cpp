@@ -101,6 +101,7 @@ TEST(Recommend, RefusesWhatMakesNoSense) {
         EXPECT_THAT(ran.err, HasSubstr(message)) << rest;
     };
     refused("--device a31", "a30");
+    refused("--device a30@900", "chooses the clock");
     refused("--device a30 --clocks 9000", "9000");
     refused("--device a30 --clocks fast", "fast");
     refused("--device a30 --minimise money", "money");

@@ -109,7 +109,7 @@ TEST_F(Report, BesideAMeasurementSaysThatItIsNoTest) {
     const auto ran = run_joulecast("report resnet18 --set batch=2 --host cpp" + predictor + "--db " + file("three.db") +
                                    " -o " + file("m.html"));
     ASSERT_EQ(ran.status, 0) << ran.err;
-    EXPECT_NE(read_file(file("m.html")).find("this is no test"), std::string::npos);
+    EXPECT_NE(read_file(file("m.html")).find("This is not a test"), std::string::npos);
 }
 
 TEST_F(Report, OfADatabaseHoldsOutWhatItCompares) {

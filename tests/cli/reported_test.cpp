@@ -34,7 +34,7 @@ constexpr std::tuple lines{
     Reported{"words", "", [](const Thing& thing) { return thing.words; }},
     Reported{"host", "", [](const Thing& thing) { return thing.host; }},
     ReportedPart{"part", "of_", [](const Thing& thing) { return thing.part; }, part_lines},
-    ReportedAsJson{[](JsonObject& to, const Thing&) { to.add("json_only", true); }},
+    ReportedInObject{[](JsonObject& to, const Thing&) { to.add("json_only", true); }},
     Reported{"csv_only", "", [](const Thing&) { return 7; }, In::csv},
 };
 

@@ -184,7 +184,7 @@ TEST_F(CsvTest, RefusesHeadersItDoesNotKnow) {
     EXPECT_EQ(rejected(""), "x.csv:1: the file is empty.");
     EXPECT_THAT(rejected("a,b\r\n1,2\r\n"), StartsWith("x.csv:1: unknown column 'a'"));
     EXPECT_THAT(rejected("schema,kind,kind\r\n"), StartsWith("x.csv:1: column 'kind' occurs twice"));
-    EXPECT_THAT(rejected("operation\r\n"), HasSubstr("lacks the columns schema and kind"));
+    EXPECT_THAT(rejected("operation\r\n"), HasSubstr("has no columns schema and kind"));
     EXPECT_THAT(rejected(replaced(csv, "time_p05_s", "time_p04_s")), HasSubstr("unknown column 'time_p04_s'"));
 }
 

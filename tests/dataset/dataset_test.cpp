@@ -419,7 +419,7 @@ TEST_F(DatasetTest, RefusesFilesThatAreNoneOfOurs) {
     EXPECT_THAT(message_of([&] { Dataset(folder / "none.db", Dataset::Access::read_only); }),
                 HasSubstr("there is no database"));
     std::ofstream(folder / "text.db") << std::string(5000, 'x');
-    EXPECT_THAT(message_of([&] { Dataset(folder / "text.db"); }), HasSubstr("is no database"));
+    EXPECT_THAT(message_of([&] { Dataset(folder / "text.db"); }), HasSubstr("is not a database"));
     EXPECT_THAT(message_of([&] { Dataset(folder / "missing" / "x.db"); }), HasSubstr("cannot open database"));
     {
         sqlite::Connection foreign(folder / "foreign.db", sqlite::Connection::Access::read_write);

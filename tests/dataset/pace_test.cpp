@@ -96,7 +96,7 @@ TEST(Pace, TellsWhatTheReferenceUsuallyTakes) {
     const auto usual = Pace(rows).usual(rows[0].asked, rows[0].provenance);
     ASSERT_TRUE(usual);
     EXPECT_EQ(usual->operation, rows[0].operation);
-    EXPECT_NEAR(usual->time_s / rows[0].time_mean_s, 1, 1e-12);
+    EXPECT_NEAR(usual->usual_s / rows[0].time_mean_s, 1, 1e-12);
     OperatingPoint other = rows[0].asked;
     other.sm_clock_mhz = 800;
     EXPECT_FALSE(Pace(rows).usual(other, rows[0].provenance));

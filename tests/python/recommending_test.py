@@ -56,6 +56,17 @@ class Recommend(unittest.TestCase):
             joulecast.recommend("alexnet", device="a100", minimise="noise")
         with self.assertRaisesRegex(ValueError, "price"):
             joulecast.recommend("alexnet", device="a100", minimise="price")
+        with self.assertRaisesRegex(ValueError, "chooses the clock"):
+            joulecast.recommend("alexnet", device="a100@900")
+        for limit in ({"max_time_s": 0}, {"max_power_w": -1}, {"samples": 0}, {"electricity_price": -0.1}, {"device_price": {"a100": -1.0}}):
+            with self.subTest(limit), self.assertRaisesRegex(ValueError, "above zero|negative"):
+                joulecast.recommend("alexnet", device="a100", minimise="time", **limit)
+        with self.assertRaisesRegex(ValueError, "max_time cannot be 'soon'"):
+            joulecast.recommend("alexnet", device="a100", max_time_s="soon")
+
+    def test_one_text_may_name_several_devices_and_precisions(self):
+        found = joulecast.recommend("alexnet", device="a100,l4", precision="fp32,bf16", clocks=[1200])
+        self.assertEqual(found.raw, printed("alexnet", "--device", "a100,l4", "--precision", "fp32,bf16", "--clocks", "1200"))
 
 
 if __name__ == "__main__":

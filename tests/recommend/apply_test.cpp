@@ -59,7 +59,7 @@ TEST(Apply, HasNothingToSetForTheDefaultAndSaysWhereItKnowsNoCommand) {
     Candidate usual = at(1480);
     usual.is_default = true;
     EXPECT_EQ(how_to_apply(usual, card("nvidia", "ampere")).command, "");
-    EXPECT_THAT(how_to_apply(usual, card("nvidia", "ampere")).note, HasSubstr("nothing to set"));
+    EXPECT_THAT(how_to_apply(usual, card("nvidia", "ampere")).note, HasSubstr("nothing to change"));
     EXPECT_THAT(how_to_apply(at(1300), card("intel", "xe")).note, HasSubstr("no command to set the clock of Example"));
 }
 

@@ -170,7 +170,7 @@ TEST(ThesisChapter, TablesHaveTheSmallerAndTheLargerHalfOfTheNetworks) {
     EXPECT_THAT(all_text(chapter), HasSubstr("10.0 % to 10.0 % of the sums of time"));
     EXPECT_THAT(all_text(chapter), HasSubstr("Batch norm of 2 networks of gpu, inference, fp32 was measured only in "
                                              "training state"));
-    EXPECT_THAT(all_text(chapter), HasSubstr("such calls are 20.0 % to 30.0 % of the sums"));
+    EXPECT_THAT(all_text(chapter), HasSubstr("Such calls are 20.0 % to 30.0 % of the sums"));
     EXPECT_THAT(figure_titles(chapter), Contains("Table I: time of the smaller networks, gpu, inference, fp32"));
     EXPECT_THAT(figure_titles(chapter), Contains("Table II: energy of the larger networks, gpu, inference, fp32"));
 }

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 
 namespace joulecast {
@@ -109,26 +108,6 @@ TEST(ToCsv, QuotesWhatRfc4180Asks) {
               "\"a,b\",0.1\n"
               "\"say \"\"hi\"\"\",\n"
               "\"two\nlines\",0.3333333333333333\n");
-}
-
-TEST(ToJson, DoublesRoundTripAndWhatIsNotFiniteIsNull) {
-    const double third = 1.0 / 3.0;
-    const std::vector<Fruit> fruits = {{"third", third}, {"nan", nan}, {"infinite", infinity}};
-    const auto parsed = nlohmann::json::parse(to_json(fill(columns, fruits)));
-    EXPECT_EQ(parsed.at(0).at("time_s").get<double>(), third);
-    EXPECT_TRUE(parsed.at(1).at("time_s").is_null());
-    EXPECT_TRUE(parsed.at(2).at("time_s").is_null());
-    EXPECT_EQ(parsed.at(0).at("name"), "third");
-}
-
-TEST(ToJson, BytesThatAreNoUtf8DoNotStopTheOutput) {
-    const std::vector<Fruit> fruits = {{"\xff", 1.0}};
-    EXPECT_EQ(nlohmann::json::parse(to_json(fill(columns, fruits))).at(0).at("name"), "\xef\xbf\xbd");
-}
-
-TEST(ToJson, KeysKeepTheOrderOfTheColumnList) {
-    const std::string json = to_json(fill(columns, std::vector<Fruit>{{"pear", 1.0}}));
-    EXPECT_LT(json.find("\"name\""), json.find("\"time_s\""));
 }
 
 }  // namespace

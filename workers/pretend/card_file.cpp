@@ -9,6 +9,7 @@
 
 #include "joulecast/device/figures.h"
 #include "joulecast/error.h"
+#include "joulecast/units/bounded_json.h"
 
 namespace joulecast::pretend {
 namespace {
@@ -120,10 +121,6 @@ void require_whole(const Card& card, const std::string& source) {
         throw FormatError(source + ": card " + sheet.id + ": sm_clocks_mhz is empty");
     if (card.is_gpu() && card.memory_clocks_mhz.empty())
         throw FormatError(source + ": card " + sheet.id + ": memory_clocks_mhz is empty");
-}
-
-Json number_or_null(double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
 
 }  // namespace

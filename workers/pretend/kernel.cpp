@@ -10,11 +10,11 @@ namespace joulecast::pretend {
 namespace {
 
 Dtype compute_dtype(const Operation& operation) {
-    const auto all = tensors(operation);
-    for (const TensorType* tensor : all) {
+    const auto inputs = tensors(operation);
+    for (const TensorType* tensor : inputs) {
         if (is_floating(tensor->dtype)) return tensor->dtype;
     }
-    return all.empty() ? Dtype::f32 : all.front()->dtype;
+    return inputs.empty() ? Dtype::f32 : inputs.front()->dtype;
 }
 
 std::vector<TensorType> results_of(const Operation& operation) {
@@ -49,8 +49,8 @@ void shape_product(Kernel& kernel, const TensorType& result, double groups, bool
 }
 
 bool is_batched(const Operation& operation) {
-    const auto all = tensors(operation);
-    return all.size() >= 2 && all[1]->sizes.size() >= 3;
+    const auto inputs = tensors(operation);
+    return inputs.size() >= 2 && inputs[1]->sizes.size() >= 3;
 }
 
 Kernel kernel_of(const Operation& operation, const Counts& counts) {
@@ -61,8 +61,8 @@ Kernel kernel_of(const Operation& operation, const Counts& counts) {
     kernel.other_flop = static_cast<double>(counts.other_flop);
     kernel.bytes_read = static_cast<double>(counts.bytes_read);
     kernel.bytes_written = static_cast<double>(counts.bytes_written);
-    const auto all = tensors(operation);
-    kernel.strided = std::ranges::any_of(all, [](const TensorType* type) { return !is_contiguous(*type); });
+    const auto inputs = tensors(operation);
+    kernel.strided = std::ranges::any_of(inputs, [](const TensorType* type) { return !is_contiguous(*type); });
     return kernel;
 }
 

@@ -26,8 +26,8 @@ bool is_narrow(const Kernel& kernel, const Setting& setting) {
 }
 
 double units(const Card& card, const Setting& setting) {
-    const int all = std::max(1, card.sheet.units);
-    return card.is_gpu() || setting.threads <= 0 ? all : std::min(all, setting.threads);
+    const int units = std::max(1, card.sheet.units);
+    return card.is_gpu() || setting.threads <= 0 ? units : std::min(units, setting.threads);
 }
 
 double relative_clock(const Card& card, const Setting& setting) {

@@ -168,9 +168,9 @@ bool writes_in_place(const Operation& operation) {
 }
 
 double scratch_bytes(const Operation& operation) {
-    const auto all = tensors(operation);
-    if (family(operation) != Family::convolution || all.empty()) return 0;
-    return rounded(convolution_scratch_share * storage_bytes(*all.front()));
+    const auto inputs = tensors(operation);
+    if (family(operation) != Family::convolution || inputs.empty()) return 0;
+    return rounded(convolution_scratch_share * storage_bytes(*inputs.front()));
 }
 
 double peak_bytes(const Operation& operation) {

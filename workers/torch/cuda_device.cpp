@@ -205,29 +205,29 @@ void CudaDevice::clean_up() {
 }
 
 double CudaDevice::allocated_bytes() const {
-    constexpr auto all = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
-    return static_cast<double>(allocator::getDeviceStats(index_).allocated_bytes[all].current);
+    constexpr auto aggregate = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+    return static_cast<double>(allocator::getDeviceStats(index_).allocated_bytes[aggregate].current);
 }
 
 double CudaDevice::available_memory_bytes() const {
-    constexpr auto all = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+    constexpr auto aggregate = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
     const c10::cuda::CUDAGuard guard(index_);
     std::size_t free = 0;
     std::size_t total = 0;
     C10_CUDA_CHECK(cudaMemGetInfo(&free, &total));
-    const double reserved = static_cast<double>(allocator::getDeviceStats(index_).reserved_bytes[all].current);
+    const double reserved = static_cast<double>(allocator::getDeviceStats(index_).reserved_bytes[aggregate].current);
     return static_cast<double>(free) + reserved - allocated_bytes();
 }
 
 MemoryUse CudaDevice::memory_of(const std::function<void()>& work) {
-    constexpr auto all = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+    constexpr auto aggregate = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
     cudaDeviceSynchronize();
     const double before = allocated_bytes();
     allocator::resetPeakStats(index_);
     work();
     C10_CUDA_CHECK(cudaDeviceSynchronize());
     MemoryUse use;
-    use.peak_bytes = static_cast<double>(allocator::getDeviceStats(index_).allocated_bytes[all].peak) - before;
+    use.peak_bytes = static_cast<double>(allocator::getDeviceStats(index_).allocated_bytes[aggregate].peak) - before;
     const double with_workspaces = allocated_bytes();
     at::cuda::clearCublasWorkspaces();
     use.workspace_bytes = with_workspaces - allocated_bytes();

@@ -81,9 +81,9 @@ void OptimizerStep::sgd_foreach(const Batch& batch) {
         return;
     }
     std::vector<at::Tensor> buffers;
-    bool all = true;
-    for (const State* state : batch.states) all = all && state->momentum.defined();
-    if (all) {
+    bool have_momentum = true;
+    for (const State* state : batch.states) have_momentum = have_momentum && state->momentum.defined();
+    if (have_momentum) {
         for (const State* state : batch.states) buffers.push_back(state->momentum);
         at::_foreach_mul_(buffers, momentum);
         at::_foreach_add_(buffers, batch.gradients, 1);

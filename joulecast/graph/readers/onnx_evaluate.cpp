@@ -6,6 +6,7 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/onnx_ops.h"
 #include "joulecast/graph/readers/onnx_tensor.h"
+#include "joulecast/units/checked.h"
 
 /// The arithmetic of sizes: what Shape begins and Reshape ends.
 namespace joulecast::onnx {
@@ -82,28 +83,20 @@ Sizes broadcast(const Sizes& a, const Sizes& b) {
     return result;
 }
 
-[[noreturn]] void overflow() {
-    throw FormatError("the computation of a size overflows 64 bits");
-}
+constexpr const char* overflow = "the computation of a size overflows 64 bits";
 
 std::int64_t checked_add(std::int64_t a, std::int64_t b) {
-    std::int64_t result = 0;
-    if (__builtin_add_overflow(a, b, &result)) overflow();
-    return result;
+    return checked_sum(a, b, overflow);
 }
 std::int64_t checked_subtract(std::int64_t a, std::int64_t b) {
-    std::int64_t result = 0;
-    if (__builtin_sub_overflow(a, b, &result)) overflow();
-    return result;
+    return checked_difference(a, b, overflow);
 }
 std::int64_t checked_multiply(std::int64_t a, std::int64_t b) {
-    std::int64_t result = 0;
-    if (__builtin_mul_overflow(a, b, &result)) overflow();
-    return result;
+    return checked_product(a, b, overflow);
 }
 void check_divisor(std::int64_t a, std::int64_t b) {
     if (b == 0) throw FormatError("the computation of a size divides by zero");
-    if (a == INT64_MIN && b == -1) overflow();
+    if (a == INT64_MIN && b == -1) throw FormatError(overflow);
 }
 /// Towards zero, as ONNX' Div.
 std::int64_t checked_divide(std::int64_t a, std::int64_t b) {

@@ -116,10 +116,10 @@ void attention(Call& call) {
     const std::int64_t heads = call.integer("num_heads", 0);
     const bool has_past = call.has(4) || call.wants(1);
     if (has_past || call.attribute("qkv_hidden_sizes") != nullptr || call.rank(0) != 3) return call.emit_named();
-    const Operand all = call.emit(
+    const Operand projected = call.emit(
         "aten::linear", {{"input", call.tensor(0)}, {"weight", call.transposed(1)}, {"bias", call.optional_tensor(2)}});
     const auto parts = call.emit_all(
-        "aten::chunk", {{"self", all}, {"chunks", Value(std::int64_t{3})}, {"dim", Value(std::int64_t{2})}});
+        "aten::chunk", {{"self", projected}, {"chunks", Value(std::int64_t{3})}, {"dim", Value(std::int64_t{2})}});
     const Operand query = split_heads(call, parts.at(0), heads);
     const Operand key = split_heads(call, parts.at(1), heads);
     put_attention(call, query, key, split_heads(call, parts.at(2), heads), call.integer("unidirectional", 0) != 0);

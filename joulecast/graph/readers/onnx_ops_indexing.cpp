@@ -252,13 +252,13 @@ void tf_idf(Call& call) {
             counts.emplace_back(counted_grams(call, numbers, length, (end - starts[at]) / length));
     }
     if (counts.empty()) call.refuse("no n-gram of its pool has a length that it looks for");
-    Operand all = call.emit("aten::cat", {{"tensors", counts}, {"dim", Value(call.rank(0) - 1)}});
-    all = call.emit("aten::to.dtype", {{"self", all}, {"dtype", Value(Dtype::f32)}});
-    const std::int64_t found = all.type.sizes.back();
+    Operand joined = call.emit("aten::cat", {{"tensors", counts}, {"dim", Value(call.rank(0) - 1)}});
+    joined = call.emit("aten::to.dtype", {{"self", joined}, {"dtype", Value(Dtype::f32)}});
+    const std::int64_t found = joined.type.sizes.back();
     if (call.text("mode", "TF") != "TF")
-        all = call.emit("aten::mul.Tensor",
-                        {{"self", all}, {"other", call.constant("weights", tensor_type(Dtype::f32, {found}))}});
-    Sizes sizes = all.type.sizes;
+        joined = call.emit("aten::mul.Tensor",
+                           {{"self", joined}, {"other", call.constant("weights", tensor_type(Dtype::f32, {found}))}});
+    Sizes sizes = joined.type.sizes;
     const std::int64_t largest = *std::ranges::max_element(places);
     constexpr std::int64_t largest_place = std::int64_t{1} << 31;
     if (largest < 0 || largest > largest_place) call.refuse("ngram_indexes are out of range");
@@ -267,7 +267,7 @@ void tf_idf(Call& call) {
     call.output(0, call.emit("aten::index_copy", {{"self", zeros},
                                                   {"dim", Value(call.rank(0) - 1)},
                                                   {"index", call.constant("places", tensor_type(Dtype::i64, {found}))},
-                                                  {"source", all}}));
+                                                  {"source", joined}}));
 }
 
 void affine_grid(Call& call) {

@@ -85,7 +85,7 @@ void one_hot(Call& call) {
     sizes.insert(sizes.begin() + axis, static_cast<std::int64_t>(*depth));
     const Dtype dtype = call.type(2).dtype;
     const Value zero = is_floating(dtype) ? Value(0.0) : Value(std::int64_t{0});
-    const Value one = is_floating(dtype) ? Value(1.0) : Value(std::int64_t{1});
+    const Value value = is_floating(dtype) ? Value(1.0) : Value(std::int64_t{1});
     const Operand filled =
         call.emit("aten::full", {{"size", Value(sizes)}, {"fill_value", zero}, {"dtype", Value(dtype)}});
     Operand index = call.tensor(0);
@@ -93,7 +93,7 @@ void one_hot(Call& call) {
         index = call.emit("aten::to.dtype", {{"self", index}, {"dtype", Value(Dtype::i64)}});
     index = call.emit("aten::unsqueeze", {{"self", index}, {"dim", Value(axis)}});
     call.output(0, call.emit("aten::scatter.value",
-                             {{"self", filled}, {"dim", Value(axis)}, {"index", index}, {"value", one}}));
+                             {{"self", filled}, {"dim", Value(axis)}, {"index", index}, {"value", value}}));
 }
 
 void triangle(Call& call) {
@@ -239,10 +239,10 @@ void non_max_suppression(Call& call) {
                                   .at(0));
         }
     }
-    const Operand all = call.emit("aten::cat", {{"tensors", kept}});
+    const Operand chosen = call.emit("aten::cat", {{"tensors", kept}});
     const Operand place = call.emit("aten::zeros", {{"size", Value(Sizes{total})}, {"dtype", Value(Dtype::i64)}});
-    call.output(0,
-                call.emit("aten::stack", {{"tensors", Operands{place, place, all}}, {"dim", Value(std::int64_t{1})}}));
+    call.output(
+        0, call.emit("aten::stack", {{"tensors", Operands{place, place, chosen}}, {"dim", Value(std::int64_t{1})}}));
 }
 
 void eye_like(Call& call) {

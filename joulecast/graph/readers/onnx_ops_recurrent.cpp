@@ -71,10 +71,10 @@ void put_outputs(Call& call, const Layer& layer, const std::vector<Operand>& res
     if (call.wants(0)) {
         const Sizes apart = layer.is_batch_first ? Sizes{layer.batch, layer.steps, layer.directions, layer.cell}
                                                  : Sizes{layer.steps, layer.batch, layer.directions, layer.cell};
-        Operand all = call.emit("aten::view", {{"self", results.at(0)}, {"size", Value(apart)}});
+        Operand states = call.emit("aten::view", {{"self", results.at(0)}, {"size", Value(apart)}});
         if (!layer.is_batch_first)
-            all = call.emit("aten::permute", {{"self", all}, {"dims", Value(Sizes{0, 2, 1, 3})}});
-        call.output(0, all);
+            states = call.emit("aten::permute", {{"self", states}, {"dims", Value(Sizes{0, 2, 1, 3})}});
+        call.output(0, states);
     }
     for (std::size_t i = 1; i < results.size(); ++i)
         if (call.wants(i)) call.output(i, layer.is_batch_first ? turned(call, results[i]) : results[i]);

@@ -88,8 +88,8 @@ bool Patterns::is_number(const std::string& value, double wanted) const {
 std::optional<Integers> Patterns::integers(const std::string& value) const {
     const Node* constant = maker(value, "Constant");
     if (constant != nullptr) {
-        if (const Attribute* one = constant->find("value_int"); one != nullptr && one->integer)
-            return Integers{*one->integer};
+        if (const Attribute* single = constant->find("value_int"); single != nullptr && single->integer)
+            return Integers{*single->integer};
         if (const Attribute* many = constant->find("value_ints"); many != nullptr) return many->integers;
     }
     const Constant* numbers = numbers_of(weight(value), constant);

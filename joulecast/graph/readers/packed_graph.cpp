@@ -134,7 +134,7 @@ class GraphPacker {
     template <class Items, class Put>
     void put_all(const Items& items, Put put_one) {
         out_.number(std::uint64_t{items.size()});
-        for (const auto& one : items) put_one(one);
+        for (const auto& item : items) put_one(item);
     }
     void put(const std::string& text) { out_.number(texts_.place(text)); }
     void put(const Expression& expression) { out_.number(expressions_.place(expression.text())); }
@@ -244,7 +244,7 @@ class GraphUnpacker {
     template <class Items, class Take>
     void take_all(Items& items, Take take_one) {
         items.resize(in_.count());
-        for (auto& one : items) take_one(one);
+        for (auto& item : items) take_one(item);
     }
     template <class Enum>
     Enum take_word(Enum last) {

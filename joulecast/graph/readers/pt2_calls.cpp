@@ -50,8 +50,8 @@ const Call* find_call(const Node& node) {
 }
 
 void flatten(const Argument& argument, std::vector<TensorName>& names) {
-    if (const auto* one = std::get_if<TensorName>(&argument.value)) {
-        names.push_back(*one);
+    if (const auto* single = std::get_if<TensorName>(&argument.value)) {
+        names.push_back(*single);
     } else if (const auto* list = std::get_if<std::vector<TensorName>>(&argument.value)) {
         names.insert(names.end(), list->begin(), list->end());
     } else if (const auto* integers = std::get_if<std::vector<Integer>>(&argument.value)) {

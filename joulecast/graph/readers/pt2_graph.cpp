@@ -385,8 +385,8 @@ std::optional<NodePart> Translation::part_of(const Argument& argument, std::stri
     if (argument.name == "cudnn_enabled" || argument.name == "cudnn_enable") {
         // torch.export traces with cuDNN switched off; a network that runs has torch.backends.cudnn.enabled = True.
         part.value = true;
-    } else if (const auto* one = std::get_if<TensorName>(&argument.value)) {
-        part.value = *one ? Value(take_tensor(part, **one, scope)) : Value(None{});
+    } else if (const auto* single = std::get_if<TensorName>(&argument.value)) {
+        part.value = *single ? Value(take_tensor(part, **single, scope)) : Value(None{});
     } else if (const auto* list = std::get_if<std::vector<TensorName>>(&argument.value)) {
         TensorList tensors;
         for (const TensorName& item : *list)
