@@ -389,7 +389,7 @@ std::string to_json(const Validated& v) {
             if (line.metric == "energy_j") mape["energy"] = line.mape;
         }
     }
-    answer["clock_regret"] = Json::parse(regrets_json(network_clock_regrets(v.networks)));
+    answer["clock_regret"] = rows_json(regrets_table(network_clock_regrets(v.networks)));
     answer["network_mape"] = mape;
     answer["ratio_summary"] = rows_json(ratio_summary_table(v.ratios));
     answer["ratios"] = rows_json(ratios_table(v.ratios));
