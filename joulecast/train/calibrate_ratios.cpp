@@ -27,6 +27,9 @@ constexpr double times_of_shortest = 5;
 /// spread before any measurement as three.
 constexpr double models_of_operations = 1;
 constexpr double models_of_default = 3;
+/// No wider in time than the systematic error of a network itself (calibrate_networks.cpp), which a ratio mostly
+/// cancels.
+constexpr RatioSpread usual{.time = 0.03, .power = 0.045, .energy = 0.04};
 
 /// Of one operation or of several, at one clock: as measured, and as forecast while held out.
 struct Cost {
@@ -187,9 +190,8 @@ void calibrate_ratios(DeviceModel& device, std::span<const TrainingRow> rows, st
         ratio_spread_of(errors_of_networks(device, held_out_operations(rows, held_out), networks, models));
     const auto weight = static_cast<double>(models.size());
     const auto together = [&](double RatioSpread::* of) {
-        return pooled({{RatioSpread{}.*of, models_of_default},
-                       {of_operations.*of, models_of_operations},
-                       {of_networks.*of, weight}});
+        return pooled(
+            {{usual.*of, models_of_default}, {of_operations.*of, models_of_operations}, {of_networks.*of, weight}});
     };
     device.over_clocks->ratio = {together(&RatioSpread::time), together(&RatioSpread::power),
                                  together(&RatioSpread::energy)};
