@@ -1,7 +1,9 @@
 #include "joulecast/forecast/forecast_curve.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <map>
 #include <string>
@@ -113,8 +115,13 @@ Estimate<Unit> within(double value, double half_width, double sigma) {
     return within_log<Unit>(value, std::hypot(half_width, normal_90 * sigma));
 }
 
+/// To a whole number; what no integer holds in its shortest form.
 std::string whole(double value) {
-    return std::to_string(std::llround(value));
+    constexpr double most = 1e15;
+    if (std::abs(value) < most) return std::to_string(std::llround(value));
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%g", value);
+    return text.data();
 }
 
 double device_limit_w(const DeviceModel& device) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "joulecast/forecast/over_clocks.h"
@@ -26,10 +28,10 @@ constexpr double better_when_bent = 0.95;
 std::vector<PowerShares> spread_rows(const DeviceModel& device, std::span<const TrainingRow> rows) {
     DeviceModel level = device;
     level.clocks->slope = 0;
-    const std::vector<PowerShares> all = power_shares(level, rows);
-    if (all.size() <= most_rows) return all;
+    std::vector<PowerShares> shares = power_shares(level, rows);
+    if (shares.size() <= most_rows) return shares;
     std::vector<PowerShares> spread;
-    for (std::size_t i = 0; i < most_rows; ++i) spread.push_back(all[i * all.size() / most_rows]);
+    for (std::size_t i = 0; i < most_rows; ++i) spread.push_back(shares[i * shares.size() / most_rows]);
     return spread;
 }
 
@@ -174,7 +176,7 @@ ClockParameters settle_voltage(const DeviceModel& device, std::span<const Traini
     std::vector<Voltage> found = voltages(parameters, lowest, shares);
     const std::vector<Voltage> when_bent = voltages(bent, lowest, shares);
     if (least_error(when_bent) < better_when_bent * least_error(found)) {
-        parameters = bent;
+        parameters = std::move(bent);
         found = when_bent;
     }
     const Voltage likely = with_knee(parameters, likely_knee(found, architecture.knee), shares);

@@ -120,6 +120,7 @@ TEST_F(AtPoint, SaysTheRangeOfWhatTheDeviceDoesNotHave) {
         return "no error";
     };
     EXPECT_EQ(message(clock(2500)), "a100-40g-pcie runs at 210 to 1410 MHz, not at 2500 MHz");
+    EXPECT_EQ(message(clock(1e300)), "a100-40g-pcie runs at 210 to 1410 MHz, not at 1e+300 MHz");
     EXPECT_EQ(message(clock(100)), "a100-40g-pcie runs at 210 to 1410 MHz, not at 100 MHz");
     EXPECT_NE(message(clock(1000, 5)).find("can be limited to between"), std::string::npos);
     EXPECT_NE(message(clock(1000, 500)).find("312 W, not to 500 W"), std::string::npos);  // 1.25 of its TDP
