@@ -94,10 +94,10 @@ double straight_up_to(std::span<const IdlePoint> idle, double highest_mhz) {
     for (std::size_t i = 2; i < idle.size(); ++i) {
         const double slope = (idle[1].power_w - idle[0].power_w) / (idle[1].sm_clock_mhz - idle[0].sm_clock_mhz);
         const double line = idle[0].power_w + slope * (idle[i].sm_clock_mhz - idle[0].sm_clock_mhz);
-        if (std::abs(idle[i].power_w / line - 1) > on_the_line) break;
+        if (std::abs(idle[i].power_w / line - 1) > on_the_line) return known;
         known = idle[i].sm_clock_mhz / highest_mhz;
     }
-    return known;
+    return 0;  // a device whose idle power never leaves the line does not show its voltage
 }
 
 struct Voltage {
