@@ -69,10 +69,6 @@ double time_error(const WorkloadCurve& curve, const ClockedPoint& to) {
     return std::abs(std::log(curve.time_s(to.x, to.y) / to.time_s));
 }
 
-bool has_voltage(const ClockParameters& parameters) {
-    return std::ranges::any_of(parameters.idle, [](const IdlePoint& point) { return !std::isnan(point.voltage_mv); });
-}
-
 bool varies_memory(std::span<const SweptWorkload> workloads) {
     for (const SweptWorkload& workload : workloads) {
         for (const ClockedPoint& point : workload.points) {
@@ -133,6 +129,10 @@ void fit_bandwidth_knee(ClockParameters& parameters, std::span<const SweptWorklo
 
 }  // namespace
 
+bool has_measured_voltage(const ClockParameters& parameters) {
+    return std::ranges::any_of(parameters.idle, [](const IdlePoint& point) { return !std::isnan(point.voltage_mv); });
+}
+
 const ClockedPoint& reference_point(std::span<const ClockedPoint> points) {
     if (points.empty()) throw Error("a workload without measured points has no reference point");
     return *std::ranges::max_element(
@@ -163,7 +163,7 @@ ClockParameters fit_clock_parameters(const ClockParameters& start, std::span<con
     parameters.workloads = std::ranges::count_if(workloads, is_swept);
     if (parameters.workloads == 0) return parameters;
     fit_bandwidth_knee(parameters, workloads);
-    if (!has_voltage(start)) {
+    if (!has_measured_voltage(start)) {
         const std::int64_t counted = parameters.workloads;
         fit_power(parameters, start, workloads);
         parameters.workloads = counted;
@@ -182,7 +182,7 @@ ClockParameters fit_clocks_and_form(const ClockParameters& start, std::span<cons
     ClockParameters best = walked_on(start.bend, start.steady_share);
     const bool tells = std::ranges::any_of(
         workloads, [](const SweptWorkload& workload) { return workload.points.size() >= least_points_of_form; });
-    if (!tells || has_voltage(start)) return best;
+    if (!tells || has_measured_voltage(start)) return best;
     double least = better_by_form * power_error_of_all(best, workloads);
     for (const double bend : bends) {
         for (const double steady_share : steady_shares) {

@@ -20,6 +20,9 @@ inline bool is_other(const ClockedPoint& point, const ClockedPoint& reference) {
     return &point != &reference && point.time_s > 0;
 }
 
+/// Whether the voltage itself was read at some clock: then no knee and slope are fitted.
+bool has_measured_voltage(const ClockParameters& parameters);
+
 /// The point that the others are told from: of the highest clock, at the highest memory clock. Throws Error for none.
 const ClockedPoint& reference_point(std::span<const ClockedPoint> points);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "joulecast/forecast/over_clocks.h"
+#include "joulecast/physics/fit_clocks.h"
 #include "joulecast/physics/non_negative_least_squares.h"
 #include "joulecast/train/power_shares.h"
 #include "joulecast/train/rows_over_clocks.h"
@@ -33,10 +34,6 @@ std::vector<PowerShares> spread_rows(const DeviceModel& device, std::span<const 
     std::vector<PowerShares> spread;
     for (std::size_t i = 0; i < most_rows; ++i) spread.push_back(shares[i * shares.size() / most_rows]);
     return spread;
-}
-
-bool has_measured_voltage(const ClockParameters& parameters) {
-    return std::ranges::any_of(parameters.idle, [](const IdlePoint& point) { return !std::isnan(point.voltage_mv); });
 }
 
 std::size_t distinct_clocks(std::span<const PowerShares> rows) {

@@ -8,11 +8,11 @@ namespace joulecast {
 
 /// The clock parameters of a device with its voltage as the power of its operations tells it. For each knee the slope
 /// is searched with which dynamic_watts(), its coefficients by least squares, comes nearest to the rows' power (mean
-/// |error| relative to it). No knee lies where idle power still goes up along a line. Many knees come
-/// as near: where the knee lies between two measured clocks, and since short and memory-bound calls are told less well.
-/// So the mean of those within a tenth of the least error is taken, weighed by a bell of 0.05 around the architecture's
-/// knee. The voltage rises along a line there, unless bent it tells the rows better by a twentieth; no dynamic power is
-/// drawn for time alone.
+/// |error| relative to it). No knee lies where idle power still goes up along a line that it leaves at a higher clock.
+/// Many knees come as near: where the knee lies between two measured clocks, and since short and memory-bound calls are
+/// told less well. So the mean of those within a tenth of the least error is taken, weighed by a bell of 0.05 around
+/// the architecture's knee. The voltage rises along a line there, unless bent it tells the rows better by a twentieth;
+/// no dynamic power is drawn for time alone.
 ///
 /// `device` has its laws, its clocks and over_clocks; `architecture` is what its data sheet alone tells. The parameters
 /// as they are where the voltage itself was measured, or the power of fewer than 20 rows, or at fewer than three core
