@@ -217,8 +217,8 @@ TEST_F(FaultyDataset, KeepsItsRowsWhicheverWriteFails) {
 }
 
 TEST_F(FaultyDataset, IsReadWholeOrNotAtAllWhicheverAllocationFails) {
-    const std::string whole = text_of(folder / "sound.db");
     const Dataset dataset(folder / "sound.db", Dataset::Access::read_only);
+    const std::string whole = text_of(dataset);
     std::string read;
     const auto prepare = [&] { read.clear(); };
     const auto check = [&](Ended ended) { EXPECT_TRUE(ended == Ended::badly || read == whole); };

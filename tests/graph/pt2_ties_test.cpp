@@ -21,7 +21,7 @@ json product_of_parameters() {
     tensors_of(program) = {{"p_first", square}, {"p_second", square}, {"mm", square}};
     json& graph = graph_of(program);
     graph["inputs"] = {tensor_argument("p_first"), tensor_argument("p_second")};
-    graph["outputs"] = {tensor_argument("mm")};
+    graph["outputs"] = json::array({tensor_argument("mm")});
     node_of(program) = {
         {"target", "torch.ops.aten.mm.default"},
         {"inputs", {argument("self", tensor_argument("p_first")), argument("mat2", tensor_argument("p_second"))}},
