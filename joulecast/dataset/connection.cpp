@@ -100,7 +100,7 @@ const std::map<std::int64_t, double>& Dataset::Connection::highest_clocks(const 
     for (const double value : {asked.sm_clock_mhz, asked.memory_clock_mhz, asked.power_limit_w})
         key += '\x1f' + std::to_string(value);
     if (const auto known = highest_clocks_.find(key); known != highest_clocks_.end()) return known->second;
-    std::map<std::int64_t, double> all;
+    std::map<std::int64_t, double> clocks;
     const auto field = [](double value) { return std::isnan(value) ? Field{} : Field{value}; };
     for (const std::string table : {"operations", "networks", "reference_runs"}) {
         auto select = sql.prepare("SELECT session_id, max(real_sm_clock_mhz) FROM " + table +
@@ -111,11 +111,11 @@ const std::map<std::int64_t, double>& Dataset::Connection::highest_clocks(const 
             .bind(3, field(asked.memory_clock_mhz))
             .bind(4, field(asked.power_limit_w));
         while (select.step()) {
-            double& highest = all[select.integer(0)];
+            double& highest = clocks[select.integer(0)];
             highest = std::max(highest, select.real(1));
         }
     }
-    return highest_clocks_[key] = std::move(all);
+    return highest_clocks_[key] = std::move(clocks);
 }
 
 bool Dataset::Connection::holds_one_at(sqlite::Statement& rows, const OperatingPoint& asked, const FoundClocks& found) {

@@ -34,12 +34,13 @@ void set_folds(Accuracy& accuracy, const Rows& rows) {
     for (const OutOfFoldRow* row : rows) folds[row->fold].push_back(row);
     std::vector<double> r2;
     for (const auto& [fold, of_fold] : folds) {
-        const double one = r_squared_of(of_fold, false);
-        if (!std::isnan(one)) r2.push_back(one);
+        const double of_one_fold = r_squared_of(of_fold, false);
+        if (!std::isnan(of_one_fold)) r2.push_back(of_one_fold);
     }
     accuracy.r2_fold_mean = mean(r2);
     std::vector<double> squares;
-    for (const double one : r2) squares.push_back((one - accuracy.r2_fold_mean) * (one - accuracy.r2_fold_mean));
+    for (const double fold_r2 : r2)
+        squares.push_back((fold_r2 - accuracy.r2_fold_mean) * (fold_r2 - accuracy.r2_fold_mean));
     accuracy.r2_fold_std = std::sqrt(mean(squares));
 }
 
@@ -76,16 +77,16 @@ bool has_forecast(const OutOfFoldRow* row) {
     return std::isfinite(row->predicted);
 }
 
-Accuracy accuracy(const Rows& all, const std::string& family) {
+Accuracy accuracy(const Rows& given, const std::string& family) {
     Accuracy result;
-    result.model = all.front()->model;
-    result.metric = all.front()->metric;
-    result.device = all.front()->device;
-    result.math = all.front()->math;
+    result.model = given.front()->model;
+    result.metric = given.front()->metric;
+    result.device = given.front()->device;
+    result.math = given.front()->math;
     result.family = family;
     Rows rows;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(rows), has_forecast);
-    result.rows_without_forecast = static_cast<std::int64_t>(all.size() - rows.size());
+    std::copy_if(given.begin(), given.end(), std::back_inserter(rows), has_forecast);
+    result.rows_without_forecast = static_cast<std::int64_t>(given.size() - rows.size());
     result.rows = static_cast<std::int64_t>(rows.size());
     std::set<std::string> groups;
     for (const OutOfFoldRow* row : rows) groups.insert(row->group);
@@ -99,15 +100,16 @@ Accuracy accuracy(const Rows& all, const std::string& family) {
 }
 
 /// The line of all rows, then one for each family.
-void add_families(const Rows& rows, const std::string& mode, std::vector<Accuracy>& all) {
+void add_families(const Rows& rows, const std::string& mode, std::vector<Accuracy>& accuracies) {
     std::map<std::string, Rows> parts;
     for (const OutOfFoldRow* row : rows) parts[row->family].push_back(row);
-    const std::size_t first = all.size();
-    all.push_back(accuracy(rows, "all"));
+    const std::size_t first = accuracies.size();
+    accuracies.push_back(accuracy(rows, "all"));
     for (const auto& [family, of_family] : parts) {
-        if (std::any_of(of_family.begin(), of_family.end(), has_forecast)) all.push_back(accuracy(of_family, family));
+        if (std::any_of(of_family.begin(), of_family.end(), has_forecast))
+            accuracies.push_back(accuracy(of_family, family));
     }
-    for (std::size_t i = first; i < all.size(); ++i) all[i].mode = mode;
+    for (std::size_t i = first; i < accuracies.size(); ++i) accuracies[i].mode = mode;
 }
 
 }  // namespace
@@ -134,8 +136,8 @@ Coverage coverage(std::span<const IntervalOutcome> outcomes) {
 std::vector<Accuracy> overall_accuracies(std::span<const OutOfFoldRow> rows) {
     std::vector<Accuracy> first;
     std::set<std::pair<std::string, std::string>> seen;
-    for (Accuracy& one : accuracies(rows)) {
-        if (seen.emplace(one.model, one.metric).second) first.push_back(std::move(one));
+    for (Accuracy& of_model : accuracies(rows)) {
+        if (seen.emplace(of_model.model, of_model.metric).second) first.push_back(std::move(of_model));
     }
     return first;
 }
@@ -161,18 +163,18 @@ std::vector<Accuracy> accuracies(std::span<const OutOfFoldRow> rows) {
         if (!whole.contains(key)) order.push_back(key);
         whole[key].push_back(&row);
     }
-    std::vector<Accuracy> all;
+    std::vector<Accuracy> result;
     for (const Key& key : order) {
         std::map<std::string, Rows> by_mode;
         for (const OutOfFoldRow* row : whole[key]) by_mode[row->mode].push_back(row);
         if (by_mode.size() == 1) {
-            add_families(whole[key], by_mode.begin()->first, all);
+            add_families(whole[key], by_mode.begin()->first, result);
             continue;
         }
-        add_families(whole[key], "all", all);
-        for (const auto& [mode, of_mode] : by_mode) add_families(of_mode, mode, all);
+        add_families(whole[key], "all", result);
+        for (const auto& [mode, of_mode] : by_mode) add_families(of_mode, mode, result);
     }
-    return all;
+    return result;
 }
 
 }  // namespace joulecast

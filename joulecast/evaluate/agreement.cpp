@@ -33,63 +33,63 @@ std::string point_key(const OperatingPoint& point, const Provenance& provenance)
 }
 
 SharedMeasurement described(const OperationRow& row) {
-    SharedMeasurement one;
-    one.kind = "operation";
-    one.what = signature(row.measurement.operation);
-    one.mode = name(row.mode);
-    return one;
+    SharedMeasurement shared;
+    shared.kind = "operation";
+    shared.what = signature(row.measurement.operation);
+    shared.mode = name(row.mode);
+    return shared;
 }
 
 SharedMeasurement described(const NetworkRow& row) {
     const NetworkMeasurement& network = row.measurement;
-    SharedMeasurement one;
-    one.kind = "network";
-    one.what = network.model + " " + symbols_text(network.symbols) + " " + network.precision;
-    if (network.optimizer != Optimizer::none) one.what += " " + std::string(name(network.optimizer));
-    one.mode = name(network.mode);
-    return one;
+    SharedMeasurement shared;
+    shared.kind = "network";
+    shared.what = network.model + " " + symbols_text(network.symbols) + " " + network.precision;
+    if (network.optimizer != Optimizer::none) shared.what += " " + std::string(name(network.optimizer));
+    shared.mode = name(network.mode);
+    return shared;
 }
 
 using ByKey = std::map<std::string, Timed>;
 
 template <class Row>
-void add(ByKey& all, const std::vector<Row>& rows, const RepeatSpread& spread) {
+void add(ByKey& by_key, const std::vector<Row>& rows, const RepeatSpread& spread) {
     for (const Row& row : rows) {
         if (!is_timed(row.measurement.outcome)) continue;
-        Timed one;
-        one.described = described(row);
-        one.described.device = row.measurement.asked.device;
-        one.described.asked_sm_clock_mhz = row.measurement.asked.sm_clock_mhz;
-        one.time_s = row.measurement.time.mean_s;
-        one.interval_s =
+        Timed timed;
+        timed.described = described(row);
+        timed.described.device = row.measurement.asked.device;
+        timed.described.asked_sm_clock_mhz = row.measurement.asked.sm_clock_mhz;
+        timed.time_s = row.measurement.time.mean_s;
+        timed.interval_s =
             repeat_interval_s(row.measurement.time, spread.of(row.measurement.asked.device, row.provenance.session));
-        const std::string key = one.described.kind + '\x1f' + one.described.what + '\x1f' + one.described.mode +
+        const std::string key = timed.described.kind + '\x1f' + timed.described.what + '\x1f' + timed.described.mode +
                                 point_key(row.measurement.asked, row.provenance);
-        all[key] = std::move(one);
+        by_key[key] = std::move(timed);
     }
 }
 
 ByKey timed(const Dataset& dataset) {
     const RepeatSpread spread(dataset.references());
-    ByKey all;
-    add(all, dataset.operations(), spread);
-    add(all, dataset.networks(), spread);
-    return all;
+    ByKey by_key;
+    add(by_key, dataset.operations(), spread);
+    add(by_key, dataset.networks(), spread);
+    return by_key;
 }
 
 /// Beyond 1: outside of both.
-double surprise(const SharedMeasurement& one) {
-    const double widest = std::fmax(one.before_interval_s, one.after_interval_s);
-    const double distance_s = std::abs(one.after_s - one.before_s);
-    return widest > 0 ? distance_s / widest : distance_s / one.before_s;
+double surprise(const SharedMeasurement& measurement) {
+    const double widest = std::fmax(measurement.before_interval_s, measurement.after_interval_s);
+    const double distance_s = std::abs(measurement.after_s - measurement.before_s);
+    return widest > 0 ? distance_s / widest : distance_s / measurement.before_s;
 }
 
 double inside_share(const std::vector<SharedMeasurement>& shared, const std::string& kind) {
     double rows = 0, inside = 0;
-    for (const SharedMeasurement& one : shared) {
-        if (one.kind != kind) continue;
+    for (const SharedMeasurement& measurement : shared) {
+        if (measurement.kind != kind) continue;
         ++rows;
-        inside += (one.after_inside() ? 0.5 : 0.0) + (one.before_inside() ? 0.5 : 0.0);
+        inside += (measurement.after_inside() ? 0.5 : 0.0) + (measurement.before_inside() ? 0.5 : 0.0);
     }
     return inside / rows;  // 0 / 0 without rows: NaN
 }
@@ -112,12 +112,12 @@ Agreement agreement(const Dataset& before, const Dataset& after) {
     const ByKey first = timed(before), second = timed(after);
     Agreement result;
     std::vector<double> differences;
-    for (const auto& [key, one] : first) {
+    for (const auto& [key, before] : first) {
         const auto other = second.find(key);
         if (other == second.end()) continue;
-        SharedMeasurement shared = one.described;
-        shared.before_s = one.time_s;
-        shared.before_interval_s = one.interval_s;
+        SharedMeasurement shared = before.described;
+        shared.before_s = before.time_s;
+        shared.before_interval_s = before.interval_s;
         shared.after_s = other->second.time_s;
         shared.after_interval_s = other->second.interval_s;
         differences.push_back(shared.difference());

@@ -53,12 +53,12 @@ BaselineNetwork summed(const FittedBaselines& published, std::size_t which, cons
         subject.operation = &call.operation;
         const auto times = static_cast<double>(call.count);
         result.calls += call.count;
-        const double one = published.forecast(which, BaselineMetric::time, subject);
-        if (!std::isfinite(one)) {
+        const double of_call = published.forecast(which, BaselineMetric::time, subject);
+        if (!std::isfinite(of_call)) {
             result.calls_without_forecast += call.count;
             continue;
         }
-        time += times * one;
+        time += times * of_call;
         const double joules = published.forecast(which, BaselineMetric::energy, subject);
         if (!std::isfinite(joules)) continue;
         any_energy = true;

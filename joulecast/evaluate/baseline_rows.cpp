@@ -103,19 +103,19 @@ void FittedBaselines::append_forecasts(const RowOnDevice& test, std::size_t fold
 }
 
 std::vector<BaselineGap> baseline_gaps(std::span<const OutOfFoldRow> rows) {
-    std::vector<BaselineGap> all;
+    std::vector<BaselineGap> gaps;
     std::map<std::tuple<std::string, std::string, std::string>, std::size_t> place;
     for (const OutOfFoldRow& row : rows) {
-        const auto [at, fresh] = place.try_emplace({row.model, row.metric, row.device}, all.size());
-        if (fresh) all.push_back({row.model, row.metric, row.device, 0, 0, ""});
-        BaselineGap& gap = all[at->second];
+        const auto [at, fresh] = place.try_emplace({row.model, row.metric, row.device}, gaps.size());
+        if (fresh) gaps.push_back({row.model, row.metric, row.device, 0, 0, ""});
+        BaselineGap& gap = gaps[at->second];
         ++gap.rows_in_all;
         if (row.no_forecast_reason.empty()) continue;
         ++gap.rows;
         gap.reason = row.no_forecast_reason;
     }
-    std::erase_if(all, [](const BaselineGap& gap) { return gap.rows == 0; });
-    return all;
+    std::erase_if(gaps, [](const BaselineGap& gap) { return gap.rows == 0; });
+    return gaps;
 }
 
 }  // namespace joulecast

@@ -104,18 +104,18 @@ double best_constant_share(std::span<const std::vector<ClockOption>> workloads, 
 }
 
 std::vector<ClockRegret> summarised(std::span<const ClockChoice> choices, const std::string& device) {
-    std::vector<ClockRegret> all;
+    std::vector<ClockRegret> regrets;
     std::map<std::pair<std::string, ClockObjective>, std::size_t> places;
     for (const ClockChoice& choice : choices) {
-        const auto [place, is_new] = places.try_emplace({choice.rule, choice.objective}, all.size());
+        const auto [place, is_new] = places.try_emplace({choice.rule, choice.objective}, regrets.size());
         if (is_new) {
-            ClockRegret& made = all.emplace_back();
+            ClockRegret& made = regrets.emplace_back();
             made.rule = choice.rule;
             made.objective = name(choice.objective);
             made.device = device;
             made.mean = made.worst = 0;
         }
-        ClockRegret& regret = all[place->second];
+        ClockRegret& regret = regrets[place->second];
         ++regret.workloads;
         regret.mean += choice.regret;  // a sum until all are there
         regret.over_limit += choice.over_limit ? 1 : 0;
@@ -123,8 +123,8 @@ std::vector<ClockRegret> summarised(std::span<const ClockChoice> choices, const 
         regret.worst = choice.regret;
         regret.worst_workload = choice.workload;
     }
-    for (ClockRegret& regret : all) regret.mean /= static_cast<double>(regret.workloads);
-    return all;
+    for (ClockRegret& regret : regrets) regret.mean /= static_cast<double>(regret.workloads);
+    return regrets;
 }
 
 }  // namespace joulecast

@@ -32,13 +32,13 @@ Told composed_calls(const DeviceModel& device, std::span<const Feature* const> c
     const auto operations = forecast_calls(order, known);
     Told told;
     double of_measured = 0;
-    for (const OperationForecast& one : operations) {
-        const double time = one.cost.device_time.value.value() * static_cast<double>(one.count);
+    for (const OperationForecast& operation : operations) {
+        const double time = operation.cost.device_time.value.value() * static_cast<double>(operation.count);
         told.calls.calls_s += time;
-        if (one.part != StepPart::forward) continue;
+        if (operation.part != StepPart::forward) continue;
         told.calls.sum_s += time;
-        told.calls.sum_j += one.energy.value.value() * static_cast<double>(one.count);
-        if (one.evidence == Evidence::measured) of_measured += time;
+        told.calls.sum_j += operation.energy.value.value() * static_cast<double>(operation.count);
+        if (operation.evidence == Evidence::measured) of_measured += time;
     }
     told.calls.parts = issued_from(m.real.host, m.mode, device, parts_of(operations, order));
     told.measured_share = told.calls.sum_s > 0 ? of_measured / told.calls.sum_s : 0;

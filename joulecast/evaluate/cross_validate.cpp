@@ -30,11 +30,11 @@ struct Variant {
 };
 
 std::vector<Variant> variants(const ValidationSettings& settings) {
-    std::vector<Variant> all;
+    std::vector<Variant> variants;
     for (const auto& learner : settings.learners)
-        all.push_back({learner ? std::string(name(*learner)) : "joulecast", learner});
-    if (all.empty()) all.push_back({"joulecast", std::nullopt});
-    return all;
+        variants.push_back({learner ? std::string(name(*learner)) : "joulecast", learner});
+    if (variants.empty()) variants.push_back({"joulecast", std::nullopt});
+    return variants;
 }
 
 OutOfFoldRow blank(const TrainingRow& row, const DeviceModel& device, std::string model, std::size_t fold) {

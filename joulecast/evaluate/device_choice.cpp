@@ -46,14 +46,14 @@ std::vector<Workload> workloads_of(std::span<const NetworkAccuracy> networks) {
         workload.measured.push_back({1, n.measured_time_s, n.measured_energy_j});
         workload.forecast.push_back({1, forecast_s, n.predicted_energy.value.value()});
     }
-    std::vector<Workload> all;
+    std::vector<Workload> workloads;
     for (auto& [key, workload] : found) {
         if (workload.devices.size() < 2) continue;
         set_shares(workload.measured);
         set_shares(workload.forecast);
-        all.push_back(std::move(workload));
+        workloads.push_back(std::move(workload));
     }
-    return all;
+    return workloads;
 }
 
 bool has_energy(const std::vector<ClockOption>& options) {

@@ -115,7 +115,7 @@ class Forecaster {
 
     std::vector<ClockForecast> by_curve(const std::string& model, const WorkloadCurve& curve,
                                         const Sigmas& sigmas) const {
-        std::vector<ClockForecast> all;
+        std::vector<ClockForecast> forecasts;
         for (std::size_t i = 0; i < sweep_.rows.size(); ++i) {
             const SweptRow& row = sweep_.rows[i];
             const ClockParameters& parameters = curve.parameters();
@@ -127,62 +127,63 @@ class Forecaster {
             const double watts = curve.power_w(x, y);
             const double distance = clock_distance(x, y, curve.known());
             const ClockSpread& spread = parameters.spread;
-            ClockForecast& one = all.emplace_back(named(model, i));
-            one.sm_clock_mhz = x * parameters.highest_mhz;
-            one.spread = spread;
-            one.lowest_chosen_mhz = lowest_chosen_mhz(parameters) - 0.5 * parameters.step_mhz;
-            one.time = within<Seconds>(seconds, std::hypot(repeat_sigma, sigmas.time, distance * spread.time));
-            one.power = within<Watts>(watts, std::hypot(repeat_sigma, sigmas.power, distance * spread.power));
-            one.energy = within<Joules>(seconds * watts, std::hypot(repeat_sigma, std::hypot(sigmas.time, sigmas.power),
-                                                                    distance * spread.energy));
+            ClockForecast& forecast = forecasts.emplace_back(named(model, i));
+            forecast.sm_clock_mhz = x * parameters.highest_mhz;
+            forecast.spread = spread;
+            forecast.lowest_chosen_mhz = lowest_chosen_mhz(parameters) - 0.5 * parameters.step_mhz;
+            forecast.time = within<Seconds>(seconds, std::hypot(repeat_sigma, sigmas.time, distance * spread.time));
+            forecast.power = within<Watts>(watts, std::hypot(repeat_sigma, sigmas.power, distance * spread.power));
+            forecast.energy = within<Joules>(
+                seconds * watts,
+                std::hypot(repeat_sigma, std::hypot(sigmas.time, sigmas.power), distance * spread.energy));
         }
-        return all;
+        return forecasts;
     }
 
     std::vector<ClockForecast> by_limits(const std::string& model, const LimitParameters& parameters,
                                          const KernelLevels& levels) const {
         const LimitCurve curve = curve_of(parameters, swept_limits(sweep_, levels, device_));
-        std::vector<ClockForecast> all;
+        std::vector<ClockForecast> forecasts;
         for (std::size_t i = 0; i < sweep_.rows.size(); ++i) {
             const SweptRow& row = sweep_.rows[i];
             const LimitedPoint at = curve.at(limit_w(row, device_));
             const double distance = limit_distance(at.limit_w, curve.known());
             const ClockSpread& spread = parameters.spread;
-            ClockForecast& one = all.emplace_back(named(model, i));
-            one.sm_clock_mhz = at.working_x * parameters.clocks.highest_mhz;
-            one.time = within<Seconds>(at.time_s, distance * spread.time);
-            one.power = within<Watts>(at.power_w, distance * spread.power);
-            one.energy = within<Joules>(at.time_s * at.power_w, distance * spread.energy);
+            ClockForecast& forecast = forecasts.emplace_back(named(model, i));
+            forecast.sm_clock_mhz = at.working_x * parameters.clocks.highest_mhz;
+            forecast.time = within<Seconds>(at.time_s, distance * spread.time);
+            forecast.power = within<Watts>(at.power_w, distance * spread.power);
+            forecast.energy = within<Joules>(at.time_s * at.power_w, distance * spread.energy);
         }
-        return all;
+        return forecasts;
     }
 
     std::vector<ClockForecast> by_forest(const Lesson& lesson) const {
-        std::vector<ClockForecast> all;
+        std::vector<ClockForecast> forecasts;
         constexpr double none = std::numeric_limits<double>::quiet_NaN();
         for (std::size_t i = 0; i < sweep_.rows.size(); ++i) {
             const auto row = forest_row(sweep_.rows[i], sweep_.rows[reference_]);
             const double seconds = predict(lesson.forests[0], row);
             const double watts = predict(lesson.forests[1], row);
-            ClockForecast& one = all.emplace_back(named("thesis_forest", i));
-            one.sm_clock_mhz = sweep_.rows[i].asked.sm_clock_mhz;
-            one.time = {Seconds(seconds), Seconds(none), Seconds(none)};
-            one.power = {Watts(watts), Watts(none), Watts(none)};
-            one.energy = {Joules(seconds * watts), Joules(none), Joules(none)};
+            ClockForecast& forecast = forecasts.emplace_back(named("thesis_forest", i));
+            forecast.sm_clock_mhz = sweep_.rows[i].asked.sm_clock_mhz;
+            forecast.time = {Seconds(seconds), Seconds(none), Seconds(none)};
+            forecast.power = {Watts(watts), Watts(none), Watts(none)};
+            forecast.energy = {Joules(seconds * watts), Joules(none), Joules(none)};
         }
-        return all;
+        return forecasts;
     }
 
   private:
     ClockForecast named(const std::string& model, std::size_t row) const {
-        ClockForecast one;
-        one.model = model;
-        one.workload = sweep_.workload();
-        one.device = device_.id;
-        one.network = sweep_.network;
-        one.row = sweep_.rows[row];
-        one.is_reference = row == reference_;
-        return one;
+        ClockForecast forecast;
+        forecast.model = model;
+        forecast.workload = sweep_.workload();
+        forecast.device = device_.id;
+        forecast.network = sweep_.network;
+        forecast.row = sweep_.rows[row];
+        forecast.is_reference = row == reference_;
+        return forecast;
     }
 
     const Device& device_;
@@ -223,9 +224,10 @@ std::vector<std::vector<ClockForecast>> clock_forecasts(const Forecaster& foreca
 std::vector<std::vector<ClockForecast>> forecasts_of(const ClockSweep& sweep, const Lesson& lesson,
                                                      const ClockParameters& defaults, const Device& device) {
     const Forecaster forecaster(device, sweep);
-    std::vector<std::vector<ClockForecast>> all;
+    std::vector<std::vector<ClockForecast>> forecasts;
     if (sweep.rows.size() > 1)
-        all = (is_limit_sweep(sweep) ? limit_forecasts : clock_forecasts)(forecaster, sweep, lesson, defaults, device);
+        forecasts =
+            (is_limit_sweep(sweep) ? limit_forecasts : clock_forecasts)(forecaster, sweep, lesson, defaults, device);
     if (!sweep.kernels.empty() && lesson.knows_levels) {
         const ClockParameters& parameters = lesson.clocks.parameters;
         const double x = lesson.levels.x;
@@ -236,11 +238,11 @@ std::vector<std::vector<ClockForecast>> forecasts_of(const ClockSweep& sweep, co
                                   issuing_s(sweep.kernels, lesson.levels.time), fitted);
         auto rows =
             forecaster.by_curve("joulecast_operations", curve, {lesson.levels.sigma_time, lesson.levels.sigma_power});
-        for (ClockForecast& one : rows) one.is_reference = false;
-        all.push_back(std::move(rows));
+        for (ClockForecast& row : rows) row.is_reference = false;
+        forecasts.push_back(std::move(rows));
     }
-    if (sweep.rows.size() > 1 && !lesson.forests.empty()) all.push_back(forecaster.by_forest(lesson));
-    return all;
+    if (sweep.rows.size() > 1 && !lesson.forests.empty()) forecasts.push_back(forecaster.by_forest(lesson));
+    return forecasts;
 }
 
 /// Fold of each sweep, those of one model together.

@@ -16,9 +16,9 @@ namespace {
 using Parts = std::vector<const MeasuredDevice*>;
 
 std::set<std::string> ids(const Parts& parts) {
-    std::set<std::string> all;
-    for (const MeasuredDevice* part : parts) all.insert(part->rows.device.id);
-    return all;
+    std::set<std::string> found;
+    for (const MeasuredDevice* part : parts) found.insert(part->rows.device.id);
+    return found;
 }
 
 /// Of one kind and math: only these can be in one model.
@@ -107,9 +107,9 @@ NetworkValidation validate_devices(std::span<const MeasuredDevice> devices, cons
     std::size_t fold = 0;
     const auto groups = alike(devices);
     for (const Parts& group : groups) {
-        const auto all = ids(group);
-        if (all.size() < 3) continue;
-        for (const std::string& id : all) {
+        const auto devices = ids(group);
+        if (devices.size() < 3) continue;
+        for (const std::string& id : devices) {
             Parts others;
             std::vector<const DeviceRows*> training;
             for (const MeasuredDevice* part : group) {
@@ -123,7 +123,7 @@ NetworkValidation validate_devices(std::span<const MeasuredDevice> devices, cons
                     validate_device(pooled, *part, others, fold, settings, probes, validation);
             }
             ++fold;
-            if (settings.progress) settings.progress(fold, all.size());
+            if (settings.progress) settings.progress(fold, devices.size());
         }
     }
     if (fold == 0) {

@@ -104,15 +104,15 @@ std::vector<SlowOperation> slow_operations(std::span<const OutOfFoldRow> held_ou
     std::map<std::pair<std::string, double>, const TrainingRow*> by_group_and_time;
     for (const TrainingRow& row : rows) by_group_and_time.emplace(std::pair(row.group, row.time_s), &row);
     std::vector<SlowOperation> slow;
-    for (const OutOfFoldRow& one : held_out) {
-        if (one.model != "joulecast" || one.metric != "time_s" || one.device != device.id || one.math != name(math))
+    for (const OutOfFoldRow& row : held_out) {
+        if (row.model != "joulecast" || row.metric != "time_s" || row.device != device.id || row.math != name(math))
             continue;
-        const bool far = one.measured > one.high && one.measured > settings.least_factor * one.predicted;
-        const auto found = by_group_and_time.find({one.group, one.measured});
+        const bool far = row.measured > row.high && row.measured > settings.least_factor * row.predicted;
+        const auto found = by_group_and_time.find({row.group, row.measured});
         if (!far || found == by_group_and_time.end()) continue;
         const PreparedOperation& operation = found->second->operation;
-        SlowOperation result{operation.operation, device.id, math, one.measured,
-                             one.predicted,       one.high,  1,    likely_reasons(operation, device, math)};
+        SlowOperation result{operation.operation, device.id, math, row.measured,
+                             row.predicted,       row.high,  1,    likely_reasons(operation, device, math)};
         if (!settings.calls.empty()) {
             const auto calls = settings.calls.find(operation.signature);
             if (calls == settings.calls.end()) continue;

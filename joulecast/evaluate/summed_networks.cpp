@@ -65,8 +65,9 @@ Found find_for(const Operation& call, const MeasuredOperations& measured) {
 
 /// The batches that batch norm has seen: a layer measured as a whole counts them in its own time.
 bool is_batch_counter(const Operation& operation) {
-    const auto all = tensors(operation);
-    return is_in_place(operation) && all.size() == 1 && all.front()->sizes.empty() && !is_floating(all.front()->dtype);
+    const auto operands = tensors(operation);
+    return is_in_place(operation) && operands.size() == 1 && operands.front()->sizes.empty() &&
+           !is_floating(operands.front()->dtype);
 }
 
 /// torch returns the input itself.
@@ -93,16 +94,17 @@ SummedNetwork summed(const TrainingNetwork& network, const MeasuredOperations& m
         if (!found.measured) continue;
         sum.measured_calls += counted.count;
         const auto count = static_cast<double>(counted.count);
-        const MeasuredOperation& one = *found.measured;
-        const double seconds = one.time.value.value();
+        const MeasuredOperation& measurement = *found.measured;
+        const double seconds = measurement.time.value.value();
         sum.input_gradient_s += count * seconds * found.input_gradient_share;
         if (found.batch_statistics) sum.batch_statistics_s += count * seconds;
-        const double watts = one.power.value.value();
-        const double time_error = half_width_95(one.time);
+        const double watts = measurement.power.value.value();
+        const double time_error = half_width_95(measurement.time);
         time_s += count * seconds;
         time_variance += std::pow(count * time_error, 2);
         energy_j += count * seconds * watts;
-        energy_variance += std::pow(count * std::hypot(watts * time_error, seconds * half_width_95(one.power)), 2);
+        energy_variance +=
+            std::pow(count * std::hypot(watts * time_error, seconds * half_width_95(measurement.power)), 2);
     }
     if (sum.measured_calls == 0) return sum;
     sum.summed_time_s = {time_s, std::sqrt(time_variance)};
@@ -114,9 +116,9 @@ SummedNetwork summed(const TrainingNetwork& network, const MeasuredOperations& m
 
 std::vector<SummedNetwork> summed_networks(std::span<const TrainingNetwork> networks,
                                            const MeasuredOperations& measured) {
-    std::vector<SummedNetwork> all;
-    for (const TrainingNetwork& network : networks) all.push_back(summed(network, measured));
-    return all;
+    std::vector<SummedNetwork> sums;
+    for (const TrainingNetwork& network : networks) sums.push_back(summed(network, measured));
+    return sums;
 }
 
 }  // namespace joulecast

@@ -51,7 +51,7 @@ bool has_calls_at_clocks(const NetworkForecast& forecast) {
     const std::size_t calls = forecast.operations.size();
     return calls > 0 && !forecast.at_clocks.empty() &&
            std::ranges::all_of(forecast.at_clocks,
-                               [calls](const ForecastAtClock& one) { return one.calls.size() == calls; });
+                               [calls](const ForecastAtClock& at_clock) { return at_clock.calls.size() == calls; });
 }
 
 template <class Unit>
@@ -72,18 +72,18 @@ struct Neighbours {
 };
 
 Neighbours neighbours(const NetworkForecast& forecast, const ClockParameters& parameters, ClockPlace to) {
-    const auto place = [&](const ForecastAtClock& one) {
-        return place_of(parameters, one.sm_clock_mhz, one.memory_clock_mhz);
+    const auto place = [&](const ForecastAtClock& at_clock) {
+        return place_of(parameters, at_clock.sm_clock_mhz, at_clock.memory_clock_mhz);
     };
-    const double y = place(*std::ranges::min_element(forecast.at_clocks, {}, [&](const ForecastAtClock& one) {
-                         return std::abs(std::log(place(one).y / to.y));
+    const double y = place(*std::ranges::min_element(forecast.at_clocks, {}, [&](const ForecastAtClock& at_clock) {
+                         return std::abs(std::log(place(at_clock).y / to.y));
                      })).y;
     Neighbours found;
-    for (const ForecastAtClock& one : forecast.at_clocks) {
-        const ClockPlace at = place(one);
+    for (const ForecastAtClock& at_clock : forecast.at_clocks) {
+        const ClockPlace at = place(at_clock);
         if (at.y != y) continue;
-        if (at.x <= to.x * (1 + same_clock) && (!found.below || at.x > place(*found.below).x)) found.below = &one;
-        if (at.x >= to.x * (1 - same_clock) && (!found.above || at.x < place(*found.above).x)) found.above = &one;
+        if (at.x <= to.x * (1 + same_clock) && (!found.below || at.x > place(*found.below).x)) found.below = &at_clock;
+        if (at.x >= to.x * (1 - same_clock) && (!found.above || at.x < place(*found.above).x)) found.above = &at_clock;
     }
     if (!found.below) found.below = found.above;
     if (!found.above) found.above = found.below;

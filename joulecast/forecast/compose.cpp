@@ -164,8 +164,8 @@ double composed_seconds(const NetworkParts& parts, const NetworkCorrection& corr
     // As compose() does, without keeping when each call began.
     double issued = 0;
     double done = 0;
-    for (const IssuedStep& one : parts.steps) {
-        const TimelineStep step = corrected(one, parts, correction);
+    for (const IssuedStep& uncorrected : parts.steps) {
+        const TimelineStep step = corrected(uncorrected, parts, correction);
         issued += step.host_s;
         done = std::max(issued, done) + step.device_s;
         if (step.synchronises) issued = done;

@@ -41,7 +41,7 @@ std::vector<DeviceModel> other_math(std::span<const DeviceModel> models) {
     std::vector<DeviceModel> others;
     const auto find = [&](const DeviceModel& like, Math math) {
         return std::ranges::find_if(
-            models, [&](const DeviceModel& one) { return one.point.math == math && is_same_setting(one, like); });
+            models, [&](const DeviceModel& model) { return model.point.math == math && is_same_setting(model, like); });
     };
     for (const DeviceModel& ieee : models) {
         if (ieee.point.math != Math::ieee || ieee.published || !has_tf32(ieee.device)) continue;

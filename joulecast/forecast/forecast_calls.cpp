@@ -41,10 +41,10 @@ std::vector<OperationForecast> forecast_calls(const IssueOrder& order, ForecastC
     std::vector<OperationForecast> operations;
     operations.reserve(order.kinds.size());
     for (const CallKind& kind : order.kinds) {
-        OperationForecast& one = operations.emplace_back(known.forecast(kind.operation));
-        one.count = kind.count;
-        one.part = kind.part;
-        if (!kind.called.empty()) stand_in(one, kind);
+        OperationForecast& operation = operations.emplace_back(known.forecast(kind.operation));
+        operation.count = kind.count;
+        operation.part = kind.part;
+        if (!kind.called.empty()) stand_in(operation, kind);
     }
     return operations;
 }

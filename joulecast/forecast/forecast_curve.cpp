@@ -204,19 +204,19 @@ ForecastCurve::ForecastCurve(const NetworkForecast& forecast, const DeviceModel&
 }
 
 void ForecastCurve::anchor(const NetworkForecast& forecast) {
-    for (const ForecastAtClock& one : forecast.at_clocks) {
-        const ClockPlace at = place_of(curve_.parameters(), one.sm_clock_mhz, one.memory_clock_mhz);
+    for (const ForecastAtClock& at_clock : forecast.at_clocks) {
+        const ClockPlace at = place_of(curve_.parameters(), at_clock.sm_clock_mhz, at_clock.memory_clock_mhz);
         Anchor& anchor = anchors_.emplace_back();
         anchor.x = at.x;
         anchor.y = at.y;
-        anchor.time = std::log(one.time.value.value() / curve_.time_s(at.x, at.y));
+        anchor.time = std::log(at_clock.time.value.value() / curve_.time_s(at.x, at.y));
         const double device = known_.device_time.value.value() * curve_.device_ratio(at.x, at.y);
-        if (device > 0) anchor.device = std::log(one.device_time.value.value() / device);
-        anchor.time_half_width = log_half_width(one.time);
-        if (!one.power.known()) continue;
-        anchor.power = std::log(one.power.value.value() / curve_.power_w(at.x, at.y));
-        anchor.power_half_width = log_half_width(one.power);
-        anchor.energy_half_width = log_half_width(one.energy);
+        if (device > 0) anchor.device = std::log(at_clock.device_time.value.value() / device);
+        anchor.time_half_width = log_half_width(at_clock.time);
+        if (!at_clock.power.known()) continue;
+        anchor.power = std::log(at_clock.power.value.value() / curve_.power_w(at.x, at.y));
+        anchor.power_half_width = log_half_width(at_clock.power);
+        anchor.energy_half_width = log_half_width(at_clock.energy);
     }
 }
 
@@ -235,19 +235,19 @@ ForecastCurve::Anchor ForecastCurve::at_anchors(double x, double y) const {
     const auto at_memory = [&](double memory) {
         const Anchor* below = nullptr;
         const Anchor* above = nullptr;
-        for (const Anchor& one : anchors_) {
-            if (one.y != memory) continue;
-            if (one.x <= x && (!below || one.x > below->x)) below = &one;
-            if (one.x >= x && (!above || one.x < above->x)) above = &one;
+        for (const Anchor& anchor : anchors_) {
+            if (anchor.y != memory) continue;
+            if (anchor.x <= x && (!below || anchor.x > below->x)) below = &anchor;
+            if (anchor.x >= x && (!above || anchor.x < above->x)) above = &anchor;
         }
         if (!below) below = above;
         if (!above) above = below;
         return mixed(*below, *above, share_of(x, below->x, above->x));
     };
     double lower = anchors_.front().y, upper = anchors_.back().y;
-    for (const Anchor& one : anchors_) {
-        if (one.y <= y) lower = std::max(lower, one.y);
-        if (one.y >= y) upper = std::min(upper, one.y);
+    for (const Anchor& anchor : anchors_) {
+        if (anchor.y <= y) lower = std::max(lower, anchor.y);
+        if (anchor.y >= y) upper = std::min(upper, anchor.y);
     }
     return mixed(at_memory(lower), at_memory(upper), share_of(y, lower, upper));
 }

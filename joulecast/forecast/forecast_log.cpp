@@ -55,13 +55,13 @@ struct PartsTogether {
 PartsTogether read_parts(std::span<const PartForecast> parts, const Reading& reading, double share_of_work) {
     double sum = 0, whole = 0;
     double squares = 0;  // of the members about zero
-    for (const PartForecast& one : parts) {
+    for (const PartForecast& part : parts) {
         double weight = 1;
         if (reading.weights == PartWeights::by_work)
-            weight = one.part.base == Base::roofline ? share_of_work / 2 : 1 - share_of_work / 2;
-        const double value = one.value(reading.middle);
+            weight = part.part.base == Base::roofline ? share_of_work / 2 : 1 - share_of_work / 2;
+        const double value = part.value(reading.middle);
         sum += weight * value;
-        squares += weight * (value * value + one.members.variance);
+        squares += weight * (value * value + part.members.variance);
         whole += weight;
     }
     const double value = sum / whole;
@@ -148,8 +148,8 @@ std::optional<LogForecast> forecast_log(const DeviceModel& device, const FamilyM
 std::vector<LogForecast> forecast_log(const DeviceModel& device, const FamilyModel& model,
                                       std::span<const Feature* const> columns, const PreparedOperation& operation,
                                       const std::vector<float>& row, std::span<const Reading> readings) {
-    const bool needs_midmean =
-        std::any_of(readings.begin(), readings.end(), [](const Reading& one) { return one.middle == Middle::midmean; });
+    const bool needs_midmean = std::any_of(readings.begin(), readings.end(),
+                                           [](const Reading& reading) { return reading.middle == Middle::midmean; });
     std::vector<PartForecast> parts;
     parts.reserve(model.parts.size());
     for (const ModelPart& part : model.parts) {
@@ -158,7 +158,7 @@ std::vector<LogForecast> forecast_log(const DeviceModel& device, const FamilyMod
         parts.push_back({part, *base, members(part.model, row, needs_midmean)});
     }
     const bool by_work = std::any_of(readings.begin(), readings.end(),
-                                     [](const Reading& one) { return one.weights == PartWeights::by_work; });
+                                     [](const Reading& reading) { return reading.weights == PartWeights::by_work; });
     const Law* law = by_work ? find_law(device, operation.operation) : nullptr;
     const double share_of_work = law ? work_share(*law, operation.roofline) : 1;
     const bool is_inside = inside(model, columns, row);

@@ -30,8 +30,8 @@ Workspace workspace_of(const DeviceModel& device, std::span<const Feature* const
 
 Workspace workspace_of(ForecastCache& known) {
     const DeviceModel& model = known.device();
-    const bool is_known =
-        std::ranges::any_of(model.models, [](const FamilyModel& one) { return one.metric == Metric::peak_memory; });
+    const bool is_known = std::ranges::any_of(
+        model.models, [](const FamilyModel& family) { return family.metric == Metric::peak_memory; });
     const bool is_computed = model.device.kind == Device::Kind::cpu;
     if (!is_known && !is_computed) return [](const Operation&) { return 0.0; };
     return [&known](const Operation& operation) {

@@ -163,7 +163,7 @@ Estimate<Seconds> update_time(const NetworkForecast& forecast, const NetworkPart
     if (forecast.training.optimizer == Optimizer::none) return {};
     std::vector<OperationForecast> before;
     std::copy_if(forecast.operations.begin(), forecast.operations.end(), std::back_inserter(before),
-                 [](const OperationForecast& one) { return one.part != StepPart::update; });
+                 [](const OperationForecast& operation) { return operation.part != StepPart::update; });
     NetworkParts others = parts_of(before);
     const double share_of_calls = parts.calls > 0 ? others.calls / parts.calls : 1;
     others.added_host_s = parts.added_host_s * share_of_calls;
@@ -245,17 +245,17 @@ ComposedNetwork compose_network(const Graph& graph, const Asked& asked, Forecast
 
 /// The network at each clock that operations were measured at; empty for a model of one clock.
 std::vector<ForecastAtClock> forecasts_at_clocks(const Graph& graph, const Asked& asked, ForecastCache& known) {
-    std::vector<ForecastAtClock> all;
-    if (!known.device().over_clocks) return all;
+    std::vector<ForecastAtClock> forecasts;
+    if (!known.device().over_clocks) return forecasts;
     for (const TrainedClock& clock : known.device().over_clocks->trained) {
         const NetworkForecast there = compose_network(graph, asked, known.at(clock)).forecast;
-        ForecastAtClock& one =
-            all.emplace_back(clock.sm_clock_mhz, clock.memory_clock_mhz, there.time, there.cost.device_time,
-                             there.cost.host_time, there.power, there.energy);
+        ForecastAtClock& at_clock =
+            forecasts.emplace_back(clock.sm_clock_mhz, clock.memory_clock_mhz, there.time, there.cost.device_time,
+                                   there.cost.host_time, there.power, there.energy);
         for (const OperationForecast& call : there.operations)
-            one.calls.push_back({call.cost.device_time, call.power, call.cost.dynamic_energy, call.evidence});
+            at_clock.calls.push_back({call.cost.device_time, call.power, call.cost.dynamic_energy, call.evidence});
     }
-    return all;
+    return forecasts;
 }
 
 /// Dearest first, at every clock alike.
@@ -263,8 +263,8 @@ void sort_by_cost(NetworkForecast& forecast) {
     std::vector<std::size_t> order(forecast.operations.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto cost = [&](std::size_t i) {
-        const OperationForecast& one = forecast.operations[i];
-        return one.cost.device_time.value.value() * static_cast<double>(one.count);
+        const OperationForecast& operation = forecast.operations[i];
+        return operation.cost.device_time.value.value() * static_cast<double>(operation.count);
     };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return cost(a) > cost(b); });
     const auto sorted = [&order](auto& values) {

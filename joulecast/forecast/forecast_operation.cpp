@@ -201,16 +201,16 @@ class MeasuredOverClocks {
     MeasuredOverClocks(const DeviceModel& device, std::span<const Feature* const> columns,
                        const PreparedOperation& operation, const MeasuredOperation& measured)
         : device_(device), columns_(columns), operation_(operation) {
-        for (const MeasuredAtClock& one : measured.at_clocks) {
-            const ClockPlace at = place_of(*device.clocks, one.sm_clock_mhz, one.memory_clock_mhz);
-            places_.push_back({0, std::numeric_limits<double>::quiet_NaN(), at, &one});
+        for (const MeasuredAtClock& at_clock : measured.at_clocks) {
+            const ClockPlace at = place_of(*device.clocks, at_clock.sm_clock_mhz, at_clock.memory_clock_mhz);
+            places_.push_back({0, std::numeric_limits<double>::quiet_NaN(), at, &at_clock});
         }
     }
 
     /// The measurement at the operation's own clocks, if there is one.
     const MeasuredAtClock* here() const {
-        for (const Moved& one : places_) {
-            if (clock_ratio(one.clocks, operation_.clocks) < same_clock) return one.measured;
+        for (const Moved& place : places_) {
+            if (clock_ratio(place.clocks, operation_.clocks) < same_clock) return place.measured;
         }
         return nullptr;
     }
@@ -241,15 +241,15 @@ class MeasuredOverClocks {
   private:
     std::pair<Moved, Moved> neighbours() {
         // At the nearest memory clock, the core clocks on either side.
-        const double y = std::ranges::min_element(places_, {}, [&](const Moved& one) {
-                             return std::abs(std::log(one.clocks.y / operation_.clocks.y));
+        const double y = std::ranges::min_element(places_, {}, [&](const Moved& place) {
+                             return std::abs(std::log(place.clocks.y / operation_.clocks.y));
                          })->clocks.y;
         const Moved* below = nullptr;
         const Moved* above = nullptr;
-        for (const Moved& one : places_) {
-            if (one.clocks.y != y) continue;
-            if (one.clocks.x <= operation_.clocks.x && (!below || one.clocks.x > below->clocks.x)) below = &one;
-            if (one.clocks.x >= operation_.clocks.x && (!above || one.clocks.x < above->clocks.x)) above = &one;
+        for (const Moved& place : places_) {
+            if (place.clocks.y != y) continue;
+            if (place.clocks.x <= operation_.clocks.x && (!below || place.clocks.x > below->clocks.x)) below = &place;
+            if (place.clocks.x >= operation_.clocks.x && (!above || place.clocks.x < above->clocks.x)) above = &place;
         }
         if (!below) below = above;
         if (!above) above = below;
@@ -258,19 +258,19 @@ class MeasuredOverClocks {
     }
 
     /// How far the model is off where it was measured.
-    Moved told(Moved one) {
-        const PreparedOperation there = at_clocks(operation_, one.clocks);
+    Moved told(Moved place) {
+        const PreparedOperation there = at_clocks(operation_, place.clocks);
         OperationForecast forecast;
         forecast.cost.host_time = {Seconds(0), Seconds(0), Seconds(0)};
         ForwardKernels none;
         forecast_time(device_, columns_, there, none, forecast);
-        one.log_factor = std::log(one.measured->time.value / forecast.cost.device_time.value);
-        if (!one.measured->power.known()) return one;
+        place.log_factor = std::log(place.measured->time.value / forecast.cost.device_time.value);
+        if (!place.measured->power.known()) return place;
         const double issue = issue_seconds(device_, there, forecast.cost.device_time.value.value());
         forecast.cost.host_time = {Seconds(issue), Seconds(issue), Seconds(issue)};
         const PowerForecast power = forecast_power(device_, columns_, there, forecast);
-        if (power.watts.known()) one.log_power_factor = std::log(one.measured->power.value / power.watts.value);
-        return one;
+        if (power.watts.known()) place.log_power_factor = std::log(place.measured->power.value / power.watts.value);
+        return place;
     }
 
     const DeviceModel& device_;

@@ -31,7 +31,7 @@ struct Opinion {
 double weighted_median(std::vector<Opinion> opinions) {
     std::sort(opinions.begin(), opinions.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
     double whole = 0;
-    for (const Opinion& one : opinions) whole += one.weight;
+    for (const Opinion& opinion : opinions) whole += opinion.weight;
     double below = 0;  // weight below the middle of the opinion before
     double passed = 0;
     for (std::size_t i = 0; i < opinions.size(); ++i) {
@@ -50,9 +50,9 @@ double weighted_median(std::vector<Opinion> opinions) {
 double weighted_mean(const std::vector<Opinion>& opinions) {
     double sum = 0;
     double whole = 0;
-    for (const Opinion& one : opinions) {
-        sum += one.weight * one.value;
-        whole += one.weight;
+    for (const Opinion& opinion : opinions) {
+        sum += opinion.weight * opinion.value;
+        whole += opinion.weight;
     }
     return sum / whole;
 }

@@ -121,8 +121,8 @@ void Forecaster::forecast(std::span<const Operation> operations, std::span<Opera
                     std::to_string(costs.size()) + " places.");
     ForecastCache& calls = calls_from(host.value_or(device().point.host));
     for (std::size_t i = 0; i < operations.size(); ++i) {
-        const OperationForecast& one = calls.forecast(operations[i]);
-        costs[i] = {one.cost.device_time, one.energy, one.cost.peak_memory, one.evidence};
+        const OperationForecast& operation = calls.forecast(operations[i]);
+        costs[i] = {operation.cost.device_time, operation.energy, operation.cost.peak_memory, operation.evidence};
     }
 }
 

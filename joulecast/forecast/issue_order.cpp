@@ -170,8 +170,9 @@ class Ordering {
         }
         std::vector<TensorType> parameters;
         for (const std::int32_t input : trained) {
-            const GraphInput& one = graph_.inputs.at(static_cast<std::size_t>(input));
-            if (one.kind == GraphInput::Kind::parameter) parameters.push_back(without_gradient(one.type));
+            const GraphInput& graph_input = graph_.inputs.at(static_cast<std::size_t>(input));
+            if (graph_input.kind == GraphInput::Kind::parameter)
+                parameters.push_back(without_gradient(graph_input.type));
         }
         return parameters;
     }

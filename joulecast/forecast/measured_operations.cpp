@@ -66,12 +66,12 @@ MeasuredOperation middle_of(std::span<const Measurement* const> repeats, double 
     double half_width = 0;
     double watts_half_width = 0;
     const Dimensions sizes = cache_bytes > 0 ? dimensions(repeats.front()->operation) : Dimensions{};
-    for (const Measurement* one : repeats) {
-        times.push_back(cache_bytes > 0 ? in_network(*one, sizes, cache_bytes).seconds : measured_seconds(*one));
-        if (one->time.half_width_s > 0) half_width = std::max(half_width, one->time.half_width_s * from_95_to_90);
-        if (!(measured_watts(*one) > 0)) continue;
-        watts.push_back(measured_watts(*one));
-        const double of_energy = one->energy->half_width_j / one->energy->energy_j;
+    for (const Measurement* repeat : repeats) {
+        times.push_back(cache_bytes > 0 ? in_network(*repeat, sizes, cache_bytes).seconds : measured_seconds(*repeat));
+        if (repeat->time.half_width_s > 0) half_width = std::max(half_width, repeat->time.half_width_s * from_95_to_90);
+        if (!(measured_watts(*repeat) > 0)) continue;
+        watts.push_back(measured_watts(*repeat));
+        const double of_energy = repeat->energy->half_width_j / repeat->energy->energy_j;
         if (of_energy > 0) watts_half_width = std::max(watts_half_width, of_energy * watts.back() * from_95_to_90);
     }
     MeasuredOperation measured{middle<Seconds>(times, half_width), {}};
@@ -89,7 +89,7 @@ std::vector<MeasuredAtClock> by_clock(std::vector<const Measurement*> repeats, d
     std::stable_sort(repeats.begin(), repeats.end(), [&](const Measurement* a, const Measurement* b) {
         return std::pair(memory_clock(a), sm_clock(a)) < std::pair(memory_clock(b), sm_clock(b));
     });
-    std::vector<MeasuredAtClock> all;
+    std::vector<MeasuredAtClock> clocks;
     for (std::size_t begin = 0; begin < repeats.size();) {
         std::size_t end = begin + 1;
         while (end < repeats.size() && memory_clock(repeats[end]) == memory_clock(repeats[begin]) &&
@@ -97,11 +97,11 @@ std::vector<MeasuredAtClock> by_clock(std::vector<const Measurement*> repeats, d
             ++end;
         const MeasuredOperation here = middle_of(std::span(repeats).subspan(begin, end - begin), cache_bytes);
         const double memory = memory_clock(repeats[begin]);
-        all.push_back({sm_clock(repeats[begin + (end - begin) / 2]),
-                       memory > 0 ? memory : std::numeric_limits<double>::quiet_NaN(), here.time, here.power});
+        clocks.push_back({sm_clock(repeats[begin + (end - begin) / 2]),
+                          memory > 0 ? memory : std::numeric_limits<double>::quiet_NaN(), here.time, here.power});
         begin = end;
     }
-    return all;
+    return clocks;
 }
 
 }  // namespace
@@ -159,8 +159,8 @@ MeasuredOperations measured_operations(std::span<const OperationRow> rows, doubl
     }
     MeasuredOperations measured;
     for (const auto& [text, repeats] : by_signature) {
-        MeasuredOperation& one = measured[text] = middle_of(repeats, cache_bytes);
-        one.at_clocks = by_clock(repeats, cache_bytes);
+        MeasuredOperation& operation = measured[text] = middle_of(repeats, cache_bytes);
+        operation.at_clocks = by_clock(repeats, cache_bytes);
     }
     return measured;
 }

@@ -43,10 +43,10 @@ struct Sums {
     double variance = 0;  ///< of the difference of the sums
 
     void add(const CallsOfBoth& both, const Estimate<Unit>& estimate) {
-        const double one = estimate.value.value();
-        if (std::isnan(one)) return;
-        calls += (both.before + both.after) * one;
-        const double off = (both.after - both.before) * one * log_sigma(estimate);
+        const double of_call = estimate.value.value();
+        if (std::isnan(of_call)) return;
+        calls += (both.before + both.after) * of_call;
+        const double off = (both.after - both.before) * of_call * log_sigma(estimate);
         variance += off * off;
     }
 };

@@ -31,10 +31,10 @@ struct Elementwise {
     double number = 0;
 };
 
-Operation call_on(const Elementwise& one, const TensorType& type) {
-    Operation operation{one.target, {{"self", type}}};
-    for (const char* other : one.others) operation.arguments.push_back({other, type});
-    if (one.number_name) operation.arguments.push_back({one.number_name, one.number});
+Operation call_on(const Elementwise& elementwise, const TensorType& type) {
+    Operation operation{elementwise.target, {{"self", type}}};
+    for (const char* other : elementwise.others) operation.arguments.push_back({other, type});
+    if (elementwise.number_name) operation.arguments.push_back({elementwise.number_name, elementwise.number});
     return canonical(std::move(operation));
 }
 
@@ -44,16 +44,16 @@ std::vector<Elementwise> update_of(Optimizer optimizer, bool in_lists) {
     if (optimizer == Optimizer::sgd) return {subtract};
     if (optimizer == Optimizer::momentum)
         return {{"aten::mul_.Scalar", {}, "other", momentum}, {"aten::add_.Tensor", {"other"}}, subtract};
-    std::vector<Elementwise> all;
-    if (optimizer == Optimizer::adamw) all.push_back({"aten::mul_.Scalar", {}, "other", 1 - learning_rate * 0.01});
-    all.insert(all.end(), {{"aten::lerp_.Scalar", {"end"}, "weight", 0.1},
-                           {"aten::mul_.Scalar", {}, "other", beta2},
-                           {"aten::addcmul_", {"tensor1", "tensor2"}, "value", 1 - beta2},
-                           {"aten::sqrt", {}},
-                           {in_lists ? "aten::div_.Scalar" : "aten::div.Scalar", {}, "other", std::sqrt(1 - beta2)},
-                           {"aten::add_.Scalar", {}, "other", epsilon},
-                           {"aten::addcdiv_", {"tensor1", "tensor2"}, "value", -learning_rate}});
-    return all;
+    std::vector<Elementwise> steps;
+    if (optimizer == Optimizer::adamw) steps.push_back({"aten::mul_.Scalar", {}, "other", 1 - learning_rate * 0.01});
+    steps.insert(steps.end(), {{"aten::lerp_.Scalar", {"end"}, "weight", 0.1},
+                               {"aten::mul_.Scalar", {}, "other", beta2},
+                               {"aten::addcmul_", {"tensor1", "tensor2"}, "value", 1 - beta2},
+                               {"aten::sqrt", {}},
+                               {in_lists ? "aten::div_.Scalar" : "aten::div.Scalar", {}, "other", std::sqrt(1 - beta2)},
+                               {"aten::add_.Scalar", {}, "other", epsilon},
+                               {"aten::addcdiv_", {"tensor1", "tensor2"}, "value", -learning_rate}});
+    return steps;
 }
 
 bool is_adam(Optimizer optimizer) {
@@ -97,8 +97,8 @@ UpdateCalls loop(std::span<const TensorType> parameters, Optimizer optimizer) {
         const auto [found, is_new] = places.try_emplace({parameter.dtype, parameter.sizes, parameter.strides});
         repeat(found->second);
         if (!is_new) continue;
-        for (const Elementwise& one : each) {
-            append(calls, kind_of(call_on(one, parameter)));
+        for (const Elementwise& elementwise : each) {
+            append(calls, kind_of(call_on(elementwise, parameter)));
             found->second.push_back(calls.order.back());
         }
     }
@@ -135,7 +135,7 @@ std::vector<ParameterList> lists_by_type(std::span<const TensorType> parameters)
 
 double launches_of(const ParameterList& list, std::int64_t lists) {
     const std::int64_t most_tensors = lists == 1 ? 770 : std::min<std::int64_t>(448, tensors_of_all_lists / lists);
-    const auto parts = [](std::int64_t all, std::int64_t most) { return (all + most - 1) / most; };
+    const auto parts = [](std::int64_t count, std::int64_t most) { return (count + most - 1) / most; };
     return static_cast<double>(
         std::max<std::int64_t>(1, std::max(parts(list.tensors, most_tensors), parts(list.chunks, most_blocks))));
 }
@@ -143,11 +143,12 @@ double launches_of(const ParameterList& list, std::int64_t lists) {
 UpdateCalls foreach_on_gpu(std::span<const TensorType> parameters, Optimizer optimizer) {
     UpdateCalls calls;
     for (const ParameterList& list : lists_by_type(parameters)) {
-        for (const Elementwise& one : update_of(optimizer, true)) {
-            CallKind kind = kind_of(call_on(one, list.flat));
+        for (const Elementwise& elementwise : update_of(optimizer, true)) {
+            CallKind kind = kind_of(call_on(elementwise, list.flat));
             kind.called = foreach_of(kind.operation.target);
             const bool in_new_memory = kind.called.back() != '_';
-            kind.launches = launches_of(list, static_cast<std::int64_t>(one.others.size()) + (in_new_memory ? 2 : 1));
+            kind.launches =
+                launches_of(list, static_cast<std::int64_t>(elementwise.others.size()) + (in_new_memory ? 2 : 1));
             append(calls, std::move(kind));
         }
     }

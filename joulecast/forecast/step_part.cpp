@@ -12,15 +12,15 @@ constexpr std::array<std::pair<UpdateForm, std::string_view>, 3> update_forms{
 }  // namespace
 
 std::string_view name(UpdateForm form) {
-    for (const auto& [one, word] : update_forms) {
-        if (one == form) return word;
+    for (const auto& [known, word] : update_forms) {
+        if (known == form) return word;
     }
     return "";
 }
 
 std::optional<UpdateForm> parse_update_form(std::string_view text) {
-    for (const auto& [one, word] : update_forms) {
-        if (word == text) return one;
+    for (const auto& [known, word] : update_forms) {
+        if (word == text) return known;
     }
     return std::nullopt;
 }

@@ -24,14 +24,14 @@ struct Change {
 };
 
 std::vector<Change> changes(const NetworkForecast& here, const NetworkForecast& there) {
-    std::vector<Change> all;
+    std::vector<Change> changes;
     for (std::size_t i = 0; i < here.operations.size(); ++i) {
         const Cost& before = here.operations[i].cost;
         const Cost& after = there.operations[i].cost;
-        all.push_back({ratio(after.device_time.value.value(), before.device_time.value.value()),
-                       ratio(after.dynamic_energy.value.value(), before.dynamic_energy.value.value())});
+        changes.push_back({ratio(after.device_time.value.value(), before.device_time.value.value()),
+                           ratio(after.dynamic_energy.value.value(), before.dynamic_energy.value.value())});
     }
-    return all;
+    return changes;
 }
 
 /// The host waits behind a call where it goes on no sooner than the device is done, though it was free before.

@@ -90,12 +90,12 @@ double deviation_of_networks(const ResidualProcess& residual, const ResidualProc
 }
 
 double middle_effect(std::span<const DeviceEffect> effects, const Device& device) {
-    std::vector<double> all;
+    std::vector<double> log_factors;
     for (const DeviceEffect& effect : effects) {
         if (effect.device == device.id) return effect.log_factor;
-        all.push_back(effect.log_factor);
+        log_factors.push_back(effect.log_factor);
     }
-    return median(all);
+    return median(log_factors);
 }
 
 DeviceModel instantiate(PooledModel pooled, const Device& device) {

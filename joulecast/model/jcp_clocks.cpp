@@ -71,18 +71,21 @@ ClockParameters take_clocks(ByteReader& in) {
 
 void put_residuals(ByteWriter& out, const std::vector<ClockResidual>& residuals) {
     out.number(static_cast<std::uint32_t>(residuals.size()));
-    for (const ClockResidual& one : residuals) {
-        for (const double number : {one.x, one.y, one.time, one.power, one.workloads}) out.real(number);
+    for (const ClockResidual& residual : residuals) {
+        for (const double number : {residual.x, residual.y, residual.time, residual.power, residual.workloads})
+            out.real(number);
     }
 }
 
 std::vector<ClockResidual> take_residuals(ByteReader& in) {
     std::vector<ClockResidual> residuals(in.count(40));
-    for (ClockResidual& one : residuals) {
-        for (double* number : {&one.x, &one.y, &one.time, &one.power, &one.workloads}) *number = in.real();
-        const bool is_sound = one.x > 0 && one.y > 0 && one.workloads >= 0 && std::isfinite(one.x) &&
-                              std::isfinite(one.y) && std::isfinite(one.workloads) && std::isfinite(one.time) &&
-                              std::isfinite(one.power);
+    for (ClockResidual& residual : residuals) {
+        for (double* number : {&residual.x, &residual.y, &residual.time, &residual.power, &residual.workloads})
+            *number = in.real();
+        const bool is_sound = residual.x > 0 && residual.y > 0 && residual.workloads >= 0 &&
+                              std::isfinite(residual.x) && std::isfinite(residual.y) &&
+                              std::isfinite(residual.workloads) && std::isfinite(residual.time) &&
+                              std::isfinite(residual.power);
         if (!is_sound) in.fail("its residuals over the clocks have a number that cannot be");
     }
     return residuals;

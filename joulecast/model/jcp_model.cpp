@@ -187,7 +187,7 @@ Model take_content(ByteReader& in, std::size_t columns, Kind kind) {
 
 void put(ByteWriter& out, const Model& model) {
     out.number(static_cast<std::uint8_t>(kind_of(model)));
-    std::visit([&](const auto& one) { put_content(out, one); }, model);
+    std::visit([&](const auto& learned) { put_content(out, learned); }, model);
 }
 
 Model take_model(ByteReader& in, std::size_t columns) {

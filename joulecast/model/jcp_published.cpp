@@ -11,36 +11,36 @@
 namespace joulecast {
 namespace {
 
-void put_regression(ByteWriter& out, const PublishedRegression& one) {
-    if (one.ranges.size() > most_forest_columns)
-        throw Error("cannot write the method's regression of " + one.key + ": it has " +
-                    std::to_string(one.ranges.size()) + " columns, a predictor file holds at most " +
+void put_regression(ByteWriter& out, const PublishedRegression& regression) {
+    if (regression.ranges.size() > most_forest_columns)
+        throw Error("cannot write the method's regression of " + regression.key + ": it has " +
+                    std::to_string(regression.ranges.size()) + " columns, a predictor file holds at most " +
                     std::to_string(most_forest_columns) + ". Train on a database of fewer kinds of layers.");
-    out.text(one.key);
-    out.text(name(one.metric));
-    out.text(name(one.learner));
-    out.signed_number(one.rows);
-    out.real(one.half_width);
-    put(out, one.layers);
-    put(out, one.ranges);
-    put(out, one.model);
+    out.text(regression.key);
+    out.text(name(regression.metric));
+    out.text(name(regression.learner));
+    out.signed_number(regression.rows);
+    out.real(regression.half_width);
+    put(out, regression.layers);
+    put(out, regression.ranges);
+    put(out, regression.model);
 }
 
 PublishedRegression take_regression(ByteReader& in, PublishedMethod method) {
-    PublishedRegression one;
-    one.key = in.text();
-    one.metric = take_name(in, parse_metric, "metric");
-    one.learner = take_name(in, parse_learner, "learner");
-    one.rows = in.signed_number();
-    one.half_width = take_finite(in);
-    if (one.half_width < 0) in.fail("a regression has an interval that cannot be");
-    one.layers = take_texts(in);
-    if (!std::ranges::is_sorted(one.layers)) in.fail("a regression has layers that are not in order");
+    PublishedRegression regression;
+    regression.key = in.text();
+    regression.metric = take_name(in, parse_metric, "metric");
+    regression.learner = take_name(in, parse_learner, "learner");
+    regression.rows = in.signed_number();
+    regression.half_width = take_finite(in);
+    if (regression.half_width < 0) in.fail("a regression has an interval that cannot be");
+    regression.layers = take_texts(in);
+    if (!std::ranges::is_sorted(regression.layers)) in.fail("a regression has layers that are not in order");
     // The program makes the rows that it is asked with.
-    one.ranges =
-        take_ranges(in, column_count(method, one.layers.size()), "a regression has other columns than its method");
-    one.model = take_model(in, one.ranges.size());
-    return one;
+    regression.ranges = take_ranges(in, column_count(method, regression.layers.size()),
+                                    "a regression has other columns than its method");
+    regression.model = take_model(in, regression.ranges.size());
+    return regression;
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ PublishedRegression take_regression(ByteReader& in, PublishedMethod method) {
 void put_published(ByteWriter& out, const PublishedModel& model) {
     out.text(name(model.method));
     out.number(static_cast<std::uint32_t>(model.regressions.size()));
-    for (const PublishedRegression& one : model.regressions) put_regression(out, one);
+    for (const PublishedRegression& regression : model.regressions) put_regression(out, regression);
 }
 
 PublishedModel take_published(ByteReader& in) {

@@ -93,7 +93,7 @@ double covariance(const ResidualPrior& prior, const ResidualPlace& a, const Resi
 
 double ResidualPrior::noise_variance(Family family) const {
     const auto named = std::find_if(within_family.begin(), within_family.end(),
-                                    [family](const auto& one) { return one.first == family; });
+                                    [family](const auto& entry) { return entry.first == family; });
     constexpr double least_variance = 1e-8;  // measurements of one place must not contradict each other exactly
     return std::max(least_variance, square(named == within_family.end() ? within : named->second) / 2);
 }
@@ -146,7 +146,7 @@ ResidualProcess::Belief ResidualProcess::at(const ResidualPlace& place) const {
     double variance = covariance(prior_, place, place);
     if (!places_.empty()) {
         std::vector<double> to_measured;
-        for (const ResidualPlace& one : places_) to_measured.push_back(covariance(prior_, place, one));
+        for (const ResidualPlace& measured : places_) to_measured.push_back(covariance(prior_, place, measured));
         const auto known = vector_of(to_measured);
         belief.mean = known.dot(vector_of(weights_));
         const auto factor = matrix_of(factor_, places_.size()).triangularView<Eigen::Lower>();
@@ -162,12 +162,12 @@ double ResidualProcess::half_width_90(const Belief& belief, Family family) const
 
 std::vector<std::size_t> most_telling(const ResidualPrior& prior, std::span<const ResidualPlace> candidates,
                                       std::span<const ResidualTarget> targets, std::size_t count) {
-    std::vector<ResidualPlace> all(candidates.begin(), candidates.end());
-    for (const ResidualTarget& target : targets) all.push_back(target.place);
-    const std::size_t n = all.size();
+    std::vector<ResidualPlace> places(candidates.begin(), candidates.end());
+    for (const ResidualTarget& target : targets) places.push_back(target.place);
+    const std::size_t n = places.size();
     std::vector<double> now(n * n);
     for (std::size_t i = 0; i < n; ++i) {
-        for (std::size_t j = 0; j < n; ++j) now[i * n + j] = covariance(prior, all[i], all[j]);
+        for (std::size_t j = 0; j < n; ++j) now[i * n + j] = covariance(prior, places[i], places[j]);
     }
     std::vector<std::size_t> chosen;
     while (chosen.size() < std::min(count, candidates.size())) {
@@ -178,7 +178,7 @@ std::vector<std::size_t> most_telling(const ResidualPrior& prior, std::span<cons
             double drop = 0;
             for (std::size_t t = candidates.size(); t < n; ++t)
                 drop += targets[t - candidates.size()].weight * square(now[c * n + t]);
-            drop /= now[c * n + c] + prior.noise_variance(all[c].family);
+            drop /= now[c * n + c] + prior.noise_variance(places[c].family);
             if (drop > most) {
                 most = drop;
                 best = c;
@@ -187,7 +187,7 @@ std::vector<std::size_t> most_telling(const ResidualPrior& prior, std::span<cons
         chosen.push_back(best);
         const std::vector<double> row(now.begin() + static_cast<std::ptrdiff_t>(best * n),
                                       now.begin() + static_cast<std::ptrdiff_t>((best + 1) * n));
-        const double variance = row[best] + prior.noise_variance(all[best].family);
+        const double variance = row[best] + prior.noise_variance(places[best].family);
         for (std::size_t i = 0; i < n; ++i) {
             for (std::size_t j = 0; j < n; ++j) now[i * n + j] -= row[i] * row[j] / variance;
         }

@@ -68,8 +68,8 @@ constexpr ClockSteps clock_steps[] = {
 };
 
 ClockSteps steps_of(const Device& device) {
-    for (const ClockSteps& one : clock_steps) {
-        if (device.architecture == one.architecture) return one;
+    for (const ClockSteps& steps : clock_steps) {
+        if (device.architecture == steps.architecture) return steps;
     }
     return {"", 0.15 * highest_clock_mhz(device), 15};  // an architecture that is not known: most of the range
 }

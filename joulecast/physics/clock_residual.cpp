@@ -13,12 +13,12 @@ constexpr double faultless_workloads = 3;
 ClockMiss miss_at(std::span<const ClockResidual> residuals, double x, double y) {
     ClockMiss sum;
     double workloads = faultless_workloads;
-    for (const ClockResidual& one : residuals) {
-        const double distance = std::hypot(std::log(x / one.x), std::log(y / one.y)) / bell;
+    for (const ClockResidual& residual : residuals) {
+        const double distance = std::hypot(std::log(x / residual.x), std::log(y / residual.y)) / bell;
         const double weight = std::exp(-distance * distance / 2);
-        sum.time += weight * one.time;
-        sum.power += weight * one.power;
-        workloads += weight * one.workloads;
+        sum.time += weight * residual.time;
+        sum.power += weight * residual.power;
+        workloads += weight * residual.workloads;
     }
     return {sum.time / workloads, sum.power / workloads};
 }

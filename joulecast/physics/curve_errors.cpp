@@ -28,12 +28,13 @@ std::vector<ClockResidual> sum_without(std::span<const std::vector<ClockResidual
     std::map<std::pair<double, double>, ClockResidual> places;
     for (std::size_t i = 0; i < misses.size(); ++i) {
         if (i == without) continue;
-        for (const ClockResidual& one : misses[i]) {
+        for (const ClockResidual& residual : misses[i]) {
             ClockResidual& place =
-                places.try_emplace({one.x, one.y}, ClockResidual{one.x, one.y, 0, 0, 0}).first->second;
-            place.time += one.time;
-            place.power += one.power;
-            place.workloads += one.workloads;
+                places.try_emplace({residual.x, residual.y}, ClockResidual{residual.x, residual.y, 0, 0, 0})
+                    .first->second;
+            place.time += residual.time;
+            place.power += residual.power;
+            place.workloads += residual.workloads;
         }
     }
     std::vector<ClockResidual> residuals;

@@ -43,9 +43,9 @@ double mean_error(std::span<const SweptWorkload> workloads,
         int points = 0;
         for (const ClockedPoint& point : workload.points) {
             if (!is_other(point, reference)) continue;
-            const double one = error(workload, reference, point);
-            if (std::isnan(one)) continue;
-            of_workload += one;
+            const double at_point = error(workload, reference, point);
+            if (std::isnan(at_point)) continue;
+            of_workload += at_point;
             ++points;
         }
         if (points == 0) continue;

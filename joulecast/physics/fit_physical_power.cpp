@@ -51,9 +51,9 @@ Row row_of(const KernelPowerSample& sample) {
     Row row;
     const double given = unlimited({}, sample);  // a sheet's idle power, which no coefficient changes
     for (std::size_t i = 0; i < coefficients; ++i) {
-        std::array<double, coefficients> one{};
-        one.at(i) = 1;
-        row.columns.at(i) = unlimited(with_coefficients(one), sample) - given;
+        std::array<double, coefficients> unit{};
+        unit.at(i) = 1;
+        row.columns.at(i) = unlimited(with_coefficients(unit), sample) - given;
     }
     row.target = sample.watts - given;
     return row;

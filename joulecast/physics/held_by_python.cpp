@@ -40,8 +40,9 @@ std::vector<HeldValue> held_by_python(const Graph& graph) {
         for (const ValueRef& input : node.inputs) {
             if (input.node < 0) continue;
             // The outermost module that it came into: it holds longest.
-            const auto module = std::ranges::find_if(
-                running, [&](const RunningModule& one) { return input.node < static_cast<std::int32_t>(one.first); });
+            const auto module = std::ranges::find_if(running, [&](const RunningModule& candidate) {
+                return input.node < static_cast<std::int32_t>(candidate.first);
+            });
             if (module != running.end()) held.push_back({input, module->end - 1});
         }
     }

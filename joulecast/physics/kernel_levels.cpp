@@ -84,9 +84,9 @@ double drawn_w(const PowerLevels& power, const std::array<double, 4>& parts) {
 std::vector<KernelTime> kernel_times(std::span<const ListedKernel> kernels, const KernelLevels& levels, int units) {
     std::vector<KernelTime> times;
     for (const ListedKernel& kernel : kernels) {
-        KernelTime one = time_of(kernel, levels, units);
-        for (double* part : {&one.compute, &one.memory, &one.latency}) *part *= kernel.count;
-        times.push_back(one);
+        KernelTime time = time_of(kernel, levels, units);
+        for (double* part : {&time.compute, &time.memory, &time.latency}) *part *= kernel.count;
+        times.push_back(time);
     }
     return times;
 }

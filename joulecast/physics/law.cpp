@@ -76,18 +76,18 @@ std::vector<Logged> logged(std::span<const LawSample> samples) {
 }
 
 Cuts cuts_of(const Products& products, const Tiles& shape) {
-    Cuts all(products.count);
+    Cuts cuts(products.count);
     for (std::size_t i = 0; i < products.count; ++i) {
         double halvings = 0;
         for (int edge = shape.widest; edge >= std::max(1, shape.narrowest); edge /= 2, ++halvings) {
             for (const bool splits : {false, true}) {
                 if (splits && !shape.splits) continue;
                 const TileCut cut = tile_cut(products.sizes[i], products.units, edge, shape.at_once, splits);
-                all[i].push_back({cut.factor, cut.depth, halvings});
+                cuts[i].push_back({cut.factor, cut.depth, halvings});
             }
         }
     }
-    return all;
+    return cuts;
 }
 
 /// What tile_factor() gives for tiles of this share and depth.
@@ -213,7 +213,7 @@ Law fit_tiled_law(std::span<const LawSample> samples, double usual_floor_s) {
     const Floors floors{tenth_of_times(samples), usual_floor_s};
     const auto fitted = logged(samples);
     FittedLaw best = fit_with(fitted, floors, {});
-    if (std::ranges::all_of(fitted, [](const Logged& one) { return one.roofline.products.count == 0; }))
+    if (std::ranges::all_of(fitted, [](const Logged& logged) { return logged.roofline.products.count == 0; }))
         return best.law;
     const double enough = (1 - better_by_tiles) * best.misfit;
     for (const Tiles& shape : shapes) {
@@ -227,8 +227,8 @@ bool is_depthwise(const Operation& operation) {
     const Value* groups = find_argument(operation, "groups");
     const auto* count = groups ? std::get_if<std::int64_t>(groups) : nullptr;
     if (!count || *count <= 1 || family(operation) != Family::convolution) return false;
-    const auto all = tensors(operation);
-    return !all.empty() && all.front()->sizes.size() > 2 && all.front()->sizes[1] == *count;
+    const auto operands = tensors(operation);
+    return !operands.empty() && operands.front()->sizes.size() > 2 && operands.front()->sizes[1] == *count;
 }
 
 std::string sibling_target(const std::string& target) {

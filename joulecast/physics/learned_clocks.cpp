@@ -69,12 +69,12 @@ std::vector<std::string> words_of(std::string_view name) {
 
 double memory_active_of(std::span<const KernelTime> kernels) {
     double bytes = 0;
-    double all = 0;
+    double seconds = 0;
     for (const KernelTime& kernel : kernels) {
         bytes += kernel.memory;
-        all += std::cbrt(std::pow(kernel.compute, 3) + std::pow(kernel.memory, 3)) + kernel.latency;
+        seconds += std::cbrt(std::pow(kernel.compute, 3) + std::pow(kernel.memory, 3)) + kernel.latency;
     }
-    return saturated_memory * bytes / all;
+    return saturated_memory * bytes / seconds;
 }
 
 LearnedWorkload::LearnedWorkload(ClockParameters parameters, const ClockedPoint& known, WorkloadTraits traits)

@@ -69,11 +69,11 @@ double activation_bytes(const MemoryPlan& plan, const std::vector<MemoryBlock>& 
 /// No device has as much as cannot be counted in whole bytes.
 bool can_be_replayed(const Graph& graph, const TensorLifetimes& lifetimes, double state_bytes) {
     constexpr double most_bytes = 1e17;
-    double all = state_bytes;
-    for (const MemoryBlock& block : lifetimes.blocks) all += block.bytes;
-    for (const MemoryMoment& moment : lifetimes.steps) all += moment.workspace_bytes;
-    for (const GraphInput& input : graph.inputs) all += static_cast<double>(byte_count(input.type));
-    return all < most_bytes;
+    double bytes = state_bytes;
+    for (const MemoryBlock& block : lifetimes.blocks) bytes += block.bytes;
+    for (const MemoryMoment& moment : lifetimes.steps) bytes += moment.workspace_bytes;
+    for (const GraphInput& input : graph.inputs) bytes += static_cast<double>(byte_count(input.type));
+    return bytes < most_bytes;
 }
 
 /// Blocks by a step of theirs, in their order.

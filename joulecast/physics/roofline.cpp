@@ -11,11 +11,11 @@
 namespace joulecast {
 
 Dtype compute_dtype(const Operation& operation) {
-    const auto all = tensors(operation);
-    for (const TensorType* tensor : all) {
+    const auto operands = tensors(operation);
+    for (const TensorType* tensor : operands) {
         if (is_floating(tensor->dtype)) return tensor->dtype;
     }
-    return all.empty() ? Dtype::f32 : all.front()->dtype;
+    return operands.empty() ? Dtype::f32 : operands.front()->dtype;
 }
 
 Roofline roofline(const Counts& counts, Dtype dtype, const Device& device, Math math) {

@@ -33,8 +33,8 @@ PhysicalPower shipped_physical_power() {
 }
 
 PhysicalPower shipped_physical_power_without(std::string_view device) {
-    for (const Shipped& one : shipped) {
-        if (one.without == device) return one.model;
+    for (const Shipped& entry : shipped) {
+        if (entry.without == device) return entry.model;
     }
     return shipped_physical_power();
 }

@@ -14,10 +14,10 @@ template <class Sample, class Value>
 double sum_of_model_means(std::span<const Sample> samples, Value value) {
     std::map<std::string, std::pair<double, double>> by_model;
     for (const Sample& sample : samples) {
-        const double one = value(sample);
-        if (std::isnan(one)) continue;
+        const double of_sample = value(sample);
+        if (std::isnan(of_sample)) continue;
         auto& [sum, count] = by_model[sample.model];
-        sum += one;
+        sum += of_sample;
         count += 1;
     }
     double sum = 0;

@@ -222,7 +222,7 @@ void calibrate_networks(DeviceModel& device, std::span<const TrainingRow> rows, 
     const auto columns = all_columns();
     const auto times = held_out_operations(rows, held_out);
     std::map<std::string, std::vector<NetworkSample>> by_key;
-    std::vector<NetworkSample> all;
+    std::vector<NetworkSample> of_this_host;
     std::vector<NetworkSample> of_other_hosts;
     std::vector<double> memory_errors;
     for (const TrainingNetwork& network : networks) {
@@ -232,16 +232,16 @@ void calibrate_networks(DeviceModel& device, std::span<const TrainingRow> rows, 
             of_other_hosts.push_back(std::move(found));
             continue;
         }
-        all.push_back(std::move(found));
-        by_key[all.back().key].push_back(all.back());
+        of_this_host.push_back(std::move(found));
+        by_key[of_this_host.back().key].push_back(of_this_host.back());
         const auto plan = plan_memory(network.graph, device, columns);
         const double peak = network.measurement.peak_memory_bytes;
         if (plan && plan->peak_bytes > 0 && peak > 0)
             memory_errors.push_back(std::abs(std::log(peak / plan->peak_bytes)));
     }
     for (const auto& [key, samples] : by_key) device.corrections.push_back(fit_correction(samples, device.power));
-    const LeftOut errors = left_out_errors(all, device.power);
-    const std::size_t models = models_in(all).size();
+    const LeftOut errors = left_out_errors(of_this_host, device.power);
+    const std::size_t models = models_in(of_this_host).size();
     if (device.over_clocks) {
         const auto sigma = [](const std::vector<NetworkError>& of, const std::vector<std::string>& whose,
                               double usual) {
@@ -259,9 +259,9 @@ void calibrate_networks(DeviceModel& device, std::span<const TrainingRow> rows, 
     }
     device.memory_half_width =
         memory_errors.size() < least_models ? default_memory_half_width : conformal_quantile(memory_errors, 0.9);
-    device.networks = static_cast<std::int64_t>(all.size());
+    device.networks = static_cast<std::int64_t>(of_this_host.size());
     std::vector<HostSample> from_hosts;
-    for (const NetworkSample& one : of_other_hosts) from_hosts.push_back(host_sample(device, all, one));
+    for (const NetworkSample& sample : of_other_hosts) from_hosts.push_back(host_sample(device, of_this_host, sample));
     device.hosts = fit_hosts(from_hosts, device);
 }
 

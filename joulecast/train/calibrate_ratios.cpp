@@ -45,9 +45,9 @@ struct Cost {
         forecast_j += other.forecast_j;
         return *this;
     }
-    friend Cost operator*(double count, Cost one) {
-        for (double* value : {&one.measured_s, &one.forecast_s, &one.measured_j, &one.forecast_j}) *value *= count;
-        return one;
+    friend Cost operator*(double count, Cost cost) {
+        for (double* value : {&cost.measured_s, &cost.forecast_s, &cost.measured_j, &cost.forecast_j}) *value *= count;
+        return cost;
     }
 };
 
@@ -76,13 +76,13 @@ std::vector<CostAtClocks> operations_at_clocks(const OverClocks& over, std::span
         by_signature[rows[i].operation.signature][clock] = {rows[i].time_s, forecast, rows[i].time_s * rows[i].power_w,
                                                             forecast * std::exp(held_out[i].log_watts)};
     }
-    std::vector<CostAtClocks> all;
+    std::vector<CostAtClocks> by_clock;
     for (auto& [signature, costs] : by_signature) {
-        if (costs.size() > 1) all.push_back(std::move(costs));
+        if (costs.size() > 1) by_clock.push_back(std::move(costs));
     }
     // What a power limit kept from the highest clock is told from the highest that it ran at.
-    std::ranges::stable_sort(all, {}, [](const CostAtClocks& costs) { return costs.rbegin()->first; });
-    return all;
+    std::ranges::stable_sort(by_clock, {}, [](const CostAtClocks& costs) { return costs.rbegin()->first; });
+    return by_clock;
 }
 
 /// All of them together at the clocks that each of them ran at, each called so often that it takes a second at the
@@ -90,9 +90,10 @@ std::vector<CostAtClocks> operations_at_clocks(const OverClocks& over, std::span
 CostAtClocks sum_of(std::span<const CostAtClocks> operations) {
     CostAtClocks sum;
     for (const auto& [clock, cost] : operations.front()) {
-        const auto ran_there = [at = clock](const CostAtClocks& one) { return one.contains(at); };
+        const auto ran_there = [at = clock](const CostAtClocks& costs) { return costs.contains(at); };
         if (!std::ranges::all_of(operations, ran_there)) continue;
-        for (const CostAtClocks& one : operations) sum[clock] += (1 / one.rbegin()->second.measured_s) * one.at(clock);
+        for (const CostAtClocks& costs : operations)
+            sum[clock] += (1 / costs.rbegin()->second.measured_s) * costs.at(clock);
     }
     return sum;
 }

@@ -80,23 +80,23 @@ const CandidateScore& best_candidate(std::span<const CandidateScore> scores) {
         return rows(a) == rows(b) ? error(a) < error(b) : rows(a) > rows(b);
     });
     const CandidateScore* best = &first;
-    for (const CandidateScore& one : scores) {
-        const bool is_like = one.choice.learner == first.choice.learner && rows(one) == rows(first);
-        if (is_like && error(one) <= nearly_as_good * error(first) && loss(one) < loss(*best)) best = &one;
+    for (const CandidateScore& score : scores) {
+        const bool is_like = score.choice.learner == first.choice.learner && rows(score) == rows(first);
+        if (is_like && error(score) <= nearly_as_good * error(first) && loss(score) < loss(*best)) best = &score;
     }
     return *best;
 }
 
 std::vector<Reading> readings(Metric metric, Learner learner) {
     const bool has_trees = learner == Learner::extra_trees || learner == Learner::random_forest;
-    std::vector<Reading> all{{}};
-    if (metric != Metric::time) return all;
-    if (has_trees) all.push_back({Middle::midmean, PartWeights::alike});
-    for (Reading one : std::vector(all)) {
-        one.weights = PartWeights::by_work;
-        all.push_back(one);
+    std::vector<Reading> readings{{}};
+    if (metric != Metric::time) return readings;
+    if (has_trees) readings.push_back({Middle::midmean, PartWeights::alike});
+    for (Reading reading : std::vector(readings)) {
+        reading.weights = PartWeights::by_work;
+        readings.push_back(reading);
     }
-    return all;
+    return readings;
 }
 
 HeldOutScores score_rows(const DeviceModel& model, std::span<const TrainingRow> rows,
@@ -126,16 +126,16 @@ HeldOutScores score_rows(const DeviceModel& model, std::span<const TrainingRow> 
     return scores;
 }
 
-void append(CandidateScores& all, const HeldOutScores& scores) {
+void append(CandidateScores& sum, const HeldOutScores& scores) {
     const auto add = [](std::vector<double>& to, const std::vector<double>& more) {
         to.insert(to.end(), more.begin(), more.end());
     };
     for (const auto& [part, of_part] : scores.scores) {
-        for (const CandidateScore& one : of_part) {
-            CandidateScore& found = score_of(all[part], one.choice);
-            add(found.absolute_log_error, one.absolute_log_error);
-            add(found.score, one.score);
-            add(found.absolute_log_error_of_sum, one.absolute_log_error_of_sum);
+        for (const CandidateScore& score : of_part) {
+            CandidateScore& found = score_of(sum[part], score.choice);
+            add(found.absolute_log_error, score.absolute_log_error);
+            add(found.score, score.score);
+            add(found.absolute_log_error_of_sum, score.absolute_log_error_of_sum);
         }
     }
 }

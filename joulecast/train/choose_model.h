@@ -53,6 +53,6 @@ HeldOutScores score_rows(const DeviceModel& model, std::span<const TrainingRow> 
 std::vector<Reading> readings(Metric metric, Learner learner);
 
 /// Adds one learner's scores of one fold to those of all.
-void append(CandidateScores& all, const HeldOutScores& scores);
+void append(CandidateScores& sum, const HeldOutScores& scores);
 
 }  // namespace joulecast

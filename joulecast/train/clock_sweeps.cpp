@@ -66,9 +66,9 @@ double saturated_activity(std::span<const KnownShare> known) {
         const double trial = percent / 100.0;
         double error = 0;
         int counted = 0;
-        for (const KnownShare& one : known) {
-            if (std::isnan(one.signs.memory_active)) continue;
-            error += std::abs(moving_share(one.signs.memory_active, trial) - std::cbrt(1 - one.share));
+        for (const KnownShare& share : known) {
+            if (std::isnan(share.signs.memory_active)) continue;
+            error += std::abs(moving_share(share.signs.memory_active, trial) - std::cbrt(1 - share.share));
             ++counted;
         }
         if (counted == 0) return by_default;
@@ -242,9 +242,9 @@ std::optional<ClockParameters> calibrated_clocks(const Device& device, std::span
                                                  std::span<const IdlePoint> idle) {
     if (!missing_for_clocks(device).empty()) return std::nullopt;
     const ClockParameters start = parameters_for(device, sweeps, idle);
-    std::vector<const ClockSweep*> all;
-    for (const ClockSweep& sweep : sweeps) all.push_back(&sweep);
-    ClockLesson lesson = learn_sweeps(start, all, KernelLevels{}, device.units);
+    std::vector<const ClockSweep*> pointers;
+    for (const ClockSweep& sweep : sweeps) pointers.push_back(&sweep);
+    ClockLesson lesson = learn_sweeps(start, pointers, KernelLevels{}, device.units);
     if (lesson.parameters.workloads == 0) return calibrated_by_limits(device, start, sweeps);
     return std::move(lesson.parameters);
 }
@@ -291,9 +291,9 @@ std::vector<KernelTime> likely_kernels(const WorkloadSigns& signs, std::span<con
         return {of_compute_share(1 - moving * moving * moving)};
     }
     std::map<double, double> weights;  // by share; few distinct ones (fitted_compute_share())
-    for (const KnownShare& one : known) {
-        const double distance = std::log(signs.power_w / one.signs.power_w) / like_power;
-        weights[one.share] += weight_of_all + (std::isfinite(distance) ? std::exp(-distance * distance / 2) : 0);
+    for (const KnownShare& share : known) {
+        const double distance = std::log(signs.power_w / share.signs.power_w) / like_power;
+        weights[share.share] += weight_of_all + (std::isfinite(distance) ? std::exp(-distance * distance / 2) : 0);
     }
     if (weights.empty()) return {of_compute_share(0.5)};
     std::vector<KernelTime> kernels;

@@ -118,15 +118,15 @@ LearnedClocks members_of(const ClockParameters& parameters, Workloads workloads,
 using Shares = std::array<double, 3>;
 
 std::vector<Shares> all_shares(bool has_words) {
-    std::vector<Shares> all;
+    std::vector<Shares> shares;
     for (int trees = 0; trees <= weight_steps; ++trees) {
         for (int words = 0; words <= (has_words ? weight_steps - trees : 0); ++words) {
             const double first = static_cast<double>(trees) / weight_steps;
             const double second = static_cast<double>(words) / weight_steps;
-            all.push_back({1 - first - second, first, second});
+            shares.push_back({1 - first - second, first, second});
         }
     }
-    return all;
+    return shares;
 }
 
 /// log(told / measured) of one point, by each way.
@@ -154,12 +154,12 @@ double mean_error(std::span<const HeldOutPoint> points, const Shares& time, cons
 }
 
 void choose_weights(std::span<const HeldOutPoint> points, bool has_words, LearnedClocks& clocks) {
-    const std::vector<Shares> all = all_shares(has_words);
+    const std::vector<Shares> shares = all_shares(has_words);
     const bool has_power = !clocks.members.front().power.roots.empty();
     double best = std::numeric_limits<double>::infinity();
     Shares time{1, 0, 0}, power{1, 0, 0};
-    for (const Shares& of_time : all) {
-        for (const Shares& of_power : all) {
+    for (const Shares& of_time : shares) {
+        for (const Shares& of_power : shares) {
             if (!has_power && of_power[0] < 1) continue;
             const double error = mean_error(points, of_time, of_power) + least_gain * (2 - of_time[0] - of_power[0]);
             if (!(error < best)) continue;
@@ -199,10 +199,10 @@ SharedLearnedClocks shared(LearnedClocks clocks) {
 
 /// One member alone, with all of the weight.
 SharedLearnedClocks alone(const LearnedClocks& clocks, std::size_t member) {
-    LearnedClocks one{{clocks.members[member]}};
-    one.members.front().time_weight = 1;
-    one.members.front().power_weight = one.members.front().power.roots.empty() ? 0 : 1;
-    return shared(std::move(one));
+    LearnedClocks single{{clocks.members[member]}};
+    single.members.front().time_weight = 1;
+    single.members.front().power_weight = single.members.front().power.roots.empty() ? 0 : 1;
+    return shared(std::move(single));
 }
 
 /// What each way, told by others alone, misses of a workload.
@@ -278,19 +278,19 @@ void learn_trees(ClockParameters& parameters, Workloads workloads, const Learned
                  Without& without) {
     without.fold_of = folds_of(workloads, settings.folds, settings.seed);
     std::vector<LearnedClocks> folds = learned_without(parameters, workloads, without.fold_of, settings);
-    LearnedClocks all = members_of(parameters, workloads, settings);
+    LearnedClocks members = members_of(parameters, workloads, settings);
     std::vector<HeldOutPoint> points;
     for (std::size_t i = 0; i < workloads.size(); ++i) {
         if (workloads[i].points.size() < 2) continue;
         append_points(without.parameters(parameters, i), folds[without.fold_of[i]], workloads[i], points);
     }
-    choose_weights(points, all.members.size() > 1, all);
+    choose_weights(points, members.members.size() > 1, members);
     for (LearnedClocks& fold : folds) {
-        copy_weights(all, fold);
+        copy_weights(members, fold);
         without.folds.push_back(shared(std::move(fold)));
     }
-    drop_unweighed(all);
-    if (!all.members.empty()) parameters.learned = shared(std::move(all));
+    drop_unweighed(members);
+    if (!members.members.empty()) parameters.learned = shared(std::move(members));
 }
 
 }  // namespace

@@ -177,9 +177,9 @@ DeviceModel frame_over_clocks(DeviceModel frame, std::span<const TrainingRow> ro
     frame.point.power_limit_w = std::numeric_limits<double>::quiet_NaN();
     frame.over_clocks = OverClocks{std::move(clocks), {}};
     const auto placed = at_own_clocks(frame, rows);
-    std::vector<const TrainingRow*> all;
-    for (const TrainingRow& row : placed) all.push_back(&row);
-    DeviceModel with_laws = fit_laws_alone(frame, all);
+    std::vector<const TrainingRow*> pooled;
+    for (const TrainingRow& row : placed) pooled.push_back(&row);
+    DeviceModel with_laws = fit_laws_alone(frame, pooled);
     frame.clocks = settle_voltage(with_laws, placed, default_clock_parameters(with_clocks_of(frame.device, rows)));
     with_laws.clocks = frame.clocks;
     frame.over_clocks->dynamic = fit_dynamic_power(with_laws, placed);

@@ -104,21 +104,21 @@ class LawsOfKinds {
         for (const Sample* sample : samples) {
             const double roof = seconds(roofline(sample->operation.operation, slower, sample->math));
             for (const std::string& key : {sample->key, sample->family_key}) {
-                auto& [large, all] = logs[key];
-                all.push_back(sample->log_kernel - std::log(roof + slower.kernel_latency_s));
-                if (roof > large_roofline_s) large.push_back(all.back());
+                auto& [large, any_size] = logs[key];
+                any_size.push_back(sample->log_kernel - std::log(roof + slower.kernel_latency_s));
+                if (roof > large_roofline_s) large.push_back(any_size.back());
                 launches[key] = std::max(launches[key], sample->launch_s);
             }
         }
         for (const auto& [key, of_key] : logs) {
-            const auto& [large, all] = of_key;
+            const auto& [large, any_size] = of_key;
             PooledLaw& law = laws_[key];
             law.key = key;
-            law.rows += static_cast<std::int64_t>(all.size());
+            law.rows += static_cast<std::int64_t>(any_size.size());
             launches_[key].push_back(launches[key]);
-            if (all.size() < least_rows_of_effect && !is_family_law_key(key)) continue;
+            if (any_size.size() < least_rows_of_effect && !is_family_law_key(key)) continue;
             law.effects.push_back(
-                {device, slower.release_year, median(large.size() < least_rows_of_effect ? all : large)});
+                {device, slower.release_year, median(large.size() < least_rows_of_effect ? any_size : large)});
         }
     }
 
@@ -140,9 +140,10 @@ class LawsOfKinds {
 /// The model of those devices, without its prior.
 PooledModel model_of(const SamplesOfDevice& devices, Experts& experts) {
     PooledModel pooled;
-    std::vector<const Sample*> all;
-    for (const auto& [id, samples] : devices) all.insert(all.end(), samples.begin(), samples.end());
-    pooled.sustained = choose_rule(all);
+    std::vector<const Sample*> samples_of_devices;
+    for (const auto& [id, samples] : devices)
+        samples_of_devices.insert(samples_of_devices.end(), samples.begin(), samples.end());
+    pooled.sustained = choose_rule(samples_of_devices);
     LawsOfKinds laws;
     for (const auto& [id, samples] : devices) {
         pooled.devices.push_back(id);
@@ -154,9 +155,9 @@ PooledModel model_of(const SamplesOfDevice& devices, Experts& experts) {
     std::vector<double> overheads;
     for (const PooledLaw& law : pooled.laws) overheads.push_back(law.launch_s);
     pooled.call_overhead_s = overheads.empty() ? 0 : quantile(overheads, 0.75);
-    pooled.kind = all.front()->device->kind;
-    pooled.point.math = all.front()->math;
-    pooled.rows = static_cast<std::int64_t>(all.size());
+    pooled.kind = samples_of_devices.front()->device->kind;
+    pooled.point.math = samples_of_devices.front()->math;
+    pooled.rows = static_cast<std::int64_t>(samples_of_devices.size());
     return pooled;
 }
 

@@ -10,19 +10,20 @@ MeasuredOperations held_out_operations(std::span<const TrainingRow> rows, std::s
         const HeldOutTime& held = held_out[i];
         if (std::isnan(held.log_value)) continue;
         const double half = held.half_width;
-        MeasuredOperation one;
-        one.time = {Seconds(std::exp(held.log_value)), Seconds(std::exp(held.log_value - half)),
-                    Seconds(std::exp(held.log_value + half))};
+        MeasuredOperation operation;
+        operation.time = {Seconds(std::exp(held.log_value)), Seconds(std::exp(held.log_value - half)),
+                          Seconds(std::exp(held.log_value + half))};
         if (!std::isnan(held.log_watts)) {
             const double watts_half = held.watts_half_width;
-            one.power = {Watts(std::exp(held.log_watts)), Watts(std::exp(held.log_watts - watts_half)),
-                         Watts(std::exp(held.log_watts + watts_half))};
+            operation.power = {Watts(std::exp(held.log_watts)), Watts(std::exp(held.log_watts - watts_half)),
+                               Watts(std::exp(held.log_watts + watts_half))};
         }
         MeasuredOperation& known = times[rows[i].operation.signature];
-        known.time = one.time;
-        if (one.power.known()) known.power = one.power;
+        known.time = operation.time;
+        if (operation.power.known()) known.power = operation.power;
         if (rows[i].sm_clock_mhz > 0)
-            known.at_clocks.push_back({rows[i].sm_clock_mhz, rows[i].memory_clock_mhz, one.time, one.power});
+            known.at_clocks.push_back(
+                {rows[i].sm_clock_mhz, rows[i].memory_clock_mhz, operation.time, operation.power});
     }
     return times;
 }

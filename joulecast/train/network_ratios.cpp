@@ -67,11 +67,11 @@ std::vector<NetworkRuns> runs_of_networks(std::span<const TrainingNetwork> netwo
         runs.graph = &network.graph;
         runs.runs.push_back(&network.measurement);
     }
-    std::vector<NetworkRuns> all;
+    std::vector<NetworkRuns> of_networks;
     for (auto& [key, runs] : by_network) {
-        if (runs.runs.size() > 1) all.push_back(std::move(runs));
+        if (runs.runs.size() > 1) of_networks.push_back(std::move(runs));
     }
-    return all;
+    return of_networks;
 }
 
 NetworkForecast forecast_of(const NetworkRuns& network, ForecastCache& known) {

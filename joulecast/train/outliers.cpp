@@ -53,13 +53,13 @@ void add_outliers(const DeviceModel& laws, std::span<const TrainingRow> rows, co
 
 std::vector<Outlier> find_outliers(const DeviceModel& frame, std::span<const TrainingRow> rows,
                                    const OutlierSettings& settings) {
-    std::vector<const TrainingRow*> all;
+    std::vector<const TrainingRow*> rows_of_devices;
     std::map<Family, std::vector<std::size_t>> families;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        all.push_back(&rows[i]);
+        rows_of_devices.push_back(&rows[i]);
         families[rows[i].operation.family()].push_back(i);
     }
-    const DeviceModel laws = fit_laws_alone(frame, all);
+    const DeviceModel laws = fit_laws_alone(frame, rows_of_devices);
     std::vector<Outlier> found;
     for (const auto& [family, members] : families) add_outliers(laws, rows, members, settings, found);
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.score > b.score; });

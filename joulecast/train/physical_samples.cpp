@@ -47,12 +47,12 @@ Activity activity(const Graph& graph, const Device& device, Math math, double se
         const double kernel =
             std::max(operation.roofline.flop_s / relative_clock, operation.roofline.byte_s) / reached_share +
             usual_kernel_latency_s;
-        const Activity one = joulecast::activity(operation, device, math, kernel, kernel);
+        const Activity activity = joulecast::activity(operation, device, math, kernel, kernel);
         sum.flop_share += count * operation.roofline.flop_s;
         sum.byte_share += count * operation.roofline.byte_s;
-        sum.matrix_share += count * kernel * one.matrix_share;
-        sum.other_share += count * kernel * one.other_share;
-        sum.tensor_share += count * kernel * one.tensor_share;
+        sum.matrix_share += count * kernel * activity.matrix_share;
+        sum.other_share += count * kernel * activity.other_share;
+        sum.tensor_share += count * kernel * activity.tensor_share;
     }
     const double kernels = sum.matrix_share + sum.other_share;
     sum.flop_share = std::min(1.0, sum.flop_share / seconds);

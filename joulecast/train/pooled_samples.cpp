@@ -170,8 +170,8 @@ double choose_watts(std::span<const Roofed> rows) {
     double best = 0;
     double least = clearly_better * deviation(best);
     for (const double watts : {14.0, 15.0, 16.0, 17.0, 18.0}) {
-        if (const double one = deviation(watts); one < least) {
-            least = one;
+        if (const double off = deviation(watts); off < least) {
+            least = off;
             best = watts;
         }
     }

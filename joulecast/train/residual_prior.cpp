@@ -70,12 +70,12 @@ ResidualPrior prior_of(const std::vector<ErrorsByFamily>& devices) {
     prior.memory = deviation(memory);
     prior.of_family = deviation(left.empty() ? 0 : mean(left));
     prior.devices = static_cast<double>(devices.size());
-    std::vector<double> all;
+    std::vector<double> spreads;
     for (const auto& [family, logs] : within) {
         prior.within_family.emplace_back(family, std::max(least_deviation, quantile(logs, 0.9) / normal_90));
-        all.push_back(prior.within_family.back().second);
+        spreads.push_back(prior.within_family.back().second);
     }
-    if (!all.empty()) prior.within = *std::max_element(all.begin(), all.end());
+    if (!spreads.empty()) prior.within = *std::max_element(spreads.begin(), spreads.end());
     return prior;
 }
 

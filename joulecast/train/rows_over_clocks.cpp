@@ -65,7 +65,9 @@ bool operations_are_apart(std::span<const TrainingRow> rows) {
         low = std::min(low, row.sm_clock_mhz);
         high = std::max(high, row.sm_clock_mhz);
     }
-    const auto is_apart = [](const auto& one) { return apart(one.second.first, one.second.second, other_clock); };
+    const auto is_apart = [](const auto& setting) {
+        return apart(setting.second.first, setting.second.second, other_clock);
+    };
     const auto count = static_cast<double>(std::ranges::count_if(range, is_apart));
     return count >= 2 && count >= least_share_at_other_clocks * static_cast<double>(range.size());
 }
@@ -84,16 +86,16 @@ std::vector<std::pair<double, std::size_t>> clusters(std::vector<double> values,
 }
 
 /// Those with rows enough, and the ends; of more than `most_clocks` the ones nearest to even steps of the logarithm.
-std::vector<std::pair<double, std::size_t>> thinned(std::vector<std::pair<double, std::size_t>> all) {
-    std::erase_if(all, [](const auto& one) { return one.second < least_rows_of_clock; });
-    if (all.size() <= most_clocks) return all;
+std::vector<std::pair<double, std::size_t>> thinned(std::vector<std::pair<double, std::size_t>> clocks) {
+    std::erase_if(clocks, [](const auto& clock) { return clock.second < least_rows_of_clock; });
+    if (clocks.size() <= most_clocks) return clocks;
     std::vector<std::pair<double, std::size_t>> kept;
-    const double low = std::log(all.front().first);
-    const double high = std::log(all.back().first);
+    const double low = std::log(clocks.front().first);
+    const double high = std::log(clocks.back().first);
     for (std::size_t step = 0; step < most_clocks; ++step) {
         const double wanted = low + (high - low) * static_cast<double>(step) / static_cast<double>(most_clocks - 1);
         const auto nearest = std::ranges::min_element(
-            all, {}, [wanted](const auto& one) { return std::abs(std::log(one.first) - wanted); });
+            clocks, {}, [wanted](const auto& clock) { return std::abs(std::log(clock.first) - wanted); });
         if (kept.empty() || kept.back() != *nearest) kept.push_back(*nearest);
     }
     return kept;
@@ -177,15 +179,15 @@ bool differ_in_clocks(const Device& device, std::span<const TrainingRow> rows) {
     std::map<Asked, SettingClocks> settings;
     for (const TrainingRow& row : rows) {
         if (!has_clock(row)) continue;
-        SettingClocks& one = settings[asked_of(row)];
-        one.highest = std::max(one.highest, row.sm_clock_mhz);
-        one.memory = std::max(one.memory, memory_clock_or_zero(row));
-        one.sum += row.sm_clock_mhz;
-        ++one.rows;
+        SettingClocks& setting = settings[asked_of(row)];
+        setting.highest = std::max(setting.highest, row.sm_clock_mhz);
+        setting.memory = std::max(setting.memory, memory_clock_or_zero(row));
+        setting.sum += row.sm_clock_mhz;
+        ++setting.rows;
     }
-    std::erase_if(settings, [](const auto& one) { return one.second.rows < least_rows_of_clock; });
-    for (const auto& [asked, one] : settings) {
-        if (are_apart(one, settings.begin()->second)) return true;
+    std::erase_if(settings, [](const auto& setting) { return setting.second.rows < least_rows_of_clock; });
+    for (const auto& [asked, setting] : settings) {
+        if (are_apart(setting, settings.begin()->second)) return true;
     }
     return operations_are_apart(rows);
 }

@@ -146,17 +146,17 @@ std::vector<HeldOutTime> times_of_chosen(const DeviceModel& trained, std::span<c
 /// Idle power as metered beside the rows, else the data sheet's, but never above what an operation drew.
 PowerFacts power_facts(const DeviceModel& device, std::span<const TrainingRow* const> rows) {
     PowerFacts facts;
-    std::vector<double> all, idle, busy;
+    std::vector<double> whole, idle, busy;
     for (const TrainingRow* row : rows) {
         if (device.over_clocks && row->operation.clocks.x < near_highest * place_of(device, device.point).x) continue;
         if (row->idle_power_w > 0) idle.push_back(row->idle_power_w);
         if (!(row->power_w > 0)) continue;
-        all.push_back(row->power_w);
+        whole.push_back(row->power_w);
         const Law* law = find_law(device, row->operation.operation);
         if (law && row->time_s > times_of_floor_when_busy * law->floor_s) busy.push_back(row->power_w);
     }
-    if (all.empty()) return facts;
-    const double least = quantile(all, 0.01);
+    if (whole.empty()) return facts;
+    const double least = quantile(whole, 0.01);
     if (device.over_clocks) {
         const ClockPlace highest = place_of(device, device.point);
         facts.idle_w = static_w(*device.clocks, highest.x, highest.y);
@@ -165,7 +165,7 @@ PowerFacts power_facts(const DeviceModel& device, std::span<const TrainingRow* c
         if (!(facts.idle_w > 0)) facts.idle_w = share_of_least_power * least;
         facts.idle_w = std::min(facts.idle_w, least);
     }
-    facts.busy_w = busy.empty() ? quantile(all, 0.9) : median(busy);
+    facts.busy_w = busy.empty() ? quantile(whole, 0.9) : median(busy);
     facts.cap_w = limit_or_tdp_w(device.point.power_limit_w, device.device);
     return facts;
 }
@@ -182,8 +182,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> licences{
 std::string licence_of(const std::set<std::string>& sources) {
     std::string text;
     for (const std::string& source : sources) {
-        const auto known =
-            std::find_if(licences.begin(), licences.end(), [&](const auto& one) { return one.first == source; });
+        const auto known = std::find_if(licences.begin(), licences.end(),
+                                        [&](const auto& licence) { return licence.first == source; });
         const std::string licence = known == licences.end() ? "that of its source" : std::string(known->second);
         if (source == "own" && sources.size() == 1) return licence;
         text += (text.empty() ? "" : "; ") + source + ": " + licence;
@@ -277,9 +277,9 @@ std::vector<TrainingRow> training_rows(std::span<const OperationRow> rows, const
 }
 
 std::vector<const Feature*> all_columns() {
-    std::vector<const Feature*> all;
-    for (const Feature& feature : features()) all.push_back(&feature);
-    return all;
+    std::vector<const Feature*> columns;
+    for (const Feature& feature : features()) columns.push_back(&feature);
+    return columns;
 }
 
 Predictor empty_predictor() {
@@ -297,10 +297,10 @@ DeviceModel train_device(const Device& device, const OperatingPoint& setting,
     const std::span<const TrainingRow> rows = placed;
     const std::vector<TrainingNetwork> networks = at_learnt_clocks(frame, measured_networks);
     const HeldOutRows held_out = hold_out(frame, rows, settings);
-    std::vector<const TrainingRow*> all;
-    for (const TrainingRow& row : rows) all.push_back(&row);
-    DeviceModel trained = fit_chosen_models(frame, all, held_out.scores, settings);
-    trained.power = power_facts(trained, all);
+    std::vector<const TrainingRow*> usable;
+    for (const TrainingRow& row : rows) usable.push_back(&row);
+    DeviceModel trained = fit_chosen_models(frame, usable, held_out.scores, settings);
+    trained.power = power_facts(trained, usable);
     const std::vector<HeldOutTime> times = times_of_chosen(trained, rows, held_out);
     calibrate_networks(trained, rows, times, networks);
     calibrate_ratios(trained, rows, times, networks);

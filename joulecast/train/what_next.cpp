@@ -21,16 +21,16 @@ constexpr double least_gain = 1e-6;
 
 /// The leaf of the row in every tree of the model's forests; numbers are unique over all trees.
 std::vector<std::int32_t> leaves(const FamilyModel& model, std::span<const float> row) {
-    std::vector<std::int32_t> all;
+    std::vector<std::int32_t> places;
     std::int32_t before = 0;
     for (const ModelPart& part : model.parts) {
         const auto* forest = std::get_if<Forest>(&part.model);
         if (forest == nullptr) continue;
         for (std::size_t tree = 0; tree < forest->roots.size(); ++tree)
-            all.push_back(before + static_cast<std::int32_t>(leaf_of(*forest, tree, row)));
+            places.push_back(before + static_cast<std::int32_t>(leaf_of(*forest, tree, row)));
         before += static_cast<std::int32_t>(forest->nodes.size());
     }
-    return all;
+    return places;
 }
 
 /// A candidate with what the choice needs of it.
@@ -45,9 +45,9 @@ struct Scored {
 /// Which candidates stand in a leaf, by family and leaf.
 class Leaves {
   public:
-    explicit Leaves(const std::vector<Scored>& all) : all_(all), shared_(all.size(), 0) {
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            for (const std::int32_t leaf : all[i].leaves) members_[key(all[i].family, leaf)].push_back(i);
+    explicit Leaves(const std::vector<Scored>& scored) : all_(scored), shared_(scored.size(), 0) {
+        for (std::size_t i = 0; i < scored.size(); ++i) {
+            for (const std::int32_t leaf : scored[i].leaves) members_[key(scored[i].family, leaf)].push_back(i);
         }
     }
 
@@ -80,88 +80,89 @@ class Leaves {
     std::vector<std::pair<std::size_t, double>> found_;
 };
 
-double gain_of(Leaves& leaves, const std::vector<Scored>& all, std::size_t of) {
+double gain_of(Leaves& leaves, const std::vector<Scored>& scored, std::size_t of) {
     double gain = 0;
     for (const auto& [other, alike] : leaves.alike(of))
-        gain += all[other].weight * std::max(0.0, alike - all[other].known);
+        gain += scored[other].weight * std::max(0.0, alike - scored[other].known);
     return gain;
 }
 
 std::vector<Scored> scored(const DeviceModel& device, std::span<const CandidateOperation> candidates,
                            const MeasuringCost& cost, const WhatNextSettings& settings) {
     const auto columns = all_columns();
-    std::vector<Scored> all;
+    std::vector<Scored> scores;
     double calls_s = 0;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         const PreparedOperation& operation = candidates[i].operation;
         const auto time = forecast_operation(device, columns, operation, {}).cost.device_time;
-        Scored one;
-        one.next.candidate = i;
-        one.next.time_s = time.value.value();
-        one.next.uncertainty = std::log(time.high.value() / time.value.value());
-        one.next.cost_s = cost.seconds(one.next.time_s);
-        one.next.share = candidates[i].calls * one.next.time_s;
-        one.family = operation.family();
-        calls_s += one.next.share;
-        if (std::isfinite(one.next.uncertainty)) all.push_back(std::move(one));
+        Scored score;
+        score.next.candidate = i;
+        score.next.time_s = time.value.value();
+        score.next.uncertainty = std::log(time.high.value() / time.value.value());
+        score.next.cost_s = cost.seconds(score.next.time_s);
+        score.next.share = candidates[i].calls * score.next.time_s;
+        score.family = operation.family();
+        calls_s += score.next.share;
+        if (std::isfinite(score.next.uncertainty)) scores.push_back(std::move(score));
     }
     const double every =
-        (calls_s > 0 ? 1 - settings.share_weight : 1) / static_cast<double>(std::max<std::size_t>(1, all.size()));
-    for (Scored& one : all) {
-        if (calls_s > 0) one.next.share /= calls_s;
-        one.weight = (settings.share_weight * one.next.share + every) * one.next.uncertainty;
+        (calls_s > 0 ? 1 - settings.share_weight : 1) / static_cast<double>(std::max<std::size_t>(1, scores.size()));
+    for (Scored& score : scores) {
+        if (calls_s > 0) score.next.share /= calls_s;
+        score.weight = (settings.share_weight * score.next.share + every) * score.next.uncertainty;
     }
-    return all;
+    return scores;
 }
 
 /// Keeps the most promising and gives these their leaves.
-void keep_best(std::vector<Scored>& all, const DeviceModel& device, std::span<const CandidateOperation> candidates,
+void keep_best(std::vector<Scored>& scored, const DeviceModel& device, std::span<const CandidateOperation> candidates,
                std::size_t most) {
-    std::stable_sort(all.begin(), all.end(), [](const Scored& a, const Scored& b) {
+    std::stable_sort(scored.begin(), scored.end(), [](const Scored& a, const Scored& b) {
         return a.weight / a.next.cost_s > b.weight / b.next.cost_s;
     });
-    if (all.size() > most) all.resize(most);
+    if (scored.size() > most) scored.resize(most);
     const auto columns = all_columns();
-    for (Scored& one : all) {
-        const FamilyModel* model = find_model(device, one.family, Metric::time);
+    for (Scored& score : scored) {
+        const FamilyModel* model = find_model(device, score.family, Metric::time);
         if (model == nullptr) continue;
-        const PreparedOperation& operation = candidates[one.next.candidate].operation;
-        one.leaves = leaves(*model, feature_row(device, *model, columns, operation));
+        const PreparedOperation& operation = candidates[score.next.candidate].operation;
+        score.leaves = leaves(*model, feature_row(device, *model, columns, operation));
     }
 }
 
 /// Greedy, and lazily: a gain only becomes smaller as more is chosen, so one that was the largest and still is needs no
 /// comparison with the others' of now.
-std::vector<NextOperation> choose(std::vector<Scored>& all, double budget_s) {
-    Leaves leaves(all);
+std::vector<NextOperation> choose(std::vector<Scored>& scored, double budget_s) {
+    Leaves leaves(scored);
     using Entry = std::pair<double, std::size_t>;  // gain per second, place; of equal ones the earlier
     const auto later = [](const Entry& a, const Entry& b) {
         return a.first != b.first ? a.first < b.first : a.second > b.second;
     };
     std::priority_queue<Entry, std::vector<Entry>, decltype(later)> queue(later);
-    for (std::size_t i = 0; i < all.size(); ++i) queue.emplace(gain_of(leaves, all, i) / all[i].next.cost_s, i);
+    for (std::size_t i = 0; i < scored.size(); ++i)
+        queue.emplace(gain_of(leaves, scored, i) / scored[i].next.cost_s, i);
     std::vector<NextOperation> chosen;
     double all_weight = 0;
-    for (const Scored& one : all) all_weight += one.weight;
+    for (const Scored& score : scored) all_weight += score.weight;
     double left_s = budget_s;
     double first = 0;
     while (!queue.empty()) {
         const std::size_t at = queue.top().second;
         queue.pop();
-        Scored& one = all[at];
-        if (one.next.cost_s > left_s) continue;
-        const double gain = gain_of(leaves, all, at);
-        const double per_s = gain / one.next.cost_s;
+        Scored& score = scored[at];
+        if (score.next.cost_s > left_s) continue;
+        const double gain = gain_of(leaves, scored, at);
+        const double per_s = gain / score.next.cost_s;
         if (!queue.empty() && per_s < queue.top().first) {
             queue.emplace(per_s, at);
             continue;
         }
         first = std::max(first, per_s);
         if (per_s <= least_gain * first) break;
-        for (const auto& [other, alike] : leaves.alike(at)) all[other].known = std::max(all[other].known, alike);
-        left_s -= one.next.cost_s;
-        one.next.gain = gain / all_weight;
-        chosen.push_back(one.next);
+        for (const auto& [other, alike] : leaves.alike(at)) scored[other].known = std::max(scored[other].known, alike);
+        left_s -= score.next.cost_s;
+        score.next.gain = gain / all_weight;
+        chosen.push_back(score.next);
     }
     return chosen;
 }
@@ -201,12 +202,12 @@ WhatNext what_next(const Device& device, const OperatingPoint& setting, std::spa
     training.learner = Learner::extra_trees;
     const DeviceModel model = train_device(device, setting, rows, {}, training);
     WhatNext next;
-    std::vector<Scored> all = scored(model, candidates, cost, settings);
+    std::vector<Scored> candidates_scored = scored(model, candidates, cost, settings);
     next.candidates = candidates.size();
-    keep_best(all, model, candidates, settings.most_candidates);
-    next.not_considered = candidates.size() - all.size();
-    next.chosen = choose(all, settings.budget_s);
-    for (const NextOperation& one : next.chosen) next.cost_s += one.cost_s;
+    keep_best(candidates_scored, model, candidates, settings.most_candidates);
+    next.not_considered = candidates.size() - candidates_scored.size();
+    next.chosen = choose(candidates_scored, settings.budget_s);
+    for (const NextOperation& operation : next.chosen) next.cost_s += operation.cost_s;
     return next;
 }
 

@@ -8,12 +8,12 @@ namespace joulecast {
 
 /// "name, name" for messages and tables.
 inline std::string joined(const std::vector<std::string>& texts, std::string_view separator = ", ") {
-    std::string all;
+    std::string joined;
     for (const std::string& text : texts) {
-        if (!all.empty()) all += separator;
-        all += text;
+        if (!joined.empty()) joined += separator;
+        joined += text;
     }
-    return all;
+    return joined;
 }
 
 }  // namespace joulecast

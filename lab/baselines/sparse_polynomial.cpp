@@ -14,13 +14,13 @@ namespace {
 /// A product of columns, by place and with repeats: {0, 0, 2} is x0² x2.
 using Monomial = std::vector<std::size_t>;
 
-void extend(std::vector<Monomial>& all, const Monomial& start, const std::vector<std::size_t>& columns,
+void extend(std::vector<Monomial>& monomials, const Monomial& start, const std::vector<std::size_t>& columns,
             std::size_t from, std::size_t degree) {
     for (std::size_t i = from; i < columns.size() && start.size() < degree; ++i) {
         Monomial next = start;
         next.push_back(columns[i]);
-        all.push_back(next);
-        extend(all, next, columns, i, degree);
+        monomials.push_back(next);
+        extend(monomials, next, columns, i, degree);
     }
 }
 
@@ -33,10 +33,10 @@ std::vector<Monomial> monomials(const Samples& samples, std::size_t special, std
         if (std::any_of(column.begin(), column.end(), [&](float x) { return x != column.front(); }))
             varying.push_back(c);
     }
-    std::vector<Monomial> all;
-    extend(all, {}, varying, 0, degree);
-    for (std::size_t c = raw; c < samples.columns(); ++c) all.push_back({c});
-    return all;
+    std::vector<Monomial> monomials;
+    extend(monomials, {}, varying, 0, degree);
+    for (std::size_t c = raw; c < samples.columns(); ++c) monomials.push_back({c});
+    return monomials;
 }
 
 double value(const Monomial& monomial, std::span<const float> row) {

@@ -214,7 +214,7 @@ FxCall a_view(const FxNode&, const FxGraph&) {
 using Translate = FxCall (*)(const FxNode&, const FxGraph&);
 
 const std::map<std::string_view, Translate>& translations() {
-    static const std::map<std::string_view, Translate> all = {
+    static const std::map<std::string_view, Translate> translations = {
         {"add", &two_of<add_name>},
         {"sub", &two_of<sub_name>},
         {"mul", &two_of<mul_name>},
@@ -259,7 +259,7 @@ const std::map<std::string_view, Translate>& translations() {
         {"unsqueeze", &a_view},
         {"getitem", &a_view},
     };
-    return all;
+    return translations;
 }
 
 // --- modules: the table has their path, not their class

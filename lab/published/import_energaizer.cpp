@@ -212,8 +212,8 @@ void read_kernels(TableReader& table, PublishedRows& rows) {
             rows.use();
             lists.add(network, *operation, count);
             if (operation->target == "aten::conv2d") {
-                for (const CalledKernel& one : energaizer_omissions(network.model, *operation, count))
-                    lists.add(network, one.operation, one.count);
+                for (const CalledKernel& omitted : energaizer_omissions(network.model, *operation, count))
+                    lists.add(network, omitted.operation, omitted.count);
             }
         }
     }

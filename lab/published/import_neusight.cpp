@@ -103,7 +103,7 @@ std::optional<Operation> vector_operation(const std::string& op, const Sizes& si
     const auto scalar = [](const char* target, const char* second) -> Make {
         return [=](const Sizes& s) { return vector_operation(target, {{second, 2.0}}, s); };
     };
-    static const std::map<std::string, Make> all = {
+    static const std::map<std::string, Make> makers = {
         {"add", pair("aten::add.Tensor", "other")},
         {"addu", scalar("aten::add.Tensor", "other")},
         {"sub", pair("aten::sub.Tensor", "other")},
@@ -129,8 +129,8 @@ std::optional<Operation> vector_operation(const std::string& op, const Sizes& si
                                {"bias", f32(features)}}};
          }},
     };
-    const auto found = all.find(op);
-    if (found == all.end()) return {};
+    const auto found = makers.find(op);
+    if (found == makers.end()) return {};
     return found->second(sizes);
 }
 
@@ -358,7 +358,7 @@ struct Table {
 };
 
 const std::vector<Table>& tables() {
-    static const std::vector<Table> all = {
+    static const std::vector<Table> tables = {
         {"k",
          {{"split", "op", "device", "latency_ms", "batch", "m", "n", "k"}, {"kernel", "grid", "block"}},
          &read_product},
@@ -381,7 +381,7 @@ const std::vector<Table>& tables() {
           {"idx", "name"}},
          nullptr},
     };
-    return all;
+    return tables;
 }
 
 const Table& table_of(const TableReader& table) {

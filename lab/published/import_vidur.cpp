@@ -158,13 +158,13 @@ Provenance provenance_of(const TableReader& row) {
 }
 
 const PublishedColumns& columns() {
-    static const PublishedColumns all = [] {
+    static const PublishedColumns columns = [] {
         PublishedColumns list;
         list.used = {"gpu", "model", "n_head", "n_kv_head", "n_embd", "n_ff", "vocab", "gated_mlp", "tp", "num_tokens"};
         for (const Timed& t : timed) list.used.push_back(t.column);
         return list;
     }();
-    return all;
+    return columns;
 }
 
 void read_row(const TableReader& row, PublishedRows& rows) {

@@ -45,9 +45,9 @@ double in_place(const Operation& operation) {
 }
 
 double input_size(const Operation& operation, std::size_t dimension) {
-    const auto all = tensors(operation);
-    if (all.empty() || dimension >= all.front()->sizes.size()) return none;
-    return static_cast<double>(all.front()->sizes[dimension]);
+    const auto operands = tensors(operation);
+    if (operands.empty() || dimension >= operands.front()->sizes.size()) return none;
+    return static_cast<double>(operands.front()->sizes[dimension]);
 }
 
 /// A pooling without stride moves by its window.
@@ -170,9 +170,9 @@ std::vector<float> layer_hyper_parameters(const Subject& subject) {
     }
     row.push_back(plain(is_given(operation, "bias")));
     row.push_back(plain(in_place(operation)));
-    const auto all = tensors(operation);
+    const auto operands = tensors(operation);
     for (const Layout order : {Layout::contiguous, Layout::channels_last}) {
-        row.push_back(!all.empty() && layout(*all.front()) == order ? 1.0F : 0.0F);
+        row.push_back(!operands.empty() && layout(*operands.front()) == order ? 1.0F : 0.0F);
     }
     return row;
 }

@@ -33,8 +33,9 @@ std::vector<float> regression_row(PublishedMethod method, const Subject& subject
 
 std::optional<PublishedForecast> forecast(const PublishedModel& model, Metric metric, const Subject& subject) {
     const std::string key = regression_key(model.method, subject);
-    const auto found = std::ranges::find_if(
-        model.regressions, [&](const PublishedRegression& one) { return one.metric == metric && one.key == key; });
+    const auto found = std::ranges::find_if(model.regressions, [&](const PublishedRegression& regression) {
+        return regression.metric == metric && regression.key == key;
+    });
     if (found == model.regressions.end()) return std::nullopt;
     const bool is_one_hot = model.method == PublishedMethod::thesis;
     if (is_one_hot && !std::ranges::binary_search(found->layers, layer_name(subject.operation->operation)))

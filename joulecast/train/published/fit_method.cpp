@@ -64,32 +64,32 @@ Learner best_learner(const LayerRows& rows, const MethodSettings& settings) {
     return best;
 }
 
-PublishedRegression fit_one(PublishedMethod method, PublishedRegression one, const KeyedRows::mapped_type& rows,
+PublishedRegression fit_one(PublishedMethod method, PublishedRegression regression, const KeyedRows::mapped_type& rows,
                             const MethodSettings& settings) {
     if (method == PublishedMethod::thesis) {
         std::set<std::string> layers;
         for (const Observation* row : rows) layers.insert(layer_name(row->subject.operation->operation));
-        one.layers.assign(layers.begin(), layers.end());
+        regression.layers.assign(layers.begin(), layers.end());
     }
-    const LayerRows layer = layer_rows(rows, [&](const Subject& s) { return regression_row(method, s, one); });
-    one.ranges = ranges_of(layer.samples);
-    one.rows = static_cast<std::int64_t>(rows.size());
-    one.model = fit_layer_model(one.learner, layer, published_defaults(one.learner, settings));
-    return one;
+    const LayerRows layer = layer_rows(rows, [&](const Subject& s) { return regression_row(method, s, regression); });
+    regression.ranges = ranges_of(layer.samples);
+    regression.rows = static_cast<std::int64_t>(rows.size());
+    regression.model = fit_layer_model(regression.learner, layer, published_defaults(regression.learner, settings));
+    return regression;
 }
 
 std::vector<PublishedRegression> fit_sponner(Metric metric, std::span<const Observation> rows,
                                              const MethodSettings& settings) {
-    std::vector<PublishedRegression> all;
+    std::vector<PublishedRegression> regressions;
     for (const auto& [key, of_key] : by_key(PublishedMethod::sponner, rows)) {
         if (of_key.size() < least_rows(PublishedMethod::sponner)) continue;
-        PublishedRegression one;
-        one.key = key;
-        one.metric = metric;
-        one.learner = best_learner(layer_rows(of_key, sponner_row), settings);
-        all.push_back(fit_one(PublishedMethod::sponner, std::move(one), of_key, settings));
+        PublishedRegression regression;
+        regression.key = key;
+        regression.metric = metric;
+        regression.learner = best_learner(layer_rows(of_key, sponner_row), settings);
+        regressions.push_back(fit_one(PublishedMethod::sponner, std::move(regression), of_key, settings));
     }
-    return all;
+    return regressions;
 }
 
 }  // namespace
@@ -113,15 +113,15 @@ LearnerSettings published_defaults(Learner learner, const MethodSettings& settin
 
 std::vector<PublishedRegression> fit_thesis(Learner learner, Metric metric, std::span<const Observation> rows,
                                             const MethodSettings& settings) {
-    std::vector<PublishedRegression> all;
+    std::vector<PublishedRegression> regressions;
     for (const auto& [key, of_key] : by_key(PublishedMethod::thesis, rows)) {
-        PublishedRegression one;
-        one.key = key;
-        one.metric = metric;
-        one.learner = learner;
-        all.push_back(fit_one(PublishedMethod::thesis, std::move(one), of_key, settings));
+        PublishedRegression regression;
+        regression.key = key;
+        regression.metric = metric;
+        regression.learner = learner;
+        regressions.push_back(fit_one(PublishedMethod::thesis, std::move(regression), of_key, settings));
     }
-    return all;
+    return regressions;
 }
 
 std::vector<PublishedRegression> fit_method(PublishedMethod method, Metric metric, std::span<const Observation> rows,
@@ -133,17 +133,17 @@ std::vector<PublishedRegression> fit_method(PublishedMethod method, Metric metri
 std::vector<PublishedRegression> refit(PublishedMethod method, std::span<const PublishedRegression> like,
                                        std::span<const Observation> rows, const MethodSettings& settings) {
     const KeyedRows keyed = by_key(method, rows);
-    std::vector<PublishedRegression> all;
-    for (const PublishedRegression& one : like) {
-        const auto found = keyed.find(one.key);
+    std::vector<PublishedRegression> regressions;
+    for (const PublishedRegression& regression : like) {
+        const auto found = keyed.find(regression.key);
         if (found == keyed.end() || found->second.size() < least_rows(method)) continue;
         PublishedRegression blank;
-        blank.key = one.key;
-        blank.metric = one.metric;
-        blank.learner = one.learner;
-        all.push_back(fit_one(method, std::move(blank), found->second, settings));
+        blank.key = regression.key;
+        blank.metric = regression.metric;
+        blank.learner = regression.learner;
+        regressions.push_back(fit_one(method, std::move(blank), found->second, settings));
     }
-    return all;
+    return regressions;
 }
 
 }  // namespace joulecast

@@ -11,14 +11,14 @@ std::vector<float> LayerRows::features(std::size_t row) const {
 
 LayerRows layer_rows(std::span<const Observation* const> rows,
                      const std::function<std::vector<float>(const Subject&)>& columns) {
-    LayerRows all{Samples(rows.size(), columns(rows.front()->subject).size()), {}, {}};
+    LayerRows layers{Samples(rows.size(), columns(rows.front()->subject).size()), {}, {}};
     std::map<std::string_view, std::size_t> groups;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        all.samples.set_row(i, columns(rows[i]->subject));
-        all.targets.push_back(rows[i]->value);
-        all.groups.push_back(groups.try_emplace(rows[i]->group, groups.size()).first->second);
+        layers.samples.set_row(i, columns(rows[i]->subject));
+        layers.targets.push_back(rows[i]->value);
+        layers.groups.push_back(groups.try_emplace(rows[i]->group, groups.size()).first->second);
     }
-    return all;
+    return layers;
 }
 
 LayerRows rows_at(const LayerRows& rows, std::span<const std::size_t> places) {

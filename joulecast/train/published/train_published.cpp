@@ -47,13 +47,13 @@ bool is_measured(double value, Metric metric) {
 template <class Taken>
 std::vector<Observation> observations(std::span<const TrainingRow> rows, const DeviceModel& device, Metric metric,
                                       Taken is_taken) {
-    std::vector<Observation> all;
+    std::vector<Observation> observations;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const double value = measured_value(rows[i], metric);
         if (is_taken(i) && is_measured(value, metric))
-            all.push_back({subject_of(rows[i], device.device, device.point), rows[i].group, value});
+            observations.push_back({subject_of(rows[i], device.device, device.point), rows[i].group, value});
     }
-    return all;
+    return observations;
 }
 
 /// Regressions that saw no row of a fold, for each fold.
@@ -71,8 +71,9 @@ HeldOut hold_out(const DeviceModel& device, std::span<const TrainingRow> rows, c
         PublishedModel& model = held_out.models.emplace_back(PublishedModel{whole.method, {}});
         for (const Metric metric : metrics_of(whole.method)) {
             std::vector<PublishedRegression> like;
-            for (const PublishedRegression& one : whole.regressions) {
-                if (one.metric == metric) like.push_back({one.key, one.metric, one.learner, {}, {}, 0, 0, {}});
+            for (const PublishedRegression& regression : whole.regressions) {
+                if (regression.metric == metric)
+                    like.push_back({regression.key, regression.metric, regression.learner, {}, {}, 0, 0, {}});
             }
             const auto inside = observations(rows, device, metric, [&](std::size_t i) { return fold_of[i] != fold; });
             auto fitted = refit(whole.method, like, inside, {settings.seed, settings.threads});
@@ -95,10 +96,11 @@ void set_half_widths(DeviceModel& device, std::span<const TrainingRow> rows, con
                     std::abs(std::log(told->value / value)));
         }
     }
-    for (PublishedRegression& one : device.published->regressions) {
-        const auto found = scores.find({one.key, one.metric});
-        one.half_width = found == scores.end() ? unknown_half_width
-                                               : std::min(conformal_quantile(found->second, 0.9), largest_half_width);
+    for (PublishedRegression& regression : device.published->regressions) {
+        const auto found = scores.find({regression.key, regression.metric});
+        regression.half_width = found == scores.end()
+                                    ? unknown_half_width
+                                    : std::min(conformal_quantile(found->second, 0.9), largest_half_width);
     }
 }
 
@@ -226,12 +228,13 @@ DeviceModel train_published(PublishedMethod method, const Device& device, const 
     trained.published = PublishedModel{method, {}};
     auto& regressions = trained.published->regressions;
     for (const Metric metric : metrics_of(method)) {
-        const auto all = observations(rows, trained, metric, [](std::size_t) { return true; });
-        auto fitted = fit_method(method, metric, all, {settings.seed, settings.threads});
+        const auto observed = observations(rows, trained, metric, [](std::size_t) { return true; });
+        auto fitted = fit_method(method, metric, observed, {settings.seed, settings.threads});
         std::move(fitted.begin(), fitted.end(), std::back_inserter(regressions));
     }
-    std::ranges::stable_sort(regressions, {},
-                             [](const PublishedRegression& one) { return std::pair(one.key, one.metric); });
+    std::ranges::stable_sort(regressions, {}, [](const PublishedRegression& regression) {
+        return std::pair(regression.key, regression.metric);
+    });
     trained.power = whole_power(rows);
     const HeldOut held_out = hold_out(trained, rows, settings);
     set_half_widths(trained, rows, held_out);
