@@ -107,9 +107,9 @@ NetworkValidation validate_devices(std::span<const MeasuredDevice> devices, cons
     std::size_t fold = 0;
     const auto groups = alike(devices);
     for (const Parts& group : groups) {
-        const auto devices = ids(group);
-        if (devices.size() < 3) continue;
-        for (const std::string& id : devices) {
+        const auto left_out = ids(group);
+        if (left_out.size() < 3) continue;
+        for (const std::string& id : left_out) {
             Parts others;
             std::vector<const DeviceRows*> training;
             for (const MeasuredDevice* part : group) {
@@ -123,7 +123,7 @@ NetworkValidation validate_devices(std::span<const MeasuredDevice> devices, cons
                     validate_device(pooled, *part, others, fold, settings, probes, validation);
             }
             ++fold;
-            if (settings.progress) settings.progress(fold, devices.size());
+            if (settings.progress) settings.progress(fold, left_out.size());
         }
     }
     if (fold == 0) {

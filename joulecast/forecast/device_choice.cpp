@@ -61,15 +61,15 @@ std::optional<DeviceChoice> choose_device(const std::string& device,
         return std::nullopt;
     };
     if (this_machine) {
-        auto other = in_order([](const JcpCover& cover) {
-            return first(cover, [](const Device& known) { return known.kind == Device::Kind::cpu; });
+        auto other = in_order([](const JcpCover& known) {
+            return first(known, [](const Device& of_file) { return of_file.kind == Device::Kind::cpu; });
         });
         if (other) other->is_stand_in = true;
         return other;
     }
     // Not called so in any of them: another name of a device that one of them covers?
     if (const DataSheet* sheet = known_devices().find(device)) {
-        if (auto found = in_order([&](const JcpCover& cover) { return named(cover, sheet->device.id); })) return found;
+        if (auto found = in_order([&](const JcpCover& known) { return named(known, sheet->device.id); })) return found;
     }
     return for_unseen(device, covers, stored);
 }

@@ -268,10 +268,10 @@ void sort_by_cost(NetworkForecast& forecast) {
     };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return cost(a) > cost(b); });
     const auto sorted = [&order](auto& values) {
-        std::remove_reference_t<decltype(values)> all;
-        all.reserve(values.size());
-        for (const std::size_t i : order) all.push_back(std::move(values[i]));
-        values = std::move(all);
+        std::remove_reference_t<decltype(values)> by_cost;
+        by_cost.reserve(values.size());
+        for (const std::size_t i : order) by_cost.push_back(std::move(values[i]));
+        values = std::move(by_cost);
     };
     sorted(forecast.operations);
     for (ForecastAtClock& there : forecast.at_clocks) sorted(there.calls);
