@@ -112,12 +112,12 @@ Agreement agreement(const Dataset& before, const Dataset& after) {
     const ByKey first = timed(before), second = timed(after);
     Agreement result;
     std::vector<double> differences;
-    for (const auto& [key, before] : first) {
+    for (const auto& [key, in_first] : first) {
         const auto other = second.find(key);
         if (other == second.end()) continue;
-        SharedMeasurement shared = before.described;
-        shared.before_s = before.time_s;
-        shared.before_interval_s = before.interval_s;
+        SharedMeasurement shared = in_first.described;
+        shared.before_s = in_first.time_s;
+        shared.before_interval_s = in_first.interval_s;
         shared.after_s = other->second.time_s;
         shared.after_interval_s = other->second.interval_s;
         differences.push_back(shared.difference());

@@ -195,6 +195,15 @@ double share_of_host(const NetworkParts& parts, const NetworkCorrection& correct
     return slope(parts, correction, whole, [](NetworkParts& more, double factor) { more.pace.factor *= factor; });
 }
 
+double share_of_device(const NetworkParts& parts, const NetworkCorrection& correction) {
+    constexpr double step = 1e-3;
+    const double whole = composed_seconds(parts, correction);
+    if (!(whole > 0)) return 0;
+    NetworkCorrection more = correction;
+    more.factor *= 1 + step;
+    return (composed_seconds(parts, more) / whole - 1) / step;
+}
+
 double composed_joules(const NetworkParts& parts, const NetworkCorrection& correction, const PowerFacts& power,
                        double seconds) {
     const double idle = power.idle_w * seconds;

@@ -73,6 +73,9 @@ double share_of_added(const NetworkParts& parts, const NetworkCorrection& correc
 /// d log T / d log(host's timeline).
 double share_of_host(const NetworkParts& parts, const NetworkCorrection& correction);
 
+/// d log T / d log(device's timeline).
+double share_of_device(const NetworkParts& parts, const NetworkCorrection& correction);
+
 /// Whole energy of a run of `seconds`: idle power all along, and above it what the calls add, but never more than the
 /// device may draw. NaN where no power is known.
 double composed_joules(const NetworkParts& parts, const NetworkCorrection& correction, const PowerFacts& power,

@@ -21,6 +21,7 @@
 #include "joulecast/forecast/hosts.h"
 #include "joulecast/forecast/over_clocks.h"
 #include "joulecast/forecast/published/method.h"
+#include "joulecast/forecast/unseen_network.h"
 #include "joulecast/physics/checkpointing.h"
 
 namespace joulecast {
@@ -59,16 +60,30 @@ double deviation_of_issuing(const NetworkParts& parts, const NetworkCorrection& 
     return std::hypot(of_added * parts.sigma_added, of_pace);
 }
 
+TimeDeviations time_deviations(const NetworkForecast& forecast, const DeviceModel& device, const NetworkParts& parts,
+                               const NetworkCorrection& correction) {
+    const double of_added = share_of_added(parts, correction);
+    TimeDeviations own;
+    if (device.unseen) {
+        own = deviations_of_unseen(device, forecast.operations, parts, correction);
+    } else {
+        own.whole = own.device = own.host = std::hypot(parts.sigma_time, device.sigma_network);
+    }
+    const double of_own = 1 - std::min(1.0, of_added);
+    const double of_issuing = deviation_of_issuing(parts, correction, of_added);
+    for (double* deviation : {&own.whole, &own.device, &own.host})
+        *deviation = std::hypot(of_own * *deviation, of_issuing);
+    return own;
+}
+
 /// `own` are the parts from the host of the operations, `parts` those from the host asked for.
 void set_time(NetworkForecast& forecast, const DeviceModel& device, const NetworkParts& own, const NetworkParts& parts,
               const NetworkCorrection& correction) {
     const double time = composed_seconds(parts, correction);
-    const double of_added = share_of_added(parts, correction);
-    const double own_sigma = (1 - std::min(1.0, of_added)) * std::hypot(parts.sigma_time, device.sigma_network);
-    const double sigma = std::hypot(own_sigma, deviation_of_issuing(parts, correction, of_added));
-    forecast.time = with_sigma<Seconds>(time, sigma);
-    forecast.cost.device_time = with_sigma<Seconds>(device_seconds(parts, correction), sigma);
-    forecast.cost.host_time = with_sigma<Seconds>(host_seconds(parts, correction), sigma);
+    const TimeDeviations off = time_deviations(forecast, device, parts, correction);
+    forecast.time = with_sigma<Seconds>(time, off.whole);
+    forecast.cost.device_time = with_sigma<Seconds>(device_seconds(parts, correction), off.device);
+    forecast.cost.host_time = with_sigma<Seconds>(host_seconds(parts, correction), off.host);
     const double added = time - composed_seconds(own, correction);
     const double spread = spread_90(std::hypot(parts.sigma_added, parts.pace.sigma));
     const double low = added / spread, high = added * spread;

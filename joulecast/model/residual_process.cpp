@@ -145,15 +145,42 @@ ResidualProcess::Belief ResidualProcess::at(const ResidualPlace& place) const {
     Belief belief;
     double variance = covariance(prior_, place, place);
     if (!places_.empty()) {
-        std::vector<double> to_measured;
-        for (const ResidualPlace& measured : places_) to_measured.push_back(covariance(prior_, place, measured));
-        const auto known = vector_of(to_measured);
-        belief.mean = known.dot(vector_of(weights_));
-        const auto factor = matrix_of(factor_, places_.size()).triangularView<Eigen::Lower>();
-        variance -= factor.solve(known).squaredNorm();
+        const std::vector<double> known = to_measured(place);
+        belief.mean = vector_of(known).dot(vector_of(weights_));
+        variance -= told_by_measured(known);
     }
     belief.deviation = std::sqrt(std::max(0.0, variance));
     return belief;
+}
+
+std::vector<double> ResidualProcess::to_measured(const ResidualPlace& place) const {
+    std::vector<double> covariances;
+    for (const ResidualPlace& measured : places_) covariances.push_back(covariance(prior_, place, measured));
+    return covariances;
+}
+
+double ResidualProcess::told_by_measured(std::span<const double> covariances) const {
+    const auto factor = matrix_of(factor_, places_.size()).triangularView<Eigen::Lower>();
+    return factor.solve(vector_of(covariances)).squaredNorm();
+}
+
+double ResidualProcess::deviation_of_sum(std::span<const Part> parts) const {
+    double variance = 0;
+    double noise = 0;
+    std::vector<double> known(places_.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const auto& [place, share] = parts[i];
+        variance += share * share * covariance(prior_, place, place);
+        for (std::size_t j = 0; j < i; ++j)
+            variance += 2 * share * parts[j].share * covariance(prior_, place, parts[j].place);
+        noise += share * share * prior_.noise_variance(place.family);
+        if (places_.empty()) continue;
+        const std::vector<double> of_part = to_measured(place);
+        for (std::size_t m = 0; m < known.size(); ++m) known[m] += share * of_part[m];
+    }
+    if (!places_.empty()) variance -= told_by_measured(known);
+    const double in_common = quantile_ / normal_90 * std::sqrt(std::max(0.0, variance));
+    return std::hypot(in_common, std::sqrt(noise));
 }
 
 double ResidualProcess::half_width_90(const Belief& belief, Family family) const {

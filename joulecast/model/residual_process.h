@@ -46,6 +46,12 @@ struct ResidualPrior {
 /// posterior. Measurements that lie far off are trusted less, as under Student's t with 4 degrees of freedom.
 class ResidualProcess {
   public:
+    /// An operation's share in a sum of times.
+    struct Part {
+        ResidualPlace place;
+        double share = 0;
+    };
+
     explicit ResidualProcess(ResidualPrior prior = {});
 
     /// `errors`: log(measured / forecast by the prior's model), one for each place. Goes over what was there before.
@@ -62,11 +68,18 @@ class ResidualProcess {
     /// The first part of that: what the operations of a network may have in common.
     double common_half_width_90(const Belief& belief) const { return quantile_ * belief.deviation; }
 
+    /// Standard deviation that the 90 % interval of log(sum of times) stands for: what the parts have in common adds up,
+    /// each one's own noise averages out.
+    double deviation_of_sum(std::span<const Part> parts) const;
+
     const ResidualPrior& prior() const { return prior_; }
     std::size_t measured() const { return places_.size(); }
 
   private:
     void set_quantile();
+    std::vector<double> to_measured(const ResidualPlace& place) const;
+    /// What knowing the measured places takes off a variance.
+    double told_by_measured(std::span<const double> covariances) const;
 
     ResidualPrior prior_;
     double quantile_ = 0;  ///< of Student's t, for 90 % in the middle

@@ -75,9 +75,9 @@ std::string kind_of(const TrainingNetwork& network, const std::string& device) {
 
 const std::vector<std::string>& network_feature_names() {
     static const std::vector<std::string> names = [] {
-        std::vector<std::string> names{"operations", "bytes", "weight_bytes", "calls"};
-        for (const Family kind : counted) names.push_back(std::string(name(kind)) + "_calls");
-        return names;
+        std::vector<std::string> features{"operations", "bytes", "weight_bytes", "calls"};
+        for (const Family kind : counted) features.push_back(std::string(name(kind)) + "_calls");
+        return features;
     }();
     return names;
 }

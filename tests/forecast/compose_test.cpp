@@ -70,6 +70,19 @@ TEST(Compose, AddsIdlePowerAllAlongAndStopsAtTheCap) {
     EXPECT_NEAR(composed_joules(parts, correction(1), power(5, std::nan("")), 4), 60, 1e-12);
 }
 
+TEST(Compose, TellsHowMuchOfTheTimeFollowsHostAndDevice) {
+    const auto issuing = parts_of(std::vector{operation(5, 1)});
+    EXPECT_NEAR(share_of_device(issuing, correction(1)), 0, 1e-9);
+    EXPECT_NEAR(share_of_host(issuing, correction(1)), 1, 1e-9);
+    const auto working = parts_of(std::vector{operation(5)});
+    EXPECT_NEAR(share_of_device(working, correction(1)), 1, 1e-9);
+    EXPECT_NEAR(share_of_host(working, correction(1)), 0, 1e-9);
+    // Of the half second of issuing in one of one, T^8 = H^8 + D^8: (H / T)^8 = 2^-8 follows the host.
+    const auto both = parts_of(std::vector{operation(1, 0.5)});
+    EXPECT_NEAR(share_of_host(both, correction(1)), std::pow(0.5, 8), 1e-4);
+    EXPECT_NEAR(share_of_device(both, correction(1)), 1 - std::pow(0.5, 8), 1e-2);
+}
+
 /// Three calls: all device, all device, all issuing.
 NetworkParts in_order(double first_s, double second_s, double issue_s) {
     NetworkParts parts;

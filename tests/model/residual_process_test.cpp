@@ -75,6 +75,34 @@ TEST(ResidualProcess, BandsAreStudentsForTheDeviceAndNormalForAnOperation) {
     EXPECT_NEAR(process.half_width_90(belief, Family::matmul), std::hypot(2.132 * std::sqrt(0.05), 1.645 * 0.2), 1e-3);
 }
 
+TEST(ResidualProcess, WhatPartsOfASumHaveInCommonStaysAndTheirOwnNoiseAveragesOut) {
+    const ResidualProcess process(prior());
+    const auto off = [&](const std::vector<ResidualProcess::Part>& parts) { return process.deviation_of_sum(parts); };
+    const double t = 2.132 / 1.645;  // of four degrees, as above
+    const ResidualPlace here = place(Family::matmul, 0);
+    EXPECT_NEAR(off({{here, 1}}), std::hypot(t * std::sqrt(0.05), 0.2), 1e-3);
+    // Two at one place err alike but for their noise; of two families only the device is the same: 0.01 of 0.05.
+    EXPECT_NEAR(off({{here, 0.5}, {here, 0.5}}), std::hypot(t * std::sqrt(0.05), 0.2 / std::sqrt(2)), 1e-3);
+    EXPECT_NEAR(off({{here, 0.5}, {place(Family::softmax, 0), 0.5}}),
+                std::hypot(t * std::sqrt(0.25 * 0.05 * 2 + 0.5 * 0.01), 0.2 / std::sqrt(2)), 1e-3);
+    // A part of no weight adds nothing.
+    EXPECT_NEAR(off({{here, 1}, {place(Family::softmax, 0), 0}}), off({{here, 1}}), 1e-12);
+    EXPECT_EQ(off({}), 0);
+}
+
+TEST(ResidualProcess, MeasuredOperationsTellOfASumThatHasThem) {
+    ResidualProcess process(prior());
+    const std::vector<ResidualProcess::Part> sum{{place(Family::matmul, 0), 0.7}, {place(Family::softmax, 0), 0.3}};
+    const double before = process.deviation_of_sum(sum);
+    process.condition(std::vector<ResidualPlace>(20, place(Family::matmul, 0)), std::vector<double>(20, 0.1));
+    const double after = process.deviation_of_sum(sum);
+    EXPECT_LT(after, 0.7 * before);
+    // The sum of one part is what at() says of it.
+    const auto belief = process.at(place(Family::softmax, 0));
+    EXPECT_NEAR(1.645 * process.deviation_of_sum(std::vector<ResidualProcess::Part>{{place(Family::softmax, 0), 1}}),
+                process.half_width_90(belief, Family::softmax), 1e-3);
+}
+
 TEST(ResidualProcess, RefusesWhatCannotBe) {
     ResidualProcess process;
     EXPECT_THROW(process.condition(std::vector{place(Family::matmul, 0)}, {}), Error);

@@ -1,0 +1,55 @@
+#include "joulecast/forecast/unseen_network.h"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "joulecast/features/dimensions.h"
+
+namespace joulecast {
+namespace {
+
+/// What networks are off by beyond their operations: NeuSight's GPUs left out in turn.
+constexpr double network_deviation = 0.05;
+/// What one machine issues a call in, another one does not: a factor of 1.3 either way in nine of ten.
+constexpr double host_deviation = 0.16;
+/// Smaller parts of a network's time say nothing of its error, and there are many.
+constexpr double least_share = 1e-3;
+
+double device_seconds_of(const OperationForecast& operation) {
+    const double call = std::isnan(operation.kernel_s) ? operation.cost.device_time.value.value() : operation.kernel_s;
+    return static_cast<double>(operation.count) * call;
+}
+
+double deviation_of_kernels(const DeviceModel& device, std::span<const OperationForecast> operations) {
+    double whole = 0;
+    for (const OperationForecast& operation : operations) whole += device_seconds_of(operation);
+    if (!(whole > 0)) return 0;
+    std::vector<ResidualProcess::Part> parts;
+    double apart = 0;  // variance of what the model over devices does not tell
+    for (const OperationForecast& operation : operations) {
+        const double share = device_seconds_of(operation) / whole;
+        if (share < least_share) continue;
+        const bool is_by_model = operation.evidence == Evidence::extrapolated && !std::isnan(operation.kernel_s);
+        if (is_by_model) {
+            parts.push_back({residual_place(dimensions(operation.operation), device.device), share});
+        } else {
+            apart += std::pow(share * log_sigma(operation.cost.device_time), 2);
+        }
+    }
+    return std::hypot(device.unseen->residual.deviation_of_sum(parts), std::sqrt(apart));
+}
+
+}  // namespace
+
+TimeDeviations deviations_of_unseen(const DeviceModel& device, std::span<const OperationForecast> operations,
+                                    const NetworkParts& parts, const NetworkCorrection& correction) {
+    TimeDeviations found;
+    found.device = std::hypot(deviation_of_kernels(device, operations), network_deviation);
+    found.host = host_deviation;
+    found.whole =
+        std::hypot(share_of_device(parts, correction) * found.device, share_of_host(parts, correction) * found.host);
+    return found;
+}
+
+}  // namespace joulecast
