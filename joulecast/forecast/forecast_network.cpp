@@ -247,7 +247,11 @@ ComposedNetwork compose_network(const Graph& graph, const Asked& asked, Forecast
     share_evidence(forecast, composed.parts.added_device_s);
     set_time(forecast, device, own, composed.parts, composed.correction);
     forecast.update_time = update_time(forecast, composed.parts, composed.order, composed.correction);
-    set_energy(forecast, device, power_facts_at(device, known.clocks()), composed.parts, composed.correction);
+    PowerFacts power = power_facts_at(device, known.clocks());
+    // No network told of both at once, and of this network's time more is known than of any network's.
+    if (device.unseen && has_physical_power(device))
+        power.sigma_energy = std::hypot(power.sigma_power, log_sigma(forecast.time));
+    set_energy(forecast, device, power, composed.parts, composed.correction);
     for (OperationForecast& operation : forecast.operations) {
         composed.dynamic_j.push_back(operation.cost.dynamic_energy.value.value());
         operation = issued_from(issuer, device, std::move(operation));

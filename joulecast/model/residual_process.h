@@ -68,8 +68,8 @@ class ResidualProcess {
     /// The first part of that: what the operations of a network may have in common.
     double common_half_width_90(const Belief& belief) const { return quantile_ * belief.deviation; }
 
-    /// Standard deviation that the 90 % interval of log(sum of times) stands for: what the parts have in common adds up,
-    /// each one's own noise averages out.
+    /// Standard deviation that the 90 % interval of log(sum of times) stands for: what the parts have in common adds
+    /// up, each one's own noise averages out.
     double deviation_of_sum(std::span<const Part> parts) const;
 
     const ResidualPrior& prior() const { return prior_; }

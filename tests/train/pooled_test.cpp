@@ -158,6 +158,37 @@ TEST(Pooled, AFewMeasurementsAdjustItAndNarrowItsIntervals) {
     EXPECT_LT(model.sigma_network, sigma);
 }
 
+/// The factor between the ends of the interval of a network of these calls, a hundred times each.
+double factor_of_network(const DeviceModel& device, const std::vector<std::string>& calls) {
+    Graph graph;
+    graph.has_edges = false;
+    for (const std::string& call : calls) {
+        Node& node = graph.nodes.emplace_back();
+        node.operation = parse_operation(call);
+        node.count = 100;
+    }
+    const Estimate<Seconds> time = forecast_network(graph, "fp32", device, all_columns(), {}).time;
+    return time.high.value() / time.low.value();
+}
+
+TEST(Pooled, ANetworkIsAsUncertainAsWhatItsTimeFollows) {
+    const DeviceModel a30 = instantiate(pooled(), find_device("a30"));
+    const auto linear = [](const std::string& size, const std::string& type = "f32") {
+        const std::string sizes = type + "[" + size + "," + size + "]";
+        return "aten::linear(input=" + sizes + ", weight=" + sizes + ")";
+    };
+    // Waiting for who issues it: within a factor of 1.3 either way, whatever the kernels take.
+    EXPECT_NEAR(factor_of_network(a30, {linear("64")}), 1.3 * 1.3, 0.02);
+    // What families and sizes are off by averages out, what the device is off by does not.
+    const double of_products = factor_of_network(a30, {linear("3000")});
+    const double of_both =
+        factor_of_network(a30, {linear("3000"), "aten::add.Tensor(self=f32[9000,9000], other=f32[9000,9000])"});
+    EXPECT_LT(of_both, of_products - 0.01);
+    EXPECT_GT(of_both, std::exp(2 * 1.645 * a30.unseen->residual.prior().common));
+    // Types that nobody measured stand on the laws of others.
+    EXPECT_GT(factor_of_network(a30, {linear("6000", "f16")}), 1.2 * factor_of_network(a30, {linear("6000")}));
+}
+
 TEST(Pooled, BackwardPassesFollowThoseThatWereMeasured) {
     DeviceModel model = instantiate(pooled(), find_device("a30"));
     const auto kernel_s = [&](const DeviceModel& device, const char* marks) {
