@@ -123,15 +123,29 @@ std::vector<std::string> devices_of_its_own(const ValidationOptions& options, co
     return own;
 }
 
+/// Math, engine, host and threads that whole networks were measured with.
+std::vector<OperatingPoint> settings_of_networks(const Dataset& dataset, const std::string& device) {
+    std::vector<OperatingPoint> settings;
+    for (const NetworkRow& row : dataset.networks(device)) {
+        const OperatingPoint& real = row.measurement.real;
+        const auto is_like = [&](const OperatingPoint& known) { return same_setting(known, real); };
+        if (std::ranges::none_of(settings, is_like)) settings.push_back(real);
+    }
+    return settings;
+}
+
 /// A GPU that the file has no model of is scored as `predict` forecasts it: by its model over other devices.
 void score_unseen(const ValidationOptions& options, const Dataset& dataset, const Predictor& predictor, Validated& v) {
-    for (const Device& device : dataset.devices()) {
+    const std::vector<Device> stored = dataset.devices();
+    for (const Device& device : stored) {
         if (!is_asked(options, device.id) || !is_unseen(predictor, device)) continue;
-        if (!dataset.has_operations(device.id)) continue;
-        const ChosenPredictor chosen = choose_predictor(device.id, {options.predictor, nullptr});
+        const bool has_operations = dataset.has_operations(device.id);
+        if (!has_operations && dataset.networks(device.id).empty()) continue;
+        const ChosenPredictor chosen = choose_predictor(device.id, {options.predictor, nullptr}, stored);
         tell(device.id + " has no model of its own in " + options.predictor +
              ": scored with the model for other devices");
-        for (const MeasuredRows& rows : measured_rows(dataset, {device.id})) {
+        const SettingsOf of_networks = [&](const std::string& id) { return settings_of_networks(dataset, id); };
+        for (const MeasuredRows& rows : measured_rows(dataset, {device.id}, has_operations ? nullptr : of_networks)) {
             const DeviceModel* model = chosen.model_with(rows.setting.math, rows.setting.host);
             if (!model) continue;
             const auto features = columns(chosen.predictor);
@@ -227,7 +241,7 @@ int validate(const ValidationOptions& options) {
         score_unseen(options, dataset, predictor, v);
         const std::vector<std::string> own = devices_of_its_own(options, dataset, predictor);
         // Where all were scored, what is left has nothing to be scored by.
-        if (!own.empty() || v.rows.empty()) {
+        if (!own.empty() || (v.rows.empty() && v.networks.empty())) {
             for (const MeasuredRows& rows : measured_rows(dataset, own.empty() ? options.devices : own, known_settings,
                                                           paced_by ? &*paced_by : nullptr))
                 score(predictor, rows, v);

@@ -50,6 +50,24 @@ TEST(JourneyOfDatabases, ShardsMergedAreTheWhole) {
 
 class OldDatabase : public ::testing::TestWithParam<int> {};
 
+// It said that the database had no usable operation.
+TEST(JourneyOfDatabases, NetworksAloneAreScoredOnACardThatAPredictorNeverSaw) {
+    const TemporaryFolder folder;
+    const std::string database = folder.file("m.db");
+    profiled("resnet18 vgg11 --set batch=8 --networks --no-operations --clocks 900,1500 --db " + database +
+             on("pretend-a"));
+    const Ran ran = run_joulecast("validate --format json --db " + database + " --predictor " + JOULECAST_SOURCE_DIR +
+                                  "/predictors/nvidia.jcp");
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.err, ::testing::HasSubstr("pretend-a has no model of its own"));
+    const nlohmann::json networks = nlohmann::json::parse(ran.out).at("networks");
+    ASSERT_EQ(networks.size(), 4U);
+    for (const nlohmann::json& network : networks) {
+        EXPECT_LT(network.at("predicted_low_s"), network.at("predicted_time_s")) << network;
+        EXPECT_LT(std::abs(network.at("error").get<double>()), 0.9) << network;
+    }
+}
+
 TEST_P(OldDatabase, IsMeasuredInto) {
     const TemporaryFolder folder;
     const std::string db = folder.file("old.db"), predictor = folder.file("p.jcp");
