@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Counts forecasts that are out of order: more work that takes less time, energy or memory.
+"""Counts forecasts that are out of order: more work that takes less, and better cards that take longer.
 
 usage: bench/forecast_order.py JOULECAST [--devices ID...] [--networks NAME...] [--mode inference|training]
 
-Every network of the zoo on every GPU that joulecast knows, at batch 1, 2, 4 ... 64: of each pair of neighbours the larger
-batch must not be cheaper.
+Every network of the zoo on every GPU that joulecast knows, at batch 1, 2, 4 ... 64. Of each pair of neighbours the
+larger batch must not cost less time, energy or memory. Of two GPUs of one vendor, one of which is as new and has no
+lower figure on its data sheet, that one must not take longer.
 """
 
 import argparse
@@ -16,6 +17,18 @@ import sys
 
 BATCHES = [1, 2, 4, 8, 16, 32, 64]
 COSTS = ("time_s", "energy_j", "peak_memory_bytes")
+# What makes a card quicker. Numbers of units and clocks do so through these.
+FIGURES = (
+    "release_year",
+    "peak_flop_per_s_fp32",
+    "peak_flop_per_s_tf32",
+    "peak_flop_per_s_fp16",
+    "peak_flop_per_s_bf16",
+    "bandwidth_bytes_per_s",
+    "last_level_cache_bytes",
+    "memory_bytes",
+    "tdp_w",
+)
 TINY = 1e-9  # of a value: rounding
 
 
@@ -26,9 +39,18 @@ def run(joulecast, arguments, text=None):
     return done.stdout
 
 
-def gpus(joulecast):
+def sheets_of_gpus(joulecast):
+    """By id."""
     sheets = json.loads(run(joulecast, ["devices", "--format", "json"]))["devices"]
-    return sorted(sheet["id"] for sheet in sheets if sheet["kind"] == "gpu")
+    return {sheet["id"]: sheet for sheet in sorted(sheets, key=lambda sheet: sheet["id"]) if sheet["kind"] == "gpu"}
+
+
+def is_better(sheet, other):
+    """No figure is lower, and some are higher."""
+    if sheet["vendor"] != other["vendor"]:
+        return False
+    figures = [(sheet[figure] or 0, other[figure] or 0) for figure in FIGURES]
+    return all(own >= others for own, others in figures) and any(own > others for own, others in figures)
 
 
 def forecasts(joulecast, networks, devices, mode):
@@ -47,8 +69,38 @@ def value(answer, cost):
     return known["value"] if known and known["value"] else None
 
 
+def falls_over_batches(found, networks, devices, cost):
+    """By how much less the larger batch costs, and where; and of how many pairs."""
+    falls, pairs = [], 0
+    for network, device in itertools.product(networks, devices):
+        for small, large in itertools.pairwise(BATCHES):
+            answers = [found.get((network, device, batch)) for batch in (small, large)]
+            costs = [value(answer, cost) if answer else None for answer in answers]
+            if None in costs:
+                continue
+            pairs += 1
+            if costs[1] < costs[0] * (1 - TINY):
+                falls.append((1 - costs[1] / costs[0], f"{network}, {device}, batch {small} to {large}"))
+    return falls, pairs
+
+
+def falls_over_cards(found, networks, sheets):
+    """How much longer the better card takes, and where; and of how many pairs."""
+    better = [(one, other) for one, other in itertools.permutations(sheets, 2) if is_better(sheets[one], sheets[other])]
+    falls, pairs = [], 0
+    for network, batch, (one, other) in itertools.product(networks, BATCHES, better):
+        answers = [found.get((network, device, batch)) for device in (one, other)]
+        times = [value(answer, "time_s") if answer else None for answer in answers]
+        if None in times:
+            continue
+        pairs += 1
+        if times[0] > times[1] * (1 + TINY):
+            falls.append((times[0] / times[1] - 1, f"{network}, batch {batch}, {one} behind {other}"))
+    return falls, pairs
+
+
 def line(name, falls, pairs):
-    """`falls`: by how much less the pairs out of order cost, and what they are."""
+    """`falls`: by how much the pairs are out of order, and what they are."""
     over_one = sum(fall > 0.01 for fall, _ in falls)
     worst, where = max(falls, default=(0, "-"))
     share = 100 * len(falls) / pairs if pairs else 0
@@ -62,23 +114,15 @@ def main():
     parser.add_argument("--networks", nargs="+")
     parser.add_argument("--mode", default="inference", choices=["inference", "training"])
     options = parser.parse_args()
-    devices = options.devices or gpus(options.joulecast)
+    sheets = sheets_of_gpus(options.joulecast)
+    devices = options.devices or list(sheets)
     zoo = pathlib.Path(__file__).resolve().parent.parent / "zoo"
     networks = options.networks or sorted(file.stem for file in zoo.glob("*.pt2") if not file.stem.endswith(".train"))
     found = forecasts(options.joulecast, networks, devices, options.mode)
     print(f"{'in order of':28}{'pairs':>9}{'falls':>9}{'share':>10}{'over 1 %':>9}{'worst':>11}  at")
     for cost in COSTS:
-        falls, pairs = [], 0
-        for network, device in itertools.product(networks, devices):
-            for small, large in itertools.pairwise(BATCHES):
-                answers = [found.get((network, device, batch)) for batch in (small, large)]
-                costs = [value(answer, cost) if answer else None for answer in answers]
-                if None in costs:
-                    continue
-                pairs += 1
-                if costs[1] < costs[0] * (1 - TINY):
-                    falls.append((1 - costs[1] / costs[0], f"{network}, {device}, batch {small} to {large}"))
-        line(f"batch: {cost}", falls, pairs)
+        line(f"batch: {cost}", *falls_over_batches(found, networks, devices, cost))
+    line("card: time_s", *falls_over_cards(found, networks, {device: sheets[device] for device in devices}))
 
 
 if __name__ == "__main__":

@@ -168,6 +168,19 @@ Six cards; it was trained on float32 operations of the A100 and of another V100,
 ```text
 TEXT
         tools/published_networks.py "$joulecast"
+        cat <<'TEXT'
+```
+
+## More work, and better cards, in order
+
+Every network of the zoo at batch 1, 2, 4 ... 64, by the shipped predictor: of each pair of neighbours the larger batch must
+not cost less; a card that is as new as another of its vendor and has no lower figure on its sheet must not take longer.
+
+    bench/forecast_order.py build/release/bin/joulecast --devices t4 l4 v100-32g-pcie a100-40g-pcie a100-80g-sxm h100-sxm
+
+```text
+TEXT
+        bench/forecast_order.py "$joulecast" --devices t4 l4 v100-32g-pcie a100-40g-pcie a100-80g-sxm h100-sxm
         printf '```\n'
     } >>"$result"
 }

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "joulecast/error.h"
+#include "joulecast/forecast/batch_of_call.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/physics/law.h"
 #include "joulecast/units/normal.h"
@@ -159,6 +161,55 @@ PreparedOperation forward_alone(const PreparedOperation& operation, const Device
     return forward;
 }
 
+/// The call for twice the batch; absent where that is another kind of call, or one that cannot be: too large, or its
+/// sizes stand in other arguments as well.
+std::optional<PreparedOperation> at_twice_the_batch(const PreparedOperation& operation, const Device& device) {
+    const auto batch = batch_of(operation.operation);
+    if (!batch) return std::nullopt;
+    try {
+        PreparedOperation larger;
+        larger.operation = with_batch(operation.operation, 2 * *batch);
+        larger.dimensions = dimensions(larger.operation);
+        if (larger.family() != operation.family()) return std::nullopt;
+        larger.math = operation.math;
+        const Counts counts = larger.dimensions.forward + larger.dimensions.backward;
+        larger.roofline = roofline(counts, compute_dtype(larger.operation), device, larger.math);
+        return larger;
+    } catch (const FormatError&) {
+        return std::nullopt;
+    }
+}
+
+/// What kernel_of() says of such calls is no less, and of calls with more work neither.
+double least_kernel_s(const DeviceModel& device, const PreparedOperation& operation, Family family) {
+    double opinion = std::numeric_limits<double>::max();
+    for (const Expert& expert : *device.unseen->experts) {
+        if (expert.model.family == family) opinion = std::min(opinion, expert.model.parts.front().low);
+    }
+    const double correction = device.unseen->residual.at(residual_place(operation.dimensions, device.device)).mean;
+    const Counts counts = operation.dimensions.forward + operation.dimensions.backward;
+    return std::max(std::exp(log_base(Base::kernel, device, operation).value() + opinion + correction),
+                    least_seconds(operation, counts, device.device));
+}
+
+/// `kernel_of_call` of the operation, and no more than that of the same call for 2, 4, 8 ... times the batch: it could
+/// be filled up to those. The experts' forests know no such order, and what they say of small calls, most of whose
+/// time is not the kernel's, is the less certain (docs/decisions/0026-batches-in-order.md).
+template <class KernelOfCall>
+std::optional<KernelForecast> kernel_in_order(const DeviceModel& device, const PreparedOperation& operation,
+                                              Family family, const KernelOfCall& kernel_of_call) {
+    auto kernel = kernel_of_call(operation);
+    if (!kernel) return std::nullopt;
+    for (auto larger = at_twice_the_batch(operation, device.device); larger;
+         larger = at_twice_the_batch(*larger, device.device)) {
+        if (least_kernel_s(device, *larger, family) >= kernel->seconds) break;
+        const auto of_larger = kernel_of_call(*larger);
+        if (!of_larger) break;
+        kernel->seconds = std::min(kernel->seconds, of_larger->seconds);
+    }
+    return kernel;
+}
+
 /// What measurements on the device say of calls with a backward pass, in place of what they say of the forward pass.
 void correct_for_both(KernelForecast& kernel, const DeviceModel& device, const PreparedOperation& operation) {
     const ResidualProcess& residual = device.unseen->residual;
@@ -200,9 +251,16 @@ std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<c
 std::optional<KernelForecast> kernels_of_call(const DeviceModel& device, std::span<const Feature* const> columns,
                                               const PreparedOperation& operation, ForwardKernels& known) {
     const KernelKind kind = kernel_kind(device, operation);
-    const auto make = [&] { return kernel_of(device, columns, operation, kind); };
-    if (mode(operation.operation) == Mode::inference) return known.of(device, operation, make);
-    return kind.law ? make() : both_passes(device, columns, operation, known);
+    const auto alone = [&](const PreparedOperation& call) { return kernel_of(device, columns, call, kind); };
+    if (mode(operation.operation) == Mode::inference) {
+        return kernel_in_order(device, operation, kind.family, [&](const PreparedOperation& call) {
+            return known.of(device, call, [&] { return alone(call); });
+        });
+    }
+    if (kind.law) return kernel_in_order(device, operation, kind.family, alone);
+    const Family of_forward = kernel_kind(device, forward_alone(operation, device)).family;
+    return kernel_in_order(device, operation, of_forward,
+                           [&](const PreparedOperation& call) { return both_passes(device, columns, call, known); });
 }
 
 }  // namespace

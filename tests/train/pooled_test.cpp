@@ -119,10 +119,13 @@ TEST(Pooled, ForwardPassesOfBothModesAreForecastOnceToTheSameResult) {
         EXPECT_EQ(anew.cost.device_time.value, after_others.cost.device_time.value) << marks;
         EXPECT_EQ(anew.cost.device_time.high, after_others.cost.device_time.high) << marks;
     }
-    EXPECT_EQ(known.size(), 1U);
+    ForwardKernels of_training;
+    forecast_operation(a30, all_columns(), product(a30, "~"), {}, of_training);
+    EXPECT_EQ(known.size(), of_training.size());  // of one mode alone as many as of both
+    const std::size_t before = known.size();
     const auto elsewhere = forecast_operation(t4, all_columns(), product(t4), {}, known);
     EXPECT_EQ(elsewhere.kernel_s, forecast_operation(t4, all_columns(), product(t4), {}).kernel_s);
-    EXPECT_EQ(known.size(), 2U);
+    EXPECT_GT(known.size(), before);
 }
 
 TEST(Pooled, TypesNobodyMeasuredTakeTheNearestLaw) {
@@ -362,6 +365,54 @@ TEST(Pooled, AsksThoseWhoKnowProductsOf16BitsForTf32) {
     ASSERT_EQ(a30.unseen->knowing.erase("aten::linear|inference|bf16"), 1U);
     EXPECT_EQ(kernels()[0], before[0]);
     EXPECT_NE(kernels()[1], before[1]);
+}
+
+// Small calls were measured badly on every card: four times as long as they should take, and as calls of 64 rows take.
+TEST(Pooled, APartOfABatchTakesNoLongerThanTheWhole) {
+    std::vector<DeviceRows> all = four();
+    const auto linear = [](int rows, const char* marks = "") {
+        const std::string columns = std::string("2048]") + marks;
+        return "aten::linear(input=f32[" + std::to_string(rows) + "," + columns + ", weight=f32[2048," + columns + ")";
+    };
+    for (DeviceRows& device : all) {
+        for (int rows = 1; rows <= 1024; ++rows) {
+            TrainingRow row;
+            row.operation = prepare(parse_operation(linear(rows)), device.device, Math::ieee);
+            row.group = operation_group(row.operation.operation);
+            const double times = rows < 16 ? 4 : 1;
+            row.time_s = testing::made_up_launch_s + testing::made_up_kernel_s(row.operation, times);
+            device.rows.push_back(std::move(row));
+        }
+    }
+    std::vector<const DeviceRows*> chosen;
+    for (const DeviceRows& device : all) chosen.push_back(&device);
+    const DeviceModel a30 = instantiate(train_pooled(chosen, quick_settings()), find_device("a30"));
+    for (const char* marks : {"", "~"}) {
+        double of_half = 0;
+        for (const int rows : {1, 2, 4, 8, 16, 32, 64, 128, 256, 512}) {
+            const auto forecast = forecast_operation(a30, all_columns(), parsed(a30, linear(rows, marks)), {});
+            EXPECT_GE(forecast.kernel_s, of_half) << rows << marks;
+            EXPECT_LE(forecast.cost.device_time.low, forecast.cost.device_time.value) << rows << marks;
+            EXPECT_GE(forecast.cost.device_time.high, forecast.cost.device_time.value) << rows << marks;
+            of_half = forecast.kernel_s;
+        }
+    }
+    // 16 rows and one take as long: the weight's bytes.
+    const auto kernel = [&](int rows) {
+        return forecast_operation(a30, all_columns(), parsed(a30, linear(rows)), {}).kernel_s;
+    };
+    EXPECT_NEAR(kernel(1) / kernel(16), 1, 0.05);
+    EXPECT_GT(kernel(512), 4 * kernel(16));
+}
+
+// Twice a batch of nothing is nothing; and no tensor is larger than 2^50.
+TEST(Pooled, EmptyTensorsHaveAForecastWhateverTheirBatch) {
+    const DeviceModel a30 = instantiate(pooled(), find_device("a30"));
+    for (const char* text : {"aten::relu(self=f32[0,64])", "aten::relu(self=f32[1125899906842624,0])"}) {
+        const double kernel = forecast_operation(a30, all_columns(), parsed(a30, text), {}).kernel_s;
+        EXPECT_GT(kernel, 0) << text;
+        EXPECT_LT(kernel, 1e-4) << text;
+    }
 }
 
 /// Cards of several kinds and ages of memory, whose streams reach what the rule says where `by_memory`.
