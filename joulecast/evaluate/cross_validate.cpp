@@ -33,7 +33,7 @@ std::vector<Variant> variants(const ValidationSettings& settings) {
     std::vector<Variant> all;
     for (const auto& learner : settings.learners)
         all.push_back({learner ? std::string(name(*learner)) : "joulecast", learner});
-    if (all.empty()) all.push_back({"joulecast", std::nullopt});
+    if (all.empty()) all.push_back({"joulecast", settings.training.learner});
     return all;
 }
 
