@@ -94,14 +94,15 @@ function dressed(layout,colours,width){
   }
   return result;
 }
-// Groups of a treemap take the ground's colour, and their letters the ink's.
+// Whiskers and the letters of a treemap's groups take the ink's colour, groups the ground's.
 function coloured(data,colours){
   return data.map(trace=>{
-    if(trace.type!=="treemap")return trace;
-    const result=JSON.parse(JSON.stringify(trace)),of=colour=>colours[colour]||colour;
-    result.marker.colors=result.marker.colors.map(of);
-    result.textfont.color=result.textfont.color.map(of);
-    result.marker.line={width:1,color:colours.grid};
+    const result=Object.assign({},trace);
+    for(const bars of ["error_x","error_y"])if(trace[bars])result[bars]=Object.assign({},trace[bars],{color:colours.ink});
+    if(trace.type!=="treemap")return result;
+    const of=colour=>colours[colour]||colour;
+    result.marker=Object.assign({},trace.marker,{colors:trace.marker.colors.map(of),line:{width:1,color:colours.grid}});
+    result.textfont=Object.assign({},trace.textfont,{color:trace.textfont.color.map(of)});
     return result;
   });
 }
