@@ -134,9 +134,9 @@ function dress(colours,on_paper){
     const at=place_of(place);
     if(!is_shown(at))continue;
     const width=on_paper?(at.closest(".beside")?paper_px.half:paper_px.whole):at.clientWidth;
-    const layout=dressed(figure.layout,colours,width);
+    const layout=dressed(figure.layout,colours,on_paper?Math.min(width,590):width);
     const height=figure.height;
-    at.style.height=(on_paper?Math.round(Math.min(height,at.closest(".beside")?270:300,Math.max(200,height*.75))):height)+"px";
+    at.style.height=(on_paper?Math.round(Math.min(at.closest(".beside")?270:420,Math.max(200,height*.75))):height)+"px";
     if(on_paper)Object.assign(layout,{width:width,height:parseInt(at.style.height),autosize:false});
     else Object.assign(layout,{autosize:true,width:undefined,height:undefined});
     Plotly.react(at,coloured(figure.data,colours),layout);
@@ -149,9 +149,20 @@ function start(){
   addEventListener("beforeprint",()=>{figures.forEach((figure,place)=>draw(place));dress(paper,true);});
   addEventListener("afterprint",()=>dress(on_screen(),false));
 }
+// Without Blob or Response: these ask other processes, which a browser that prints at once does not wait for.
 async function unpacked(text){
-  const bytes=Uint8Array.from(atob(text),letter=>letter.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  const letters=atob(text),bytes=new Uint8Array(letters.length);
+  for(let i=0;i<letters.length;++i)bytes[i]=letters.charCodeAt(i);
+  const stream=new DecompressionStream("gzip"),writer=stream.writable.getWriter(),reader=stream.readable.getReader();
+  writer.write(bytes);
+  writer.close();
+  const decoder=new TextDecoder();
+  let result="";
+  for(;;){
+    const {done,value}=await reader.read();
+    if(done)return result+decoder.decode();
+    result+=decoder.decode(value,{stream:true});
+  }
 }
 const packed=document.getElementById("packed");
 if(!packed)return start();

@@ -46,7 +46,7 @@ std::string to_figure_json(const Treemap& treemap) {
         {"colors", colours}, {"line", {{"width", 1}}}, {"pad", {{"t", 20}, {"l", 3}, {"r", 3}, {"b", 3}}}};
     Json layout = {{"template", "none"}, {"margin", {{"t", 30}, {"r", 4}, {"b", 4}, {"l", 4}}}};
     // A letter that is too small to be read is left out; the tile says it when it is pointed at.
-    layout["uniformtext"] = {{"minsize", 10}, {"mode", "hide"}};
+    layout["uniformtext"] = {{"minsize", 8}, {"mode", "hide"}};
     layout["font"] = {{"family", "system-ui, sans-serif"}, {"size", 13}};
     const Json figure = {{"data", Json::array({trace})}, {"layout", layout}};
     return in_script(figure.dump(-1, ' ', false, Json::error_handler_t::replace));
