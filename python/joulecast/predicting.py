@@ -138,7 +138,7 @@ def _page(forecasts: Any, notes: tuple[str, ...]) -> str:
 def _table(forecasts: Any) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Heads and rows."""
     heads = ("model", "device", "clock", "mode", "precision", "sizes", "time (90 %)", "energy (90 %)", "power", "memory", "limited by")
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for f in forecasts:
         memory = f.peak_memory_bytes.value + (f.resident_bytes or 0) if f.peak_memory_bytes else None
         clock = "–" if f.clock_mhz is None else f"{f.clock_mhz:.0f} MHz"
