@@ -24,6 +24,12 @@ std::string picture_missing_reason() {
            "./quickstart fetch it and build joulecast again.";
 }
 
+std::string packed_plotly_library() {
+    std::ifstream input(plotly_file() + ".gz", std::ios::binary);
+    if (!input.good()) return plotly_library();
+    return {std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};
+}
+
 std::string plotly_library() {
     std::ifstream input(plotly_file(), std::ios::binary);
     std::string plotly{std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};

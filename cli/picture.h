@@ -13,6 +13,9 @@ std::string picture_missing_reason();
 /// The text of plotly.min.js. Throws Error with that reason.
 std::string plotly_library();
 
+/// The same as gzip packs it, for pages that a browser unpacks; plain where the build packed none.
+std::string packed_plotly_library();
+
 /// Writes the plots as one page that opens without a network. Throws Error with that reason.
 void write_picture(const std::string& file, const std::vector<Plot>& plots);
 

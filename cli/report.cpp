@@ -1,10 +1,15 @@
+#include <array>
 #include <memory>
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/json_tree.h"
 #include "cli/own_options.h"
 #include "cli/picture.h"
 #include "cli/report_pages.h"
+#include "cli/report_pdf.h"
+#include "cli/report_runs.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
 #include "joulecast/error.h"
@@ -12,9 +17,19 @@
 namespace joulecast::cli {
 namespace {
 
+constexpr std::array formats = {"html", "pdf", "table", "json", "csv"};
+
+/// As --format says, or the end of the file's name; else a page, or of outliers a table.
+std::string format_of(const ReportOptions& options) {
+    if (!options.format.empty()) return options.format;
+    for (const char* format : formats) {
+        if (options.output.ends_with(std::string(".") + format)) return format;
+    }
+    return options.outliers ? "table" : "html";
+}
+
 bool is_page(const ReportOptions& options) {
-    if (!options.format.empty()) return options.format == "html";
-    return !options.outliers || options.output.ends_with(".html");
+    return format_of(options) == "html" || format_of(options) == "pdf";
 }
 
 /// Before anything is computed.
@@ -23,20 +38,30 @@ void check_report(const ReportOptions& options) {
         throw UsageError("report needs a MODEL and --device, or a database of measurements: --db FILE");
     if (options.outliers && options.database.empty())
         throw UsageError("--outliers needs a database of measured times: --db FILE");
-    if (!options.models.empty() && options.devices.empty() && !options.outliers)
+    if (!options.runs.empty() && (!options.devices.empty() || !options.database.empty()))
+        throw UsageError("a report of files of forecasts has no --device and no --db: the files say on what they are");
+    if (!options.models.empty() && options.runs.empty() && options.devices.empty() && !options.outliers)
         throw UsageError("report needs the device of the networks: --device ID. joulecast devices lists them");
     if (!options.clocks.empty() && (options.models.empty() || options.outliers))
         throw UsageError("--clocks needs a MODEL and --device");
     if (!is_page(options)) {
-        if (!options.outliers) throw UsageError("--format " + options.format + " is for --outliers; a report is html");
+        if (!options.outliers)
+            throw UsageError(format_of(options) +
+                             " is for --outliers; a report is a page: -o report.html or report.pdf");
         return;
     }
     if (options.output.empty()) throw UsageError("report needs a file to write: -o report.html");
+    if (format_of(options) == "pdf") {
+        if (const std::string why = pdf_missing_reason(); !why.empty()) throw Error(why);
+    }
     if (const std::string why = picture_missing_reason(); !why.empty()) throw Error(why);
 }
 
 void write_page(const ReportOptions& options, const Page& page) {
-    Output{.format = "html", .file = options.output}.write(to_html(page, plotly_library()));
+    if (format_of(options) == "pdf")
+        print_pdf(to_html(page, plotly_library()), options.output);
+    else
+        Output{.format = "html", .file = options.output}.write(to_html(page, packed_plotly_library()));
 }
 
 std::string in_format(const Table& table, const std::string& format) {
@@ -47,12 +72,14 @@ std::string in_format(const Table& table, const std::string& format) {
 }
 
 constexpr const char* networks = "networks";
+constexpr const char* runs = "files of forecasts";
 constexpr const char* database = "a database";
 constexpr const char* outliers = "--outliers";
 
 /// What a report is of.
 std::string way_of(const ReportOptions& options) {
     if (options.outliers) return outliers;
+    if (!options.runs.empty()) return runs;
     return options.models.empty() ? database : networks;
 }
 
@@ -63,9 +90,16 @@ OwnOptions own_options(const CLI::App& command) {
          {"--precision", "--host", "--optimizer", "--optimizer-form", "--accumulate", "--checkpointing"})
         own.add(command.get_option(name), {networks});
     for (const char* name : {"--set", "--mode"}) own.add(command.get_option(name), {networks, outliers});
-    own.add(command.get_option("--split"), {database});
+    for (const char* name : {"--predictor", "--db"}) own.add(command.get_option(name), {networks, database, outliers});
+    own.add(command.get_option("--clocks"), {networks});
+    for (const char* name : {"--split", "--published"}) own.add(command.get_option(name), {database});
     for (const char* name : {"--folds", "--learner"}) own.add(command.get_option(name), {database, outliers});
     return own;
+}
+
+Page page_of(const ReportOptions& options) {
+    if (!options.runs.empty()) return report_runs(options);
+    return options.models.empty() ? report_dataset(options) : report_forecasts(options);
 }
 
 int run_report(const ReportOptions& options) {
@@ -75,10 +109,11 @@ int run_report(const ReportOptions& options) {
         if (is_page(options))
             write_page(options, report.page);
         else
-            Output{.format = options.format, .file = options.output}.write(in_format(report.table, options.format));
+            Output{.format = format_of(options), .file = options.output}.write(
+                in_format(report.table, format_of(options)));
         return done;
     }
-    write_page(options, options.models.empty() ? report_dataset(options) : report_forecasts(options));
+    write_page(options, page_of(options));
     return done;
 }
 
@@ -86,7 +121,10 @@ int run_report(const ReportOptions& options) {
 
 Run declare_report(CLI::App& command) {
     const auto options = std::make_shared<ReportOptions>();
-    command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50");
+    command.add_option(
+        "MODEL", options->models,
+        ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50; or .json files of forecasts, and "
+        "folders of them");
     command.option_defaults()->group("Device");
     command.add_option("--device", options->devices, "ids of devices; cpu is this machine")->type_name("ID...");
     command
@@ -115,13 +153,21 @@ Run declare_report(CLI::App& command) {
     command.add_option("--learner", options->learner, "learner to use")
         ->check(CLI::IsMember(learner_words()))
         ->capture_default_str();
+    command.add_flag("--published", options->published,
+                     "fit the learners of the thesis, too, for its tables 5.1 to 5.4 (takes twice as long)");
     command.option_defaults()->group("Output");
     command
         .add_option("--format", options->format,
-                    "html; with --outliers also table, json, csv (default: html if -o names one, else table)")
-        ->check(CLI::IsMember({"html", "table", "json", "csv"}));
-    command.add_option("-o,--output", options->output, "page to write; needed for html")->type_name("FILE");
+                    "html or pdf; with --outliers also table, json, csv (default: as the end of -o says)")
+        ->check(CLI::IsMember(std::vector<std::string>(formats.begin(), formats.end())));
+    command
+        .add_option("-o,--output", options->output,
+                    "page to write: report.html, or report.pdf where Chromium is installed")
+        ->type_name("FILE");
     return [options, own = own_options(command)] {
+        ForecastFiles files = forecast_files(options->models);
+        for (const std::string& reason : files.passed_over) tell(reason + "; passed over");
+        options->runs = std::move(files.files);
         own.check("a report of " + way_of(*options), way_of(*options));
         if (!options->predictor.empty() && way_of(*options) == outliers)
             tell("--predictor is not used: measurements are compared with models that never saw them");

@@ -2,7 +2,9 @@
 #include <cmath>
 #include <optional>
 
+#include "cli/report_command.h"
 #include "cli/report_pages.h"
+#include "cli/report_runs.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
 #include "joulecast/answer/session.h"
@@ -12,6 +14,7 @@
 #include "joulecast/physics/clock_curve.h"
 #include "joulecast/profile/clock_settings.h"
 #include "joulecast/report/chapters.h"
+#include "joulecast/units/time_stamp.h"
 
 namespace joulecast::cli {
 namespace {
@@ -20,6 +23,7 @@ namespace {
 constexpr std::size_t most_clocks = 60;
 /// A page of more forecasts is a table, and joulecast predict prints tables.
 constexpr std::size_t most_forecasts = 200;
+constexpr std::size_t most_commands = 20;
 
 std::string listed(const std::vector<std::string>& texts, const char* none) {
     return texts.empty() ? none : joined(texts);
@@ -76,11 +80,13 @@ void add_clocks(ReportedForecast& reported, const std::string& text, const Devic
     }
     try {
         const ForecastCurve curve(reported.network, model);
+        reported.default_clock_mhz = curve.at({}).real.sm_clock_mhz;
         for (const double clock : clocks) {
             OperatingPoint asked;
             asked.sm_clock_mhz = clock;
             const PointForecast at = curve.at(asked);
-            reported.clocks.push_back({clock, at.real.sm_clock_mhz, at.time, at.energy, at.limited_by});
+            reported.clocks.push_back(
+                {clock, at.real.sm_clock_mhz, at.time, at.energy, at.limited_by, curve.relative_to_default(at)});
         }
     } catch (const UsageError& error) {
         reported.clocks.clear();
@@ -141,7 +147,28 @@ Page report_forecasts(const ReportOptions& options) {
     }
     check_clocks(options, reports);
     Page page = forecast_page(reports);
+    page.asked.emplace_back("date", utc_second_stamp(utc_now_s()).substr(0, 10));
+    page.commands.push_back(own_command());
     page.footer = "Written by joulecast " JOULECAST_VERSION ".";
+    return page;
+}
+
+Page report_runs(const ReportOptions& options) {
+    ReportedRuns runs = read_runs(options.runs);
+    if (runs.forecasts.size() > most_forecasts)
+        throw UsageError(std::to_string(runs.forecasts.size()) + " forecasts are too much for a page (" +
+                         std::to_string(most_forecasts) + " at most)");
+    if (runs.forecasts.empty()) throw UsageError("the files hold no forecasts");
+    Page page = forecast_page(runs.forecasts);
+    page.asked.emplace_back("files", joined(options.runs));
+    page.asked.emplace_back("date", utc_second_stamp(utc_now_s()).substr(0, 10));
+    const std::size_t shown = std::min(runs.commands.size(), most_commands);
+    page.commands.assign(runs.commands.begin(), runs.commands.begin() + static_cast<std::ptrdiff_t>(shown));
+    if (shown < runs.commands.size())
+        page.asked.emplace_back("further commands", std::to_string(runs.commands.size() - shown));
+    page.footer = "Written by joulecast " JOULECAST_VERSION
+                  " out of files of forecasts; their commands are as their "
+                  "settings say.";
     return page;
 }
 

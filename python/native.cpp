@@ -47,6 +47,7 @@ void add_exceptions(nb::module_& module) {
 
 NB_MODULE(_native, module) {
     module.doc() = "The C++ side of joulecast: questions to a session with their answers as dicts, and meters.";
+    module.attr("__version__") = JOULECAST_VERSION;
     joulecast::python::add_exceptions(module);
     joulecast::python::add_answers(module);
     module.def("ship_from", [](const std::string& folder) { joulecast::ship_from(folder); }, nb::arg("folder"));

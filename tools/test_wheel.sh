@@ -48,6 +48,13 @@ fi
 "$folder/venv/bin/pip" install --quiet --disable-pip-version-check "$wheel" mypy
 unset PYTHONPATH JOULECAST_HOME
 
+say "== program"
+program=$folder/venv/bin/joulecast
+[[ $("$program" --version) == "$("$build/bin/joulecast" --version)" ]] || fail "$program has another version"
+"$program" predict resnet18 --device a100 --format json 2>/dev/null >"$folder/of_wheel.json"
+"$build/bin/joulecast" predict resnet18 --device a100 --format json 2>/dev/null >"$folder/of_build.json"
+cmp "$folder/of_wheel.json" "$folder/of_build.json" || fail "$program forecasts otherwise than $build/bin/joulecast"
+
 say "== tests"
 for test in "${tests[@]}"; do
     (cd tests/python && JOULECAST_BUILD=$build "$folder/venv/bin/python" -m unittest -q "${test}_test")

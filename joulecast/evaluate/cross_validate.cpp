@@ -33,7 +33,7 @@ std::vector<Variant> variants(const ValidationSettings& settings) {
     std::vector<Variant> variants;
     for (const auto& learner : settings.learners)
         variants.push_back({learner ? std::string(name(*learner)) : "joulecast", learner});
-    if (variants.empty()) variants.push_back({"joulecast", std::nullopt});
+    if (variants.empty()) variants.push_back({"joulecast", settings.training.learner});
     return variants;
 }
 

@@ -30,7 +30,8 @@ struct ValidationSettings {
     std::size_t folds = 5;
     bool is_one_test_set = false;  ///< validate_operations() holds out the first fold alone
     bool grouped = true;           ///< false: rows at random, which leaks
-    /// Absent, or an empty list: joulecast's own choice, called "joulecast".
+    /// To score beside each other, by their names; absent in it: joulecast's own choice, called "joulecast". An empty
+    /// list: the learner of `training` alone, or the choice, called "joulecast", too.
     std::vector<std::optional<Learner>> learners;
     /// Methods to score beside ours, fitted to the same parts; of whole networks where these are left out.
     std::vector<const Baseline*> baselines;

@@ -36,18 +36,31 @@ const CostColumns& cost_columns() {
          [](const L& l) { return number_or_dash(l.network().energy.value.value()); }},
         {"energy_interval", "90 % interval", Show::text,
          [](const L& l) { return interval_cell(l.network().energy, Show::joules); }},
-        {"idle_energy_j", "of it idle", Show::joules,
-         [](const L& l) { return number_or_dash(l.network().idle_energy_j); }},
         {"power_w", "power", Show::watts, [](const L& l) { return number_or_dash(l.network().power.value.value()); }},
+        {"memory_bytes", "memory", Show::bytes,
+         [](const L& l) {
+             return number_or_dash(l.network().resident_bytes + l.network().cost.peak_memory.value.value());
+         }},
+        {"limited_by", "limited by", Show::text, [](const L& l) { return std::string(name(l.network().limited_by)); }},
+    };
+    return list;
+}
+
+/// What the numbers above are made of.
+const CostColumns& part_columns() {
+    using L = CostLine;
+    static const CostColumns list = {
+        {"label", "forecast", Show::text, [](const L& l) { return l.label; }},
+        {"device_time_s", "device's time", Show::seconds,
+         [](const L& l) { return number_or_dash(l.network().cost.device_time.value.value()); }},
+        {"host_time_s", "host's time", Show::seconds,
+         [](const L& l) { return number_or_dash(l.network().cost.host_time.value.value()); }},
+        {"idle_energy_j", "energy idle", Show::joules,
+         [](const L& l) { return number_or_dash(l.network().idle_energy_j); }},
         {"resident_bytes", "weights, inputs", Show::bytes,
          [](const L& l) { return number_or_dash(l.network().resident_bytes); }},
         {"peak_memory_bytes", "peak above", Show::bytes,
          [](const L& l) { return number_or_dash(l.network().cost.peak_memory.value.value()); }},
-        {"device_time_s", "device", Show::seconds,
-         [](const L& l) { return number_or_dash(l.network().cost.device_time.value.value()); }},
-        {"host_time_s", "host", Show::seconds,
-         [](const L& l) { return number_or_dash(l.network().cost.host_time.value.value()); }},
-        {"limited_by", "limited by", Show::text, [](const L& l) { return std::string(name(l.network().limited_by)); }},
     };
     return list;
 }
@@ -87,6 +100,7 @@ Chapter cost_chapter(const std::vector<ReportedForecast>& forecasts) {
         if (forecasts[i].measured) with_measurement.push_back(lines.back());
     }
     chapter.blocks.emplace_back(TitledTable{"One call of each network", fill(cost_columns(), lines)});
+    chapter.blocks.emplace_back(Folded{"What these are made of", {TitledTable{"", fill(part_columns(), lines)}}});
     for (const CostLine& line : lines) {
         const NetworkForecast& n = line.network();
         if (!n.energy.known())

@@ -33,7 +33,7 @@ const std::vector<Column<RowGroup>>& group_columns() {
 const std::vector<Column<Accuracy>>& accuracy_columns() {
     using A = Accuracy;
     static const std::vector<Column<A>> list = {
-        {"metric", "metric", Show::text, [](const A& a) { return a.metric; }},
+        {"metric", "metric", Show::text, [](const A& a) { return metric_word(a.metric); }},
         {"device", "device", Show::text, [](const A& a) { return a.device; }},
         {"math", "math", Show::text, [](const A& a) { return a.math; }},
         {"family", "family", Show::text, [](const A& a) { return a.family; }},
@@ -223,6 +223,14 @@ std::string dataset_summary(const ReportedDataset& dataset) {
 
 }  // namespace
 
+std::string metric_word(const std::string& metric) {
+    for (const auto& [name, word] : {std::pair("time_s", "time"), std::pair("power_w", "power"),
+                                     std::pair("energy_j", "energy"), std::pair("peak_memory_bytes", "peak memory")}) {
+        if (metric == name) return word;
+    }
+    return metric;
+}
+
 std::vector<Accuracy> over_modes(std::span<const OutOfFoldRow> rows) {
     auto lines = accuracies(rows);
     std::set<std::tuple<std::string, std::string, std::string, std::string>> with_both;
@@ -287,12 +295,33 @@ Chapter networks_chapter(const ReportedDataset& dataset) {
     return chapter;
 }
 
+namespace {
+
+/// Figures that follow each other stand two by two.
+Chapter paired(Chapter chapter) {
+    std::vector<Block> blocks;
+    for (Block& block : chapter.blocks) {
+        auto* const drawing = std::get_if<Drawing>(&block);
+        auto* const row = blocks.empty() ? nullptr : std::get_if<SideBySide>(&blocks.back());
+        if (drawing == nullptr)
+            blocks.push_back(std::move(block));
+        else if (row != nullptr)
+            row->drawings.push_back(std::move(*drawing));
+        else
+            blocks.emplace_back(SideBySide{{std::move(*drawing)}});
+    }
+    chapter.blocks = std::move(blocks);
+    return chapter;
+}
+
+}  // namespace
+
 Page dataset_page(const ReportedDataset& dataset) {
     Page page;
     page.title = "Measurements in " + dataset.file;
     page.summary = dataset_summary(dataset);
-    page.chapters = {contents_chapter(dataset), held_out_chapter(dataset), networks_chapter(dataset),
-                     outliers_chapter(dataset), thesis_chapter(dataset),   sponner_chapter(dataset)};
+    page.chapters = {contents_chapter(dataset), paired(held_out_chapter(dataset)), paired(networks_chapter(dataset)),
+                     outliers_chapter(dataset), paired(thesis_chapter(dataset)),   paired(sponner_chapter(dataset))};
     std::erase_if(page.chapters, [](const Chapter& chapter) { return chapter.blocks.empty(); });
     return page;
 }

@@ -51,6 +51,9 @@ Chapter thesis_chapter(const ReportedDataset& dataset);
 /// The same of Sponner et al. 2022, AI-Driven Performance Modeling for AI Inference Workloads.
 Chapter sponner_chapter(const ReportedDataset& dataset);
 
+/// "time_s" as people say it: "time". Of names that nobody knows, the name.
+std::string metric_word(const std::string& metric);
+
 /// Accuracies of a device and math over both modes; where it has one mode only, over that.
 std::vector<Accuracy> over_modes(std::span<const OutOfFoldRow> rows);
 

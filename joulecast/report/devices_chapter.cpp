@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "joulecast/report/chapters.h"
 
@@ -10,6 +9,7 @@ namespace {
 struct ComparedMetric {
     const char* title;
     PlotAxis axis;
+    Show show;
     /// The value with its interval, whatever the unit.
     std::vector<double> (*value)(const NetworkForecast&);
 };
@@ -19,47 +19,79 @@ std::vector<double> bounds_of(const Estimate<Unit>& estimate) {
     return {estimate.value.value(), estimate.low.value(), estimate.high.value()};
 }
 
-/// The forecast without its device: what is compared.
-std::string compared_setting(const ReportedForecast& forecast, const std::vector<ReportedForecast>& forecasts) {
-    std::vector<ReportedForecast> same_device;
-    std::size_t own = 0;
-    for (const ReportedForecast& shown : forecasts) {
-        if (&shown == &forecast) own = same_device.size();
-        ReportedForecast& copy = same_device.emplace_back();
-        copy.network.model = shown.network.model;
-        copy.network.symbols = shown.network.symbols;
-        copy.network.mode = shown.network.mode;
-        copy.network.precision = shown.network.precision;
-        copy.network.point.host = shown.network.point.host;
-    }
-    return labels(same_device)[own];
+std::vector<double> time_of(const NetworkForecast& n) {
+    return bounds_of(n.time);
+}
+std::vector<double> energy_of(const NetworkForecast& n) {
+    return bounds_of(n.energy);
 }
 
-std::string device_label(const ReportedForecast& forecast) {
-    const double clock = forecast.network.point.sm_clock_mhz;
-    return forecast.device.display_name +
-           (std::isfinite(clock) ? " at " + std::to_string(std::llround(clock)) + " MHz" : "");
-}
-
+/// A lying bar for each forecast whose value is known, with the number beside its name.
 Plot compared(const ComparedMetric& metric, const std::vector<ReportedForecast>& forecasts) {
-    Plot plot{metric.title, "", {""}, metric.axis, {}, {}};
-    std::map<std::string, double> place_of_setting;
-    std::map<std::string, std::size_t> series_of_device;
-    for (const ReportedForecast& forecast : forecasts) {
-        const auto value = metric.value(forecast.network);
+    Plot plot{metric.title, "", metric.axis, {""}, {}, {}};
+    const auto names = labels(forecasts);
+    for (const auto& [i, title] : named_bars(forecasts)) {
+        const auto value = metric.value(forecasts[i].network);
         if (!std::isfinite(value[0])) continue;
-        const std::string setting = compared_setting(forecast, forecasts);
-        const auto [place, is_new] = place_of_setting.try_emplace(setting, static_cast<double>(plot.x.labels.size()));
-        if (is_new) plot.x.labels.push_back(setting);
-        const std::string device = device_label(forecast);
-        const auto [found, is_new_device] = series_of_device.try_emplace(device, plot.series.size());
-        if (is_new_device) plot.series.push_back({device, PlotSeries::Style::bars, {}, {}});
-        PlotSeries& series = plot.series[found->second];
-        series.x.push_back(place->second);
-        series.y.push_back(value[0]);
-        series.low.push_back(value[1]);
-        series.high.push_back(value[2]);
+        const auto row = static_cast<double>(plot.y.labels.size());
+        const std::string number = show(value[0], metric.show);
+        PlotSeries bar{names[i], PlotSeries::Style::lying_bars, {value[0]}, {row}, {value[1]}, {value[2]}};
+        bar.texts = {names[i] + ": " + number + " (90 %: " + show(value[1], metric.show) + " to " +
+                     show(value[2], metric.show) + ")"};
+        bar.colour = colour_of_forecast(i);
+        plot.y.labels.push_back(title + "\n" + number);
+        plot.series.push_back(std::move(bar));
     }
+    plot.has_legend = false;
+    plot.is_overlaid = true;
+    plot.height_px = std::max(300.0, 90 + 56 * static_cast<double>(plot.y.labels.size()));
+    return plot;
+}
+
+/// Time and energy of a setting's forecasts that no other of them beats in both, the fastest first.
+PlotSeries pareto_front(const std::vector<ReportedForecast>& forecasts, const ComparedSetting& setting) {
+    std::vector<std::size_t> sorted;
+    for (const std::size_t i : setting.forecasts) {
+        if (forecasts[i].network.energy.known()) sorted.push_back(i);
+    }
+    std::ranges::stable_sort(sorted, {}, [&](std::size_t i) {
+        const NetworkForecast& n = forecasts[i].network;
+        return std::pair(n.time.value.value(), n.energy.value.value());
+    });
+    PlotSeries front{"best trade-offs (Pareto front)", PlotSeries::Style::dashed, {}, {}};
+    if (!setting.name.empty()) front.name += ": " + setting.name;
+    for (const std::size_t i : sorted) {
+        const NetworkForecast& n = forecasts[i].network;
+        if (!front.y.empty() && n.energy.value.value() >= front.y.back()) continue;
+        front.x.push_back(n.time.value.value());
+        front.y.push_back(n.energy.value.value());
+    }
+    return front;
+}
+
+/// Lower left is better.
+Plot trade_off(const std::vector<ReportedForecast>& forecasts) {
+    Plot plot{"Time against energy", "", {"time of a call", "s"}, {"energy of a call", "J"}, {}, {}};
+    const auto names = labels(forecasts);
+    for (std::size_t i = 0; i < forecasts.size(); ++i) {
+        const NetworkForecast& n = forecasts[i].network;
+        if (!n.energy.known()) continue;
+        const auto time = time_of(n);
+        const auto energy = energy_of(n);
+        PlotSeries point{names[i], PlotSeries::Style::points, {time[0]}, {energy[0]}, {energy[1]}, {energy[2]}};
+        point.x_low = {time[1]};
+        point.x_high = {time[2]};
+        point.sizes = {11};
+        point.texts = {names[i] + ": " + show(time[0], Show::seconds) + ", " + show(energy[0], Show::joules)};
+        point.colour = colour_of_forecast(i);
+        plot.series.push_back(std::move(point));
+    }
+    if (plot.series.empty()) return plot;
+    for (const ComparedSetting& setting : compared_settings(forecasts)) {
+        PlotSeries front = pareto_front(forecasts, setting);
+        if (front.x.size() > 1) plot.series.push_back(std::move(front));
+    }
+    plot.height_px = std::max(300.0, 260 + 20 * static_cast<double>(plot.series.size()));
     return plot;
 }
 
@@ -69,19 +101,21 @@ Chapter devices_chapter(const std::vector<ReportedForecast>& forecasts) {
     Chapter chapter{"Side by side", {}};
     if (forecasts.size() < 2) return chapter;
     const ComparedMetric metrics[] = {
-        {"Time", {"time", "s"}, [](const NetworkForecast& n) { return bounds_of(n.time); }},
-        {"Energy", {"energy", "J"}, [](const NetworkForecast& n) { return bounds_of(n.energy); }},
-        {"Power", {"power", "W"}, [](const NetworkForecast& n) { return bounds_of(n.power); }},
+        {"Time of a call", {"time", "s"}, Show::seconds, time_of},
+        {"Energy of a call", {"energy", "J"}, Show::joules, energy_of},
     };
+    SideBySide row{{}, 3};
     for (const ComparedMetric& metric : metrics) {
         Plot plot = compared(metric, forecasts);
-        if (plot.series.empty()) {
+        if (plot.series.empty())
             chapter.blocks.emplace_back(
-                Paragraph{std::string(metric.title) + " is known of none of these devices.", Paragraph::Kind::note});
-            continue;
-        }
-        chapter.blocks.emplace_back(drawn(std::move(plot), "Whiskers are 90 % intervals"));
+                Paragraph{std::string(metric.title) + " is known of none of these.", Paragraph::Kind::note});
+        else
+            row.drawings.push_back(drawn(std::move(plot), "Whiskers are 90 % intervals"));
     }
+    Plot plot = trade_off(forecasts);
+    if (!plot.series.empty()) row.drawings.push_back(drawn(std::move(plot), "Lower left is better"));
+    chapter.blocks.emplace_back(std::move(row));
     return chapter;
 }
 

@@ -12,18 +12,24 @@ constexpr std::array all_evidence = {Evidence::measured, Evidence::interpolated,
 constexpr std::array all_power_evidence = {PowerEvidence::measured, PowerEvidence::learned, PowerEvidence::shared,
                                            PowerEvidence::physical, PowerEvidence::none};
 
+// From what is known best to what is not known; the last of both lists is "unknown".
+constexpr std::array evidence_colours = {"#1B7A4B", "#63AE6B", "#E3B23C", "#C9722D", "#8A8F98"};
+
 /// One bar for each forecast, of one part for each kind of evidence.
 template <class Kinds, class Shares>
 Plot evidence_plot(const std::string& title, const std::vector<ReportedForecast>& forecasts, const Kinds& kinds,
                    Shares shares) {
     Plot plot{title, "", {"share", "%"}, {""}, {}, {}};
-    plot.y.labels = labels(forecasts);
+    const auto bars = named_bars(forecasts);
+    for (const NamedBar& bar : bars) plot.y.labels.push_back(bar.name);
     plot.stacked = true;
-    for (const auto kind : kinds) {
+    for (std::size_t place = 0; place < kinds.size(); ++place) {
+        const auto kind = kinds[place];
         PlotSeries series{std::string(name(kind)), PlotSeries::Style::lying_bars, {}, {}};
+        series.colour = evidence_colours[place];
         double most = 0;
         for (std::size_t i = 0; i < forecasts.size(); ++i) {
-            const auto& of_forecast = shares(forecasts[i].network);
+            const auto& of_forecast = shares(forecasts[bars[i].forecast].network);
             const auto found = of_forecast.find(kind);
             const double share = found == of_forecast.end() ? 0 : found->second;
             series.x.push_back(100 * share);
@@ -32,7 +38,7 @@ Plot evidence_plot(const std::string& title, const std::vector<ReportedForecast>
         }
         if (most > 0) plot.series.push_back(std::move(series));
     }
-    plot.height_px = 140 + 34 * static_cast<double>(forecasts.size());
+    plot.height_px = 110 + 40 * static_cast<double>(forecasts.size());
     return plot;
 }
 
@@ -69,15 +75,17 @@ Chapter evidence_chapter(const std::vector<ReportedForecast>& forecasts) {
         Paragraph{"measured: the operation itself was measured on this device. interpolated: its kind was trained, and "
                   "its sizes lie inside the trained ones. extrapolated: its sizes lie outside, or the device was never "
                   "measured. analytic: a law or the roofline alone. unknown: the operation has no record."});
-    chapter.blocks.emplace_back(
-        drawn(evidence_plot("Time", forecasts, all_evidence,
+    SideBySide row;
+    row.drawings.push_back(
+        drawn(evidence_plot("What the time rests on", forecasts, all_evidence,
                             [](const NetworkForecast& n) -> const auto& { return n.evidence_share; }),
               "Shares of the forecast time"));
-    Plot power = evidence_plot("Power", forecasts, all_power_evidence,
+    Plot power = evidence_plot("What the power rests on", forecasts, all_power_evidence,
                                [](const NetworkForecast& n) -> const auto& { return n.power_evidence_share; });
     if (!power.series.empty())
-        chapter.blocks.emplace_back(
+        row.drawings.push_back(
             drawn(std::move(power), "Shares of the operations' energy, by how their power is known"));
+    chapter.blocks.emplace_back(std::move(row));
     add_texts(chapter, forecasts);
     return chapter;
 }

@@ -7,7 +7,7 @@ namespace joulecast {
 namespace {
 
 Plot memory_plot(const std::string& label, const ReportedForecast& forecast) {
-    Plot plot{"Memory over time: " + label, "", {"call"}, {"bytes alive", "B"}, {}, {}};
+    Plot plot{label, "", {"call"}, {"bytes alive", "B"}, {}, {}};
     const double resident = forecast.network.resident_bytes;
     const double base = std::isfinite(resident) ? resident : 0;
     PlotSeries line{"alive", PlotSeries::Style::line, {}, {}};
@@ -28,7 +28,8 @@ Plot memory_plot(const std::string& label, const ReportedForecast& forecast) {
     const double memory = forecast.device.memory_bytes;
     const double most = base + forecast.alive[peak].bytes;
     if (std::isfinite(memory) && memory < 4 * most)
-        plot.series.push_back({"the device's memory", PlotSeries::Style::dashed, {0, end}, {memory, memory}});
+        plot.series.push_back(
+            {"memory of " + forecast.device.display_name, PlotSeries::Style::dashed, {0, end}, {memory, memory}});
     const double reserved = forecast.network.memory_plan ? forecast.network.memory_plan->reserved_bytes : 0;
     if (std::isfinite(reserved) && reserved > 0)
         plot.series.push_back(
@@ -38,7 +39,25 @@ Plot memory_plot(const std::string& label, const ReportedForecast& forecast) {
                            PlotSeries::Style::emphasis,
                            {static_cast<double>(peak)},
                            {most}});
+    plot.height_px = 340;
     return plot;
+}
+
+bool is_same(const ReportedForecast& a, const ReportedForecast& b) {
+    return a.network.model == b.network.model &&
+           std::ranges::equal(a.alive, b.alive, [](const AliveBytes& x, const AliveBytes& y) {
+               return x.pass == y.pass && x.call == y.call && x.bytes == y.bytes;
+           });
+}
+
+/// What the forecasts that share the figure of this one are called together: by the parts that all of them have.
+std::string names_of_same(const std::vector<ReportedForecast>& forecasts, std::size_t place) {
+    const auto names = labels(forecasts);
+    std::size_t others = 0;
+    for (std::size_t i = place + 1; i < forecasts.size(); ++i)
+        others += is_same(forecasts[place], forecasts[i]) ? 1 : 0;
+    if (others == 0) return names[place];
+    return names[place] + ", the same in " + std::to_string(others) + (others == 1 ? " other" : " others");
 }
 
 }  // namespace
@@ -60,7 +79,8 @@ std::vector<AliveBytes> alive_bytes(const NetworkForecast& forecast, const Graph
 Chapter memory_chapter(const std::vector<ReportedForecast>& forecasts) {
     Chapter chapter{"Memory over time", {}};
     const auto names = labels(forecasts);
-    std::size_t shown = 0;
+    SideBySide row;
+    std::vector<const ReportedForecast*> shown;
     for (std::size_t i = 0; i < forecasts.size(); ++i) {
         const ReportedForecast& forecast = forecasts[i];
         if (forecast.alive.empty()) {
@@ -68,14 +88,19 @@ Chapter memory_chapter(const std::vector<ReportedForecast>& forecasts) {
                 chapter.blocks.emplace_back(Paragraph{
                     "Memory of " + names[i] + " is not known: " + forecast.network.memory_missing_reason + ".",
                     Paragraph::Kind::note});
-        } else if (shown < most_detailed_forecasts) {
-            chapter.blocks.emplace_back(drawn(memory_plot(names[i], forecast)));
-            if (!forecast.network.overflow.empty())
-                chapter.blocks.emplace_back(
-                    Paragraph{names[i] + " " + forecast.network.overflow + ".", Paragraph::Kind::note});
-            ++shown;
+            continue;
         }
+        if (!forecast.network.overflow.empty())
+            chapter.blocks.emplace_back(
+                Paragraph{names[i] + " " + forecast.network.overflow + ".", Paragraph::Kind::note});
+        // Devices seldom change what a network keeps alive: one figure tells of all.
+        if (std::ranges::any_of(shown, [&](const ReportedForecast* other) { return is_same(*other, forecast); }))
+            continue;
+        if (shown.size() == most_detailed_forecasts) continue;
+        shown.push_back(&forecast);
+        row.drawings.push_back(drawn(memory_plot(names_of_same(forecasts, i), forecast)));
     }
+    if (!row.drawings.empty()) chapter.blocks.emplace_back(std::move(row));
     return chapter;
 }
 

@@ -100,7 +100,8 @@ Chapter outliers_chapter(const ReportedDataset& dataset) {
         "models that never saw their shape. Try other shapes, layouts or kernels for them. What their sizes say: " +
         counted_reasons(slow) + "."});
     chapter.blocks.emplace_back(drawn(lost_plot(slow)));
-    chapter.blocks.emplace_back(TitledTable{"By time lost", fill(slow_operation_columns(), slow)});
+    chapter.blocks.emplace_back(
+        TitledTable{"By time lost", fill(slow_operation_columns(), slow), {"reasons", "signature"}});
     return chapter;
 }
 

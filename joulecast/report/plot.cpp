@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "joulecast/report/axis_scale.h"
 #include "joulecast/report/figure_text.h"
 
 namespace joulecast {
@@ -15,9 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Those of the palette, for what lies around a line.
-constexpr std::array pale_colours = {"rgba(0,114,178,0.2)",    "rgba(213,94,0,0.2)",   "rgba(0,158,115,0.2)",
-                                     "rgba(204,121,167,0.25)", "rgba(230,159,0,0.25)", "rgba(86,180,233,0.25)"};
 // Where there are more series than colours, the second round has other marks and dashes, and so on.
 constexpr std::array marks = {"circle", "square", "diamond", "x", "triangle-up"};
 constexpr std::array dashes = {"solid", "dot", "dashdot", "longdash", "dash"};
@@ -25,8 +23,12 @@ constexpr std::array band_colours = {"rgba(0,114,178,0.12)", "rgba(230,159,0,0.1
 constexpr const char* quiet_colour = "#777777";
 constexpr const char* emphasis_colour = "#B00020";
 
-std::string with_unit(const PlotAxis& axis) {
-    return axis.unit.empty() ? axis.title : axis.title + " (" + axis.unit + ")";
+std::string with_unit(const std::string& title, const std::string& unit) {
+    return unit.empty() ? title : title + " (" + unit + ")";
+}
+
+std::string colour_of(const PlotSeries& series, std::size_t place) {
+    return series.colour.empty() ? palette_colours[place % palette_colours.size()] : series.colour;
 }
 
 Json numbers(const std::vector<double>& values) {
@@ -55,12 +57,12 @@ void thin(std::vector<double>& x, std::vector<double>& y) {
 }
 
 /// Whiskers from low to high around the values; absent where the interval is not known.
-Json whiskers(const std::vector<double>& values, const PlotSeries& series) {
+Json whiskers(const std::vector<double>& values, const std::vector<double>& low, const std::vector<double>& high) {
     std::vector<double> above;
     std::vector<double> below;
     for (std::size_t i = 0; i < values.size(); ++i) {
-        above.push_back(series.high[i] - values[i]);
-        below.push_back(values[i] - series.low[i]);
+        above.push_back(high[i] - values[i]);
+        below.push_back(values[i] - low[i]);
     }
     return {{"type", "data"},   {"symmetric", false}, {"array", numbers(above)}, {"arrayminus", numbers(below)},
             {"thickness", 1.2}, {"width", 3}};
@@ -78,7 +80,7 @@ Json band_of(const PlotSeries& series, std::size_t place) {
     for (std::size_t i = 0; i < series.x.size(); ++i) add(i, series.high[i]);
     for (std::size_t i = series.x.size(); i-- > 0;) add(i, series.low[i]);
     return {{"type", "scatter"},      {"mode", "lines"},     {"x", numbers(x)},
-            {"y", numbers(y)},        {"fill", "toself"},    {"fillcolor", pale_colours[place % pale_colours.size()]},
+            {"y", numbers(y)},        {"fill", "toself"},    {"fillcolor", paler(colour_of(series, place), 0.2)},
             {"line", {{"width", 0}}}, {"hoverinfo", "skip"}, {"showlegend", false}};
 }
 
@@ -86,7 +88,8 @@ void add_details(const PlotSeries& series, Json& trace) {
     const bool lies = series.style == PlotSeries::Style::lying_bars;
     const bool is_line = series.style == PlotSeries::Style::line || series.style == PlotSeries::Style::dashed;
     if (!series.low.empty() && !is_line)
-        trace[lies ? "error_x" : "error_y"] = whiskers(lies ? series.x : series.y, series);
+        trace[lies ? "error_x" : "error_y"] = whiskers(lies ? series.x : series.y, series.low, series.high);
+    if (!series.x_low.empty()) trace["error_x"] = whiskers(series.x, series.x_low, series.x_high);
     if (!series.sizes.empty()) trace["marker"]["size"] = numbers(series.sizes);
     if (series.texts.empty()) return;
     trace["hovertext"] = Json::array();
@@ -95,7 +98,7 @@ void add_details(const PlotSeries& series, Json& trace) {
 }
 
 Json trace_of(const PlotSeries& series, std::size_t place) {
-    const char* const colour = palette_colours[place % palette_colours.size()];
+    const std::string colour = colour_of(series, place);
     const std::size_t round = place / palette_colours.size();
     std::vector<double> x = series.x;
     std::vector<double> y = series.y;
@@ -108,7 +111,8 @@ Json trace_of(const PlotSeries& series, std::size_t place) {
             break;
         case PlotSeries::Style::dashed:
             trace["mode"] = "lines";
-            trace["line"] = {{"color", quiet_colour}, {"width", 1.2}, {"dash", "dash"}};
+            trace["line"] = {
+                {"color", series.colour.empty() ? quiet_colour : colour}, {"width", 1.2}, {"dash", "dash"}};
             break;
         case PlotSeries::Style::points:
             trace["mode"] = "markers";
@@ -116,7 +120,8 @@ Json trace_of(const PlotSeries& series, std::size_t place) {
             break;
         case PlotSeries::Style::emphasis:
             trace["mode"] = "markers";
-            trace["marker"] = {{"color", emphasis_colour}, {"size", 11}, {"symbol", "circle-open"}};
+            trace["marker"] = {
+                {"color", series.colour.empty() ? emphasis_colour : colour}, {"size", 11}, {"symbol", "circle-open"}};
             trace["marker"]["line"] = {{"width", 2}};
             break;
         case PlotSeries::Style::bars:
@@ -130,17 +135,73 @@ Json trace_of(const PlotSeries& series, std::size_t place) {
             break;
     }
     add_details(series, trace);
+    if (!series.is_listed) trace["showlegend"] = false;
     return trace;
 }
 
-Json axis_of(const PlotAxis& axis) {
-    Json json = {{"title", {{"text", figure_text(with_unit(axis))}}}, {"gridcolor", "#e6e6e6"}, {"zeroline", false}};
-    json["exponentformat"] = axis.unit.empty() ? "power" : "SI";
+/// All numbers that stand along an axis: the series' own, and the ends of their intervals.
+std::vector<double> numbers_along(const Plot& plot, bool is_x) {
+    std::vector<double> numbers;
+    const auto add = [&](const std::vector<double>& values) {
+        numbers.insert(numbers.end(), values.begin(), values.end());
+    };
+    for (const PlotSeries& series : plot.series) {
+        add(is_x ? series.x : series.y);
+        const bool lies = series.style == PlotSeries::Style::lying_bars;
+        if (lies == is_x) add(series.high);
+        if (lies == is_x && !series.low.empty()) add(series.low);
+        if (is_x) add(series.x_high);
+    }
+    return numbers;
+}
+
+void divide(std::vector<double>& numbers, double divisor) {
+    for (double& number : numbers) number /= divisor;
+}
+
+/// Puts the numbers along a linear axis into the unit that tables would take.
+void scale_axis(Plot& plot, bool is_x) {
+    PlotAxis& axis = is_x ? plot.x : plot.y;
+    if (axis.logarithmic || !axis.labels.empty()) return;
+    const AxisScale scale = axis_scale(axis.unit, numbers_along(plot, is_x));
+    axis.unit = scale.unit;
+    if (scale.divisor == 1) return;
+    for (PlotSeries& series : plot.series) {
+        divide(is_x ? series.x : series.y, scale.divisor);
+        if (is_x) divide(series.x_low, scale.divisor);
+        if (is_x) divide(series.x_high, scale.divisor);
+        if ((series.style == PlotSeries::Style::lying_bars) != is_x) continue;
+        divide(series.low, scale.divisor);
+        divide(series.high, scale.divisor);
+    }
+    for (PlotBand& band : plot.bands) {
+        if (!is_x) break;
+        band.from /= scale.divisor;
+        band.to /= scale.divisor;
+    }
+}
+
+std::string broken(std::string text) {
+    for (auto at = text.find('\n'); at != std::string::npos; at = text.find('\n', at)) text.replace(at, 1, "<br>");
+    return text;
+}
+
+Json axis_of(const PlotAxis& axis, const std::vector<double>& numbers) {
+    const AxisTicks ticks = axis.logarithmic ? logarithmic_ticks(axis.unit, numbers) : AxisTicks();
+    // A title that says "s" would be wrong beside "10 ms".
+    const std::string title = ticks.have_unit ? axis.title : with_unit(axis.title, axis.unit);
+    Json json = {{"title", {{"text", figure_text(title)}}}, {"gridcolor", "#e6e6e6"}, {"zeroline", false}};
+    json["exponentformat"] = "none";
     json["automargin"] = true;
     if (axis.logarithmic) json["type"] = "log";
+    if (std::isfinite(axis.most)) json["range"] = {0, axis.most};
+    if (!ticks.at.empty()) {
+        json["tickvals"] = ticks.at;
+        json["ticktext"] = ticks.texts;
+    }
     for (std::size_t i = 0; i < axis.labels.size(); ++i) {
         json["tickvals"].push_back(i);
-        json["ticktext"].push_back(figure_text(axis.labels[i]));
+        json["ticktext"].push_back(broken(figure_text(axis.labels[i])));
     }
     return json;
 }
@@ -173,7 +234,9 @@ void add_bands(const std::vector<PlotBand>& bands, Json& data, Json& layout) {
     }
 }
 
-Json figure(const Plot& plot) {
+Json figure(Plot plot) {
+    scale_axis(plot, true);
+    scale_axis(plot, false);
     Json data = Json::array();
     Json layout = {{"template", "none"}, {"paper_bgcolor", "white"}, {"plot_bgcolor", "white"}};
     const bool is_titled = !plot.title.empty() || !plot.subtitle.empty();
@@ -181,13 +244,16 @@ Json figure(const Plot& plot) {
     if (!plot.subtitle.empty()) title += "<br><span style=\"font-size:13px\">" + figure_text(plot.subtitle) + "</span>";
     if (is_titled) layout["title"] = {{"text", title}, {"x", 0.02}, {"xanchor", "left"}, {"font", {{"size", 18}}}};
     layout["font"] = {{"family", "system-ui, sans-serif"}, {"size", 13}, {"color", "#222222"}};
-    layout["margin"] = {{"t", is_titled ? 90 : 20}, {"r", 30}, {"b", 70}, {"l", 80}};
+    layout["margin"] = {{"t", is_titled ? 90 : 20}, {"r", 30}, {"b", is_titled ? 70 : 50}, {"l", 80}};
+    // Above the figure the legend pushes it down and covers nothing; there a title of the figure's own would be.
     layout["legend"] = {{"orientation", "h"}, {"y", -0.18}};
-    layout["showlegend"] = is_titled || plot.series.size() + plot.bands.size() > 1;
-    layout["xaxis"] = axis_of(plot.x);
-    layout["yaxis"] = axis_of(plot.y);
+    if (!is_titled) layout["legend"].update({{"y", 1.02}, {"yanchor", "bottom"}, {"x", 0}, {"xanchor", "left"}});
+    layout["showlegend"] = plot.has_legend && (is_titled || plot.series.size() + plot.bands.size() > 1);
+    layout["xaxis"] = axis_of(plot.x, numbers_along(plot, true));
+    layout["yaxis"] = axis_of(plot.y, numbers_along(plot, false));
     layout["shapes"] = Json::array();
     if (plot.stacked) layout["barmode"] = "stack";
+    if (plot.is_overlaid) layout["barmode"] = "overlay";
     const bool has_lying_bars = std::ranges::any_of(
         plot.series, [](const PlotSeries& series) { return series.style == PlotSeries::Style::lying_bars; });
     if (has_lying_bars) layout["yaxis"]["autorange"] = "reversed";  // the first on top

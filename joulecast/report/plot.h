@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ struct PlotSeries {
     std::vector<double> high = {};
     std::vector<std::string> texts = {};  ///< shown when a point is pointed at, in place of its numbers
     std::vector<double> sizes = {};       ///< of points, in pixels
+    std::vector<double> x_low = {};       ///< with `x_high` the interval of x: a lying whisker
+    std::vector<double> x_high = {};
+    std::string colour = {};  ///< "#0072B2"; empty: the next one of the palette
+    bool is_listed = true;    ///< in the legend
 };
 
 /// A stretch of the x axis, shaded over the whole height. All of one name share a colour and a legend entry.
@@ -28,9 +33,12 @@ struct PlotBand {
 
 struct PlotAxis {
     std::string title;
-    std::string unit = {};  ///< "s", "W"; stands in brackets behind the title. Empty: a number
+    /// "s", "W"; empty: a number. Numbers are in it; the figure shows them with the SI prefix that tables would take.
+    std::string unit = {};
     bool logarithmic = false;
-    std::vector<std::string> labels = {};  ///< stand at 0, 1, 2, ... instead of numbers, where there are any
+    /// Stand at 0, 1, 2, ... instead of numbers, where there are any; a line feed breaks the line.
+    std::vector<std::string> labels = {};
+    double most = std::numeric_limits<double>::quiet_NaN();  ///< a linear axis ends there; NaN: after all values
 };
 
 struct Plot {
@@ -40,8 +48,10 @@ struct Plot {
     PlotAxis y;
     std::vector<PlotSeries> series;
     std::vector<PlotBand> bands;
-    bool stacked = false;    ///< bars stand on one another
-    double height_px = 420;  ///< in a page of chapters
+    bool stacked = false;      ///< bars stand on one another
+    double height_px = 420;    ///< in a page of chapters
+    bool has_legend = true;    ///< where there is something to tell apart; labels of an axis may do that already
+    bool is_overlaid = false;  ///< bars at one place stand over each other, not beside: each has a place of its own
 };
 
 /// Most points of a series that are drawn; beyond, the least and the greatest of each stretch stand for it. Series with

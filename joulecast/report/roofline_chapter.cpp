@@ -5,9 +5,14 @@
 #include "joulecast/error.h"
 #include "joulecast/physics/roofline.h"
 #include "joulecast/report/chapters.h"
+#include "joulecast/report/figure_text.h"
+#include "joulecast/report/shares.h"
 
 namespace joulecast {
 namespace {
+
+/// Rooflines that stand open; the others are behind a click.
+constexpr std::size_t most_open = 2;
 
 /// All calls of one operation on the roofline.
 struct RooflinePoint {
@@ -59,7 +64,7 @@ double peak_of(const ReportedForecast& forecast) {
     return peak_flop_per_s(forecast.device, most->first, forecast.network.point.math);
 }
 
-void add_roofline(Chapter& chapter, const std::string& label, const ReportedForecast& forecast) {
+void add_roofline(Chapter& chapter, SideBySide& row, const std::string& label, const ReportedForecast& forecast) {
     const Device& device = forecast.device;
     const double peak = peak_of(forecast);
     const double vector_peak = vector_flop_per_s(device, Dtype::f32);
@@ -71,15 +76,15 @@ void add_roofline(Chapter& chapter, const std::string& label, const ReportedFore
                                               Paragraph::Kind::note});
         return;
     }
-    Plot plot{label, device.display_name, {"arithmetic per byte", "FLOP/byte", true}, {"rate", "FLOP/s", true}, {}, {}};
-    std::map<std::string, PlotSeries> by_family;
+    Plot plot{label, "", {"arithmetic per byte", "FLOP/byte", true}, {"rate", "FLOP/s", true}, {}, {}};
+    std::map<std::size_t, PlotSeries> by_kind;
     double from = points.front().flop_per_byte;
     double to = from;
     for (const RooflinePoint& point : points) {
-        const std::string family_name(name(point.family));
+        const WorkKind kind = work_kind(point.family);
         PlotSeries& series =
-            by_family.try_emplace(family_name, PlotSeries{family_name, PlotSeries::Style::points, {}, {}})
-                .first->second;
+            by_kind.try_emplace(kind.colour, PlotSeries{kind.name, PlotSeries::Style::points, {}, {}}).first->second;
+        series.colour = palette_colours[kind.colour - 1];
         series.x.push_back(point.flop_per_byte);
         series.y.push_back(point.flop_per_s);
         series.texts.push_back(point.text);
@@ -88,12 +93,12 @@ void add_roofline(Chapter& chapter, const std::string& label, const ReportedFore
         to = std::max(to, point.flop_per_byte);
     }
     to = std::max(to, 4 * peak / device.bandwidth_bytes_per_s);
-    for (auto& [family_name, series] : by_family) plot.series.push_back(std::move(series));
+    for (auto& [colour, series] : by_kind) plot.series.push_back(std::move(series));
     plot.series.push_back(roof("roof: matrix products", peak, device.bandwidth_bytes_per_s, from, to));
     if (std::isfinite(vector_peak) && vector_peak < peak)
         plot.series.push_back(roof("roof: vector arithmetic", vector_peak, device.bandwidth_bytes_per_s, from, to));
-    plot.height_px = 480;
-    chapter.blocks.emplace_back(drawn(std::move(plot)));
+    plot.height_px = 400;
+    row.drawings.push_back(drawn(std::move(plot)));
 }
 
 }  // namespace
@@ -107,7 +112,15 @@ Chapter roofline_chapter(const std::vector<ReportedForecast>& forecasts) {
         "counted once each, so an operation whose data stay in the cache may lie above the slope."});
     const auto names = labels(forecasts);
     const std::size_t shown = std::min(forecasts.size(), most_detailed_forecasts);
-    for (std::size_t i = 0; i < shown; ++i) add_roofline(chapter, names[i], forecasts[i]);
+    SideBySide row;
+    SideBySide more;
+    for (std::size_t i = 0; i < shown; ++i) add_roofline(chapter, i < most_open ? row : more, names[i], forecasts[i]);
+    if (!row.drawings.empty()) chapter.blocks.emplace_back(std::move(row));
+    if (!more.drawings.empty()) {
+        Folded folded{"Rooflines of the other forecasts", {}};
+        folded.blocks.emplace_back(std::move(more));
+        chapter.blocks.emplace_back(std::move(folded));
+    }
     if (chapter.blocks.size() == 1) chapter.blocks.clear();
     return chapter;
 }

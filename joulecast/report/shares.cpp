@@ -22,6 +22,27 @@ void set_cost(CallShare& call, const OperationForecast& cost, std::int64_t count
 
 }  // namespace
 
+WorkKind work_kind(Family family) {
+    switch (family) {
+        case Family::convolution:
+            return {"convolution", 1};
+        case Family::matmul:
+            return {"matrix products", 2};
+        case Family::normalization:
+            return {"normalisation", 3};
+        case Family::attention:
+        case Family::softmax:
+            return {"attention and softmax", 4};
+        case Family::elementwise:
+        case Family::pooling:
+        case Family::reduction:
+        case Family::loss:
+            return {"element-wise, pooling, reductions", 5};
+        default:
+            return {"copies, indexing, the rest", 6};
+    }
+}
+
 std::vector<CallShare> call_shares(const ReportedForecast& forecast) {
     struct KnownCost {
         const OperationForecast* forecast = nullptr;

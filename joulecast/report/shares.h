@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,14 @@
 #include "joulecast/report/chapters.h"
 
 namespace joulecast {
+
+/// Kinds of work that a figure tells apart, each in one colour on every page.
+struct WorkKind {
+    const char* name = "";
+    std::size_t colour = 1;  ///< place in palette_colours, counted from 1
+};
+
+WorkKind work_kind(Family family);
 
 /// A call of the graph with its share of the forecast, before host and device overlap.
 struct CallShare {

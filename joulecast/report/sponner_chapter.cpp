@@ -75,7 +75,7 @@ void add_scores(Chapter& chapter, const std::vector<Accuracy>& lines, const std:
         if (!most || a.r2 > most->r2) most = &a;
     }
     for (const auto& [metric, families] : best) {
-        PlotSeries series{metric, PlotSeries::Style::bars, {}, {}};
+        PlotSeries series{metric_word(metric), PlotSeries::Style::bars, {}, {}};
         for (const auto& [family, a] : families) {
             const auto [place, is_new] = places.try_emplace(family, static_cast<double>(plot.x.labels.size()));
             if (is_new) plot.x.labels.push_back(family);
@@ -83,8 +83,9 @@ void add_scores(Chapter& chapter, const std::vector<Accuracy>& lines, const std:
             const double shown = std::max(a->r2, -1.0);
             series.x.push_back(place->second);
             series.y.push_back(shown);
-            series.texts.push_back(family + ", " + metric + ": R² " + show(a->r2, Show::number) + " by " + a->model +
-                                   ", MAPE " + show(a->mape, Show::percent) + ", " + std::to_string(a->rows) + " rows");
+            series.texts.push_back(family + ", " + metric_word(metric) + ": R² " + show(a->r2, Show::number) + " by " +
+                                   a->model + ", MAPE " + show(a->mape, Show::percent) + ", " +
+                                   std::to_string(a->rows) + " rows");
         }
         plot.series.push_back(std::move(series));
     }

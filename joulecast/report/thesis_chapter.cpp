@@ -207,7 +207,7 @@ void add_scores(Chapter& chapter, const ReportedDataset& dataset) {
         {"device", "device", Show::text, [](const A& a) { return a.device; }},
         {"math", "math", Show::text, [](const A& a) { return a.math; }},
         {"mode", "mode", Show::text, [](const A& a) { return a.mode; }},
-        {"metric", "metric", Show::text, [](const A& a) { return a.metric; }},
+        {"metric", "metric", Show::text, [](const A& a) { return metric_word(a.metric); }},
         {"model", "model", Show::text, [](const A& a) { return a.model; }},
         {"rows", "rows", Show::count, [](const A& a) { return a.rows; }},
         {"r2_fold_mean", "CV R²", Show::number,

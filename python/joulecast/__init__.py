@@ -3,6 +3,7 @@
     import joulecast
 
     forecast = joulecast.predict(model, (example,), device="h100", batch=32)
+    print(forecast)
     print(forecast.time_s.value, forecast.energy_j)
 
     joulecast.predict(["resnet50", "vit_b_16"], device=["h100", "a100"], batch=[1, 8, 32]).to_pandas()
@@ -14,7 +15,7 @@
 
 docs/python.md tells more.
 """
-from joulecast._native import Error, UsageError
+from joulecast._native import Error, UsageError, __version__
 from joulecast.asking import UnknownPartsWarning
 from joulecast.estimate import Estimate
 from joulecast.exporting import ExportError
@@ -27,5 +28,5 @@ from joulecast.serving import Service
 
 __all__ = [
     "Candidate", "Error", "Estimate", "ExportError", "Extraction", "Extractions", "Forecast", "Forecasts", "Measured", "OperationCount",
-    "OperationForecast", "Recommendation", "Results", "Service", "UnknownPartsWarning", "UsageError", "extract", "measure", "predict", "recommend",
+    "OperationForecast", "Recommendation", "Results", "Service", "UnknownPartsWarning", "UsageError", "__version__", "extract", "measure", "predict", "recommend",
 ]

@@ -1,6 +1,9 @@
 """The C++ side: questions to a session with their answers as dicts, and meters."""
 from typing import Any
 
+__version__: str
+"""Of the library that was compiled: "0.1.0"."""
+
 class Error(RuntimeError):
     """What was asked for cannot be done; the text says what failed, on what, and what to do."""
 

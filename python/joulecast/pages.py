@@ -1,4 +1,4 @@
-"""Tables for notebooks. Names come out of model files: everything is escaped."""
+"""Tables for notebooks and terminals. Names come out of model files: in HTML everything is escaped."""
 from __future__ import annotations
 
 import html
@@ -43,3 +43,17 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def paragraphs(texts: Iterable[str]) -> str:
     return "".join(f"<p>{html.escape(text)}</p>" for text in texts)
+
+
+def text_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """The same for print(): columns that are empty in every row are left out, control characters are replaced."""
+    cells = [[_printable(str(cell)) for cell in row] for row in rows]
+    shown = [place for place in range(len(heads)) if any(row[place] not in ("", "–") for row in cells)]
+    lines = [[heads[place] for place in shown], *([row[place] for place in shown] for row in cells)]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(shown))]
+    lines.insert(1, ["─" * width for width in widths])
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)

@@ -102,6 +102,10 @@ class Forecast:
         record.update({f"share_{evidence}": share for evidence, share in self.evidence_share.items()})
         return record
 
+    def __str__(self) -> str:
+        """A table of one row."""
+        return pages.text_table(*_table([self]))
+
     def _repr_html_(self) -> str:
         return _page([self], self.notes) + pages.table(
             ("operation", "calls", "time", "evidence"),
@@ -120,20 +124,28 @@ _SHOWN_OPERATIONS = 8
 class Forecasts(Results[Forecast]):
     """By device, then model, sizes, mode, precision, host and clock, as given. For a module that was exported: by mode first."""
 
+    def __str__(self) -> str:
+        return pages.text_table(*_table(self))
+
     def _repr_html_(self) -> str:
         return _page(self, self.notes)
 
 
 def _page(forecasts: Any, notes: tuple[str, ...]) -> str:
+    return pages.table(*_table(forecasts)) + pages.paragraphs(notes)
+
+
+def _table(forecasts: Any) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Heads and rows."""
     heads = ("model", "device", "clock", "mode", "precision", "sizes", "time (90 %)", "energy (90 %)", "power", "memory", "limited by")
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for f in forecasts:
         memory = f.peak_memory_bytes.value + (f.resident_bytes or 0) if f.peak_memory_bytes else None
         clock = "–" if f.clock_mhz is None else f"{f.clock_mhz:.0f} MHz"
         rows.append((f.model, f.device_name, clock, f.mode, f.precision, pages.symbols(f.symbols),
                      ("≥ " if f.lower_bound else "") + pages.interval(f.time_s, "s"), pages.interval(f.energy_j, "J"),
                      pages.quantity(f.power_w.value if f.power_w else None, "W"), pages.quantity(memory, "B"), f.limited_by))
-    return pages.table(heads, rows) + pages.paragraphs(notes)
+    return heads, rows
 
 
 # Plain arguments fit both signatures: the first is meant.

@@ -37,7 +37,14 @@ std::string started(const std::string& page_file, const Screen& screen) {
 /// What a page tells of itself: errors, figures with and without a drawing, how wide it is, and how well its letters
 /// and those of its figures stand out from the ground (WCAG 2.1, contrast ratio: 1 to 21), on a screen and on paper.
 const std::string tell = R"js(<script>
-addEventListener("load",()=>setTimeout(()=>{
+const when_drawn=then=>document.documentElement.dataset.drawn==="yes"?then():setTimeout(()=>when_drawn(then),50);
+addEventListener("load",()=>when_drawn(()=>{
+  const height=document.documentElement.scrollHeight;
+  const clipped=[...document.querySelectorAll(".scroll")].filter(at=>at.offsetParent&&at.scrollWidth>at.clientWidth+1).length;
+  // What is behind a click is drawn when it is opened.
+  document.querySelectorAll("details").forEach(at=>at.open=true);
+  delete document.documentElement.dataset.drawn;
+  setTimeout(()=>when_drawn(()=>{
   const channel=v=>v<=0.03928?v/12.92:Math.pow((v+0.055)/1.055,2.4);
   const light=colour=>{const [r,g,b]=colour.match(/[\d.]+/g).map(v=>channel(v/255));return .2126*r+.7152*g+.0722*b;};
   const contrast=(a,b)=>{const [x,y]=[light(a),light(b)];return (Math.max(x,y)+.05)/(Math.min(x,y)+.05);};
@@ -45,7 +52,7 @@ addEventListener("load",()=>setTimeout(()=>{
   const ground=style(document.body).backgroundColor;
   const letters=()=>[...document.querySelectorAll(".plot .xtick text")].map(at=>style(at).fill);
   const plots=[...document.querySelectorAll(".plot")];
-  const seen={troubles,plots:plots.length,
+  const seen={troubles,height,clipped,plots:plots.length,
     drawn:plots.filter(p=>p.querySelector(".main-svg")&&p.querySelector("path")).length,
     images:document.querySelectorAll("img").length,
     wide:document.documentElement.scrollWidth,screen:document.documentElement.clientWidth,
@@ -57,7 +64,8 @@ addEventListener("load",()=>setTimeout(()=>{
     seen.on_paper=letters().reduce((least,colour)=>Math.min(least,contrast(colour,"rgb(255,255,255)")),21);
     parent.postMessage(JSON.stringify(seen),"*");
   },300);
-},300));
+  }),100);
+}));
 </script>)js";
 
 /// What a browser found in a page.
@@ -92,7 +100,7 @@ Seen look_at(const std::string& page_file, const Screen& screen) {
     return seen;
 }
 
-void expect_sound(const std::string& page_file) {
+void expect_sound(const std::string& page_file, int highest_px = 100'000) {
     for (const Screen& screen : {Screen{400, false}, Screen{1600, false}, Screen{1600, true}}) {
         SCOPED_TRACE(std::to_string(screen.width) + " pixels, " + (screen.dark ? "dark" : "light"));
         const Seen seen = look_at(page_file, screen);
@@ -103,6 +111,10 @@ void expect_sound(const std::string& page_file) {
         EXPECT_EQ(seen.answer["drawn"], seen.answer["plots"]);
         EXPECT_EQ(seen.answer["images"], 0);
         EXPECT_LE(seen.answer["wide"], seen.answer["screen"]);
+        EXPECT_EQ(seen.answer["clipped"], 0);
+        if (screen.width == 1600) {
+            EXPECT_LE(seen.answer["height"], highest_px);
+        }
         EXPECT_EQ(seen.answer["dark"], screen.dark);
         // Level AAA for text, AA for the letters in figures.
         EXPECT_GE(seen.answer["text"], 7);
@@ -151,16 +163,45 @@ TEST_F(ReportInABrowser, ADatabasesPageDrawsEveryFigureAndFitsEveryScreen) {
     expect_sound(page());
 }
 
-TEST_F(ReportInABrowser, PrintsOnPaperOfSeveralPages) {
-    write("resnet18" + synthetic_predictor);
-    const std::string paper = file("page.pdf");
-    run_shell(started(page(), {}) + "--print-to-pdf=" + paper + " file://" + page());
-    const std::string pdf = read_file(paper);
-    EXPECT_TRUE(pdf.starts_with("%PDF-"));
+std::size_t pages_of(const std::string& pdf) {
     std::size_t pages = 0;
     for (std::size_t at = pdf.find("/Type /Page\n"); at != std::string::npos; at = pdf.find("/Type /Page\n", at + 1))
         ++pages;
-    EXPECT_GE(pages, 2U);
+    return pages;
+}
+
+/// It took 14,163 px and 20 pages.
+TEST_F(ReportInABrowser, TwoDevicesFitAPageOfSixThousandPixelsAndEightSheets) {
+    const std::string networks = "resnet18 vgg11 --device a100-40g-pcie h100-sxm";
+    write(networks);
+    expect_sound(page(), 6000);
+    EXPECT_LE(std::filesystem::file_size(page()), 5'000'000U);
+    const auto ran = run_joulecast("report " + networks + " -o " + file("page.pdf"));
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const std::string pdf = read_file(file("page.pdf"));
+    EXPECT_TRUE(pdf.starts_with("%PDF-"));
+    EXPECT_GE(pages_of(pdf), 2U);
+    EXPECT_LE(pages_of(pdf), 8U);
+    // The browser's own files are gone.
+    for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(file("page.pdf")).parent_path()))
+        EXPECT_EQ(entry.path().filename().string().find("joulecast-page-"), std::string::npos) << entry.path();
+}
+
+/// They took 96 sheets.
+TEST_F(ReportInABrowser, OutliersPrintOnSixSheets) {
+    write_three_networks(file("three.db"));
+    const auto ran = run_joulecast("report --outliers --db " + file("three.db") + " --folds 2 -o " + file("slow.pdf"));
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    EXPECT_LE(pages_of(read_file(file("slow.pdf"))), 6U);
+}
+
+TEST_F(ReportInABrowser, FilesOfForecastsAreDrawn) {
+    ASSERT_EQ(run_joulecast("predict resnet18 --device a100 h100 --clocks 900,1200,1410 --format json -o " +
+                            file("runs.json"))
+                  .status,
+              0);
+    write(file("runs.json"));
+    expect_sound(page(), 6000);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "joulecast/dataset/dataset.h"
+#include "joulecast/report/table.h"
 #include "tests/cli/report_models.h"
 #include "tests/cli/run_command.h"
 
@@ -60,6 +61,9 @@ TEST_F(Report, OfANetworkHasItsChapters) {
     const auto ran = run_joulecast("report resnet18 --mode inference,training" + predictor + "-o " + file("r.html"));
     ASSERT_EQ(ran.status, 0) << ran.err;
     const std::string page = read_file(file("r.html"));
+    // What was asked, and the command that makes the page again.
+    EXPECT_NE(page.find("<dt>modes</dt><dd>inference; training</dd>"), std::string::npos);
+    EXPECT_NE(page.find("<code>joulecast report resnet18 --mode inference,training"), std::string::npos);
     for (const char* chapter : {"<h2>Cost</h2>", "<h2>Where time and energy go</h2>", "<h2>Side by side</h2>",
                                 "<h2>Roofline</h2>", "<h2>What this rests on</h2>"})
         EXPECT_NE(page.find(chapter), std::string::npos) << chapter;
@@ -77,7 +81,7 @@ TEST_F(Report, DrawsNetworksOverTheClocksAskedFor) {
     const std::string ask = "report resnet18 --set batch=8 -o " + file("clocks.html") + " --device a100-40g-pcie ";
     ASSERT_EQ(run_joulecast(ask + "--clocks 600:1410:90").status, 0);
     const std::string page = read_file(file("clocks.html"));
-    for (const char* part : {"<h2>Over the clock</h2>", "Energy over the clock: resnet18", "optimum: "})
+    for (const char* part : {"<h2>Over the clock</h2>", "Energy against the default clock", "least at "})
         EXPECT_NE(page.find(part), std::string::npos) << part;
     // The clock of least energy is the one that predict finds among the same.
     const auto table = nlohmann::json::parse(
@@ -87,8 +91,11 @@ TEST_F(Report, DrawsNetworksOverTheClocksAskedFor) {
     const auto best = std::min_element(points.begin(), points.end(), [](const auto& a, const auto& b) {
         return a["energy_j"]["value"] < b["energy_j"]["value"];
     });
-    EXPECT_NE(page.find("Energy is least at " + std::to_string((*best)["asked_clock_mhz"].get<int>()) + " MHz"),
+    EXPECT_NE(page.find("least at " + std::to_string((*best)["asked_clock_mhz"].get<int>()) + " MHz"),
               std::string::npos);
+    // The ratio to the default clock has its own interval, which predict tells, too.
+    const double saved = 1 - (*best)["relative_to_default"]["energy"]["value"].get<double>();
+    EXPECT_NE(page.find(show(saved, Show::percent) + " less (90 %: "), std::string::npos);
     EXPECT_EQ(run_joulecast(ask + "--clocks current").status, 0);
     EXPECT_EQ(read_file(file("clocks.html")).find("Over the clock"), std::string::npos);
 }
@@ -117,9 +124,79 @@ TEST_F(Report, OfADatabaseHoldsOutWhatItCompares) {
         run_joulecast("report --db " + file("three.db") + " --folds 2 --learner extra_trees -o " + file("d.html"));
     ASSERT_EQ(ran.status, 0) << ran.err;
     const std::string page = read_file(file("d.html"));
-    for (const char* part : {"in 2 folds", "Networks", "Table I: time of the smaller networks", "Figures 3 and 4",
-                             "thesis_forest", "Figures 3.1 to 3.3"})
+    for (const char* part :
+         {"in 2 folds", "Networks", "Table I: time of the smaller networks", "Figures 3 and 4", "Figures 3.1 to 3.3"})
         EXPECT_NE(page.find(part), std::string::npos) << part;
+    EXPECT_EQ(page.find("thesis_forest"), std::string::npos);
+    EXPECT_THAT(ran.err, HasSubstr("validated 2 of 2 parts of cpu-synthetic, ieee"));
+}
+
+TEST_F(Report, FitsTheThesisLearnersWhereAsked) {
+    const auto ran = run_joulecast("report --db " + file("three.db") + " --split operation --folds 2 --published -o " +
+                                   file("published.html"));
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    EXPECT_NE(read_file(file("published.html")).find("thesis_forest"), std::string::npos);
+}
+
+/// What `joulecast predict` writes, read again.
+TEST_F(Report, OfForecastFilesHasEachWithItsCommand) {
+    const TemporaryFolder folder;
+    const std::string ask = "predict resnet18 --set batch=8 --format json --device ";
+    ASSERT_EQ(run_joulecast(ask + "a100 -o " + folder.file("a.json")).status, 0);
+    ASSERT_EQ(run_joulecast(ask + "h100 --clocks 900,1410,1980 -o " + folder.file("b.json")).status, 0);
+    write_file(folder.file("readme.txt"), "no forecasts");
+    for (const std::string& named : {folder.file("a.json") + " " + folder.file("b.json"),
+                                     std::filesystem::path(folder.file("a.json")).parent_path().string()}) {
+        const auto ran = run_joulecast("report " + named + " -o " + file("runs.html"));
+        ASSERT_EQ(ran.status, 0) << ran.err;
+        const std::string page = read_file(file("runs.html"));
+        for (const char* part :
+             {"<code>joulecast predict resnet18 --device a100-40g-pcie --set batch=8 --mode inference",
+              "<code>joulecast predict resnet18 --device h100-sxm --set batch=8", "<h2>Side by side</h2>",
+              "Energy against the default clock", "Time by operation", "(a.json)"})
+            EXPECT_NE(page.find(part), std::string::npos) << part;
+        const bool is_folder = named.find(".json") == std::string::npos;
+        EXPECT_EQ(ran.err.find("readme.txt") != std::string::npos, is_folder) << ran.err;
+    }
+    // The number is the file's.
+    const auto written = nlohmann::json::parse(read_file(folder.file("a.json")));
+    const double time_s = written["predictions"][0]["time_s"]["value"];
+    EXPECT_NE(read_file(file("runs.html")).find(">" + show(time_s, Show::seconds) + "</td>"), std::string::npos);
+}
+
+TEST_F(Report, RefusesFilesThatAreNoForecasts) {
+    const TemporaryFolder folder;
+    const std::string page = " -o " + file("refused.html");
+    write_file(folder.file("x.json"), R"({"schema": "joulecast.extract/1"})");
+    const auto other = run_joulecast("report " + folder.file("x.json") + page);
+    EXPECT_EQ(other.status, 1);
+    EXPECT_THAT(other.err, AllOf(HasSubstr("x.json"), HasSubstr("joulecast predict")));
+    write_file(folder.file("y.json"),
+               R"({"schema": "joulecast.prediction/1", "predictions": [{"model": "net", "time_s": {"value": "x"}}]})");
+    EXPECT_THAT(run_joulecast("report " + folder.file("y.json") + page).err, HasSubstr("y.json"));
+    EXPECT_EQ(run_joulecast("report " + folder.file("missing.json") + page).status, 2);
+    EXPECT_THAT(run_joulecast("report resnet18 " + folder.file("y.json") + page).err, HasSubstr("not both"));
+    EXPECT_THAT(run_joulecast("report " + folder.file("y.json") + " --device a100" + page).err,
+                HasSubstr("no --device"));
+    EXPECT_FALSE(std::filesystem::exists(file("refused.html")));
+}
+
+TEST_F(Report, TheEndOfTheFileDecidesTheFormatOrIsRefused) {
+    const auto refused = run_joulecast("report resnet18" + predictor + "-o " + file("r.csv"));
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, HasSubstr("report.pdf"));
+    const std::string ask = "report --outliers --db " + file("three.db") + " --folds 2 -o ";
+    ASSERT_EQ(run_joulecast(ask + file("slow.csv")).status, 0);
+    EXPECT_THAT(read_file(file("slow.csv")), ::testing::StartsWith("lost_s,op,"));
+    ASSERT_EQ(run_joulecast(ask + file("slow.json")).status, 0);
+    EXPECT_EQ(nlohmann::json::parse(read_file(file("slow.json")))["schema"], "joulecast.outliers/1");
+}
+
+TEST_F(Report, WithoutABrowserAPdfIsRefusedBeforeAnythingIsComputed) {
+    const auto ran = run_shell("PATH=/nowhere $JOULECAST report resnet18" + predictor + "-o " + file("r.pdf"));
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("no Chromium"), HasSubstr("apt-get install chromium")));
+    EXPECT_FALSE(std::filesystem::exists(file("r.pdf")));
 }
 
 TEST_F(Report, OutliersFindTheSlowOneInEveryFormat) {

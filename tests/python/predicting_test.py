@@ -36,6 +36,25 @@ class Predict(unittest.TestCase):
         self.assertEqual(forecast.symbols, {"batch": 8})
         self.assertEqual(len(forecast.operations), len(forecast.raw["operations"]))
 
+    def test_printed_it_is_a_table(self):
+        heads, rule, row = str(joulecast.predict("resnet18", device="a100", batch=8)).splitlines()
+        self.assertEqual(heads.split("  ")[0], "model")
+        self.assertEqual(set(rule), {"─", " "})
+        self.assertTrue(row.startswith("resnet18  NVIDIA A100"), row)
+        self.assertIn("batch 8", row)
+        self.assertRegex(row, r"[0-9.]+ ms \([0-9.]+ ms to [0-9.]+ ms\)")
+        self.assertEqual(len(str(joulecast.predict("resnet18", device="a100", batch=[1, 8])).splitlines()), 4)
+
+    def test_names_in_a_printed_table_do_not_steer_the_terminal(self):
+        from joulecast import pages
+        table = pages.text_table(("model", "clock", "time"), [("a\x1b[31m", "–", "1 ms")])
+        self.assertNotIn("\x1b", table)
+        self.assertNotIn("clock", table)  # known of no row
+
+    def test_the_version_is_the_programs(self):
+        said = subprocess.run([PROGRAM, "--version"], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(said.split()[-1], joulecast.__version__)
+
     def test_lists_give_every_combination_in_the_programs_order(self):
         forecasts = joulecast.predict(["alexnet", "resnet18"], device=["a100", "h100"], batch=[1, 4], mode=["inference", "training"])
         expected = printed("predict", "alexnet", "resnet18", "--device", "a100", "--device", "h100", "--set", "batch=1,4", "--mode", "inference,training")

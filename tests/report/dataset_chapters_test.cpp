@@ -74,6 +74,12 @@ TEST(HeldOutChapter, HasAFigureForEachMetricThatWasForecast) {
     EXPECT_THAT(held_out_chapter({}).blocks, ::testing::IsEmpty());
 }
 
+TEST(MetricWord, IsWhatPeopleSay) {
+    EXPECT_EQ(metric_word("time_s"), "time");
+    EXPECT_EQ(metric_word("peak_memory_bytes"), "peak memory");
+    EXPECT_EQ(metric_word("else"), "else");
+}
+
 TEST(OutliersChapter, SaysSoWhereNothingIsSlow) {
     EXPECT_THAT(all_text(outliers_chapter(three_operations())), HasSubstr("No operation was measured beyond"));
 }

@@ -47,11 +47,18 @@ Page hostile_page() {
     Table table;
     table.heads = {{"name", hostile, Show::text}};
     table.rows = {{hostile}};
+    Table two_columns = table;
+    two_columns.heads.push_back({"below", hostile, Show::text});
+    two_columns.rows = {{hostile, hostile}};
     Page page;
+    page.asked = {{hostile, hostile}};
+    page.commands = {hostile};
     page.title = page.summary = page.footer = hostile;
-    page.chapters = {{hostile,
-                      {Heading{hostile}, Paragraph{hostile}, Paragraph{hostile, Paragraph::Kind::note},
-                       TitledTable{hostile, table}, drawn(plot, hostile), drawn(treemap, hostile)}}};
+    page.chapters = {
+        {hostile,
+         {Heading{hostile}, Paragraph{hostile}, Paragraph{hostile, Paragraph::Kind::note}, TitledTable{hostile, table},
+          drawn(plot, hostile), drawn(treemap, hostile), TitledTable{hostile, two_columns, {"below"}},
+          SideBySide{{drawn(plot, hostile)}}, Folded{hostile, {Paragraph{hostile}, drawn(plot, hostile)}}}}};
     return page;
 }
 
@@ -94,9 +101,52 @@ TEST(Page, NumbersStandRightAndALongTableIsCutAndCounted) {
     Page page;
     page.chapters = {{"rows", {TitledTable{"", table}}}};
     const std::string html = to_html(page, "");
-    EXPECT_THAT(html, HasSubstr("<td class=\"number\">12.3 ms</td>"));
+    EXPECT_THAT(html, HasSubstr("<td class=\"number\" data-head=\"time\">12.3 ms</td>"));
     EXPECT_EQ(occurrences(html, "12.3 ms"), most_shown_rows);
     EXPECT_THAT(html, HasSubstr("3 more rows are not shown"));
+}
+
+TEST(Page, RowsBehindTheFirstAreFolded) {
+    Table table;
+    table.heads = {{"time_s", "time", Show::seconds}};
+    for (std::size_t i = 0; i < most_open_rows + 3; ++i) table.rows.push_back({0.0123});
+    Page page;
+    page.chapters = {{"rows", {TitledTable{"", table}}}};
+    const std::string html = to_html(page, "");
+    const std::string open = html.substr(0, html.find("<details>"));
+    EXPECT_EQ(occurrences(open, "12.3 ms"), most_open_rows);
+    EXPECT_THAT(html, HasSubstr("<summary>3 more rows</summary>"));
+}
+
+TEST(Page, LongTextsStandBelowTheirRow) {
+    Table table;
+    table.heads = {{"time_s", "time", Show::seconds}, {"call", "call", Show::text}, {"op", "operation", Show::text}};
+    table.rows = {{0.0123, "aten::conv2d", "conv2d"}};
+    Page page;
+    page.chapters = {{"rows", {TitledTable{"", table, {"call"}}}}};
+    const std::string html = to_html(page, "");
+    EXPECT_THAT(html, Not(HasSubstr(">call</th>")));
+    EXPECT_THAT(html, HasSubstr("<td colspan=\"2\">call: aten::conv2d</td>"));
+    // On a narrow screen every cell says what it is.
+    EXPECT_THAT(html, HasSubstr("data-head=\"operation\">conv2d</td>"));
+}
+
+TEST(Page, BeginsWithWhatWasAskedAndTheAnswer) {
+    Page page;
+    page.asked = {{"device", "NVIDIA A30"}};
+    page.commands = {"joulecast report resnet50 --device a30"};
+    page.summary = "first\nsecond";
+    const std::string html = to_html(page, "");
+    EXPECT_THAT(html, HasSubstr("<dt>device</dt><dd>NVIDIA A30</dd>"));
+    EXPECT_THAT(html, HasSubstr("<code>joulecast report resnet50 --device a30</code>"));
+    EXPECT_THAT(html, HasSubstr("<p class=\"summary\">first</p>\n<p class=\"summary\">second</p>"));
+    EXPECT_LT(html.find("NVIDIA A30"), html.find("first"));
+}
+
+TEST(Page, APackedLibraryStandsInItAsLetters) {
+    // gzip's two first bytes and one more: H4sI in base64 (RFC 4648).
+    const std::string html = to_html(hostile_page(), "\x1f\x8b\x08");
+    EXPECT_THAT(html, HasSubstr("<script type=\"text/plain\" id=\"packed\">H4sI</script>"));
 }
 
 }  // namespace

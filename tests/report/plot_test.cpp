@@ -30,10 +30,42 @@ TEST(Plot, AxesCarryTheirUnits) {
     Plot plot = power_plot();
     plot.x.logarithmic = true;
     const auto layout = figure(plot).at("layout");
-    EXPECT_EQ(layout.at("xaxis").at("title").at("text"), "time (s)");
+    // A logarithmic axis has them at its ticks.
+    EXPECT_EQ(layout.at("xaxis").at("title").at("text"), "time");
+    EXPECT_EQ(layout.at("xaxis").at("ticktext").at(0), "1 s");
     EXPECT_EQ(layout.at("yaxis").at("title").at("text"), "power (W)");
     EXPECT_EQ(layout.at("xaxis").at("type"), "log");
     EXPECT_FALSE(layout.at("yaxis").contains("type"));
+}
+
+TEST(Plot, NumbersAreInTheUnitThatTablesTake) {
+    Plot plot = power_plot();
+    plot.x = {"core clock", "MHz"};
+    plot.y = {"energy", "J"};
+    plot.series = {{"e", PlotSeries::Style::bars, {900, 1200}, {0.02, 0.5}, {0.01, 0.4}, {0.03, 0.6}}};
+    const auto json = figure(plot);
+    EXPECT_EQ(json.at("layout").at("yaxis").at("title").at("text"), "energy (mJ)");
+    EXPECT_EQ(json.at("data").at(0).at("y").at(1), 500);
+    EXPECT_NEAR(json.at("data").at(0).at("error_y").at("array").at(1), 100, 1e-9);
+    // MHz takes no further prefix.
+    EXPECT_EQ(json.at("layout").at("xaxis").at("title").at("text"), "core clock (MHz)");
+    EXPECT_EQ(json.at("data").at(0).at("x").at(0), 900);
+}
+
+TEST(Plot, AnAxisMayEndBeforeItsValues) {
+    Plot plot = power_plot();
+    plot.y.most = 20;
+    EXPECT_EQ(figure(plot).at("layout").at("yaxis").at("range"), nlohmann::json::parse("[0,20.0]"));
+}
+
+TEST(Plot, ASeriesMayHaveAColourOfItsOwn) {
+    Plot plot = power_plot();
+    plot.series.front().colour = "#102030";
+    plot.series.front().low = {9, 9, 9};
+    plot.series.front().high = {31, 31, 31};
+    const auto data = figure(plot).at("data");
+    EXPECT_EQ(data.at(0).at("fillcolor"), "rgba(16,32,48,0.2)");
+    EXPECT_EQ(data.at(1).at("line").at("color"), "#102030");
 }
 
 TEST(Plot, BarsStandAboveTheirLabels) {
