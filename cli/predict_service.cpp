@@ -39,7 +39,7 @@ double either(double at_device, double of_request, const char* key) {
 std::string with_notes(std::string body, const Answer& answer) {
     Json notes = Json::array();
     for (const std::string& note : answer.notes) {
-        if (note != answer.devices.front().note) notes.push_back(note);
+        if (note != answer.devices.front().short_note) notes.push_back(note);
     }
     if (notes.empty()) return body;
     body.pop_back();

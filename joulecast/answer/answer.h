@@ -40,7 +40,8 @@ struct Forecast {
 struct AnsweringDevice {
     std::string named;                           ///< as in the question, without clocks
     std::shared_ptr<const LoadedDevice> loaded;  ///< lives as long as somebody has it
-    std::string note;  ///< what the user must know of the choice of its predictor; may be empty
+    std::string note;        ///< what the user must know of the choice of its predictor; may be empty
+    std::string short_note;  ///< the same in a few words, as it stands among Answer::notes
 };
 
 /// Something that was asked for and cannot be had.

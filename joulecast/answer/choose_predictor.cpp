@@ -47,10 +47,11 @@ void instantiate_in(ChosenPredictor& chosen, const Device& sheet) {
     for (DeviceModel& other : other_math(std::span(chosen.predictor.devices).subspan(chosen.device)))
         chosen.predictor.devices.push_back(std::move(other));
     chosen.note = unseen_note(chosen.model()) + ". Operations measured on it narrow the intervals: give them with --db";
+    chosen.short_note = "forecast from its data sheet, with wide intervals";
 }
 
 ChosenPredictor open(const DeviceChoice& choice, Predictor predictor, std::string path) {
-    ChosenPredictor chosen{std::move(predictor), choice.model.value_or(0), std::move(path), ""};
+    ChosenPredictor chosen{std::move(predictor), choice.model.value_or(0), std::move(path), "", ""};
     if (!choice.model) {
         instantiate_in(chosen, choice.device);
         return chosen;

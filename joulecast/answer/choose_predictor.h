@@ -17,9 +17,10 @@ struct PredictorSource {
 /// A predictor with the device of it that answers a question.
 struct ChosenPredictor {
     Predictor predictor;
-    std::size_t device = 0;  ///< index into predictor.devices
-    std::string path;        ///< empty for one that was at hand
-    std::string note;        ///< what the user must know, e.g. that it was measured on another CPU; may be empty
+    std::size_t device = 0;       ///< index into predictor.devices
+    std::string path;             ///< empty for one that was at hand
+    std::string note;             ///< what the user must know, e.g. that it was measured on another CPU; may be empty
+    std::string short_note = {};  ///< the same in a few words, where the note is long
 
     const DeviceModel& model() const { return predictor.devices[device]; }
     /// The device's model whose float32 products are computed so, that of the host where there is one; nullptr where

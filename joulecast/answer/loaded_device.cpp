@@ -1,6 +1,7 @@
 #include "joulecast/answer/loaded_device.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "joulecast/answer/clock_calibration.h"
 #include "joulecast/answer/pace_now.h"
 #include "joulecast/device/device_argument.h"
+#include "joulecast/device/device_table.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/compose.h"
@@ -68,6 +70,15 @@ std::string issuer_text(const Issuer& issuer, const std::string& measured_from) 
            (measured_from.empty() ? "the unknown CPU of the measurements" : measured_from) + " (90 %: " + range + ")";
 }
 
+/// A predictor of earlier times does not know the limits that the driver of its device takes.
+void add_known_limits(Device& device) {
+    const DataSheet* const sheet = known_devices().find(device.id);
+    if (sheet == nullptr) return;
+    for (double Device::* limit : {&Device::min_power_limit_w, &Device::max_power_limit_w}) {
+        if (std::isnan(device.*limit)) device.*limit = sheet->device.*limit;
+    }
+}
+
 std::optional<Dataset> opened(const std::string& database) {
     if (database.empty()) return std::nullopt;
     return Dataset(database, Dataset::Access::read_only);
@@ -87,6 +98,7 @@ LoadedDevice::LoadedDevice(const std::string& device, const PredictorSource& pre
     std::size_t used = 0;
     for (DeviceModel& model : chosen_.predictor.devices) {
         if (model.device.id != id) continue;
+        add_known_limits(model.device);
         // A model over devices is of no engine by itself: of the one that this device was measured with.
         if (model.unseen && !settings.empty()) model.point.engine = settings.front().engine;
         if (database_ && model.unseen) used = std::max(used, adjust(model, columns_, operations));
@@ -133,6 +145,10 @@ std::string LoadedDevice::predictor_name() const {
     return std::filesystem::path(chosen_.path).filename().string();
 }
 
+std::string LoadedDevice::short_note() const {
+    return chosen_.short_note.empty() ? chosen_.note : chosen_.short_note;
+}
+
 std::string LoadedDevice::settled(const std::string& word) const {
     const Precision precision = joulecast::settled(precision_named(word), device());
     const bool is_half_known = precision == Precision::torch_default &&
@@ -143,16 +159,18 @@ std::string LoadedDevice::settled(const std::string& word) const {
 
 std::string LoadedDevice::settled_note(const std::string& word) const {
     if (precision_named(word) != Precision::torch_default || !has_tf32(device())) return "";
-    if (precision_named(settled(word)) == Precision::torch_default)
-        return "precision default is PyTorch's: float32, with TF32 in convolutions. Strict: --precision fp32";
+    if (precision_named(settled(word)) == Precision::torch_default) return "";
     return "PyTorch's default takes TF32 in convolutions on " + device().id + "; " + predictor_name() +
            " knows them in fp32 alone, so these are forecasts for fp32";
 }
 
 std::optional<std::string> LoadedDevice::refusal_of(const std::string& word) const {
     const Precision precision = precision_named(settled(word));
-    // What was measured there, there is.
-    auto impossible = chosen_.model().unseen ? refusal(precision, device()) : refusal(precision, device().kind);
+    // Of a device that was trained on and has no sheet, nobody knows what it lacks.
+    const DataSheet* const sheet = chosen_.model().unseen ? nullptr : known_devices().find(device().id);
+    const bool has_sheet = sheet != nullptr || chosen_.model().unseen;
+    auto impossible =
+        has_sheet ? refusal(precision, sheet ? sheet->device : device()) : refusal(precision, device().kind);
     if (impossible) return impossible;
     if (chosen_.model_with(math_of(precision), chosen_.model().point.host)) return std::nullopt;
     return "cannot forecast precision " + word + " on " + device().id + ": it multiplies f32 matrices in " +
@@ -170,8 +188,9 @@ const DeviceModel& LoadedDevice::model_for(const std::string& word, Host host) c
 
 std::string LoadedDevice::measured_note(const DeviceModel& model) const {
     if (!database_ || !measured(model).empty()) return "";
-    return database_path_ + " has nothing measured on " + model.device.id + " with " +
-           std::to_string(model.point.threads) + " threads; all times are forecasts";
+    const int threads = model.point.threads;  // a GPU has none
+    return database_path_ + " has no operation measured on " + model.device.id +
+           (threads > 0 ? " with " + std::to_string(threads) + " threads" : "") + "; all times are forecasts";
 }
 
 Graph LoadedDevice::prepared(Graph graph, const Execution& execution) const {

@@ -52,6 +52,8 @@ class LoadedDevice {
     const Origin& origin() const { return chosen_.predictor.origin; }
     /// What the user must know of the choice; may be empty.
     const std::string& note() const { return chosen_.note; }
+    /// The same in a few words: "h200: forecast from its data sheet, with wide intervals".
+    std::string short_note() const;
     /// Of the database: how many operations adjusted the model. Empty where nothing is to be said.
     const std::string& database_note() const { return database_note_; }
     /// nullptr where none was named.
@@ -60,7 +62,7 @@ class LoadedDevice {
     const std::vector<const Feature*>& columns() const { return columns_; }
     /// The word of the precision that is forecast where that one is asked for: what PyTorch's default is on the device.
     std::string settled(const std::string& precision) const;
-    /// What the default is on the device, where it is not fp32, or is but should not be; else empty.
+    /// That PyTorch's default is forecast as fp32 where it is not; else empty.
     std::string settled_note(const std::string& precision) const;
     /// Why the device has no forecast at that precision; absent where it has.
     std::optional<std::string> refusal_of(const std::string& precision) const;

@@ -24,6 +24,14 @@ std::string choice_note(const std::string& named, const LoadedDevice& device) {
     return meant.empty() || device.note().empty() ? meant + device.note() : meant + "; " + device.note();
 }
 
+/// The same in a few words.
+std::string short_choice_note(const std::string& named, const LoadedDevice& device) {
+    const std::string meant = meant_by(named, device.device());
+    const std::string note = device.short_note();
+    if (note.empty() || note == device.note()) return choice_note(named, device);
+    return meant.empty() ? device.device().id + ": " + note : meant + "; " + note;
+}
+
 std::shared_ptr<const LoadedDevice> device_of(const std::shared_ptr<WarmDevice>& on) {
     return {on, &on->device()};
 }
@@ -64,7 +72,7 @@ Session::~Session() = default;
 std::shared_ptr<WarmDevice> Session::loaded(const Wanted& wanted, Notes& notes) {
     LoadedDevice device(wanted.name, settings_.predictor, settings_.database);
     notes.add(device.database_note());
-    notes.add(choice_note(wanted.name, device));
+    notes.add(short_choice_note(wanted.name, device));
     if (!wanted.gpus_alone || device.device().kind == Device::Kind::gpu) device.issue_from(wanted.host_cpu);
     notes.add(device.issuer_note());
     if (wanted.at_pace_of_now) device.follow_pace(wanted.worker);
@@ -89,7 +97,7 @@ std::shared_ptr<WarmDevice> Session::warm(const Wanted& wanted, Notes& notes) {
         if (known) {
             const LoadedDevice& device = known->device();
             for (const std::string& note :
-                 {device.database_note(), choice_note(wanted.name, device), device.issuer_note()})
+                 {device.database_note(), short_choice_note(wanted.name, device), device.issuer_note()})
                 notes.add(note);
             return known;
         }
@@ -109,12 +117,13 @@ AnsweringDevice Session::device(const std::string& name, const std::string& host
     const Tell nobody;
     Notes notes(unheard, nobody);
     const auto on = warm({.name = name, .host_cpu = host_cpu, .worker = ""}, notes);
-    return {name, device_of(on), choice_note(name, on->device())};
+    return {name, device_of(on), choice_note(name, on->device()), short_choice_note(name, on->device())};
 }
 
 std::shared_ptr<const Graph> Session::network(const std::string& model, const SymbolValues& sizes, Mode mode) {
     const auto open = [&] {
-        return std::make_shared<const Graph>(open_model(model, shipped_folder("zoo"), sizes, mode));
+        return std::make_shared<const Graph>(
+            open_model(model, shipped_folder("zoo"), usual_sizes(model, sizes, mode), mode));
     };
     if (settings_.most_networks == 0) return open();
     const std::string key = graph_key(model, sizes, mode);
@@ -223,7 +232,8 @@ Answer Session::answer(const Question& question, const Tell& tell) {
     std::vector<Asked> devices;
     for (const DeviceAtClock& named : question.devices) {
         devices.push_back(asked(named, question, wanted, notes));
-        answer.devices.push_back({named.device, device_of(devices.back().on), devices.back().note});
+        answer.devices.push_back({named.device, device_of(devices.back().on), devices.back().note,
+                                  short_choice_note(named.device, devices.back().on->device())});
     }
     check_refused(devices, wanted, notes);
     if (question.operations.empty()) {

@@ -88,7 +88,8 @@ void Session::Networks::open(std::size_t turn) {
             opened.own = with_symbols(*at_hand, sizes);
         }
     } else if (session_.settings_.most_networks == 0) {
-        opened.own = open_model(question_.models[network], shipped_folder("zoo"), sizes, mode(turn));
+        opened.own = open_model(question_.models[network], shipped_folder("zoo"),
+                                usual_sizes(question_.models[network], sizes, mode(turn)), mode(turn));
     } else {
         opened.shared = session_.network(question_.models[network], sizes, mode(turn));
     }

@@ -328,6 +328,12 @@ constexpr const char* version_10 = R"sql(
 ALTER TABLE devices ADD COLUMN core_clocks_mhz TEXT;
 )sql";
 
+// The power limits that the driver takes.
+constexpr const char* version_11 = R"sql(
+ALTER TABLE devices ADD COLUMN min_power_limit_w REAL;
+ALTER TABLE devices ADD COLUMN max_power_limit_w REAL;
+)sql";
+
 /// The sessions' frameworks say whose kernels ran.
 void write_engines(sqlite::Connection& connection) {
     connection.execute("CREATE TEMP TABLE engines (session_id INTEGER PRIMARY KEY, engine TEXT NOT NULL)");
@@ -359,8 +365,8 @@ void write_strides(sqlite::Connection& connection) {
 }
 
 constexpr Migration migrations_of_dataset[] = {
-    {version_1}, {"", &write_strides},        {version_3},  {version_4}, {version_5}, {version_6}, {version_7},
-    {version_8}, {version_9, &write_engines}, {version_10},
+    {version_1}, {"", &write_strides},        {version_3},  {version_4},  {version_5}, {version_6}, {version_7},
+    {version_8}, {version_9, &write_engines}, {version_10}, {version_11},
 };
 
 /// The file's version; throws when it is another program's or newer than we know.

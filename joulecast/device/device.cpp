@@ -126,4 +126,8 @@ double highest_clock_mhz(const Device& device) {
     return first_known({device.max_clock_mhz, device.boost_clock_mhz});
 }
 
+double highest_power_limit_w(const Device& device) {
+    return first_known({device.max_power_limit_w, device.tdp_w});
+}
+
 }  // namespace joulecast

@@ -76,11 +76,13 @@ struct Device {
     double bandwidth_bytes_per_s = unknown;   ///< of the memory
     double last_level_cache_bytes = unknown;  ///< L2 of a GPU (AMD from CDNA 3 on: its Infinity Cache), L3 of a CPU
     double memory_bytes = unknown;
-    double tdp_w = unknown;         ///< of the whole card or module, as sold: the default power limit
-    double idle_w = unknown;        ///< context alive and nothing running
-    double process_nm = unknown;    ///< the foundry's name of the node of the compute dies
-    double release_year = unknown;  ///< of the first shipments
-    std::string source;             ///< where the figures come from, in a sentence
+    double tdp_w = unknown;              ///< of the whole card or module, as sold: the default power limit
+    double min_power_limit_w = unknown;  ///< lowest and highest limit that its driver takes; max_power_limit_w where it
+    double max_power_limit_w = unknown;  ///< is another than the one as sold
+    double idle_w = unknown;             ///< context alive and nothing running
+    double process_nm = unknown;         ///< the foundry's name of the node of the compute dies
+    double release_year = unknown;       ///< of the first shipments
+    std::string source;                  ///< where the figures come from, in a sentence
 
     // No figures of a data sheet: as they stand here, but where a model over devices takes them from its rule
     // (physics/sustained_peak.h).
@@ -109,6 +111,9 @@ bool has_tf32(const Device& device);
 
 /// The highest clock that the device can be asked for: max_clock_mhz, or boost_clock_mhz where that is not known. MHz.
 double highest_clock_mhz(const Device& device);
+
+/// The highest power limit that the device takes: max_power_limit_w, or tdp_w where that is not known. W.
+double highest_power_limit_w(const Device& device);
 
 /// The processor this program runs on, read from /proc and /sys below `root` (tests pass a folder of their own).
 /// Peak and bandwidth are estimates from core count, clock and instruction set; the source says so.

@@ -11,6 +11,7 @@
 #include "joulecast/device/figures.h"
 #include "joulecast/device/shipped_sheets.h"
 #include "joulecast/error.h"
+#include "joulecast/units/near_words.h"
 
 namespace joulecast {
 namespace {
@@ -55,20 +56,6 @@ std::string socket_word(std::string_view word) {
     if (word == "pcie" || word == "pci") return "pcie";
     const bool sxm = word.starts_with("sxm") && (word.size() == 3 || is_digits(word.substr(3)));
     return sxm ? "sxm" : "";
-}
-
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i + 1);
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
-        }
-    }
-    return row.back();
 }
 
 template <class Names>
@@ -199,7 +186,7 @@ std::vector<std::string> DeviceTable::names_like(std::string_view text, std::siz
     std::map<std::string, std::size_t> nearest;
     for (const auto& [own, id] : ids_) {
         // What begins with all that was written comes first: "a100+80g" lists its two cards.
-        const std::size_t far = !key.empty() && own.starts_with(key) ? 0 : distance(key, own);
+        const std::size_t far = !key.empty() && own.starts_with(key) ? 0 : edit_distance(key, own);
         const auto [place, is_new] = nearest.emplace(id, far);
         if (!is_new) place->second = std::min(place->second, far);
     }

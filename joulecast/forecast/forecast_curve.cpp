@@ -22,8 +22,6 @@
 namespace joulecast {
 namespace {
 
-/// Cards let their limit be raised a little above the one they are sold with.
-constexpr double most_over_tdp = 1.25;
 /// What the control loop of a power limit leaves of it.
 constexpr double share_of_limit = 0.995;
 /// Kernels whose balances lie within this many octaves count as one: their sums differ from the curve by less than
@@ -131,6 +129,11 @@ double device_limit_w(const DeviceModel& device) {
     return cap > 0 ? cap : device.device.tdp_w;
 }
 
+/// Under which it was measured, its driver took.
+double most_limit_w(const DeviceModel& device) {
+    return std::fmax(highest_power_limit_w(device.device), device.point.power_limit_w);
+}
+
 PointForecast known_point(const NetworkForecast& forecast) {
     return {forecast.asked,  forecast.point, forecast.time,          forecast.cost.device_time, forecast.cost.host_time,
             forecast.energy, forecast.power, forecast.idle_energy_j, forecast.dynamic_energy_j, forecast.limited_by};
@@ -193,7 +196,8 @@ ForecastCurve::ForecastCurve(const NetworkForecast& forecast, const DeviceModel&
     : known_(known_point(forecast)),
       limit_w_(device_limit_w(device)),
       asked_x_(1),
-      tdp_w_(device.device.tdp_w),
+      least_limit_w_(device.device.min_power_limit_w),
+      most_limit_w_(most_limit_w(device)),
       curve_(forecast_curve(forecast, device)) {
     asked_x_ = place_in(forecast.point, curve_.parameters()).x;
     anchor(forecast);
@@ -295,10 +299,18 @@ void ForecastCurve::check(const OperatingPoint& asked) const {
     if (memory < 0.1 * parameters.memory_mhz || memory > 1.2 * parameters.memory_mhz)
         throw UsageError("the memory of " + device + " runs at up to " + whole(parameters.memory_mhz) +
                          " MHz, not at " + whole(memory) + " MHz");
-    const double least = static_w(parameters, parameters.lowest_mhz / parameters.highest_mhz);
-    if (asked.power_limit_w < least || asked.power_limit_w > most_over_tdp * tdp_w_)
-        throw UsageError(device + " can be limited to between " + whole(std::ceil(least)) + " W (idle) and " +
-                         whole(std::floor(most_over_tdp * tdp_w_)) + " W, not to " + whole(asked.power_limit_w) + " W");
+    check_limits(asked.power_limit_w, device);
+}
+
+void ForecastCurve::check_limits(double asked_w, const std::string& device) const {
+    const ClockParameters& parameters = curve_.parameters();
+    const bool is_told = least_limit_w_ > 0;
+    const double idle = static_w(parameters, parameters.lowest_mhz / parameters.highest_mhz);
+    const double least = is_told ? least_limit_w_ : idle;
+    if (!(asked_w < least || asked_w > most_limit_w_)) return;
+    throw UsageError(device + " takes power limits of " + whole(std::ceil(least)) + " W" +
+                     (is_told ? "" : " (idle; its data sheet has no min_power_limit_w)") + " to " +
+                     whole(std::floor(most_limit_w_)) + " W, not of " + whole(asked_w) + " W");
 }
 
 double ForecastCurve::asked_x(const OperatingPoint& asked) const {

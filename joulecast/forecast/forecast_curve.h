@@ -83,6 +83,7 @@ class ForecastCurve {
     };
 
     void check(const OperatingPoint& asked) const;
+    void check_limits(double asked_w, const std::string& device) const;
     Reached reached(const OperatingPoint& asked) const;
     double asked_x(const OperatingPoint& asked) const;
     void set_energy(PointForecast& point, double x, double y, double stretch) const;
@@ -99,9 +100,10 @@ class ForecastCurve {
     std::optional<RatioSpread> ratio_;  ///< of a model over clocks
     std::vector<Anchor> anchors_;       ///< of a model over clocks, by memory clock, then core clock
     PointForecast known_;
-    double limit_w_;  ///< of the device where none is asked for; NaN: not known
-    double asked_x_;  ///< of the forecast: what its power limit may have kept it from
-    double tdp_w_;
+    double limit_w_;        ///< of the device where none is asked for; NaN: not known
+    double asked_x_;        ///< of the forecast: what its power limit may have kept it from
+    double least_limit_w_;  ///< that the driver takes; NaN: not told
+    double most_limit_w_;
     WorkloadCurve curve_;
 };
 

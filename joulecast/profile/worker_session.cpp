@@ -73,6 +73,8 @@ void WorkerSession::renew() {
                     " as before. Its results would be stored under the wrong engine.");
     Device device = with_known_figures(worker.device);
     device.core_clocks_mhz = ascending(worker.sm_clocks_mhz);
+    if (worker.power_limit_low_w > 0) device.min_power_limit_w = worker.power_limit_low_w;
+    if (worker.power_limit_high_w > 0) device.max_power_limit_w = worker.power_limit_high_w;
     for (const Device& stored : dataset_.devices())
         if (const std::string changed = stored.id == device.id ? changed_figures(stored, device) : ""; !changed.empty())
             progress_.note(device.id + " differs from the database: " + changed +

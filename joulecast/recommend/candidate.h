@@ -6,6 +6,7 @@
 #include <string>
 
 #include "joulecast/device/device.h"
+#include "joulecast/forecast/relative_cost.h"
 #include "joulecast/graph/operation.h"
 #include "joulecast/units/quantity.h"
 
@@ -31,6 +32,7 @@ struct Candidate {
     Estimate<Watts> power;
     /// Parameters, inputs and the peak above them; on a GPU what the allocator takes for them (physics/memory_fit.h).
     Estimate<Bytes> memory;
+    RelativeCost over_default;             ///< over the same run on the device as nobody sets it
     double device_memory = unknown;        ///< bytes that the device has
     std::string overflow;                  ///< how much is too much, and what takes most; empty where it fits
     double device_per_hour = unknown;      ///< price of the device

@@ -138,21 +138,24 @@ Chances chances(std::span<const Candidate> candidates, std::span<const std::size
     Chances result;
     result.draws = std::min(shared.draws, std::max(affordable, fewest_draws));
     result.best.assign(among.size(), 0);
+    result.near.assign(among.size(), 0);
+    std::vector<double> values(among.size());
     const auto value_of = rule(objective).per_sample;
     const double share = 1 / static_cast<double>(result.draws);
     for (std::size_t draw = 0; draw < result.draws; ++draw) {
         errors.draw(random);
         std::size_t best = 0;
-        double least = 0, chosen = 0;
         for (std::size_t i = 0; i < among.size(); ++i) {
-            const double value = value_of(errors.erring(errors.parts()[i]), prices);
-            if (i == 0) chosen = value;
-            if (i == 0 || value < least) std::tie(best, least) = std::pair(i, value);
+            values[i] = value_of(errors.erring(errors.parts()[i]), prices);
+            if (values[i] < values[best]) best = i;
         }
         result.best[best] += share;
-        if (chosen <= near * least) result.within += share;
-        result.expected_excess += share * (chosen / least - 1);
+        for (std::size_t i = 0; i < among.size(); ++i) {
+            if (values[i] <= near * values[best]) result.near[i] += share;
+        }
+        result.expected_excess += share * (values.front() / values[best] - 1);
     }
+    result.within = result.near.front();
     return result;
 }
 

@@ -34,6 +34,7 @@ struct SharedErrors {
 /// How sure a choice is.
 struct Chances {
     std::vector<double> best;    ///< per candidate of `among`: that none of the others is truly better
+    std::vector<double> near;    ///< per candidate: that it is at most 1 % worse than the truly best
     double within = 0;           ///< that the first of `among` is at most 1 % worse than the truly best
     double expected_excess = 0;  ///< mean of its value over the truly best one's, less 1
     std::size_t draws = 0;

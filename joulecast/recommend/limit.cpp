@@ -35,6 +35,12 @@ constexpr std::array rules_of_limits{
               [](const Candidate& c) { return sigma_of(c.memory); }},
     LimitRule{"price", "--max-price", &Limits::price, limited_price, price_sigma},
     LimitRule{"hours", "--max-hours", &Limits::job_s, limited_job, [](const Candidate& c) { return sigma_of(c.time); }},
+    LimitRule{"slowdown", "--max-slowdown", &Limits::time_ratio,
+              [](const Candidate& c, const Goal&) { return c.over_default.time.value.value(); },
+              [](const Candidate& c) { return sigma_of(c.over_default.time); }},
+    LimitRule{"energy", "--max-energy", &Limits::energy_ratio,
+              [](const Candidate& c, const Goal&) { return c.over_default.energy.value.value(); },
+              [](const Candidate& c) { return sigma_of(c.over_default.energy); }},
 };
 
 /// The chance that a log-normal value stays below the limit.

@@ -20,6 +20,8 @@ struct Limits {
     std::optional<double> memory_bytes = {};  ///< of a run, parameters included
     std::optional<double> price = {};         ///< of the job where there is one, else of a sample
     std::optional<double> job_s = {};         ///< time of the job
+    std::optional<double> time_ratio = {};    ///< over the same run at the device's default settings
+    std::optional<double> energy_ratio = {};  ///< likewise
 };
 
 /// How many samples are computed in all, one run after the other.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -97,8 +99,30 @@ Recommendation recommend(std::vector<Candidate> candidates, const Goal& goal, co
     for (const std::size_t i : r.front) r.assessments[i].in_front = true;
     choose_runner_up(r);
     r.chance = chances(r.candidates, r.ranking, goal.objective, goal.prices, errors);
-    for (std::size_t i = 0; i < r.ranking.size(); ++i) r.assessments[r.ranking[i]].chance_best = r.chance.best[i];
+    for (std::size_t i = 0; i < r.ranking.size(); ++i) {
+        r.assessments[r.ranking[i]].chance_best = r.chance.best[i];
+        r.assessments[r.ranking[i]].chance_within = r.chance.near[i];
+    }
     return r;
+}
+
+std::optional<ClockRange> equally_good_clocks(const Recommendation& r) {
+    constexpr double as_good = 1.01;
+    if (r.empty() || !std::isfinite(r.answer().asked.sm_clock_mhz)) return std::nullopt;
+    std::map<double, bool> is_good;  // by clock
+    for (std::size_t i = 0; i < r.candidates.size(); ++i) {
+        const Candidate& c = r.candidates[i];
+        const double limit = c.asked.power_limit_w, own = r.answer().asked.power_limit_w;
+        const bool same_limit = limit == own || (std::isnan(limit) && std::isnan(own));
+        if (!same_run(c, r.answer()) || !same_limit || !std::isfinite(c.asked.sm_clock_mhz)) continue;
+        is_good[c.asked.sm_clock_mhz] =
+            r.assessments[i].feasible() && r.assessments[i].value <= as_good * r.assessment().value;
+    }
+    auto low = is_good.find(r.answer().asked.sm_clock_mhz), high = low;
+    while (low != is_good.begin() && std::prev(low)->second) --low;
+    while (std::next(high) != is_good.end() && std::next(high)->second) ++high;
+    if (low == high) return std::nullopt;
+    return ClockRange{low->first, high->first};
 }
 
 std::vector<std::size_t> best_of_each_run(const Recommendation& recommendation) {

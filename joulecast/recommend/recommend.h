@@ -17,8 +17,15 @@ struct Assessment {
     std::string breaks;                 ///< names of the limits it does not hold: "time, power"
     bool in_front = false;              ///< of time and energy per sample, among those that may be taken
     double chance_best = 0;
+    double chance_within = 0;  ///< that it is at most 1 % worse than the truly best
 
     bool feasible() const { return !unfit && breaks.empty(); }
+};
+
+/// Clocks of the answer's run that are as good as the answer's.
+struct ClockRange {
+    double low_mhz = 0;
+    double high_mhz = 0;
 };
 
 /// The answer to a goal, by places in `candidates`.
@@ -48,6 +55,10 @@ bool same_run(const Candidate& a, const Candidate& b);
 /// Searches all of them. Ties go to the candidate named first. Throws Error where the objective cannot be had of any
 /// candidate (no energy is known, no price was given), saying what to do, and for no candidates.
 Recommendation recommend(std::vector<Candidate> candidates, const Goal& goal, const SharedErrors& errors = {});
+
+/// From the answer's clock on both ways, as far as clocks may be taken and are forecast at most 1 % worse than it, at
+/// the answer's power limit. Absent where the answer has no clock, or none beside it is as good.
+std::optional<ClockRange> equally_good_clocks(const Recommendation& recommendation);
 
 /// The best of each run (same_run) in order of the ranking: what a table shows.
 std::vector<std::size_t> best_of_each_run(const Recommendation& recommendation);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <optional>
 
 #include "joulecast/error.h"
 #include "joulecast/forecast/at_point.h"
@@ -17,6 +18,14 @@ double tokens_of(const Candidate& c) {
     };
     if (std::isfinite(value("past"))) return c.samples;
     return c.samples * value("sequence");
+}
+
+/// Throws UsageError for a limit that nobody knows the card's driver to take.
+void check_offered(const Device& device, double limit_w) {
+    if (!(limit_w < device.tdp_w) || device.min_power_limit_w > 0) return;
+    throw UsageError("power limits of " + device.id +
+                     " are not offered: the lowest that its driver takes is not known. Give a data sheet with "
+                     "min_power_limit_w (joulecast help devices)");
 }
 
 /// All that the points have in common.
@@ -47,6 +56,9 @@ Candidate as_it_comes(const NetworkForecast& forecast, Candidate common) {
     common.energy = forecast.energy;
     common.power = forecast.power;
     common.limited_by = name(forecast.limited_by);
+    const Estimate<Ratio> same{Ratio(1), Ratio(1), Ratio(1)};
+    common.over_default = {same, common.energy.known() ? same : Estimate<Ratio>{},
+                           common.power.known() ? same : Estimate<Ratio>{}};
     return common;
 }
 
@@ -67,6 +79,7 @@ Surveyed survey(const NetworkForecast& forecast, const DeviceModel& device, std:
     common.reference_clock_mhz = curve.curve().known().x * clocks.highest_mhz;
     common.time_spread = clocks.spread.time;
     common.energy_spread = clocks.spread.energy;
+    std::optional<PointForecast> as_sold;
     for (std::size_t i = 0; i < points.size(); ++i) {
         OperatingPoint asked = forecast.point;
         asked.device = device.device.id;
@@ -75,6 +88,7 @@ Surveyed survey(const NetworkForecast& forecast, const DeviceModel& device, std:
         asked.power_limit_w = points[i].power_limit_w;
         try {
             check_limit(device, points[i]);
+            check_offered(device.device, points[i].power_limit_w);
             const PointForecast at = curve.at(asked);
             Candidate& c = surveyed.candidates.emplace_back(common);
             c.asked = asked;
@@ -84,6 +98,8 @@ Surveyed survey(const NetworkForecast& forecast, const DeviceModel& device, std:
             c.energy = at.energy;
             c.power = at.power;
             c.limited_by = name(at.limited_by);
+            if (i == 0) as_sold = at;
+            if (as_sold) c.over_default = curve.relative(at, *as_sold);
         } catch (const UsageError& error) {
             surveyed.refused.emplace_back(error.what());
         }

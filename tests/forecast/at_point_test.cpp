@@ -122,11 +122,25 @@ TEST_F(AtPoint, SaysTheRangeOfWhatTheDeviceDoesNotHave) {
     EXPECT_EQ(message(clock(2500)), "a100-40g-pcie runs at 210 to 1410 MHz, not at 2500 MHz");
     EXPECT_EQ(message(clock(1e300)), "a100-40g-pcie runs at 210 to 1410 MHz, not at 1e+300 MHz");
     EXPECT_EQ(message(clock(100)), "a100-40g-pcie runs at 210 to 1410 MHz, not at 100 MHz");
-    EXPECT_NE(message(clock(1000, 5)).find("can be limited to between"), std::string::npos);
-    EXPECT_NE(message(clock(1000, 500)).find("312 W, not to 500 W"), std::string::npos);  // 1.25 of its TDP
+    EXPECT_EQ(message(clock(1000, 120)), "a100-40g-pcie takes power limits of 150 W to 250 W, not of 120 W");
+    EXPECT_EQ(message(clock(1000, 300)), "a100-40g-pcie takes power limits of 150 W to 250 W, not of 300 W");
+    EXPECT_EQ(message(clock(1000, 250)), "no error");
     OperatingPoint memory;
     memory.memory_clock_mhz = 9000;
     EXPECT_EQ(message(memory), "the memory of a100-40g-pcie runs at up to 1215 MHz, not at 9000 MHz");
+}
+
+TEST_F(AtPoint, TakesTheLimitsOfTheDriverBeforeThoseOfTheSheet) {
+    DeviceModel told = model_;
+    told.device.max_power_limit_w = 280;
+    told.device.min_power_limit_w = 90;
+    const ForecastCurve curve(forecast_, told);
+    EXPECT_NO_THROW(curve.at(clock(1000, 280)));
+    EXPECT_NO_THROW(curve.at(clock(1000, 90)));
+    EXPECT_THROW(curve.at(clock(1000, 281)), UsageError);
+    // What it was measured under, its driver took.
+    told.point.power_limit_w = 300;
+    EXPECT_NO_THROW(ForecastCurve(forecast_, told).at(clock(1000, 300)));
 }
 
 TEST_F(AtPoint, CarriesTheOperationsAlong) {

@@ -21,6 +21,15 @@ TEST(Chance, IsCertaintyWithoutErrors) {
     EXPECT_NEAR(of.expected_excess, 0, 1e-12);
 }
 
+TEST(Chance, ToBeNearTheBestIsOfEachCandidate) {
+    std::vector<Candidate> all{run_of("a", 1, 1), run_of("b", 1.005, 1), run_of("c", 1.02, 1)};
+    const Chances of = chances(all, std::vector<std::size_t>{0, 1, 2}, Objective::time, {});
+    EXPECT_NEAR(of.near[0], 1, 1e-12);
+    EXPECT_NEAR(of.near[1], 1, 1e-12) << "half a percent worse";
+    EXPECT_EQ(of.near[2], 0) << "two percent worse";
+    EXPECT_EQ(of.within, of.near[0]);
+}
+
 TEST(Chance, OfTwoDevicesFollowsFromTheirIntervals) {
     // log t1 - log t0 is normal with mean log 1.1 and deviation sqrt(2) s; s = log 1.2 / 1.645 from the 90 % interval.
     const std::vector<Candidate> all{with_spread(run_of("a", 1, 1), 0.2, 0.2),

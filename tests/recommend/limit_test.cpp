@@ -33,6 +33,18 @@ TEST(Limit, TellsTheChanceThatItIsHeld) {
     EXPECT_EQ(held[1].chance, 1) << "at the limit, and without an interval";
 }
 
+TEST(Limit, OfASlowdownIsOverTheDefaultWithTheRatiosOwnInterval) {
+    Candidate c = with_spread(run_of("d", 1, 100), 0.5, 0.5);
+    c.over_default.time = {Ratio(1.08), Ratio(1.08 / 1.02), Ratio(1.08 * 1.02)};
+    c.over_default.energy = {Ratio(0.9), Ratio(0.9), Ratio(0.9)};
+    const auto held = held_limits(c, {.limits = {.time_ratio = 1.08 * 1.02, .energy_ratio = 0.8}});
+    ASSERT_EQ(held.size(), 2U);
+    EXPECT_EQ(held[0].rule->flag, "--max-slowdown");
+    EXPECT_NEAR(held[0].chance, 0.95, 1e-4) << "not the interval of the time, which is far wider";
+    EXPECT_EQ(held[1].rule->flag, "--max-energy");
+    EXPECT_EQ(held[1].chance, 0);
+}
+
 TEST(Limit, OfAPriceIsThatOfTheJobWhereThereIsOne) {
     Candidate c = run_of("d", 3600, 1);
     c.device_per_hour = 2;

@@ -38,6 +38,26 @@ TEST(Recommend, FindsTheClockOfLeastEnergyAndOfLeastEdp) {
     EXPECT_EQ(recommend(made_up_curve("a"), {.objective = Objective::time}).answer().asked.sm_clock_mhz, 1000);
 }
 
+TEST(EquallyGoodClocks, ReachAsFarAsOnePercentAndTheLimits) {
+    auto curve = made_up_curve("a");
+    const auto r = recommend(curve, {.objective = Objective::energy});
+    const double best = r.answer().asked.sm_clock_mhz;
+    double low = best, high = best;
+    while (low - 20 >= 600 && joules_at(low - 20) <= 1.01 * joules_at(best)) low -= 20;
+    while (high + 20 <= 1000 && joules_at(high + 20) <= 1.01 * joules_at(best)) high += 20;
+    ASSERT_LT(low, high);
+    const auto range = equally_good_clocks(r);
+    ASSERT_TRUE(range);
+    EXPECT_EQ(range->low_mhz, low);
+    EXPECT_EQ(range->high_mhz, high);
+    // What breaks a limit is no clock to take.
+    const auto bounded = recommend(curve, {.limits = {.time_s = made_up_seconds(best)}});
+    ASSERT_TRUE(equally_good_clocks(bounded));
+    EXPECT_EQ(equally_good_clocks(bounded)->low_mhz, best);
+    // Nothing to choose from.
+    EXPECT_FALSE(equally_good_clocks(recommend({curve.front()}, {})));
+}
+
 TEST(Recommend, HoldsALimitOnTime) {
     const double most = 1.1 * made_up_seconds(1000);
     const auto r = recommend(made_up_curve("a"), {.limits = {.time_s = most}});

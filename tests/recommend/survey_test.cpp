@@ -64,6 +64,36 @@ TEST(Survey, NamesWhatTheDeviceDoesNotHave) {
     EXPECT_THAT(all.refused[0], HasSubstr("9000"));
 }
 
+TEST(Survey, OffersNoPowerLimitThatNobodyKnowsTheDriverToTake) {
+    Device device = find_device("a30");
+    const auto limited = [&] {
+        const DeviceModel model = roofline_model(device);
+        return survey(eight_images(model), model,
+                      grid_points(clock_table_mhz(device), {.all_clocks = false, .power_limits_w = {120, 165}}));
+    };
+    EXPECT_EQ(limited().candidates.size(), 3U) << "a30 takes 100 to 165 W";
+    device.min_power_limit_w = Device::unknown;
+    const Surveyed without = limited();
+    EXPECT_EQ(without.candidates.size(), 2U) << "its own limit is always there";
+    ASSERT_EQ(without.refused.size(), 1U);
+    EXPECT_THAT(without.refused[0], HasSubstr("the lowest that its driver takes is not known"));
+}
+
+TEST(Survey, TellsTimeAndEnergyOverTheDefault) {
+    const DeviceModel model = roofline_model(find_device("a30"));
+    const NetworkForecast forecast = eight_images(model);
+    const auto points = grid_points(clock_table_mhz(model.device), {.all_clocks = false, .clocks_mhz = {900}});
+    const Surveyed all = survey(forecast, model, points);
+    EXPECT_DOUBLE_EQ(all.candidates[0].over_default.time.value.value(), 1);
+    const Candidate& low = all.candidates[1];
+    EXPECT_DOUBLE_EQ(low.over_default.time.value.value(),
+                     low.time.value.value() / all.candidates[0].time.value.value());
+    EXPECT_GT(low.over_default.time.value.value(), 1);
+    EXPECT_LT(low.over_default.energy.value.value(), 1);
+    const double of_ratio = low.over_default.time.high / low.over_default.time.low;
+    EXPECT_LT(of_ratio, low.time.high / low.time.low) << "what is missed at both clocks cancels";
+}
+
 TEST(Survey, OfADeviceWithoutClocksIsTheForecast) {
     Device cpu;
     cpu.id = "cpu-made-up";
@@ -77,6 +107,7 @@ TEST(Survey, OfADeviceWithoutClocksIsTheForecast) {
     ASSERT_EQ(one.candidates.size(), 1U);
     EXPECT_TRUE(one.candidates[0].is_default);
     EXPECT_EQ(one.candidates[0].time.value, forecast.time.value);
+    EXPECT_EQ(one.candidates[0].over_default.time.high.value(), 1);
     EXPECT_EQ(one.candidates[0].samples, 32) << "eight in each of four passes";
     const Surveyed limited = survey(forecast, model, grid_points(clock_table_mhz(cpu), {.power_limits_w = {50}}));
     EXPECT_EQ(limited.candidates.size(), 1U);

@@ -7,47 +7,15 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/packed_graph.h"
 #include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/units/joined.h"
+#include "joulecast/units/near_words.h"
 
 namespace joulecast {
 namespace {
 
-/// Insertions, deletions and replacements that make one name the other (Levenshtein).
-std::size_t distance(const std::string& a, const std::string& b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-        }
-    }
-    return row[b.size()];
-}
-
-std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text;
-}
-
-/// Names that differ by a third of their letters at most, or that begin with what was asked, nearest first; all names
-/// if none does.
+/// Names near it; all names if none is.
 std::string suggestion(const std::string& asked, const std::vector<std::string>& names) {
-    constexpr std::size_t longest_name = 64;
-    constexpr std::size_t most_names = 5;
-    std::vector<std::pair<std::size_t, std::string>> near;
-    for (const std::string& name : names) {
-        if (asked.size() > longest_name) break;
-        const std::size_t far = name.starts_with(asked) ? 0 : distance(asked, name);
-        if (far <= std::max<std::size_t>(1, name.size() / 3)) near.emplace_back(far, name);
-    }
-    std::ranges::sort(near);
-    std::vector<std::string> nearest;
-    for (const auto& [far, name] : near)
-        if (nearest.size() < most_names) nearest.push_back(name);
+    const std::vector<std::string> nearest = near_words(asked, names);
     if (!nearest.empty()) return "Did you mean " + joined(nearest) + "?";
     return names.empty() ? "The zoo is empty or missing" : "The zoo has " + joined(names);
 }
@@ -162,6 +130,18 @@ Graph open_zoo(const std::string& model, const std::filesystem::path& zoo, const
 }
 
 }  // namespace
+
+bool names_network(const std::string& text, const std::filesystem::path& zoo) {
+    for (const char* suffix : {".pt2", ".onnx", ".graph.json"})
+        if (text.ends_with(suffix)) return true;
+    return is_in_zoo(without_alias(text.substr(0, text.find('@'))), zoo);
+}
+
+SymbolValues usual_sizes(const std::string& model, SymbolValues set, Mode mode) {
+    const bool is_file = model.ends_with(".pt2") || model.ends_with(".onnx") || model.ends_with(".json");
+    if (mode == Mode::inference && !is_file) set.try_emplace("batch", 1);
+    return set;
+}
 
 std::vector<std::string> zoo_names(const std::filesystem::path& zoo) {
     std::vector<std::string> names;

@@ -38,6 +38,15 @@ Graph read_onnx(std::span<const std::byte> bytes, const std::string& name, const
 Graph open_model(const std::string& model, const std::filesystem::path& zoo, const SymbolValues& set = {},
                  Mode mode = Mode::inference);
 
+/// Whether a text means a network rather than anything else: a file of one by its suffix, whether or not it exists, or
+/// a name that the zoo knows, whatever size stands behind its @.
+bool names_network(const std::string& text, const std::filesystem::path& zoo);
+
+/// The sizes that people mean where they name none: a network of the zoo infers with a batch of 1, not with the 2 that
+/// it was exported with (torch.export would have written a 1 into the graph for good). Training, and files of the
+/// user's, keep the sizes of their export.
+SymbolValues usual_sizes(const std::string& model, SymbolValues set, Mode mode);
+
 /// Names of the zoo's networks, sorted.
 std::vector<std::string> zoo_names(const std::filesystem::path& zoo);
 
