@@ -42,8 +42,9 @@ addEventListener("load",()=>when_drawn(()=>{
   const height=document.documentElement.scrollHeight;
   const clipped=[...document.querySelectorAll(".scroll")].filter(at=>at.offsetParent&&at.scrollWidth>at.clientWidth+1).length;
   // What is behind a click is drawn when it is opened.
-  document.querySelectorAll("details").forEach(at=>at.open=true);
-  delete document.documentElement.dataset.drawn;
+  const folded=[...document.querySelectorAll("details")];
+  folded.forEach(at=>at.open=true);
+  if(folded.length>0)delete document.documentElement.dataset.drawn;
   setTimeout(()=>when_drawn(()=>{
   const channel=v=>v<=0.03928?v/12.92:Math.pow((v+0.055)/1.055,2.4);
   const light=colour=>{const [r,g,b]=colour.match(/[\d.]+/g).map(v=>channel(v/255));return .2126*r+.7152*g+.0722*b;};
