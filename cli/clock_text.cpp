@@ -54,7 +54,7 @@ std::string curve_text(std::vector<const NetworkForecast*> points) {
         with_values(highest.model, highest.symbols) + " (" + std::string(name(highest.mode)) + ", " +
         highest.precision + ", host " + std::string(name(highest.point.host)) + ") on " + highest.device + "\n  " +
         (has_energy ? "energy " : "time ") + mhz(points.front()->asked.sm_clock_mhz) + " " +
-        sparkline(values, curve_width) + " " + mhz(highest.asked.sm_clock_mhz) + " MHz; least " +
+        sparkline(values, curve_width) + " " + mhz(highest.asked.sm_clock_mhz) + " MHz\n  least " +
         show(values[least], has_energy ? Show::joules : Show::seconds) + " at " + mhz(best.asked.sm_clock_mhz) + " MHz";
     if (&best != &highest)
         text += " (" + change(values[least], values.back()) + (has_energy ? " energy, " : " time, ") +
@@ -115,13 +115,10 @@ std::string clock_notes_text(const std::vector<Forecast>& forecasts) {
         if (!is_asked || !said.insert(f.network.device).second) continue;
         if (f.relative_to_default && f.relative_to_default->point.sm_clock_mhz > 0)
             text += "default of " + f.network.device + ": its clock if nobody sets one, " +
-                    mhz(f.relative_to_default->point.sm_clock_mhz) +
-                    " MHz here; in brackets: 90 % interval of the ratio\n";
+                    mhz(f.relative_to_default->point.sm_clock_mhz) + " MHz (brackets: 90 % of the ratio)\n";
         text += "clocks of " + f.network.device + ": " +
-                (f.clock_workloads > 0 ? "time and power over the clock were fitted to " +
-                                             std::to_string(f.clock_workloads) + " workloads"
-                                       : "nothing was measured at several clocks; time and power over the clock are "
-                                         "those of its architecture, so the intervals are wider") +
+                (f.clock_workloads > 0 ? "curve fitted to " + std::to_string(f.clock_workloads) + " workloads"
+                                       : "curve of its architecture, not measured, with wide intervals") +
                 "\n";
     }
     return text;

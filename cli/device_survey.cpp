@@ -10,6 +10,7 @@
 #include "joulecast/learn/parallel.h"
 #include "joulecast/physics/clock_curve.h"
 #include "joulecast/recommend/survey.h"
+#include "joulecast/units/joined.h"
 
 namespace joulecast::cli {
 namespace {
@@ -103,7 +104,8 @@ Survey survey_devices(const Answer& answer, const Grid& grid, const DevicePrices
     Survey whole;
     for (Survey& survey : surveys) merge(whole, std::move(survey));
     const bool nothing_taken = whole.asked > 0 && whole.taken == 0;
-    if (whole.first_refusal && (whole.candidates.empty() || nothing_taken)) throw UsageError(*whole.first_refusal);
+    if (whole.first_refusal && (whole.candidates.empty() || nothing_taken))
+        throw UsageError(joined(whole.left_out, "; "));
     return whole;
 }
 

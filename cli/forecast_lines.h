@@ -101,6 +101,8 @@ inline constexpr std::tuple cost_lines{
     Reported{"step_time", "s", [](F f) { return of_a_pass(f.network.time.value.value(), f.network); }},
     Reported{"step_energy", "j", [](F f) { return of_a_pass(f.network.energy.value.value(), f.network); }},
     Reported{"limited_by", "", [](F f) { return name(f.network.limited_by); }},
+    Reported{"tokens_per", "s", [](F f) { return tokens_of(f.network) / f.network.time.value.value(); }},
+    Reported{"energy_per_token", "j", [](F f) { return f.network.energy.value.value() / tokens_of(f.network); }},
 };
 
 /// Over the forecast at the device's own clock, where a clock or limit is asked for.

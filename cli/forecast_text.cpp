@@ -5,16 +5,40 @@
 #include <cmath>
 #include <cstdio>
 #include <set>
+#include <sstream>
+#include <utility>
 
 #include "cli/clock_text.h"
+#include "cli/fitted_table.h"
 #include "cli/forecast_words.h"
 #include "cli/known.h"
+#include "cli/prose.h"
 #include "joulecast/forecast/compose.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/table.h"
+#include "joulecast/units/joined.h"
 
 namespace joulecast::cli {
 namespace {
+
+/// A line of prose, broken where the terminal ends.
+std::string line(const std::string& text, const TextSettings& settings) {
+    return wrapped(text, settings.terminal.width, "  ") + '\n';
+}
+
+std::string wrapped_lines(const std::string& text, const TextSettings& settings) {
+    std::string result;
+    std::istringstream lines(text);
+    for (std::string one; std::getline(lines, one);) result += line(one, settings);
+    return result;
+}
+
+/// Of the largest share of the time.
+std::string main_evidence(const NetworkForecast& network) {
+    const auto& shares = network.evidence_share;
+    const auto most = std::ranges::max_element(shares, {}, [](const auto& share) { return share.second; });
+    return most == shares.end() ? std::string(name(Evidence::unknown)) : std::string(name(most->first));
+}
 
 std::string evidence_text(const NetworkForecast& network) {
     std::string text;
@@ -26,12 +50,13 @@ std::string evidence_text(const NetworkForecast& network) {
     return text + (power.empty() ? "" : "; power: " + power);
 }
 
-/// "12.3 – 15.6 ms", both in the unit of the larger.
-std::string interval_text(const Estimate<Seconds>& time) {
-    return show(time.low.value(), Show::seconds) + " – " + show(time.high.value(), Show::seconds);
-}
-std::string interval_text(const Estimate<Joules>& energy) {
-    return show(energy.low.value(), Show::joules) + " – " + show(energy.high.value(), Show::joules);
+/// "12.3 – 15.6 ms"; "987 µs – 1.20 ms" where the units differ.
+template <class Unit>
+std::string interval_text(const Estimate<Unit>& estimate, Show as) {
+    const std::string low = show(estimate.low.value(), as), high = show(estimate.high.value(), as);
+    const auto unit = [](const std::string& text) { return text.substr(std::min(text.find(' '), text.size())); };
+    const bool is_alike = unit(low) == unit(high);
+    return (is_alike ? low.substr(0, low.size() - unit(low).size()) : low) + " – " + high;
 }
 
 /// "training, adamw, 4 passes, checkpointed".
@@ -52,6 +77,7 @@ using NetworkColumns = std::vector<Column<Forecast>>;
 const NetworkColumns& table_columns() {
     static const NetworkColumns list = {
         {"model", "network", Show::text, [](const Forecast& f) { return f.network.model; }},
+        {"device", "device", Show::text, [](const Forecast& f) { return f.network.device; }},
         {"symbols", "sizes", Show::text, [](const Forecast& f) { return values_text(f.network.symbols); }},
         {"mode", "mode", Show::text, [](const Forecast& f) { return mode_text(f.network); }},
         {"precision", "precision", Show::text, [](const Forecast& f) { return f.network.precision; }},
@@ -60,14 +86,16 @@ const NetworkColumns& table_columns() {
          [](const Forecast& f) {
              return (f.network.lower_bound ? "≥ " : "") + show(f.network.time.value.value(), Show::seconds);
          }},
-        {"interval", "90 % interval", Show::text, [](const Forecast& f) { return interval_text(f.network.time); }},
+        {"interval", "90 % interval", Show::text,
+         [](const Forecast& f) { return interval_text(f.network.time, Show::seconds); }},
         {"energy_j", "energy", Show::joules, [](const Forecast& f) { return known(f.network.energy.value.value()); }},
         {"energy_interval", "90 % interval", Show::text,
          [](const Forecast& f) {
-             return f.network.energy.known() ? interval_text(f.network.energy) : std::string("–");
+             return f.network.energy.known() ? interval_text(f.network.energy, Show::joules) : std::string("–");
          }},
         {"power_w", "power", Show::watts, [](const Forecast& f) { return known(f.network.power.value.value()); }},
         {"memory", "memory", Show::bytes, [](const Forecast& f) { return known(total_memory(f.network)); }},
+        {"limited_by", "limited by", Show::text, [](const Forecast& f) { return limit_name(f.network); }},
         {"evidence", "times are", Show::text, [](const Forecast& f) { return evidence_text(f.network); }},
     };
     return list;
@@ -91,6 +119,14 @@ Column<Forecast> relative_column(const char* key, const char* header, Estimate<R
 /// With the clock behind the host, where one was asked for, and what it costs over the device's own clock.
 NetworkColumns text_columns(const std::vector<Forecast>& forecasts) {
     NetworkColumns columns = table_columns();
+    if (std::ranges::any_of(forecasts, [](const Forecast& f) { return std::isfinite(tokens_of(f.network)); })) {
+        const auto memory = std::ranges::find(columns, "memory", &Column<Forecast>::key);
+        columns.insert(
+            memory, {{"tokens_per_s", "tokens/s", Show::number,
+                      [](const Forecast& f) { return known(tokens_of(f.network) / f.network.time.value.value()); }},
+                     {"energy_per_token", "a token", Show::joules,
+                      [](const Forecast& f) { return known(f.network.energy.value.value() / tokens_of(f.network)); }}});
+    }
     if (!has_clocks(forecasts)) return columns;
     const auto after = std::ranges::find(columns, "time_s", &Column<Forecast>::key);
     columns.insert(after, {"clock", "clock", Show::text, [](const Forecast& f) { return clock_text(f.network); }});
@@ -201,50 +237,112 @@ std::string hosts_text(const std::vector<Forecast>& forecasts) {
 }
 
 /// Of devices whose power comes from the data sheet alone.
-std::set<std::string> physical_notes(const std::vector<Forecast>& forecasts) {
-    std::set<std::string> notes;
+std::string physical_note(const std::vector<Forecast>& forecasts, const TextSettings& settings) {
+    std::vector<std::string> devices;
     for (const Forecast& f : forecasts) {
         if (!f.network.power_evidence_share.contains(PowerEvidence::physical)) continue;
-        notes.insert("energy: no power measured on " + f.device_name +
-                     "; estimated from its data sheet (physical power model), so the interval is wide");
+        if (std::ranges::find(devices, f.network.device) == devices.end()) devices.push_back(f.network.device);
     }
-    return notes;
+    if (devices.empty()) return "";
+    return line("energy: no power measured on " + joined(devices) +
+                    "; from data sheets (physical power model), with wide intervals",
+                settings);
 }
 
-/// Which device, which predictor and how old its measurements are: once per predictor and device.
-std::string sources_text(const std::vector<Forecast>& forecasts) {
-    std::set<std::string> said;
-    std::string text;
+/// How much was measured, with what and when; empty of nothing.
+std::string origin_text(const Origin& origin) {
+    std::string text = " (" + std::to_string(origin.rows) + " operations measured";
+    for (const std::string& framework : origin.frameworks)
+        text += (&framework == &origin.frameworks.front() ? " with " : ", ") + framework;
+    if (!origin.measured_to.empty()) text += ", last " + origin.measured_to.substr(0, 10);
+    return text + ")";
+}
+
+/// Which devices, and which predictor they are forecast by.
+std::string sources_text(const std::vector<Forecast>& forecasts, const TextSettings& settings) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> devices;  // by predictor
     for (const Forecast& f : forecasts) {
-        std::string line = f.device_name;
-        if (f.network.point.threads > 0) line += ", " + std::to_string(f.network.point.threads) + " threads";
-        line += "; predictor " + f.network.predictor + " (" + std::to_string(f.origin->rows) + " operations measured";
-        for (const std::string& framework : f.origin->frameworks)
-            line += (&framework == &f.origin->frameworks.front() ? " with " : ", ") + framework;
-        if (!f.origin->measured_to.empty()) line += ", last " + f.origin->measured_to.substr(0, 10);
-        line += ")\n";
-        if (said.insert(line).second) text += line;
+        std::string device = f.device_name;
+        if (f.network.point.threads > 0) device += ", " + std::to_string(f.network.point.threads) + " threads";
+        const std::string predictor =
+            "predictor " + f.network.predictor + (settings.verbose ? origin_text(*f.origin) : "");
+        auto of = std::ranges::find(devices, predictor, &decltype(devices)::value_type::first);
+        if (of == devices.end()) of = devices.insert(devices.end(), {predictor, {}});
+        if (std::ranges::find(of->second, device) == of->second.end()) of->second.push_back(device);
+    }
+    std::string text;
+    for (const auto& [predictor, named] : devices) text += line(joined(named) + "; " + predictor, settings);
+    return text;
+}
+
+const std::array<AlikeColumn, 6> identity{
+    {{"model"}, {"device"}, {"symbols"}, {"mode"}, {"precision", true}, {"host", true}}};
+
+/// The table in the width of the terminal, below a line of what all its rows have in common.
+std::string table_text(const std::vector<Forecast>& forecasts, const TextSettings& settings) {
+    // Relative to the default clock the intervals are the narrow ones.
+    static const std::vector<std::string> at_clocks{"evidence", "relative_power", "energy_interval", "memory",
+                                                    "interval", "power_w",        "limited_by",      "relative_energy"};
+    static const std::vector<std::string> plain{"evidence",     "power_w", "energy_interval", "energy_per_token",
+                                                "tokens_per_s", "memory",  "interval"};
+    Table table = fill(text_columns(forecasts), forecasts);
+    const std::string alike = take_alike(table, identity);
+    std::string text = alike.empty() ? "" : line(alike, settings);
+    const std::size_t width = settings.verbose ? std::string::npos : settings.terminal.width;
+    const Table shown = fitted(table, has_clocks(forecasts) ? at_clocks : plain, width);
+    text += "\n" + to_text(shown);
+    std::vector<std::string> left_out;
+    for (const Table::Head& head : table.heads) {
+        if (!has_column(shown, head.key) && head.key != "evidence" && !head.key.ends_with("interval"))
+            left_out.push_back(head.header);
+    }
+    if (!has_column(shown, "evidence")) {
+        std::set<std::string> words;
+        for (const Forecast& f : forecasts) words.insert(main_evidence(f.network));
+        text += line("times are " + joined({words.begin(), words.end()}) +
+                         (left_out.empty() ? "" : "; -v also shows " + joined(left_out)),
+                     settings);
     }
     return text;
 }
 
+/// Where the host decides, what would help.
+std::string host_bound_text(const std::vector<Forecast>& forecasts, const TextSettings& settings) {
+    std::set<std::string> hosts;
+    for (const Forecast& f : forecasts) {
+        if (f.network.limited_by == Bound::host) hosts.insert(host_word(f.network.point.host));
+    }
+    if (hosts.empty()) return "";
+    return line("limited by host: " + joined({hosts.begin(), hosts.end()}) +
+                    " takes longer to issue the calls than the device to compute; try a larger batch or --host graph",
+                settings);
+}
+
 }  // namespace
 
-std::string forecasts_to_text(const std::vector<Forecast>& forecasts, bool per_operation) {
-    std::string text = sources_text(forecasts) + "\n" + to_text(fill(text_columns(forecasts), forecasts));
-    text += clock_curves_text(forecasts) + clock_notes_text(forecasts);
+std::string forecasts_to_text(const std::vector<Forecast>& forecasts, bool per_operation,
+                              const TextSettings& settings) {
+    std::string text = sources_text(forecasts, settings) + table_text(forecasts, settings);
+    text += clock_curves_text(forecasts) + wrapped_lines(clock_notes_text(forecasts), settings);
+    text += host_bound_text(forecasts, settings);
     std::set<std::string> reasons;
     for (const Forecast& f : forecasts) {
         if (!f.network.energy.known()) reasons.insert(f.network.energy_missing_reason);
     }
-    for (const std::string& reason : reasons) text += "energy –: " + reason + "\n";
-    text += hosts_text(forecasts);
-    for (const std::string& note : physical_notes(forecasts)) text += note + "\n";
-    text += "memory = weights + inputs + peak activations\n";
+    for (const std::string& reason : reasons) text += line("energy –: " + reason, settings);
+    text += wrapped_lines(hosts_text(forecasts), settings) + physical_note(forecasts, settings);
+    if (settings.verbose) {
+        text += "memory = weights + inputs + peak activations\n";
+        if (std::ranges::any_of(forecasts, [](const Forecast& f) { return f.network.precision == "default"; }))
+            text += line(
+                "precision default is PyTorch's: float32, with TF32 in convolutions where the card has it; "
+                "strict: --precision fp32",
+                settings);
+    }
     reasons.clear();
     for (const Forecast& f : forecasts) reasons.insert(f.network.memory_missing_reason);
     for (const std::string& reason : reasons) {
-        if (!reason.empty()) text += "memory –: " + reason + "\n";
+        if (!reason.empty()) text += line("memory –: " + reason, settings);
     }
     if (per_operation) {
         for (const Forecast& f : forecasts) text += where_it_goes(f);

@@ -3,12 +3,19 @@
 #include <string>
 #include <vector>
 
+#include "cli/terminal.h"
 #include "joulecast/answer/answer.h"
 
 namespace joulecast::cli {
 
+/// How text for people is laid out.
+struct TextSettings {
+    Terminal terminal;
+    bool verbose = false;  ///< all columns, whatever the terminal's width, and what reassures
+};
+
 /// One line per network, then, if asked, where each one's time goes.
-std::string forecasts_to_text(const std::vector<Forecast>& forecasts, bool per_operation);
+std::string forecasts_to_text(const std::vector<Forecast>& forecasts, bool per_operation, const TextSettings& settings);
 /// "joulecast.prediction/1", complete.
 std::string forecasts_to_json(const std::vector<Forecast>& forecasts);
 /// One prediction of that, in one line, with its list of operations or without.

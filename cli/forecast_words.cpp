@@ -1,5 +1,7 @@
 #include "cli/forecast_words.h"
 
+#include <cmath>
+#include <limits>
 #include <set>
 
 #include "cli/memory_output.h"
@@ -13,6 +15,31 @@ std::string power_evidence_words(const NetworkForecast& network) {
     if (physical == network.power_evidence_share.end() || physical->second < 0.005) return "";
     const std::string text(name(PowerEvidence::physical));
     return physical->second < 0.995 ? text + " " + show(physical->second, Show::percent) : text;
+}
+
+double tokens_of(const NetworkForecast& network) {
+    const auto value = [&](const char* symbol, double otherwise) {
+        const auto found = network.symbols.find(symbol);
+        return found == network.symbols.end() ? otherwise : static_cast<double>(found->second);
+    };
+    const double sequences = value("batch", 1) * static_cast<double>(network.training.accumulation);
+    const double unknown = std::numeric_limits<double>::quiet_NaN();
+    return sequences * (std::isfinite(value("past", unknown)) ? 1 : value("sequence", unknown));
+}
+
+std::string limit_name(const NetworkForecast& network) {
+    if (network.limited_by == Bound::host) return "host";
+    if (network.limited_by == Bound::power_cap) return "power limit";
+    double compute = 0, memory = 0;
+    for (const OperationForecast& operation : network.operations) {
+        const double kernel =
+            std::isnan(operation.kernel_s) ? operation.cost.device_time.value.value() : operation.kernel_s;
+        const KernelTime& balance = operation.balance;
+        if (!(kernel > 0) || !(balance.compute + balance.memory > 0)) continue;
+        (balance.compute > balance.memory ? compute : memory) += kernel * static_cast<double>(operation.count);
+    }
+    if (!(compute + memory > 0)) return "device";
+    return compute > memory ? "compute" : "memory";
 }
 
 std::string unknown_words(const std::vector<std::string>& operations, const std::string& method) {

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <sstream>
 
+#include "cli/prose.h"
+#include "cli/terminal.h"
+
 namespace joulecast::cli {
 namespace {
 
 constexpr std::size_t text_column = 32;
-constexpr std::size_t line_width = 100;
+constexpr std::size_t narrowest_page = 60;
+constexpr std::size_t widest_page = 100;
 constexpr std::size_t examples_shown = 3;
 /// More choices than fit here stand behind the description.
 constexpr std::size_t longest_choice = 30;
@@ -33,32 +37,6 @@ std::vector<std::string> examples_of(std::string_view markdown) {
         }
     }
     return examples;
-}
-
-/// "  left      text", the text broken into lines.
-std::string two_columns(const std::string& left, const std::string& text) {
-    std::string page = "  " + left;
-    std::size_t column = page.size();
-    if (column + 2 > text_column) {
-        page += '\n';
-        column = 0;
-    }
-    page.append(text_column - column, ' ');
-    column = text_column;
-    std::istringstream words(text);
-    for (std::string word; words >> word;) {
-        const bool is_first = column == text_column;
-        if (!is_first && column + 1 + word.size() > line_width) {
-            page += '\n' + std::string(text_column, ' ');
-            column = text_column;
-        } else if (!is_first) {
-            page += ' ';
-            ++column;
-        }
-        page += word;
-        column += word.size();
-    }
-    return page + '\n';
 }
 
 std::string choices_of(const std::string& type) {
@@ -119,6 +97,19 @@ std::string usage(const std::string& title, const std::string& name) {
 
 }  // namespace
 
+std::size_t page_width() {
+    return std::clamp(terminal({}).width, narrowest_page, widest_page);
+}
+
+std::string two_columns(const std::string& left, const std::string& text) {
+    std::string page = "  " + left;
+    if (page.size() + 2 > text_column)
+        page += '\n' + std::string(text_column, ' ');
+    else
+        page.append(text_column - page.size(), ' ');
+    return page + wrapped(text, page_width(), std::string(text_column, ' '), text_column) + '\n';
+}
+
 Guide split_guide(std::string_view markdown) {
     std::string_view text = without_blank_edges(markdown);
     Guide guide;
@@ -135,7 +126,7 @@ Guide split_guide(std::string_view markdown) {
 }
 
 std::string VerbHelp::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const {
-    std::string page = guide_.summary + "\n\n" + usage(guide_.title, name);
+    std::string page = wrapped(guide_.summary, page_width()) + "\n\n" + usage(guide_.title, name);
     if (!guide_.examples.empty()) page += "\nExamples:\n";
     for (std::size_t i = 0; i < std::min(examples_shown, guide_.examples.size()); ++i)
         page += "  " + guide_.examples[i] + '\n';

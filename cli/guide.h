@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,11 @@ struct Guide {
 
 /// Splits a guide: a title line ("# joulecast extract"), the summary paragraph, the examples.
 Guide split_guide(std::string_view markdown);
+
+/// Columns that help and guides take: those of the terminal, 60 to 100.
+std::size_t page_width();
+/// "  left      text", the text broken into lines of page_width().
+std::string two_columns(const std::string& left, const std::string& text);
 
 /// The text of docs/guide/<verb>.md, compiled in by cmake/guides.cmake; a verb without one stops the build.
 std::string_view guide_text(std::string_view verb);

@@ -29,8 +29,10 @@ Program joulecast_program() {
             {
                 {"Forecast", {"predict", declare_predict}},
                 {"Forecast", {"recommend", declare_recommend}},
+                {"Forecast", {"compare", declare_compare}},
                 {"Forecast", {"report", declare_report}},
                 {"Forecast", {"trace", declare_trace}},
+                {"Read networks", {"networks", declare_networks}},
                 {"Read networks", {"extract", declare_extract}},
                 {"Read networks", {"diff", declare_diff}},
                 {"Measure", {"profile", declare_profile}},

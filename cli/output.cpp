@@ -69,6 +69,20 @@ void write_to_file(const std::string& path, const std::string& text) {
     if (const int code = replace_file(path, text); code != 0) fail(path, code);
 }
 
+/// The format that a file's name asks for, or the one that --format says.
+std::string format_for(const std::string& file, const std::string& format, bool is_asked) {
+    const std::string suffix = std::filesystem::path(file).extension().string();
+    if (suffix == ".html" || suffix == ".pdf")
+        throw UsageError("-o " + file +
+                         ": pages are made by joulecast report MODEL --device ID -o x.html; here are table, json "
+                         "(-o x.json) and csv (-o x.csv)");
+    if (suffix != ".json" && suffix != ".csv") return format;
+    if (is_asked && format != suffix.substr(1))
+        throw UsageError("-o " + file + " is a file of " + suffix.substr(1) + ", but --format says " + format +
+                         ". Leave out one of them");
+    return suffix.substr(1);
+}
+
 /// What goes to standard output for people: names out of files must not steer their terminal. Our own colour may.
 std::string for_people(std::string_view text) {
     std::string shown;
@@ -92,10 +106,16 @@ std::string for_people(std::string_view text) {
 
 void Output::declare(CLI::App& command) {
     command.option_defaults()->group("Output");
-    command.add_option("--format", format, "table for people; json has every number")
-        ->check(CLI::IsMember({"table", "json", "csv"}))
-        ->capture_default_str();
-    command.add_option("-o,--output", file, "write to this file (default: standard output)")->type_name("FILE");
+    const CLI::Option* const asked = command.add_option("--format", format, "table for people; json has every number")
+                                         ->check(CLI::IsMember({"table", "json", "csv"}))
+                                         ->capture_default_str();
+    command.add_option("-o,--output", file, "write to this file; .json and .csv decide the format")->type_name("FILE");
+    command.parse_complete_callback([this, asked] { format = format_for(file, format, asked->count() > 0); });
+}
+
+void Output::declare_verbose(CLI::App& command) {
+    command.option_defaults()->group("Output");
+    command.add_flag("-v,--verbose", verbose, "all rows and all notes");
 }
 
 void Output::write(const std::string& text) const {

@@ -1,8 +1,11 @@
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "cli/forecast_text.h"
 #include "cli/forecast_words.h"
+#include "cli/language_request.h"
+#include "cli/named_devices.h"
 #include "cli/operation_output.h"
 #include "cli/predict_stdin.h"
 #include "cli/setting_options.h"
@@ -28,6 +31,7 @@ struct Options {
     std::string clocks;
     std::string power_limits;
     std::string memory_clocks;
+    LanguageRequest request;  ///< nothing of 0 tokens
     bool per_operation = false;
     bool strict = false;
     bool from_stdin = false;
@@ -45,13 +49,18 @@ Question question_of(const Options& options) {
     question.host_cpu = options.host_cpu;
     question.at_pace_of_now = options.pace == "now";
     question.worker = options.worker;
-    question.lists_operations = options.per_operation || options.output.format == "json";
+    // Tables tell by them what limits a network.
+    question.lists_operations = options.per_operation || options.output.format != "csv";
     return question;
 }
 
 std::vector<Forecast> forecasts_asked(const Options& options) {
     Session session(for_one_question(options.predictor, options.database));
-    return session.answer(question_of(options), tell).forecasts;
+    Answer answer = session.answer(question_of(options), tell);
+    if (options.output.verbose) {
+        for (const AnsweringDevice& device : answer.devices) tell(device.note);
+    }
+    return std::move(answer.forecasts);
 }
 
 RequestSource requests_of(const Options& options) {
@@ -70,6 +79,26 @@ void exclude_what_requests_have(CLI::Option& from_stdin, CLI::App& command) {
     }
 }
 
+int run_requests(const Options& options) {
+    if (!options.operations.empty() || options.per_operation)
+        throw UsageError("--prompt and --tokens are for networks as a whole: leave out --operation, --per-operation");
+    const std::vector<RequestForecast> forecasts = forecast_requests(
+        question_of(options), options.request, for_one_question(options.predictor, options.database), tell);
+    const std::string& format = options.output.format;
+    options.output.write(format == "json"  ? requests_to_json(forecasts, options.request)
+                         : format == "csv" ? requests_to_csv(forecasts, options.request)
+                                           : requests_to_text(forecasts, options.request,
+                                                              {terminal(options.output), options.output.verbose}));
+    bool fits = true;
+    for (const RequestForecast& forecast : forecasts) {
+        fits = fits && forecast.overflow.empty();
+        if (!forecast.overflow.empty())
+            tell(forecast.prefill.network.model + " on " + forecast.prefill.network.device +
+                 ", batch=" + std::to_string(forecast.batch) + ": does not fit: " + forecast.overflow);
+    }
+    return options.strict && !fits ? failed : done;
+}
+
 int run_operations(const Options& options) {
     if (!options.models.empty()) throw UsageError("predict takes a MODEL or --operation, not both. Run it twice");
     const std::vector<Forecast> forecasts = forecasts_asked(options);
@@ -85,6 +114,7 @@ int run(const Options& options) {
     if (options.models.empty() && options.operations.empty())
         throw UsageError("predict needs a MODEL, --operation or --stdin");
     if (options.devices.empty()) throw UsageError("predict needs --device");
+    if (options.request.prompt > 0 || options.request.tokens > 0) return run_requests(options);
     if (!options.operations.empty()) return run_operations(options);
     const std::vector<Forecast> forecasts = forecasts_asked(options);
     if (options.output.format == "json") {
@@ -92,7 +122,8 @@ int run(const Options& options) {
     } else if (options.output.format == "csv") {
         options.output.write(forecasts_to_csv(forecasts, options.per_operation));
     } else {
-        options.output.write(forecasts_to_text(forecasts, options.per_operation));
+        options.output.write(
+            forecasts_to_text(forecasts, options.per_operation, {terminal(options.output), options.output.verbose}));
     }
     const Shortfalls missing = shortfalls(forecasts);
     for (const std::string& note : missing.notes) tell(note);
@@ -107,7 +138,8 @@ Run declare_predict(CLI::App& command) {
     command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50");
     command.option_defaults()->group("Device");
     command.add_option("--device", options->devices, "ID, ID@SM_MHZ or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine")
-        ->type_name("ID...");
+        ->type_name("ID...")
+        ->delimiter(',');
     command.add_option("--clocks", options->clocks, "core clocks: current, all, 900,1200 or 600:1440:120")
         ->type_name("MHZ,...");
     command.add_option("--memory-clocks", options->memory_clocks, "memory clocks: 440,880")->type_name("MHZ,...");
@@ -126,6 +158,13 @@ Run declare_predict(CLI::App& command) {
                     "forecast a single call in place of a network: 'aten::relu(self=f32[32,64,56,56])'")
         ->type_name("CALL")
         ->allow_extra_args(false);
+    command.option_defaults()->group("Request to a language model");
+    command.add_option("--prompt", options->request.prompt, "tokens that it reads")
+        ->type_name("N")
+        ->check(CLI::PositiveNumber);
+    command.add_option("--tokens", options->request.tokens, "tokens that it writes then")
+        ->type_name("N")
+        ->check(CLI::PositiveNumber);
     options->settings.declare_hosts(command);
     declare_host_cpu(command, options->host_cpu);
     options->settings.declare_training(command);
@@ -136,8 +175,12 @@ Run declare_predict(CLI::App& command) {
     auto* from_stdin =
         command.add_flag("--stdin", options->from_stdin, "answer requests from standard input, one JSON object a line");
     options->output.declare(command);
+    options->output.declare_verbose(command);
     exclude_what_requests_have(*from_stdin, command);
-    return [options] { return run(*options); };
+    return [options] {
+        take_networks(options->devices, options->models);
+        return run(*options);
+    };
 }
 
 }  // namespace joulecast::cli

@@ -8,9 +8,16 @@
 #include <new>
 #include <utility>
 
+#include "cli/completion.h"
 #include "cli/guide.h"
 #include "cli/printable_errors.h"
+#include "cli/prose.h"
+#include "joulecast/answer/shipped.h"
+#include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
+#include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/units/joined.h"
+#include "joulecast/units/near_words.h"
 
 namespace joulecast::cli {
 namespace {
@@ -37,16 +44,72 @@ int set_other_command_aside(const Program& program, int argc, char** argv) {
     return static_cast<int>(dashes - argv);
 }
 
+/// All verbs with their options, whatever the command line begins with.
+void declare_all(const Program& program, CLI::App& app);
+
+/// Verbs in their groups with what they do, then the other topics.
+std::string topics(const Program& program) {
+    std::string page = "Guides: " + std::string(program.name) + " help TOPIC\n";
+    std::string group;
+    for (const VerbInGroup& listed : program.verbs) {
+        if (listed.group != group) page += '\n' + std::string(listed.group) + ":\n";
+        group = listed.group;
+        page += two_columns(listed.verb.name, split_guide(program.guide(listed.verb.name)).summary);
+    }
+    const std::string others = program.other_topics;
+    const std::size_t colon = others.find(": ");
+    return page + "\nOther topics:\n" + two_columns(others.substr(0, colon), others.substr(colon + 2));
+}
+
+/// Every guide, as a page for man(1).
+std::string man_page(const Program& program) {
+    std::string page = ".TH " + std::string(program.name) + " 1 \"\" \"" JOULECAST_VERSION "\"\n.SH NAME\n" +
+                       program.name + " \\- forecasts what neural networks cost\n";
+    const auto add = [&](const std::string& topic) { page += as_man_page(program.guide(topic)); };
+    for (const VerbInGroup& listed : program.verbs) add(listed.verb.name);
+    add(std::string(program.other_topics).substr(0, std::string(program.other_topics).find(':')));
+    return page;
+}
+
+/// The options of a verb, then its guide.
+std::string page_of(const Program& program, const std::string& topic, std::string_view guide) {
+    CLI::App app("", program.name);
+    declare_all(program, app);
+    const auto verbs = app.get_subcommands([&](const CLI::App* verb) { return verb->get_name() == topic; });
+    const std::string options = verbs.empty() ? "" : verbs.front()->help() + '\n';
+    return options + wrapped_guide(guide, page_width());
+}
+
 Run declare_help(CLI::App& command, const Program& program) {
     const auto topic = std::make_shared<std::string>();
+    const auto is_man = std::make_shared<bool>(false);
     const std::string others = program.other_topics;
-    command.add_option("TOPIC", *topic, "a verb" + (others.empty() ? "" : ", or " + others))->required();
-    return [topic, &program, others] {
+    command.add_option("TOPIC", *topic, "a verb" + (others.empty() ? "" : ", or " + others));
+    command.add_flag("--man", *is_man, "every guide as one man page: joulecast help --man > joulecast.1");
+    return [topic, is_man, &program, others] {
+        if (*is_man && !topic->empty()) throw UsageError("help --man is one page of all guides: leave out " + *topic);
+        if (*is_man || topic->empty()) {
+            Output().write(*is_man ? man_page(program) : topics(program));
+            return static_cast<int>(done);
+        }
         const std::string_view guide = program.guide(*topic);
         if (guide.empty())
             throw UsageError("there is no guide on " + *topic + ". See " + program.name + " --help for the verbs" +
                              (others.empty() ? "" : "; other topics: " + others.substr(0, others.find(':'))));
-        Output().write(std::string(guide));
+        Output().write(page_of(program, *topic, guide));
+        return static_cast<int>(done);
+    };
+}
+
+Run declare_completion(CLI::App& command, const Program& program) {
+    const auto shell = std::make_shared<std::string>();
+    command.add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember(completed_shells()));
+    return [shell, &program] {
+        CLI::App app("", program.name);
+        declare_all(program, app);
+        std::vector<std::string> devices{"cpu"};
+        for (const DataSheet& sheet : known_devices().sheets()) devices.push_back(sheet.device.id);
+        Output().write(completion_script(*shell, app, devices, zoo_names(shipped_folder("zoo"))));
         return static_cast<int>(done);
     };
 }
@@ -61,19 +124,42 @@ std::vector<std::pair<CLI::App*, Run>> declare_verbs(const Program& program, std
         command->group(group)->formatter(std::make_shared<VerbHelp>(std::move(guide)));
         return command;
     };
-    const bool is_one = first == "help" || std::ranges::any_of(program.verbs, [&](const VerbInGroup& listed) {
-                            return first == listed.verb.name;
-                        });
+    const bool is_one =
+        first == "help" || first == "completion" ||
+        std::ranges::any_of(program.verbs, [&](const VerbInGroup& listed) { return first == listed.verb.name; });
     for (const auto& [group, verb] : program.verbs) {
         if (is_one && first != verb.name) continue;
         CLI::App* const command = add(group, verb.name);
         commands.emplace_back(command, verb.declare(*command));
     }
-    if (!is_one || first == "help") {
-        CLI::App* const command = add("Help", "help");
-        commands.emplace_back(command, declare_help(*command, program));
-    }
+    const auto add_own = [&](const char* name, Run (*declare)(CLI::App&, const Program&)) {
+        if (is_one && first != name) return;
+        CLI::App* const command = add("Help", name);
+        commands.emplace_back(command, declare(*command, program));
+    };
+    add_own("help", declare_help);
+    add_own("completion", declare_completion);
     return commands;
+}
+
+void declare_all(const Program& program, CLI::App& app) {
+    declare_verbs(program, "", app);
+}
+
+/// Throws UsageError where the command line begins with a word that is no verb.
+void check_verb(const Program& program, std::string_view first) {
+    if (first.empty() || first.starts_with('-')) return;
+    std::vector<std::string> verbs{"help", "completion"};
+    for (const VerbInGroup& listed : program.verbs) verbs.emplace_back(listed.verb.name);
+    if (std::ranges::find(verbs, first) != verbs.end()) return;
+    const std::string word(first.substr(0, 60));
+    std::string text = "there is no verb '" + word + "'";
+    const std::vector<std::string> near = near_words(word, verbs, 3);
+    if (!near.empty())
+        text += ". Did you mean " + joined(near, " or ") + "?";
+    else if (names_network(word, shipped_folder("zoo")))
+        text += "; it is a network: joulecast predict " + word + " --device ID";
+    throw UsageError(text + "\nSee: " + program.name + " --help");
 }
 
 int parse_and_run(const Program& program, int argc, char** argv) {
@@ -82,8 +168,9 @@ int parse_and_run(const Program& program, int argc, char** argv) {
     CLI::App app(program.overview, program.name);
     app.formatter(std::make_shared<ProgramHelp>());
     app.footer(program.footer);
-    app.set_version_flag("--version", std::string(program.name) + " " JOULECAST_VERSION);
+    app.set_version_flag("-V,--version", std::string(program.name) + " " JOULECAST_VERSION);
     app.require_subcommand(0, 1);
+    check_verb(program, argc > 1 ? argv[1] : "");
     const auto commands = declare_verbs(program, argc > 1 ? argv[1] : "", app);
     try {
         app.parse(argc, argv);

@@ -1,7 +1,7 @@
-#include <array>
+#include <algorithm>
 #include <cmath>
-#include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/json_tree.h"
 #include "cli/known.h"
@@ -59,6 +59,9 @@ Json candidate_json(const Recommendation& r, std::size_t index) {
             {"unfit", a.unfit ? a.unfit->reason : ""},
             {"breaks", a.breaks},
             {"pareto", a.in_front},
+            {"time_over_default", estimate_json(c.over_default.time)},
+            {"energy_over_default", estimate_json(c.over_default.energy)},
+            {"chance_within_1_percent", a.feasible() ? number_or_null(a.chance_within) : Json(nullptr)},
             {"chance_best", a.feasible() ? number_or_null(a.chance_best) : Json(nullptr)},
             {"job", job_json(c, r.goal)}};
 }
@@ -139,6 +142,7 @@ Json to_json(const Answered& answered) {
                 {"chance_best", nullptr},
                 {"chance_within_1_percent", nullptr},
                 {"expected_excess", nullptr},
+                {"equally_good_clocks_mhz", nullptr},
                 {"command", nullptr},
                 {"undo_command", nullptr},
                 {"command_note", ""},
@@ -158,6 +162,8 @@ Json to_json(const Answered& answered) {
         answer["chance_best"] = r.assessment().chance_best;
         answer["chance_within_1_percent"] = r.chance.within;
         answer["expected_excess"] = number_or_null(r.chance.expected_excess);
+        if (const auto range = equally_good_clocks(r))
+            answer["equally_good_clocks_mhz"] = {{"low", range->low_mhz}, {"high", range->high_mhz}};
         if (!apply.command.empty()) answer["command"] = apply.command;
         if (!apply.undo.empty()) answer["undo_command"] = apply.undo;
         answer["command_note"] = apply.note;
@@ -219,7 +225,21 @@ const std::vector<Column<Row>>& csv_columns() {
 Json recommendations_json(const std::vector<Answered>& phases) {
     Json answer{{"schema", "joulecast.recommendation/1"}};
     answer.update(to_json(phases.front()));
-    if (phases.size() > 1) answer["decode"] = to_json(phases[1]);
+    const auto decode_of = [&](const Answered& network) -> const Answered* {
+        const auto found = std::ranges::find_if(
+            phases, [&](const Answered& phase) { return &phase != &network && phase.network == network.network; });
+        return found == phases.end() ? nullptr : &*found;
+    };
+    if (const Answered* decode = decode_of(phases.front())) answer["decode"] = to_json(*decode);
+    if (std::ranges::all_of(phases, [](const Answered& phase) { return phase.network == 0; })) return answer;
+    answer["networks"] = Json::array();
+    std::set<std::size_t> written;
+    const bool has_mix = phases.front().network > 0;
+    for (std::size_t i = has_mix ? 1 : 0; i < phases.size(); ++i) {
+        if (!written.insert(phases[i].network).second) continue;
+        answer["networks"].push_back(to_json(phases[i]));
+        if (const Answered* decode = decode_of(phases[i])) answer["networks"].back()["decode"] = to_json(*decode);
+    }
     return answer;
 }
 

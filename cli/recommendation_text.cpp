@@ -1,12 +1,17 @@
 #include "cli/recommendation_text.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <sstream>
 
+#include "cli/fitted_table.h"
 #include "cli/known.h"
+#include "cli/prose.h"
 #include "cli/recommendation_words.h"
 #include "cli/settings.h"
+#include "joulecast/graph/symbol_values.h"
 #include "joulecast/recommend/apply.h"
 #include "joulecast/report/sparkline.h"
 #include "joulecast/report/table.h"
@@ -67,20 +72,34 @@ std::string runner_up_words(const Recommendation& r) {
 }
 
 std::string chance_words(const Recommendation& r) {
-    return ". Chance to be within 1 % of the best of " + std::to_string(r.ranking.size()) +
-           " settings: " + show(r.chance.within, Show::percent) +
-           "; to be the best: " + show(r.assessment().chance_best, Show::percent);
+    std::string text;
+    if (const auto range = equally_good_clocks(r))
+        text = ". Clocks of " + show(range->low_mhz, Show::count) + " to " + show(range->high_mhz, Show::count) +
+               " MHz are as good (within 1 %)";
+    return text + ". Chance to be within 1 % of the best of " + std::to_string(r.ranking.size()) +
+           " settings: " + show(r.chance.within, Show::percent);
 }
 
 /// How sure each limit is held.
 std::string risk_words(const Recommendation& r) {
     std::string text;
     for (const Held& held : held_limits(r.answer(), r.goal)) {
+        const bool is_share = held.rule->name == "slowdown" || held.rule->name == "energy";
+        if (is_share && held.value <= 1 && held.limit >= 1) continue;  // no risk that anybody asks about
         text += "The limit on " + std::string(held.rule->name) + " of " + limit_words(*held.rule, held.limit, r.goal) +
                 " is met: " + limit_words(*held.rule, held.value, r.goal) + ", with a chance of " +
                 show(held.chance, Show::percent) + ".\n";
     }
     return text;
+}
+
+/// "Asked: least energy a sample, at most 10.0 % more time than at default settings."
+std::string asked_words(const Answered& answered) {
+    const Recommendation& r = answered.recommendation;
+    std::string text = "Asked: least " + std::string(asked_for(r).noun) + " a sample";
+    if (answered.slowdown_is_usual)
+        text += ", at most 10 % more time than at default settings (change with --minimise, --max-slowdown)";
+    return text + ".";
 }
 
 std::string job_words(const Recommendation& r) {
@@ -120,24 +139,38 @@ struct Line {
     const Assessment& assessment() const { return r->assessments[index]; }
 };
 
+/// "+2.6 %": over the default settings.
+std::string change_text(const Estimate<Ratio>& ratio) {
+    if (!ratio.known()) return "–";
+    const double more = ratio.value.value() - 1;
+    return (more < 0 ? "-" : "+") + show(std::abs(more), Show::percent);
+}
+
 Cell clock_cell(double mhz) {
     return std::isfinite(mhz) ? Cell(std::round(mhz)) : Cell();
+}
+
+std::string bound_words(const std::string& limited_by) {
+    return limited_by == "power_cap" ? "power limit" : limited_by;
 }
 
 std::vector<Column<Line>> table_columns(const Recommendation& r) {
     std::vector<Column<Line>> list = {
         {"role", "", Show::text, [](const Line& l) { return l.role; }},
         {"device", "device", Show::text, [](const Line& l) { return l.candidate().asked.device; }},
-        {"clock", "clock (MHz)", Show::count,
-         [](const Line& l) { return clock_cell(l.candidate().asked.sm_clock_mhz); }},
+        {"sizes", "sizes", Show::text, [](const Line& l) { return values_text(l.candidate().symbols); }},
+        {"precision", "precision", Show::text, [](const Line& l) { return l.candidate().precision; }},
+        {"mode", "mode", Show::text, [](const Line& l) { return std::string(name(l.candidate().mode)); }},
+        {"clock", "MHz", Show::count, [](const Line& l) { return clock_cell(l.candidate().asked.sm_clock_mhz); }},
         {"real", "runs at", Show::count, [](const Line& l) { return clock_cell(l.candidate().real.sm_clock_mhz); }},
         {"limit", "limit", Show::watts, [](const Line& l) { return known(l.candidate().asked.power_limit_w); }},
-        {"run", "run", Show::text, [](const Line& l) { return run_words(l.candidate()); }},
         {"time", "time a run", Show::seconds, [](const Line& l) { return known(l.candidate().time.value.value()); }},
         {"sample_time", "a sample", Show::seconds,
          [](const Line& l) { return known(sample_cost(l.candidate()).time_s); }},
+        {"slowdown", "time", Show::text, [](const Line& l) { return change_text(l.candidate().over_default.time); }},
         {"energy", "energy a sample", Show::joules,
          [](const Line& l) { return known(sample_cost(l.candidate()).energy_j); }},
+        {"saving", "energy", Show::text, [](const Line& l) { return change_text(l.candidate().over_default.energy); }},
         {"power", "power", Show::watts, [](const Line& l) { return known(l.candidate().power.value.value()); }},
         {"memory", "memory", Show::bytes, [](const Line& l) { return known(l.candidate().memory.value.value()); }},
     };
@@ -149,14 +182,32 @@ std::vector<Column<Line>> table_columns(const Recommendation& r) {
     if (std::isfinite(r.candidates.front().tokens)) {
         list.push_back({"tokens", "tokens/s", Show::number,
                         [](const Line& l) { return known(l.candidate().tokens / l.candidate().time.value.value()); }});
-        list.push_back({"token", "energy a token", Show::joules, [](const Line& l) {
+        list.push_back({"token", "a token", Show::joules, [](const Line& l) {
                             return known(l.candidate().energy.value.value() / l.candidate().tokens);
                         }});
     }
-    list.push_back({"chance", "best", Show::percent, [](const Line& l) {
-                        return l.assessment().feasible() ? Cell(l.assessment().chance_best) : Cell();
+    list.push_back(
+        {"limited_by", "limited by", Show::text, [](const Line& l) { return bound_words(l.candidate().limited_by); }});
+    list.push_back({"chance", "within 1 %", Show::percent, [](const Line& l) {
+                        return l.assessment().feasible() ? Cell(l.assessment().chance_within) : Cell();
                     }});
     return list;
+}
+
+/// In the width of the terminal, below what all rows have in common.
+std::string table_text(const Recommendation& r, const std::vector<Line>& lines, const TextSettings& settings) {
+    static const std::array<AlikeColumn, 6> identity{
+        {{"device"}, {"sizes"}, {"mode"}, {"precision", true}, {"limit", true}, {"role"}}};
+    static const std::vector<std::string> least_needed{"real",  "memory", "power",       "time",   "limited_by",
+                                                       "limit", "chance", "sample_time", "energy", "mode"};
+    Table table = fill(table_columns(r), lines);
+    const bool is_reached = std::ranges::all_of(lines, [](const Line& l) {
+        return std::abs(l.candidate().asked.sm_clock_mhz - l.candidate().real.sm_clock_mhz) < 0.5;
+    });
+    if (is_reached) table = fitted(std::move(table), std::vector<std::string>{"real"}, 0);
+    const std::string alike = take_alike(table, identity);
+    const std::size_t width = settings.verbose ? std::string::npos : settings.terminal.width;
+    return (alike.empty() ? "" : alike + "\n") + joulecast::to_text(fitted(std::move(table), least_needed, width));
 }
 
 std::string role_of(const Recommendation& r, std::size_t i) {
@@ -168,8 +219,8 @@ std::string role_of(const Recommendation& r, std::size_t i) {
 }
 
 /// The best of every run, the answer first, and what the answer is held against.
-std::vector<Line> best_few(const Recommendation& r) {
-    constexpr std::size_t shown = 8;
+std::vector<Line> best_few(const Recommendation& r, bool verbose) {
+    const std::size_t shown = verbose ? r.ranking.size() : 5;
     std::vector<std::size_t> order = best_of_each_run(r);
     if (order.size() > shown) order.resize(shown);
     for (const auto& extra : {r.runner_up, r.own_default, r.first_default}) {
@@ -181,8 +232,8 @@ std::vector<Line> best_few(const Recommendation& r) {
 }
 
 /// Evenly over the front, with both ends.
-std::vector<Line> front_lines(const Recommendation& r) {
-    constexpr std::size_t shown = 12;
+std::vector<Line> front_lines(const Recommendation& r, bool verbose) {
+    const std::size_t shown = verbose ? r.front.size() : 5;
     std::vector<Line> lines;
     const std::size_t count = std::min(shown, r.front.size());
     for (std::size_t i = 0; i < count; ++i) {
@@ -205,8 +256,11 @@ std::string curve_words(const Recommendation& r, const Terminal& terminal) {
     std::vector<double> values;
     for (const auto& [clock, value] : by_clock) values.push_back(value);
     const auto [least, most] = std::ranges::minmax(values);
+    constexpr std::size_t words_beside = 58;
+    const std::size_t width =
+        std::clamp<std::size_t>(terminal.width, words_beside + 8, words_beside + 60) - words_beside;
     return std::string(asked_for(r).name) + " over " + show(by_clock.begin()->first, Show::count) + " – " +
-           show(by_clock.rbegin()->first, Show::count) + " MHz  " + sparkline(values) + "  " +
+           show(by_clock.rbegin()->first, Show::count) + " MHz  " + sparkline(values, width) + "  " +
            value_words(r.goal.objective, least) + " – " + value_words(r.goal.objective, most) + "\n";
 }
 
@@ -238,20 +292,42 @@ std::string unfit_words(const Recommendation& r) {
     return std::to_string(r.candidates.size()) + " settings tried; skipped: " + joined(parts) + "\n";
 }
 
-std::string to_text(const Answered& answered, const Terminal& terminal) {
-    const Recommendation& r = answered.recommendation;
-    if (r.empty()) return unfit_words(r);  // why is an error's text
-    std::string text = sentence(answered) + "\n";
-    text += command_words(answered) + token_words(r) + job_words(r) + risk_words(r);
-    if (const std::string curve = curve_words(r, terminal); !curve.empty()) text += "\n" + coloured(curve, terminal);
-    text += "\n" + joulecast::to_text(fill(table_columns(r), best_few(r)));
-    if (r.front.size() > 1) {
-        text += "\nPareto front of time and energy per sample (" + std::to_string(r.front.size()) + " settings)\n" +
-                joulecast::to_text(fill(table_columns(r), front_lines(r)));
+/// Each sentence of the text in lines of the terminal's width.
+std::string sentences_text(std::string text, const TextSettings& settings) {
+    std::string page;
+    for (std::size_t start = 0; start < text.size();) {
+        const std::size_t end = std::min(text.find(". ", start), text.size() - 1);
+        page += wrapped(std::string_view(text).substr(start, end + 1 - start), settings.terminal.width, "  ") + '\n';
+        start = end + 2;
     }
-    text += "\n" + unfit_words(r);
-    return text + "predictor " + joined(answered.predictors) +
-           "; memory = weights + inputs + peak activations, on a GPU as PyTorch's allocator takes it\n";
+    return page;
+}
+
+std::string to_text(const Answered& answered, const TextSettings& settings) {
+    const Recommendation& r = answered.recommendation;
+    if (r.empty()) return wrapped(unfit_words(r), settings.terminal.width, "  ") + "\n";  // why is an error's text
+    std::string text = wrapped(asked_words(answered), settings.terminal.width, "  ") + "\n";
+    text += sentences_text(sentence(answered), settings);
+    text += command_words(answered) + token_words(r) + job_words(r);
+    std::istringstream risks(risk_words(r));
+    for (std::string risk; std::getline(risks, risk);) text += wrapped(risk, settings.terminal.width, "  ") + "\n";
+    if (const std::string curve = curve_words(r, settings.terminal); !curve.empty())
+        text += "\n" + coloured(curve, settings.terminal);
+    text += "\n" + table_text(r, best_few(r, settings.verbose), settings);
+    if (r.front.size() > 1) {
+        const std::size_t shown = front_lines(r, settings.verbose).size();
+        text += "\nPareto front of time and energy per sample (" +
+                (shown < r.front.size() ? std::to_string(shown) + " of " : "") + std::to_string(r.front.size()) +
+                " settings" + (shown < r.front.size() ? "; all: -v" : "") + ")\n" +
+                table_text(r, front_lines(r, settings.verbose), settings);
+    }
+    text += "time and energy in %: over the same run at default settings\n";
+    if (const std::string skipped = unfit_words(r); !skipped.empty())
+        text += wrapped(skipped, settings.terminal.width, "  ") + "\n";
+    if (settings.verbose)
+        text += "predictor " + joined(answered.predictors) +
+                "; memory = weights + inputs + peak activations, on a GPU as PyTorch's allocator takes it\n";
+    return text;
 }
 
 }  // namespace
@@ -297,9 +373,9 @@ std::string why_nothing(const Answered& answered) {
     return text + joined(parts, "; ");
 }
 
-std::string recommendations_to_text(const std::vector<Answered>& phases, const Terminal& terminal) {
+std::string recommendations_to_text(const std::vector<Answered>& phases, const TextSettings& settings) {
     std::string text;
-    for (const Answered& phase : phases) text += (text.empty() ? "" : "\n") + to_text(phase, terminal);
+    for (const Answered& phase : phases) text += (text.empty() ? "" : "\n") + to_text(phase, settings);
     if (phases.size() == 1 && phases.front().phase == "prefill")
         text += "tokens: those it reads (prefill); no graph of its decoding step is known\n";
     return text;

@@ -78,6 +78,7 @@ std::string limit_words(const LimitRule& rule, double value, const Goal& goal) {
     if (rule.name == "time" || rule.name == "hours") return show(value, Show::seconds);
     if (rule.name == "power") return show(value, Show::watts);
     if (rule.name == "memory") return show(value, Show::bytes);
+    if (rule.name == "slowdown" || rule.name == "energy") return show(value - 1, Show::percent) + " more";
     return goal.job ? show(value, Show::number) : per_million(value) + " samples";
 }
 

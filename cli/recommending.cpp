@@ -12,6 +12,8 @@
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/learn/parallel.h"
 #include "joulecast/profile/clock_settings.h"
+#include "joulecast/recommend/mix.h"
+#include "joulecast/units/joined.h"
 
 namespace joulecast::cli {
 namespace {
@@ -56,8 +58,7 @@ std::optional<std::string> decode_of(const std::string& model) {
 }
 
 /// The network, and for a language model of the zoo the decoding step, too.
-std::vector<Phase> phases_of(const Question& question, EachOnce& tell) {
-    const std::string& model = question.models.front();
+std::vector<Phase> phases_of(const std::string& model, const Question& question, EachOnce& tell) {
     const auto decode = decode_of(model);
     std::vector<SymbolValues> own = question.sizes;
     if (decode) {
@@ -105,6 +106,9 @@ void check_numbers(const Choice& choice) {
 
 void check(const Choice& choice) {
     check_numbers(choice);
+    if (!choice.weights.empty() && choice.weights.size() != choice.question.models.size())
+        throw UsageError("--weights takes a number for each of the " + std::to_string(choice.question.models.size()) +
+                         " networks, not " + std::to_string(choice.weights.size()));
     for (const DeviceAtClock& named : choice.question.devices) {
         if (!std::isnan(named.asked.sm_clock_mhz))
             throw UsageError("recommend chooses the clock: name " + named.device +
@@ -135,6 +139,22 @@ std::vector<AnsweringDevice> load_devices(Session& session, const Question& ques
     return devices;
 }
 
+/// Within the usual slowdown where nobody named one, unless that leaves nothing.
+void choose(Answered& answered, std::vector<Candidate> candidates, Goal goal, const Choice& choice, EachOnce& tell) {
+    const bool saves = goal.objective == Objective::energy || goal.objective == Objective::carbon;
+    const bool is_usual = saves && choice.keeps_usual_slowdown && !goal.limits.time_ratio;
+    if (is_usual) {
+        Goal within = goal;
+        within.limits.time_ratio = usual_slowdown;
+        answered.recommendation = recommend(candidates, within);
+        answered.slowdown_is_usual = !answered.recommendation.empty();
+        if (answered.slowdown_is_usual) return;
+    }
+    answered.recommendation = recommend(std::move(candidates), goal);
+    if (is_usual && !answered.recommendation.empty())
+        tell(answered.model + ": nothing holds the limits with at most 10 % more time; chosen without that bound");
+}
+
 Answered answered(const Phase& phase, Session& session, const Choice& choice, EachOnce& tell) {
     Question question = choice.question;
     question.models = {phase.model};
@@ -160,8 +180,28 @@ Answered answered(const Phase& phase, Session& session, const Choice& choice, Ea
     answered.devices = std::move(survey.devices);
     answered.unknown_operations.assign(survey.unknown.begin(), survey.unknown.end());
     answered.method = survey.method;
-    answered.recommendation = recommend(std::move(survey.candidates), goal_of(choice.goal, phase));
+    choose(answered, std::move(survey.candidates), goal_of(choice.goal, phase), choice, tell);
     return answered;
+}
+
+/// One setting for all networks.
+Answered of_mix(const std::vector<Answered>& networks, const Choice& choice, EachOnce& tell) {
+    Answered mix = networks.front();
+    mix.phase.clear();
+    mix.network = networks.size();
+    std::vector<std::vector<Candidate>> candidates;
+    std::vector<std::string> names;
+    for (const Answered& network : networks) {
+        candidates.push_back(network.recommendation.candidates);
+        names.push_back(network.model);
+        mix.unknown_operations.insert(mix.unknown_operations.end(), network.unknown_operations.begin(),
+                                      network.unknown_operations.end());
+    }
+    mix.model = joined(names, " + ");
+    std::vector<Candidate> ways = mixed(candidates, choice.weights);
+    if (ways.empty()) throw UsageError("no device runs all of " + joined(names) + " at one setting");
+    choose(mix, std::move(ways), choice.goal, choice, tell);
+    return mix;
 }
 
 }  // namespace
@@ -180,12 +220,18 @@ std::vector<Answered> recommendations(const Choice& choice, SessionSettings sett
     EachOnce once(tell);
     for (const AnsweringDevice& device : load_devices(session, choice.question)) {
         once(device.loaded->database_note());
-        once(device.note);
+        once(device.short_note);
         once(device.loaded->issuer_note());
     }
-    std::vector<Answered> phases;
-    for (const Phase& phase : phases_of(choice.question, once))
-        phases.push_back(answered(phase, session, choice, once));
+    std::vector<Answered> phases, networks;
+    for (std::size_t i = 0; i < choice.question.models.size(); ++i) {
+        for (const Phase& phase : phases_of(choice.question.models[i], choice.question, once)) {
+            phases.push_back(answered(phase, session, choice, once));
+            phases.back().network = i;
+            if (phase.is_named) networks.push_back(phases.back());
+        }
+    }
+    if (!choice.weights.empty()) phases.insert(phases.begin(), of_mix(networks, choice, once));
     return phases;
 }
 

@@ -89,7 +89,7 @@ OwnOptions own_options(const CLI::App& command) {
     for (const char* name :
          {"--precision", "--host", "--optimizer", "--optimizer-form", "--accumulate", "--checkpointing"})
         own.add(command.get_option(name), {networks});
-    for (const char* name : {"--set", "--mode"}) own.add(command.get_option(name), {networks, outliers});
+    for (const char* name : {"--set", "--batch", "--mode"}) own.add(command.get_option(name), {networks, outliers});
     for (const char* name : {"--predictor", "--db"}) own.add(command.get_option(name), {networks, database, outliers});
     own.add(command.get_option("--clocks"), {networks});
     for (const char* name : {"--split", "--published"}) own.add(command.get_option(name), {database});
@@ -126,7 +126,9 @@ Run declare_report(CLI::App& command) {
         ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50; or .json files of forecasts, and "
         "folders of them");
     command.option_defaults()->group("Device");
-    command.add_option("--device", options->devices, "ids of devices; cpu is this machine")->type_name("ID...");
+    command.add_option("--device", options->devices, "ids of devices; cpu is this machine")
+        ->type_name("ID...")
+        ->delimiter(',');
     command
         .add_option("--clocks", options->clocks,
                     "core clocks to draw networks over: 900,1200 or 600:1440:120 (default: all)")

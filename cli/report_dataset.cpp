@@ -55,7 +55,7 @@ void append(std::vector<T>& to, std::vector<T> from) {
 std::map<std::string, std::int64_t> calls_of_models(const ReportOptions& options) {
     std::map<std::string, std::int64_t> calls;
     for (const std::string& model : options.models) {
-        visit_graphs(model, parse_settings(options.settings.set), options.settings.modes, [&](Graph graph, Mode mode) {
+        visit_graphs(model, options.settings.sizes(), options.settings.modes, [&](Graph graph, Mode mode) {
             for (const CountedOperation& counted : count_operations(in_mode(std::move(graph), mode)))
                 calls[signature(counted.operation)] += counted.count;
         });

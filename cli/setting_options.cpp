@@ -50,6 +50,7 @@ void SettingOptions::declare(CLI::App& command) {
     command.add_option("--set", set, "size of the network, such as batch=1,8,32; once for each symbol")
         ->type_name("SYMBOL=N,...")
         ->allow_extra_args(false);
+    command.add_option("--batch", batches, "the same as --set batch=N,...")->type_name("N,...");
     command.add_option("--mode", modes, "what runs; both: inference,training")
         ->delimiter(',')
         ->check(CLI::IsMember({"inference", "training"}))
@@ -68,8 +69,14 @@ void SettingOptions::declare_hosts(CLI::App& command) {
         ->capture_default_str();
 }
 
+std::vector<SymbolValues> SettingOptions::sizes() const {
+    std::vector<std::string> all = set;
+    if (!batches.empty()) all.push_back("batch=" + batches);
+    return parse_settings(all);
+}
+
 std::size_t SettingOptions::count() const {
-    return parse_settings(set).size() * modes.size() * precisions.size() * hosts.size();
+    return sizes().size() * modes.size() * precisions.size() * hosts.size();
 }
 
 TrainingSetup SettingOptions::training_setup() const {
@@ -80,7 +87,7 @@ TrainingSetup SettingOptions::training_setup() const {
 
 void SettingOptions::put_in(Question& question) const {
     question.training = training_setup();
-    question.sizes = parse_settings(set);
+    question.sizes = sizes();
     question.precisions = precisions;
     question.modes.clear();
     for (const std::string& word : modes) question.modes.push_back(parse_mode(word).value());

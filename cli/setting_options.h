@@ -31,12 +31,13 @@ SessionSettings for_one_question(const std::string& predictor, const std::string
 /// outlive the parse.
 struct SettingOptions {
     std::vector<std::string> set;
+    std::string batches;
     std::vector<std::string> modes{"inference"};
     std::vector<std::string> precisions{"default"};
     std::vector<std::string> hosts{"python"};
     TrainingOptions training;
 
-    /// --set, --mode, --precision.
+    /// --set, --batch, --mode, --precision.
     void declare(CLI::App& command);
     /// --host, of which several may be asked for.
     void declare_hosts(CLI::App& command);
@@ -45,6 +46,8 @@ struct SettingOptions {
     /// Throws UsageError where it is asked for, but no training.
     TrainingSetup training_setup() const;
 
+    /// --set and --batch. Throws UsageError for what is wrong with them.
+    std::vector<SymbolValues> sizes() const;
     /// Forecasts that the options ask for of each network. Throws UsageError for a --set that is wrong.
     std::size_t count() const;
     /// Sizes, modes, precisions, hosts and what a training step is made of. Throws UsageError for what is wrong with

@@ -10,12 +10,12 @@ namespace joulecast::cli {
 
 /// What the place where a table goes can show.
 struct Terminal {
-    std::size_t width = 160;
+    std::size_t width = 80;
     bool utf8 = true;
     bool colour = false;
 };
 
-/// Of standard output if it is a terminal and no file was asked for; files and pipes are UTF-8, $COLUMNS or 160 columns
+/// Of standard output if it is a terminal and no file was asked for; files and pipes are UTF-8, $COLUMNS or 80 columns
 /// wide. $NO_COLOR switches colour off.
 Terminal terminal(const Output& output);
 

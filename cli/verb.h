@@ -33,8 +33,14 @@ struct Output {
     std::string format = "table";
     std::string file;
 
-    /// Adds both options. The Output must outlive the parse (keep it in a shared_ptr captured by the Run).
+    bool verbose = false;  ///< -v, of verbs that declare it: all rows and all notes
+
+    /// Adds both options. A file that ends in .json or .csv decides the format; UsageError is thrown during the parse
+    /// where --format says another one, and for .html and .pdf. The Output must outlive the parse (keep it in a
+    /// shared_ptr captured by the Run).
     void declare(CLI::App& command);
+    /// -v, --verbose.
+    void declare_verbose(CLI::App& command);
     /// Writes the text to the file or standard output; throws Error when it cannot (disk full included).
     void write(const std::string& text) const;
 };
@@ -53,9 +59,11 @@ Run declare_info(CLI::App& command);
 Run declare_train(CLI::App& command);
 Run declare_validate(CLI::App& command);
 Run declare_predict(CLI::App& command);
+Run declare_compare(CLI::App& command);
 Run declare_trace(CLI::App& command);
 Run declare_recommend(CLI::App& command);
 Run declare_report(CLI::App& command);
+Run declare_networks(CLI::App& command);
 Run declare_devices(CLI::App& command);
 Run declare_clocks(CLI::App& command);
 Run declare_doctor(CLI::App& command);

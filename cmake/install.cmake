@@ -36,6 +36,16 @@ install(DIRECTORY predictors DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast OPTI
 install(DIRECTORY plans DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast OPTIONAL FILES_MATCHING PATTERN "*.plan")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# The man page is what the program prints of its guides.
+set(man_page ${PROJECT_BINARY_DIR}/man/joulecast.1)
+add_custom_command(
+    OUTPUT ${man_page}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/man
+    COMMAND $<TARGET_FILE:joulecast_cli> help --man > ${man_page}
+    DEPENDS joulecast_cli VERBATIM)
+add_custom_target(joulecast_man ALL DEPENDS ${man_page})
+install(FILES ${man_page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+
 # joulecast's dependencies are private, so its package config has to find none.
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/joulecast)
 install(EXPORT joulecast-targets FILE joulecast-config.cmake NAMESPACE joulecast:: DESTINATION ${package_folder})

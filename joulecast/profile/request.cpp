@@ -238,7 +238,8 @@ std::vector<Variation> variations(const ProfileRequest& request, const std::file
     };
     std::vector<Form> forms;
     for (const std::string& model : request.models)
-        for (const Mode mode : request.modes) forms.push_back({mode, open_model(model, zoo, {}, mode)});
+        for (const Mode mode : request.modes)
+            forms.push_back({mode, open_model(model, zoo, usual_sizes(model, {}, mode), mode)});
     for (const auto& [symbol, values] : request.set) {
         const auto has = [&wanted = symbol](const Form& form) { return form.graph.symbols.contains(wanted); };
         if (!forms.empty() && std::ranges::none_of(forms, has))

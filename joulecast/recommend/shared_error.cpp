@@ -15,7 +15,7 @@ SharedError shared_error(const NetworkForecast& a, bool a_is_unseen, const Netwo
     const bool same_host = a.point.host == b.point.host && a.point.host_cpu == b.point.host_cpu &&
                            a.host_evidence == b.host_evidence && a.host_networks == b.host_networks;
     if (a.limited_by == Bound::host && b.limited_by == Bound::host && same_host && a_is_unseen && b_is_unseen)
-        shared.time = 1;
+        shared.time = share_of_one_host;
     return shared;
 }
 

@@ -18,8 +18,11 @@ struct SharedError {
 /// operations were off in one direction on P100 alone, so less than either is assumed.
 inline constexpr double share_of_unseen_devices = 0.5;
 
-/// Nothing between a device that was measured and another: its model errs on its own. All of the time where the same
-/// host issues on both and is what takes time: these are the same calls.
+/// Of times that the same host decides: the same calls are issued, and next to nothing else differs.
+inline constexpr double share_of_one_host = 0.99;
+
+/// Nothing between a device that was measured and another: its model errs on its own. Of times
+/// share_of_one_host where the same host issues on both and is what takes time.
 SharedError shared_error(const NetworkForecast& a, bool a_is_unseen, const NetworkForecast& b, bool b_is_unseen);
 
 /// a / b with its 90 % interval where errors are log-normal and so correlated; unknown() where one is not known.

@@ -91,13 +91,26 @@ TEST_F(UnseenDevice, IsForecastFromItsDataSheetAndSaysSo) {
     const auto ran = predict("h100");
     ASSERT_EQ(ran.status, 0) << ran.err;
     EXPECT_THAT(ran.err, HasSubstr("h100 is h100-sxm"));
-    EXPECT_THAT(ran.err, HasSubstr("h100-sxm was never measured. Estimated from its data sheet by a model of "
-                                   "3 devices (a100-40g-sxm, p100, v100-32g-pcie)"));
+    EXPECT_THAT(ran.err, HasSubstr("; forecast from its data sheet, with wide intervals\n"));
+    const std::string whole =
+        "h100-sxm was never measured. Estimated from its data sheet by a model of 3 devices (a100-40g-sxm, p100, "
+        "v100-32g-pcie)";
+    EXPECT_THAT(ran.err, ::testing::Not(HasSubstr(whole)));
+    EXPECT_THAT(predict("h100 -v").err, HasSubstr(whole));
     const auto answer = nlohmann::json::parse(ran.out)["predictions"][0];
     EXPECT_EQ(answer["device"], "h100-sxm");
     EXPECT_LT(answer["time_s"]["low"].get<double>(), answer["time_s"]["value"].get<double>());
     EXPECT_GT(answer["evidence_share"]["extrapolated"].get<double>(), 0.1);
     EXPECT_EQ(answer["evidence_share"]["interpolated"].get<double>(), 0);
+}
+
+TEST_F(UnseenDevice, ThatWasTrainedOnIsRefusedWhatItsSheetHasNoRateForAllTheSame) {
+    for (const std::string precision : {"bf16", "fp8"}) {
+        const auto ran = predict("p100 --precision " + precision);
+        EXPECT_EQ(ran.status, 2) << precision;
+        EXPECT_THAT(ran.err, HasSubstr("has no " + precision));
+    }
+    EXPECT_EQ(predict("p100 --precision fp16").status, 0);
 }
 
 TEST_F(UnseenDevice, IsIssuedToByTheCpuAskedFor) {
@@ -132,7 +145,7 @@ TEST_F(UnseenDevice, CanBeAFileOfOnesOwn) {
         "peak_flop_per_s_fp32":1e13,"bandwidth_bytes_per_s":1e12,"sources":[{"text":"made up"}]})");
     const auto ran = predict(file("mine.json"));
     ASSERT_EQ(ran.status, 0) << ran.err;
-    EXPECT_THAT(ran.err, HasSubstr("mine was never measured"));
+    EXPECT_THAT(ran.err, HasSubstr("mine: forecast from its data sheet"));
 }
 
 TEST_F(UnseenDevice, ThatNobodyKnowsIsRefusedWithThoseNearIt) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 
 #include "tests/cli/run_command.h"
@@ -27,6 +28,63 @@ TEST(Program, SaysItsVersion) {
     const auto ran = run_joulecast("--version");
     EXPECT_EQ(ran.status, 0);
     EXPECT_EQ(ran.out, "joulecast " JOULECAST_VERSION "\n");
+    EXPECT_EQ(run_joulecast("-V").out, ran.out);
+}
+
+TEST(Program, AMisspeltVerbIsNamedWithThoseNearIt) {
+    const auto misspelt = run_joulecast("predcit resnet50 --device a100");
+    EXPECT_EQ(misspelt.status, 2);
+    EXPECT_THAT(misspelt.err, StartsWith("joulecast: there is no verb 'predcit'. Did you mean predict?\n"));
+    const auto network = run_joulecast("resnet50");
+    EXPECT_EQ(network.status, 2);
+    EXPECT_THAT(network.err, HasSubstr("it is a network: joulecast predict resnet50 --device ID"));
+}
+
+TEST(Program, HelpAloneListsItsTopics) {
+    const auto ran = run_joulecast("help");
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    for (const char* topic : {"\n  predict ", "\n  networks ", "\n  exporting "})
+        EXPECT_THAT(ran.out, HasSubstr(topic));
+}
+
+TEST(Program, HelpHasOptionsBeforeProseInTheWidthOfTheTerminal) {
+    for (const std::string width : {"80", "64"}) {
+        const auto ran = run_shell("COLUMNS=" + width + " \"$JOULECAST\" help recommend");
+        EXPECT_LT(ran.out.find("--max-slowdown"), ran.out.find("# joulecast recommend")) << width;
+        std::istringstream lines(ran.out.substr(ran.out.find("# joulecast recommend")));
+        for (std::string line; std::getline(lines, line);) {
+            const bool is_prose = !line.starts_with("    ") && !line.starts_with('|') && !line.starts_with('#');
+            if (is_prose) EXPECT_LE(line.size(), std::stoul(width)) << line;
+        }
+    }
+}
+
+TEST(Program, PrintsAManPageOfAllGuides) {
+    const auto ran = run_joulecast("help --man");
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.out, StartsWith(".TH joulecast 1 "));
+    for (const char* verb : {".SH \"joulecast predict ", ".SH \"joulecast compare "})
+        EXPECT_THAT(ran.out, HasSubstr(verb));
+    EXPECT_EQ(run_joulecast("help predict --man").status, 2);
+}
+
+TEST(Program, ItsCompletionIsAScriptThatTheShellTakes) {
+    EXPECT_EQ(run_joulecast("completion csh").status, 2);
+    const TemporaryFolder folder;
+    const std::string script = folder.file("joulecast.bash");
+    ASSERT_EQ(run_shell("\"$JOULECAST\" completion bash > " + script).status, 0);
+    const auto completes = [&](const std::string& words, int at) {
+        return run_shell("bash -c 'source " + script + "; COMP_WORDS=(" + words +
+                         "); COMP_CWORD=" + std::to_string(at) + "; _joulecast; echo ${COMPREPLY[@]}'")
+            .out;
+    };
+    EXPECT_EQ(completes("joulecast recom", 1), "recommend\n");
+    EXPECT_EQ(completes("joulecast predict resnet50 --device a100-40g-p", 4), "a100-40g-pcie\n");
+    EXPECT_EQ(completes("joulecast predict --mod", 2), "--mode\n");
+    EXPECT_EQ(completes("joulecast predict --format j", 3), "json\n");
+    EXPECT_THAT(run_joulecast("completion fish").out,
+                HasSubstr("__fish_seen_subcommand_from predict' -l device -x -a '"));
+    EXPECT_THAT(run_joulecast("completion zsh").out, StartsWith("autoload -U +X bashcompinit"));
 }
 
 TEST(Program, WrongUsageEndsWithTwoAndNamesTheHelp) {
@@ -95,6 +153,24 @@ TEST(Output, GoesToTheFileAskedFor) {
     EXPECT_EQ(ran.status, 0);
     EXPECT_THAT(ran.out, IsEmpty());
     EXPECT_THAT(testing::read_file(folder.path() / "devices.csv"), StartsWith("id,name,kind,"));
+}
+
+TEST(Output, AFilesNameDecidesTheFormat) {
+    const TemporaryFolder folder;
+    const auto write = [&](const std::string& file, const std::string& more) {
+        return run_joulecast("devices a30 -o " + folder.file(file) + more);
+    };
+    EXPECT_EQ(write("a.json", "").status, 0);
+    EXPECT_THAT(testing::read_file(folder.path() / "a.json"), StartsWith("{"));
+    EXPECT_EQ(write("a.csv", " --format csv").status, 0);
+    EXPECT_EQ(write("a.txt", " --format csv").status, 0);
+    for (const auto& [file, more] : {std::pair("b.json", " --format csv"), std::pair("b.csv", " --format table"),
+                                     std::pair("b.html", ""), std::pair("b.pdf", " --format json")}) {
+        const auto refused = write(file, more);
+        EXPECT_EQ(refused.status, 2) << file;
+        EXPECT_THAT(refused.err, HasSubstr(file));
+        EXPECT_FALSE(std::filesystem::exists(folder.file(file)));
+    }
 }
 
 TEST(Output, AClosedPipeEndsTheProgramQuietly) {

@@ -1,10 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
+#include "joulecast/report/table.h"
 #include "tests/cli/run_command.h"
 
 namespace joulecast::testing {
@@ -22,8 +25,86 @@ TEST(Predict, PrintsOneLinePerModelModeAndPrecision) {
     EXPECT_THAT(ran.out, HasSubstr("Synthetic CPU, 2 threads; predictor version_1.jcp"));
     EXPECT_THAT(ran.out, HasSubstr("no power measured on this device"));
     std::size_t lines = 0;
-    for (std::size_t at = 0; (at = ran.out.find("fp32", at)) != std::string::npos; ++at) ++lines;
-    EXPECT_EQ(lines, 4U);
+    for (std::size_t at = 0; (at = ran.out.find(" ms  ", at)) != std::string::npos; ++at) ++lines;
+    EXPECT_GE(lines, 4U);
+    for (const char* row : {"\nresnet18  batch=1  inference  ", "\nresnet18  batch=2  training   ",
+                            "\nalexnet   batch=1  inference  ", "\nalexnet   batch=2  training   "})
+        EXPECT_THAT(ran.out, HasSubstr(row));
+    EXPECT_THAT(ran.out, HasSubstr("precision fp32, host python")) << "what all rows have in common stands above";
+}
+
+TEST(Predict, TakesDevicesAndNetworksInEitherOrderAndWithCommas) {
+    const auto models = [](const std::string& arguments) {
+        const auto ran = run_joulecast("predict " + arguments + " --format json");
+        EXPECT_EQ(ran.status, 0) << ran.err;
+        std::string text;
+        const auto answer = nlohmann::json::parse(ran.out);
+        for (const auto& p : answer["predictions"])
+            text += p["model"].get<std::string>() + "@" + p["device"].get<std::string>() + " ";
+        return text;
+    };
+    EXPECT_EQ(models("--device t4 resnet18"), "resnet18@t4 ");
+    EXPECT_EQ(models("resnet18 --device t4,l4"), "resnet18@t4 resnet18@l4 ");
+    EXPECT_EQ(models("--device t4 l4 resnet18 vgg11"), models("resnet18 vgg11 --device t4 l4"));
+    const auto missing = run_joulecast("predict --device resnet18");
+    EXPECT_EQ(missing.status, 2);
+}
+
+TEST(Predict, FitsTheTerminalAndNamesWhatDiffers) {
+    const auto ran = run_shell("COLUMNS=80 \"$JOULECAST\" predict resnet50 --device h100 h200 b200 mi300x");
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    std::istringstream lines(ran.out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 80U) << line;
+    for (const char* part : {"batch=1", "\nh100-sxm ", "\nh200 ", "\nmi300x ", "limited by", "  host\n",
+                             "limited by host: Python takes longer"})
+        EXPECT_THAT(ran.out, HasSubstr(part));
+    std::istringstream notes(ran.err);
+    for (std::string note; std::getline(notes, note);) EXPECT_LE(note.size(), 110U) << note;
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 4) << "one for each device";
+}
+
+TEST(Predict, TellsComputeFromMemoryWhereTheDeviceDecides) {
+    const auto limit = [](const std::string& arguments) {
+        const auto out = run_joulecast("predict " + arguments).out;
+        return out.find("  compute\n") != std::string::npos  ? "compute"
+               : out.find("  memory\n") != std::string::npos ? "memory"
+                                                             : "neither";
+    };
+    EXPECT_STREQ(limit("resnet50 --device cpu-amd-epyc-2c --batch 8"), "compute");
+    EXPECT_STREQ(limit("--operation 'aten::relu(self=f32[1])' --device t4"), "neither");
+    EXPECT_STREQ(limit("llama-3.2-1b-decode --device t4 --precision fp16 --host graph"), "memory")
+        << "a step reads every weight for one token";
+}
+
+TEST(Predict, ComposesARequestToALanguageModel) {
+    const std::string at = " --device a100 --precision bf16 --format json";
+    const auto ran = run_joulecast("predict gpt2 --prompt 512 --tokens 65 --batch 1,8" + at);
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const auto requests = nlohmann::json::parse(ran.out)["requests"];
+    ASSERT_EQ(requests.size(), 2U);
+    const auto& eight = requests[1];
+    const auto prediction = [&](const std::string& arguments) {
+        return nlohmann::json::parse(run_joulecast("predict " + arguments + at).out)["predictions"][0];
+    };
+    const auto prefill = prediction("gpt2 --batch 8 --set sequence=512");
+    const double read = prefill["time_s"]["value"];
+    EXPECT_NEAR(eight["prefill"]["time_s"]["value"].get<double>(), read, 1e-12);
+    EXPECT_NEAR(eight["prefill"]["tokens_per_s"].get<double>(), 8 * 512 / read, 1e-6);
+    EXPECT_NEAR(prefill["tokens_per_s"].get<double>(), 8 * 512 / read, 1e-6);
+    // The first token comes out of reading; 64 steps follow, with pasts of 512 to 575.
+    double written = 0;
+    for (const auto& [past, weight] : {std::pair(512, 1.0), std::pair(543, 4.0), std::pair(575, 1.0)}) {
+        const auto step = prediction("gpt2-decode --batch 8 --set past=" + std::to_string(past));
+        written += 64 * weight / 6 * step["time_s"]["value"].get<double>();
+    }
+    EXPECT_NEAR(eight["decode"]["time_s"]["value"].get<double>(), written, 1e-9);
+    EXPECT_NEAR(eight["time_s"]["value"].get<double>(), read + written, 1e-9);
+    EXPECT_NEAR(eight["decode"]["tokens_per_s"].get<double>(), 8 * 64 / written, 1e-6);
+    EXPECT_THAT(run_joulecast("predict gpt2 --prompt 512 --tokens 65 --batch 1,8 --device a100").out,
+                HasSubstr(": a prompt of 512 tokens,"));
+    EXPECT_EQ(run_joulecast("predict gpt2 --prompt 512 --device a100").status, 2);
+    const auto vision = run_joulecast("predict resnet18 --prompt 512 --tokens 2 --device a100");
+    EXPECT_EQ(vision.status, 2);
 }
 
 TEST(Predict, ABagHasATimeAndNoMemoryPlanAndSaysSo) {
@@ -31,7 +112,8 @@ TEST(Predict, ABagHasATimeAndNoMemoryPlanAndSaysSo) {
     const std::string bag = folder.file("bag.graph.json");
     ASSERT_EQ(run_joulecast("extract resnet18 --bag --graph " + bag).status, 0);
     const std::string at = " --device cpu-synthetic --format json" + predictor;
-    const auto whole = nlohmann::json::parse(run_joulecast("predict resnet18" + at).out)["predictions"][0];
+    const auto whole =
+        nlohmann::json::parse(run_joulecast("predict resnet18 --set batch=2" + at).out)["predictions"][0];
     const auto parts = nlohmann::json::parse(run_joulecast("predict " + bag + at).out)["predictions"][0];
     EXPECT_DOUBLE_EQ(whole["time_s"]["value"].get<double>(), parts["time_s"]["value"].get<double>());
     EXPECT_EQ(whole["composition"], "timeline");
@@ -155,7 +237,7 @@ TEST(Predict, TakesPythonForTheHostAndSaysWhatThatRestsOn) {
     EXPECT_EQ(both["predictions"][1], python);
     // 8 us for each of the 69 calls of resnet18, which the file of version 1 knows nothing of.
     EXPECT_NEAR(python["time_s"]["value"].get<double>() - cpp["time_s"]["value"].get<double>(), 69 * 8e-6, 1e-9);
-    const auto table = run_joulecast(command + "--host python,cpp");
+    const auto table = run_shell("COLUMNS=200 \"$JOULECAST\" " + command + "--host python,cpp");
     EXPECT_THAT(table.out, HasSubstr("per call, within a factor of 2.3 (inference)"));
     EXPECT_THAT(table.out, HasSubstr("Python overhead was not measured on "));
     EXPECT_THAT(run_joulecast(command + "--host cpp").out, ::testing::Not(HasSubstr("overhead")));

@@ -37,7 +37,7 @@ TEST(Shortened, KeepsWhatFitsAndNeverHalfACharacter) {
 TEST(Table, HasColoursAndBlocksOnAUtf8TerminalAndNeitherOnAnother) {
     if (testing::run_shell("command -v script").status != 0) GTEST_SKIP() << "no script(1) on this machine";
     const auto on_terminal = [](const std::string& variables) {
-        const auto ran = testing::run_shell("export JOULECAST; " + variables +
+        const auto ran = testing::run_shell("export JOULECAST COLUMNS=160; " + variables +
                                             " TERM=xterm script -qec '$JOULECAST extract resnet18 --top 1' /dev/null");
         EXPECT_EQ(ran.status, 0) << ran.err;
         return ran.out;

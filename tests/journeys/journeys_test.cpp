@@ -217,7 +217,7 @@ TEST_F(Journey, OfACardThatIsKnownByItsProbesAlone) {
             run_joulecast(std::string("predict ") + network + " --set batch=8 --device pretend-b --predictor " +
                           predictor() + " --db " + probes + " --format json");
         ASSERT_EQ(ran.status, 0) << ran.err;
-        EXPECT_THAT(ran.err, ::testing::HasSubstr("pretend-b was never measured"));
+        EXPECT_THAT(ran.err, ::testing::HasSubstr("pretend-b: forecast from its data sheet"));
         const auto forecast = nlohmann::json::parse(ran.out).at("predictions").at(0);
         EXPECT_GT(forecast.at("evidence_share").at("extrapolated"), 0.5);
         off += std::abs(forecast.at("time_s").at("value").get<double>() / true_s - 1) / 3;

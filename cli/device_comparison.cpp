@@ -1,0 +1,100 @@
+// A network's job on several devices side by side.
+#include "cli/device_comparison.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "joulecast/error.h"
+#include "joulecast/recommend/limit.h"
+#include "joulecast/recommend/shared_error.h"
+
+namespace joulecast::cli {
+namespace {
+
+template <class Unit>
+Estimate<Unit> times(const Estimate<Unit>& estimate, double factor) {
+    return {estimate.value * factor, estimate.low * factor, estimate.high * factor};
+}
+
+/// Device by the hour and electricity; time and energy err together at most, so bounds add.
+Estimate<Ratio> price_of(const DeviceJob& job, double per_hour, const Prices& prices) {
+    const auto bound = [&](double seconds, double joules) {
+        return Ratio(rule(Objective::price).per_sample({seconds, joules, per_hour}, prices));
+    };
+    return {bound(job.time.value.value(), job.energy.value.value()),
+            bound(job.time.low.value(), job.energy.low.value()), bound(job.time.high.value(), job.energy.high.value())};
+}
+
+Estimate<Ratio> carbon_of(const DeviceJob& job, const Prices& prices) {
+    const double per_joule = prices.carbon_g_per_kwh / joules_per_kwh;
+    return {Ratio(job.energy.value.value() * per_joule), Ratio(job.energy.low.value() * per_joule),
+            Ratio(job.energy.high.value() * per_joule)};
+}
+
+double samples_of(const NetworkForecast& network) {
+    const auto batch = network.symbols.find("batch");
+    const auto passes = static_cast<double>(network.training.accumulation);
+    return batch == network.symbols.end() ? passes : passes * static_cast<double>(batch->second);
+}
+
+DeviceJob job_on(Forecast forecast, const Comparing& comparing, double per_hour) {
+    DeviceJob job;
+    const NetworkForecast& network = forecast.network;
+    if (comparing.samples > 0) job.runs = Job{comparing.samples}.runs(samples_of(network));
+    job.time = times(network.time, job.runs);
+    job.energy = times(network.energy, job.runs);
+    job.price = price_of(job, per_hour, comparing.prices);
+    job.carbon_g = carbon_of(job, comparing.prices);
+    job.memory_bytes = network.resident_bytes + network.cost.peak_memory.value.value();
+    job.fits = network.overflow.empty();
+    job.forecast = std::move(forecast);
+    return job;
+}
+
+/// Over the first one.
+void add_ratios(DeviceJob& job, const DeviceJob& first) {
+    const auto is_unseen = [](const DeviceJob& of) { return of.forecast.model->unseen.has_value(); };
+    const SharedError shared =
+        shared_error(job.forecast.network, is_unseen(job), first.forecast.network, is_unseen(first));
+    job.time_ratio = ratio_between(job.time, first.time, shared.time);
+    job.energy_ratio = ratio_between(job.energy, first.energy, shared.energy);
+    job.price_ratio = ratio_between(job.price, first.price, std::min(shared.time, shared.energy));
+}
+
+double price_for(const DevicePrices& prices, const std::string& named, const std::string& id) {
+    for (const std::string& key : {named, id, std::string()}) {
+        if (const auto found = prices.find(key); found != prices.end()) return found->second;
+    }
+    return Candidate::unknown;
+}
+
+}  // namespace
+
+bool is_tie(const Estimate<Ratio>& ratio) {
+    return ratio.low.value() <= 1 && ratio.high.value() >= 1;
+}
+
+Comparison compare_devices(const Comparing& comparing, const SessionSettings& settings, const Session::Tell& tell) {
+    const Question& asked = comparing.question;
+    if (asked.models.size() != 1 ||
+        asked.sizes.size() * asked.modes.size() * asked.precisions.size() * asked.hosts.size() != 1)
+        throw UsageError("compare takes one network at one size, mode, precision and host; devices are what differs");
+    if (asked.devices.size() < 2) throw UsageError("compare needs two devices or more: --device a100 h100");
+    Session session(settings);
+    Answer answer = session.answer(asked, tell);
+    Comparison comparison;
+    comparison.samples = comparing.samples;
+    comparison.currency = comparing.currency;
+    comparison.notes = answer.notes;
+    for (Forecast& forecast : answer.forecasts) {
+        const std::string& named = answer.devices[forecast.device].named;
+        const double per_hour = price_for(comparing.device_prices, named, forecast.network.device);
+        comparison.jobs.push_back(job_on(std::move(forecast), comparing, per_hour));
+    }
+    for (DeviceJob& job : comparison.jobs) {
+        if (&job != &comparison.jobs.front()) add_ratios(job, comparison.jobs.front());
+    }
+    return comparison;
+}
+
+}  // namespace joulecast::cli
