@@ -116,10 +116,11 @@ std::string clock_notes_text(const std::vector<Forecast>& forecasts) {
         if (f.relative_to_default && f.relative_to_default->point.sm_clock_mhz > 0)
             text += "default of " + f.network.device + ": its clock if nobody sets one, " +
                     mhz(f.relative_to_default->point.sm_clock_mhz) + " MHz (brackets: 90 % of the ratio)\n";
-        text += "clocks of " + f.network.device + ": " +
-                (f.clock_workloads > 0 ? "curve fitted to " + std::to_string(f.clock_workloads) + " workloads"
-                                       : "curve of its architecture, not measured, with wide intervals") +
-                "\n";
+        text +=
+            "clocks of " + f.network.device + ": " +
+            (f.clock_workloads > 0 ? "curve fitted to " + std::to_string(f.clock_workloads) + " workloads"
+                                   : "its architecture's curve, since one clock at most was measured; wide intervals") +
+            "\n";
     }
     return text;
 }

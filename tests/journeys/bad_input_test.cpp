@@ -19,7 +19,7 @@ TEST(JourneyWithBadInput, AConstantClockTellsNothingOfOthers) {
     trained(db, predictor);
     const Ran ran = run_joulecast("predict resnet34 --set batch=8 --device pretend-a@1350 --predictor " + predictor);
     EXPECT_EQ(ran.status, 0) << ran.err;
-    EXPECT_THAT(ran.out + ran.err, HasSubstr("clocks of pretend-a: nothing was measured at several clocks"));
+    EXPECT_THAT(ran.out + ran.err, HasSubstr("clocks of pretend-a: its architecture's curve, since one clock"));
     EXPECT_THAT(ran.out, HasSubstr("extrapolated"));
     profiled(unseen_networks + " --clocks 750,1050,1350 --db " + truth + on("pretend-a", "--truth"));
     const Score score = scored(predictor, truth);
