@@ -257,10 +257,19 @@ std::string table_text(const Compared& compared, const Options& options) {
         {"unchanged", compared.unchanged, compared.unchanged, compared.unchanged_cost, compared.unchanged_cost});
     lines.push_back(total_line(compared));
     auto columns = table_columns(screen, compared.costs != nullptr);
-    const std::string bare = joulecast::to_text(fill(columns, lines));
-    const std::size_t rule = bare.find('\n') + 1;
-    const std::size_t taken = display_width(std::string_view(bare).substr(rule, bare.find('\n', rule) - rule)) + 2;
+    const auto width_taken = [&] {
+        const std::string bare = joulecast::to_text(fill(columns, lines));
+        const std::size_t rule = bare.find('\n') + 1;
+        return display_width(std::string_view(bare).substr(rule, bare.find('\n', rule) - rule)) + 2;
+    };
+    // What differs is worth more than the second quantity before and after.
     constexpr std::size_t least = 24;
+    constexpr std::size_t with_one_quantity = 5;
+    std::size_t taken = width_taken();
+    while (screen.width < taken + least && columns.size() > with_one_quantity) {
+        columns.pop_back();
+        taken = width_taken();
+    }
     if (screen.width >= taken + least) {
         columns.push_back({"arguments", "arguments", Show::text, [=](const Difference& d) {
                                return shortened(arguments_text(d, screen), screen.width - taken, screen);

@@ -18,6 +18,7 @@ using testing::synthetic_graph;
 DeviceModel model_of(const std::string& id) {
     DeviceModel model;
     model.device = find_device(id);
+    model.device.min_power_limit_w = 1;  // to see what limits do, whichever the driver takes
     model.point.device = model.device.id;
     model.call_overhead_s = 4e-6;
     return model;

@@ -35,6 +35,7 @@ NetworkForecast forecast_of_a_network() {
 DeviceModel card() {
     DeviceModel model;
     model.device = find_device("a100-40g-pcie");
+    model.device.min_power_limit_w = 1;  // to see what limits do, whichever the driver takes
     model.point.device = model.device.id;
     model.point.sm_clock_mhz = 1410;
     return model;

@@ -18,7 +18,9 @@ namespace {
 const double unknown = std::nan("");
 
 Device card() {
-    return find_device("a100-40g-pcie");
+    Device device = find_device("a100-40g-pcie");
+    device.min_power_limit_w = 1;  // to see what limits do, whichever the driver takes
+    return device;
 }
 
 /// relu of so many numbers.
