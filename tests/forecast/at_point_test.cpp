@@ -111,7 +111,9 @@ TEST_F(AtPoint, TheMemorysClockSlowsWhatMovesBytes) {
 }
 
 TEST_F(AtPoint, SaysTheRangeOfWhatTheDeviceDoesNotHave) {
-    const ForecastCurve curve(forecast_, model_);
+    DeviceModel of_sheet = model_;
+    of_sheet.device = find_device("a100-40g-pcie");
+    const ForecastCurve curve(forecast_, of_sheet);
     const auto message = [&](const OperatingPoint& asked) -> std::string {
         try {
             curve.at(asked);
