@@ -42,7 +42,7 @@ class Predict(unittest.TestCase):
         self.assertEqual(set(rule), {"─", " "})
         self.assertTrue(row.startswith("resnet18  NVIDIA A100"), row)
         self.assertIn("batch 8", row)
-        self.assertRegex(row, r"[0-9.]+ ms \([0-9.]+ ms to [0-9.]+ ms\)")
+        self.assertRegex(row, r"[0-9.]+ [mµ]s \([0-9.]+ [mµ]s to [0-9.]+ [mµ]s\)")
         self.assertEqual(len(str(joulecast.predict("resnet18", device="a100", batch=[1, 8])).splitlines()), 4)
 
     def test_names_in_a_printed_table_do_not_steer_the_terminal(self):
