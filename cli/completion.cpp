@@ -60,7 +60,7 @@ std::string quoted(const std::string& text) {
 
 /// Of bash; zsh runs the same through bashcompinit.
 std::string bash_script(const CLI::App& app, const std::string& devices, const std::string& networks) {
-    const std::string program = app.get_name();
+    const std::string& program = app.get_name();
     std::string function = "_" + program;
     std::ranges::replace(function, '-', '_');
     std::string verbs, cases;
@@ -85,7 +85,7 @@ std::string bash_script(const CLI::App& app, const std::string& devices, const s
 }
 
 std::string fish_script(const CLI::App& app, const std::string& devices, const std::string& networks) {
-    const std::string program = app.get_name();
+    const std::string& program = app.get_name();
     std::string script = "complete -c " + program + " -n __fish_use_subcommand -f\n";
     for (const CLI::App* verb : app.get_subcommands({})) {
         const std::string summary = verb->get_description();

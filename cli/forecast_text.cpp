@@ -275,11 +275,10 @@ std::string sources_text(const std::vector<Forecast>& forecasts, const TextSetti
     return text;
 }
 
-const std::array<AlikeColumn, 6> identity{
-    {{"model"}, {"device"}, {"symbols"}, {"mode"}, {"precision", true}, {"host", true}}};
-
 /// The table in the width of the terminal, below a line of what all its rows have in common.
 std::string table_text(const std::vector<Forecast>& forecasts, const TextSettings& settings) {
+    static const std::array<AlikeColumn, 6> identity{
+        {{"model"}, {"device"}, {"symbols"}, {"mode"}, {"precision", true}, {"host", true}}};
     // Relative to the default clock the intervals are the narrow ones.
     static const std::vector<std::string> at_clocks{"evidence", "relative_power", "energy_interval", "memory",
                                                     "interval", "power_w",        "limited_by",      "relative_energy"};

@@ -293,7 +293,7 @@ std::string unfit_words(const Recommendation& r) {
 }
 
 /// Each sentence of the text in lines of the terminal's width.
-std::string sentences_text(std::string text, const TextSettings& settings) {
+std::string sentences_text(const std::string& text, const TextSettings& settings) {
     std::string page;
     for (std::size_t start = 0; start < text.size();) {
         const std::size_t end = std::min(text.find(". ", start), text.size() - 1);

@@ -118,7 +118,7 @@ std::string compared_sentence(const std::vector<ReportedForecast>& forecasts, co
     else if (thriftiest)
         text += "; " + names[*thriftiest] + " takes the least energy, ";
     if (thriftiest) text += with_interval(forecasts[*thriftiest].network.energy, Show::joules);
-    text += ".";
+    text += '.';
     const auto is_close = [&](std::size_t best, auto value) {
         return std::ranges::any_of(setting.forecasts, [&](std::size_t i) {
             return i != best && overlap(forecasts[i].network.*value, forecasts[best].network.*value);
