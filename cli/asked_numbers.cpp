@@ -3,7 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <optional>
+#include <limits>
 #include <string_view>
 
 #include "joulecast/error.h"
@@ -12,12 +12,9 @@
 namespace joulecast::cli {
 namespace {
 
-std::optional<double> number(std::string_view text) {
-    double value = 0;
+double number(std::string_view text) {
     if (text.starts_with('+')) text.remove_prefix(1);
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (read.ec != std::errc() || read.ptr != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-    return value;
+    return number_or_nan(text);
 }
 
 /// "1,281,167" without its commas; empty where they do not stand between groups of three digits.
@@ -52,11 +49,19 @@ constexpr std::array byte_units{ByteUnit{"kib", 0x1p10}, ByteUnit{"mib", 0x1p20}
 
 }  // namespace
 
+double number_or_nan(std::string_view text) {
+    double value = 0;
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, value);
+    const bool is_number = read.ec == std::errc() && read.ptr == end && std::isfinite(value);
+    return is_number ? value : std::numeric_limits<double>::quiet_NaN();
+}
+
 double asked_count(const std::string& option, const std::string& text) {
     const bool has_commas = text.find(',') != std::string::npos;
-    const auto value = number(has_commas ? without_commas(text) : text);
-    if (!value || !(*value > 0)) refuse(option, "a number above zero, as in 1281167, 1,281,167 or 1.28e6", text);
-    return *value;
+    const double value = number(has_commas ? without_commas(text) : text);
+    if (!(value > 0)) refuse(option, "a number above zero, as in 1281167, 1,281,167 or 1.28e6", text);
+    return value;
 }
 
 double asked_bytes(const std::string& option, const std::string& text) {
@@ -65,8 +70,8 @@ double asked_bytes(const std::string& option, const std::string& text) {
         if (c != ' ') lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     for (const ByteUnit& unit : byte_units) {
         if (!lower.ends_with(unit.word)) continue;
-        const auto value = number(std::string_view(lower).substr(0, lower.size() - unit.word.size()));
-        if (value && *value > 0 && std::isfinite(*value * unit.bytes)) return *value * unit.bytes;
+        const double bytes = number(std::string_view(lower).substr(0, lower.size() - unit.word.size())) * unit.bytes;
+        if (bytes > 0 && std::isfinite(bytes)) return bytes;
         break;
     }
     refuse(option, "bytes, as in 40GB, 40GiB or 40e9", text);
@@ -75,8 +80,7 @@ double asked_bytes(const std::string& option, const std::string& text) {
 double asked_share(const std::string& option, const std::string& text) {
     const bool is_percent = text.ends_with('%');
     const std::string_view digits = trimmed(std::string_view(text).substr(0, text.size() - (is_percent ? 1 : 0)));
-    const auto value = number(digits);
-    const double share = value ? *value / (is_percent ? 100 : 1) : -1;
+    const double share = number(digits) / (is_percent ? 100 : 1);
     if (!(share > -1)) refuse(option, "a share, as in 5%, +2% or 0.05", text);
     return share;
 }

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace joulecast::cli {
+
+/// The whole text as a finite number; else NaN.
+double number_or_nan(std::string_view text);
 
 /// Numbers as people write them. All throw UsageError, naming the option, for anything else and for what is not finite.
 

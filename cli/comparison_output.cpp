@@ -24,11 +24,8 @@ std::string estimate_text(const Estimate<Unit>& estimate, Show as, const std::st
     if (!estimate.known()) return "–";
     const std::string value = show(estimate.value.value(), as) + unit;
     const std::string low = show(estimate.low.value(), as), high = show(estimate.high.value(), as);
-    const auto unit_of = [](const std::string& text) { return text.substr(std::min(text.find(' '), text.size())); };
     const bool is_alike = unit_of(low) == unit_of(value) && unit_of(high) == unit_of(value);
-    const auto bare = [&](const std::string& text) {
-        return is_alike ? text.substr(0, text.size() - unit_of(text).size()) : text;
-    };
+    const auto bare = [&](const std::string& text) { return is_alike ? without_unit(text) : text; };
     return value + " (" + bare(low) + "–" + bare(high) + ")";
 }
 

@@ -7,28 +7,18 @@
 #include "joulecast/error.h"
 #include "joulecast/recommend/limit.h"
 #include "joulecast/recommend/shared_error.h"
+#include "joulecast/units/estimate_sum.h"
 
 namespace joulecast::cli {
 namespace {
 
-template <class Unit>
-Estimate<Unit> times(const Estimate<Unit>& estimate, double factor) {
-    return {estimate.value * factor, estimate.low * factor, estimate.high * factor};
-}
-
-/// Device by the hour and electricity; time and energy err together at most, so bounds add.
-Estimate<Ratio> price_of(const DeviceJob& job, double per_hour, const Prices& prices) {
+/// Price or carbon of the job; time and energy err together at most, so bounds add.
+Estimate<Ratio> cost_of(Objective objective, const DeviceJob& job, double per_hour, const Prices& prices) {
     const auto bound = [&](double seconds, double joules) {
-        return Ratio(rule(Objective::price).per_sample({seconds, joules, per_hour}, prices));
+        return Ratio(rule(objective).per_sample({seconds, joules, per_hour}, prices));
     };
     return {bound(job.time.value.value(), job.energy.value.value()),
             bound(job.time.low.value(), job.energy.low.value()), bound(job.time.high.value(), job.energy.high.value())};
-}
-
-Estimate<Ratio> carbon_of(const DeviceJob& job, const Prices& prices) {
-    const double per_joule = prices.carbon_g_per_kwh / joules_per_kwh;
-    return {Ratio(job.energy.value.value() * per_joule), Ratio(job.energy.low.value() * per_joule),
-            Ratio(job.energy.high.value() * per_joule)};
 }
 
 double samples_of(const NetworkForecast& network) {
@@ -43,9 +33,9 @@ DeviceJob job_on(Forecast forecast, const Comparing& comparing, double per_hour)
     if (comparing.samples > 0) job.runs = Job{comparing.samples}.runs(samples_of(network));
     job.time = times(network.time, job.runs);
     job.energy = times(network.energy, job.runs);
-    job.price = price_of(job, per_hour, comparing.prices);
-    job.carbon_g = carbon_of(job, comparing.prices);
-    job.memory_bytes = network.resident_bytes + network.cost.peak_memory.value.value();
+    job.price = cost_of(Objective::price, job, per_hour, comparing.prices);
+    job.carbon_g = cost_of(Objective::carbon, job, per_hour, comparing.prices);
+    job.memory_bytes = memory_bytes(network);
     job.fits = network.overflow.empty();
     job.forecast = std::move(forecast);
     return job;

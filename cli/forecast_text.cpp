@@ -29,7 +29,7 @@ std::string line(const std::string& text, const TextSettings& settings) {
 std::string wrapped_lines(const std::string& text, const TextSettings& settings) {
     std::string result;
     std::istringstream lines(text);
-    for (std::string one; std::getline(lines, one);) result += line(one, settings);
+    for (std::string text_line; std::getline(lines, text_line);) result += line(text_line, settings);
     return result;
 }
 
@@ -54,9 +54,7 @@ std::string evidence_text(const NetworkForecast& network) {
 template <class Unit>
 std::string interval_text(const Estimate<Unit>& estimate, Show as) {
     const std::string low = show(estimate.low.value(), as), high = show(estimate.high.value(), as);
-    const auto unit = [](const std::string& text) { return text.substr(std::min(text.find(' '), text.size())); };
-    const bool is_alike = unit(low) == unit(high);
-    return (is_alike ? low.substr(0, low.size() - unit(low).size()) : low) + " – " + high;
+    return (unit_of(low) == unit_of(high) ? without_unit(low) : low) + " – " + high;
 }
 
 /// "training, adamw, 4 passes, checkpointed".
@@ -66,10 +64,6 @@ std::string mode_text(const NetworkForecast& n) {
     if (n.training.accumulation > 1) text += ", " + std::to_string(n.training.accumulation) + " passes";
     if (n.checkpointed_blocks > 0) text += ", checkpointed";
     return text;
-}
-
-double total_memory(const NetworkForecast& n) {
-    return n.resident_bytes + n.cost.peak_memory.value.value();
 }
 
 using NetworkColumns = std::vector<Column<Forecast>>;
@@ -94,7 +88,7 @@ const NetworkColumns& table_columns() {
              return f.network.energy.known() ? interval_text(f.network.energy, Show::joules) : std::string("–");
          }},
         {"power_w", "power", Show::watts, [](const Forecast& f) { return known(f.network.power.value.value()); }},
-        {"memory", "memory", Show::bytes, [](const Forecast& f) { return known(total_memory(f.network)); }},
+        {"memory", "memory", Show::bytes, [](const Forecast& f) { return known(memory_bytes(f.network)); }},
         {"limited_by", "limited by", Show::text, [](const Forecast& f) { return limit_name(f.network); }},
         {"evidence", "times are", Show::text, [](const Forecast& f) { return evidence_text(f.network); }},
     };

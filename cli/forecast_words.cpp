@@ -1,7 +1,6 @@
 #include "cli/forecast_words.h"
 
-#include <cmath>
-#include <limits>
+#include <algorithm>
 #include <set>
 
 #include "cli/memory_output.h"
@@ -17,14 +16,12 @@ std::string power_evidence_words(const NetworkForecast& network) {
     return physical->second < 0.995 ? text + " " + show(physical->second, Show::percent) : text;
 }
 
-double tokens_of(const NetworkForecast& network) {
-    const auto value = [&](const char* symbol, double otherwise) {
-        const auto found = network.symbols.find(symbol);
-        return found == network.symbols.end() ? otherwise : static_cast<double>(found->second);
-    };
-    const double sequences = value("batch", 1) * static_cast<double>(network.training.accumulation);
-    const double unknown = std::numeric_limits<double>::quiet_NaN();
-    return sequences * (std::isfinite(value("past", unknown)) ? 1 : value("sequence", unknown));
+std::string unit_of(const std::string& shown) {
+    return shown.substr(std::min(shown.find(' '), shown.size()));
+}
+
+std::string without_unit(const std::string& shown) {
+    return shown.substr(0, shown.find(' '));
 }
 
 std::string limit_name(const NetworkForecast& network) {

@@ -14,15 +14,15 @@ std::string power_evidence_words(const NetworkForecast& network);
 /// it has no forecast of them.
 std::string unknown_words(const std::vector<std::string>& operations, const std::string& method);
 
-/// What forecasts lack, for the user's eyes and for --strict.
-/// Tokens of a run: of all sequences of the batch those that it reads, or the one that each decoding step writes (the
-/// symbol `past`); NaN of a network that is not over sequences.
-double tokens_of(const NetworkForecast& network);
-
 /// What decides the network's time, for people: "host", "compute" or "memory" (which of the two its kernels wait for
 /// longer, by their counts and the data sheet), "power limit"; "device" where the calls are not listed.
 std::string limit_name(const NetworkForecast& network);
 
+/// The unit of a quantity as show() prints it, with the space before it: " ms" of "5.45 ms"; "" where it has none.
+std::string unit_of(const std::string& shown);
+std::string without_unit(const std::string& shown);
+
+/// What forecasts lack, for the user's eyes and for --strict.
 struct Shortfalls {
     std::vector<std::string> notes;    ///< all that is to be told, in order
     std::vector<std::string> unknown;  ///< of these, on calls without a record

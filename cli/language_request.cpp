@@ -14,19 +14,13 @@
 #include "joulecast/answer/shipped.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/units/estimate_sum.h"
 #include "joulecast/units/joined.h"
 
 namespace joulecast::cli {
 namespace {
 
 constexpr const char* decode_suffix = "-decode";
-
-template <class Unit>
-void add(Estimate<Unit>& sum, const Estimate<Unit>& part, double times = 1) {
-    sum.value += part.value * times;
-    sum.low += part.low * times;
-    sum.high += part.high * times;
-}
 
 /// Of the zoo, under its own name. Throws UsageError where it has none.
 std::string decoding_step(const std::string& model) {
@@ -55,8 +49,8 @@ RequestPart part_of(const NetworkForecast& network, double tokens) {
 RequestPart writing(const std::array<const NetworkForecast*, 3>& steps, double count, double batch) {
     RequestPart part;
     part.tokens = count * batch;
-    part.time = {Seconds(0), Seconds(0), Seconds(0)};
-    part.energy = {Joules(0), Joules(0), Joules(0)};
+    part.time = nothing<Seconds>;
+    part.energy = nothing<Joules>;
     part.limited_by = limit_name(*steps[1]);
     const std::array<double, 3> weights{count / 6, 4 * count / 6, count / 6};
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -64,10 +58,6 @@ RequestPart writing(const std::array<const NetworkForecast*, 3>& steps, double c
         add(part.energy, steps[i]->energy, weights[i]);
     }
     return part;
-}
-
-double memory_of(const NetworkForecast& network) {
-    return network.resident_bytes + network.cost.peak_memory.value.value();
 }
 
 RequestForecast request_forecast(Forecast prefill, const std::array<const NetworkForecast*, 3>& steps,
@@ -83,8 +73,8 @@ RequestForecast request_forecast(Forecast prefill, const std::array<const Networ
     add(forecast.time, forecast.write.time);
     add(forecast.energy, forecast.write.energy);
     const NetworkForecast& last = *steps[2];
-    const bool last_is_larger = request.tokens > 1 && memory_of(last) > memory_of(prefill.network);
-    forecast.memory_bytes = memory_of(last_is_larger ? last : prefill.network);
+    const bool last_is_larger = request.tokens > 1 && memory_bytes(last) > memory_bytes(prefill.network);
+    forecast.memory_bytes = memory_bytes(last_is_larger ? last : prefill.network);
     forecast.overflow = request.tokens > 1 && !last.overflow.empty() ? last.overflow : prefill.network.overflow;
     forecast.prefill = std::move(prefill);
     return forecast;

@@ -36,9 +36,7 @@ std::string sizes_text(const Graph& graph) {
 ZooNetwork network_of(const std::string& name, const Graph& graph) {
     ZooNetwork network{name, sizes_text(graph), "", static_cast<std::int64_t>(graph.nodes.size()), 0};
     for (const GraphInput& input : graph.inputs) {
-        std::int64_t elements = 1;
-        for (const std::int64_t size : input.type.sizes) elements *= size;
-        if (input.kind == GraphInput::Kind::parameter) network.parameters += elements;
+        if (input.kind == GraphInput::Kind::parameter) network.parameters += element_count(input.type);
         if (input.kind != GraphInput::Kind::user_input || !network.input.empty()) continue;
         for (std::size_t i = 1; i < input.type.sizes.size(); ++i)
             network.input += (i > 1 ? "x" : "") + std::to_string(input.type.sizes[i]);
@@ -66,9 +64,9 @@ int run(const Options& options) {
     const std::string zoo = shipped_folder("zoo");
     std::vector<std::string> names = zoo_names(zoo);
     if (!options.word.empty()) {
-        std::vector<std::string> all = names;
+        const std::vector<std::string> known = names;
         std::erase_if(names, [&](const std::string& name) { return name.find(options.word) == std::string::npos; });
-        if (names.empty()) names = near_words(options.word, all);
+        if (names.empty()) names = near_words(options.word, known);
         if (names.empty()) throw UsageError("no network of the zoo is called like '" + options.word + "'");
     }
     std::vector<ZooNetwork> networks(names.size());

@@ -1,10 +1,7 @@
 #include "cli/price_options.h"
 
-#include <charconv>
-#include <cmath>
-
+#include "cli/asked_numbers.h"
 #include "joulecast/error.h"
-#include "joulecast/recommend/candidate.h"
 
 namespace joulecast::cli {
 namespace {
@@ -20,13 +17,6 @@ double price_of(const std::string& text, const std::string& whole) {
 }
 
 }  // namespace
-
-double number_or_nan(const std::string& text) {
-    double value = 0;
-    const char* const end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, value);
-    return read.ec == std::errc() && read.ptr == end && std::isfinite(value) ? value : Candidate::unknown;
-}
 
 std::string above_zero(const std::string& text) {
     return number_or_nan(text) > 0 ? "" : "'" + text + "' is not a number above zero";

@@ -10,9 +10,6 @@
 
 namespace joulecast::cli {
 
-/// The number that a text is; NaN for what is none and for infinity.
-double number_or_nan(const std::string& text);
-
 /// Checks of options: CLI11's own tell the greatest double there is.
 std::string above_zero(const std::string& text);
 std::string not_negative(const std::string& text);

@@ -46,13 +46,9 @@ Json content_of(const std::string& file) {
     return content;
 }
 
-bool ends_with(const std::string& text, std::string_view end) {
-    return text.size() >= end.size() && std::string_view(text).substr(text.size() - end.size()) == end;
-}
-
 /// A graph is JSON, too, but never has this schema: the name tells without opening a large file.
 bool may_be_forecasts(const std::string& word) {
-    return ends_with(word, ".json") && !ends_with(word, ".graph.json");
+    return word.ends_with(".json") && !word.ends_with(".graph.json");
 }
 
 void add_folder(const std::string& folder, ForecastFiles& to) {

@@ -70,9 +70,9 @@ void SettingOptions::declare_hosts(CLI::App& command) {
 }
 
 std::vector<SymbolValues> SettingOptions::sizes() const {
-    std::vector<std::string> all = set;
-    if (!batches.empty()) all.push_back("batch=" + batches);
-    return parse_settings(all);
+    std::vector<std::string> settings = set;
+    if (!batches.empty()) settings.push_back("batch=" + batches);
+    return parse_settings(settings);
 }
 
 std::size_t SettingOptions::count() const {

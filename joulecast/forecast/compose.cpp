@@ -196,12 +196,9 @@ double share_of_host(const NetworkParts& parts, const NetworkCorrection& correct
 }
 
 double share_of_device(const NetworkParts& parts, const NetworkCorrection& correction) {
-    constexpr double step = 1e-3;
     const double whole = composed_seconds(parts, correction);
     if (!(whole > 0)) return 0;
-    NetworkCorrection more = correction;
-    more.factor *= 1 + step;
-    return (composed_seconds(parts, more) / whole - 1) / step;
+    return slope(parts, correction, whole, [](NetworkParts& more, double factor) { scale(more, 1, factor); });
 }
 
 double composed_joules(const NetworkParts& parts, const NetworkCorrection& correction, const PowerFacts& power,

@@ -50,4 +50,18 @@ std::string_view name(PowerEvidence evidence) {
     return "";
 }
 
+double memory_bytes(const NetworkForecast& network) {
+    return network.resident_bytes + network.cost.peak_memory.value.value();
+}
+
+double tokens_of(const NetworkForecast& network) {
+    const auto value = [&](const char* symbol, double otherwise) {
+        const auto found = network.symbols.find(symbol);
+        return found == network.symbols.end() ? otherwise : static_cast<double>(found->second);
+    };
+    const double sequences = value("batch", 1) * static_cast<double>(network.training.accumulation);
+    const double unknown = std::numeric_limits<double>::quiet_NaN();
+    return sequences * (network.symbols.contains("past") ? 1 : value("sequence", unknown));
+}
+
 }  // namespace joulecast

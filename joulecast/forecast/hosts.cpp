@@ -19,7 +19,6 @@ namespace {
 /// 2.13 (docs/python.md), 7.9 us in inference and 9.9 us in training. How far that carries is a guess: other CPUs run
 /// the interpreter at another pace, other networks wrap their calls in more or fewer modules.
 constexpr double python_per_call_s = 8e-6;
-constexpr double sigma_of_other_machines = 0.5;
 /// From LibTorch's dispatcher through the launch: an assumption, with the same factor of 2.3 either way at 90 %.
 constexpr double cpp_per_kernel_s = 5e-6;
 constexpr double graph_launch_s = 10e-6;

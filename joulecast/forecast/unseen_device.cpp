@@ -15,8 +15,6 @@
 namespace joulecast {
 namespace {
 
-/// What networks are off by beyond their operations, before one was measured: NeuSight's GPUs left out in turn.
-constexpr double network_deviation = 0.05;
 constexpr double memory_half_width = 0.3;
 /// Launches of a call whose backward pass is part of it: forward, and gradients of the input and of the weight.
 constexpr double launches_in_training = 3;

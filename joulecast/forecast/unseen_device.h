@@ -9,6 +9,10 @@ namespace joulecast {
 /// The device's own effect if it is among them, else the others' median. NaN for none.
 double middle_effect(std::span<const DeviceEffect> effects, const Device& device);
 
+/// What networks on such a device are off by beyond their operations, as a standard deviation, before one was measured:
+/// NeuSight's GPUs left out in turn.
+inline constexpr double network_deviation = 0.05;
+
 /// What a network's operations are off by together, as the standard deviation that its 90 % interval stands for.
 double deviation_of_networks(const ResidualProcess& residual, const ResidualProcess::Belief& belief);
 

@@ -5,16 +5,14 @@
 #include <vector>
 
 #include "joulecast/features/dimensions.h"
+#include "joulecast/forecast/hosts.h"
+#include "joulecast/forecast/unseen_device.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/physics/roofline.h"
 
 namespace joulecast {
 namespace {
 
-/// What networks are off by beyond their operations: NeuSight's GPUs left out in turn.
-constexpr double network_deviation = 0.05;
-/// What issuing takes differs between machines by about this (hosts.cpp), and to GPUs that were measured others issued.
-constexpr double host_deviation = 0.5;
 /// All GPUs were measured in float32; in other types products alone were, on few of them. What 252 networks in such
 /// types are off by together beyond those in float32 (docs/decisions/0027).
 constexpr double other_type_deviation = 0.16;
@@ -59,7 +57,7 @@ TimeDeviations deviations_of_unseen(const DeviceModel& device, std::span<const O
                                     const NetworkParts& parts, const NetworkCorrection& correction) {
     TimeDeviations found;
     found.device = std::hypot(deviation_of_kernels(device, operations), network_deviation);
-    found.host = host_deviation;
+    found.host = sigma_of_other_machines;  // to GPUs that were measured others issued
     found.whole =
         std::hypot(share_of_device(parts, correction) * found.device, share_of_host(parts, correction) * found.host);
     return found;

@@ -8,6 +8,8 @@
 #include <string>
 #include <tuple>
 
+#include "joulecast/units/estimate_sum.h"
+
 namespace joulecast {
 namespace {
 
@@ -24,16 +26,6 @@ Way way_of(const Candidate& c) {
             c.precision,
             batch == c.symbols.end() ? -1 : batch->second};
 }
-
-template <class Unit>
-void add(Estimate<Unit>& sum, const Estimate<Unit>& part, double share) {
-    sum.value += part.value * share;
-    sum.low += part.low * share;
-    sum.high += part.high * share;
-}
-
-template <class Unit>
-constexpr Estimate<Unit> nothing{Unit(0), Unit(0), Unit(0)};
 
 /// One way: `parts` are the networks' own.
 Candidate mixed_way(const std::vector<const Candidate*>& parts, std::span<const double> weights) {

@@ -11,15 +11,6 @@
 namespace joulecast {
 namespace {
 
-double tokens_of(const Candidate& c) {
-    const auto value = [&](const char* symbol) {
-        const auto found = c.symbols.find(symbol);
-        return found == c.symbols.end() ? Candidate::unknown : static_cast<double>(found->second);
-    };
-    if (std::isfinite(value("past"))) return c.samples;
-    return c.samples * value("sequence");
-}
-
 /// Throws UsageError for a limit that nobody knows the card's driver to take.
 void check_offered(const Device& device, double limit_w) {
     if (!(limit_w < device.tdp_w) || device.min_power_limit_w > 0) return;
@@ -37,7 +28,7 @@ Candidate common_of(const NetworkForecast& forecast, const DeviceModel& device) 
     const auto batch = forecast.symbols.find("batch");
     if (batch != forecast.symbols.end())
         c.samples = static_cast<double>(batch->second * forecast.training.accumulation);
-    c.tokens = tokens_of(c);
+    c.tokens = tokens_of(forecast);
     const Estimate<Bytes>& peak = forecast.cost.peak_memory;
     const MemoryFit fit = forecast.memory_fit.value_or(MemoryFit{});
     const Bytes beside = Bytes(fit.needed_bytes) - peak.value;

@@ -73,7 +73,7 @@ std::string sentence_of_one(const ReportedForecast& forecast) {
     text += n.energy.known() ? ", and " + with_interval(n.energy, Show::joules) + " of energy at " +
                                    show(n.power.value.value(), Show::watts)
                              : "; its energy is not known: " + n.energy_missing_reason;
-    const double memory = n.resident_bytes + n.cost.peak_memory.value.value();
+    const double memory = memory_bytes(n);
     if (std::isfinite(memory)) text += ". It needs " + show(memory, Show::bytes) + " of memory";
     return text + ". " + bound_text(n.limited_by);
 }
@@ -164,9 +164,9 @@ std::vector<std::pair<std::string, std::string>> asked_of(const std::vector<Repo
                                          : f.network.model + " (" + values_text(f.network.symbols) + ")";
     };
     std::vector<std::pair<std::string, std::string>> asked;
-    const auto add = [&](const char* one, const char* several, const auto& text) {
+    const auto add = [&](const char* singular, const char* plural, const auto& text) {
         const auto texts = different(forecasts, text);
-        if (!texts.empty()) asked.emplace_back(texts.size() == 1 ? one : several, listed(texts));
+        if (!texts.empty()) asked.emplace_back(texts.size() == 1 ? singular : plural, listed(texts));
     };
     add("network", "networks", sized);
     add("mode", "modes", [](const F& f) { return mode_text(f.network); });

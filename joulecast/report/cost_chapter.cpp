@@ -37,10 +37,7 @@ const CostColumns& cost_columns() {
         {"energy_interval", "90 % interval", Show::text,
          [](const L& l) { return interval_cell(l.network().energy, Show::joules); }},
         {"power_w", "power", Show::watts, [](const L& l) { return number_or_dash(l.network().power.value.value()); }},
-        {"memory_bytes", "memory", Show::bytes,
-         [](const L& l) {
-             return number_or_dash(l.network().resident_bytes + l.network().cost.peak_memory.value.value());
-         }},
+        {"memory_bytes", "memory", Show::bytes, [](const L& l) { return number_or_dash(memory_bytes(l.network())); }},
         {"limited_by", "limited by", Show::text, [](const L& l) { return std::string(name(l.network().limited_by)); }},
     };
     return list;

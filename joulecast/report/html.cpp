@@ -247,9 +247,9 @@ std::string to_html_block(const TitledTable& titled) {
     std::vector<bool> below;
     for (const Table::Head& head : table.heads)
         below.push_back(std::ranges::find(titled.keys_below, head.key) != titled.keys_below.end());
-    const std::size_t all = table.rows.size();
-    const std::size_t open = std::min(all, most_open_rows);
-    const std::size_t shown = std::min(all, most_shown_rows);
+    const std::size_t rows = table.rows.size();
+    const std::size_t open = std::min(rows, most_open_rows);
+    const std::size_t shown = std::min(rows, most_shown_rows);
     const std::string begin = "<div class=\"scroll\" tabindex=\"0\"><table>";
     std::string html = begin;
     if (!titled.title.empty()) html += "<caption>" + escaped(titled.title) + "</caption>";
@@ -257,7 +257,7 @@ std::string to_html_block(const TitledTable& titled) {
     if (shown > open)
         html += "<details><summary>" + std::to_string(shown - open) + " more rows</summary>" + begin +
                 rows_html(table, below, open, shown) + "</table></div></details>\n";
-    if (all > shown) html += "<p class=\"note\">" + std::to_string(all - shown) + " more rows are not shown.</p>\n";
+    if (rows > shown) html += "<p class=\"note\">" + std::to_string(rows - shown) + " more rows are not shown.</p>\n";
     return html;
 }
 
