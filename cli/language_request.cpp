@@ -124,8 +124,9 @@ std::vector<RequestForecast> forecast_requests(const Question& asked, const Lang
     if (asked.modes != std::vector{Mode::inference}) throw UsageError("--prompt and --tokens are for inference");
     Session session(settings);
     std::vector<RequestForecast> forecasts;
-    // Without the first token, which reading gives, and each step has the one before it in its past.
-    const std::int64_t last = request.prompt + std::max<std::int64_t>(request.tokens - 2, 0);
+    // Without the first token, which reading gives; the cache of a step has a place for its own token, too.
+    const std::int64_t first = request.prompt + 1;
+    const std::int64_t last = first + std::max<std::int64_t>(request.tokens - 2, 0);
     for (const std::string& model : asked.models) {
         const std::string step = decoding_step(model);
         Question question = asked;
@@ -134,7 +135,7 @@ std::vector<RequestForecast> forecast_requests(const Question& asked, const Lang
         std::vector<Forecast> prefill = session.answer(question, tell).forecasts;
         question.models = {step};
         std::array<std::vector<Forecast>, 3> steps;
-        const std::array<std::int64_t, 3> pasts{request.prompt, (request.prompt + last) / 2, last};
+        const std::array<std::int64_t, 3> pasts{first, (first + last) / 2, last};
         for (std::size_t i = 0; i < pasts.size(); ++i) {
             question.sizes = with_symbol(asked.sizes, "past", pasts[i]);
             steps[i] = session.answer(question).forecasts;

@@ -169,18 +169,45 @@ class Prefill:
         return super().forward(input_ids=input_ids, use_cache=False).logits
 
 
+class StaticLayer(transformers.cache_utils.CacheLayerMixin):
+    """Keys and values (batch, heads, past, head size) in memory that stays; those of the token that is decoded go into the last place,
+    as serving engines write them. transformers' own DynamicLayer copies all that is cached for every token."""
+
+    def __init__(self, keys, values):
+        super().__init__()
+        self.keys, self.values, self.is_initialized = keys, values, True
+
+    def lazy_initialization(self, key_states, value_states):
+        raise NotImplementedError
+
+    def update(self, key_states, value_states, *_, **__):
+        last = self.get_seq_length()
+        self.keys.narrow(2, last, 1).copy_(key_states)
+        self.values.narrow(2, last, 1).copy_(value_states)
+        return self.keys, self.values
+
+    def get_mask_sizes(self, query_length):
+        return self.keys.shape[2], 0
+
+    def get_seq_length(self):
+        return self.keys.shape[2] - 1
+
+    def get_max_length(self):
+        return self.keys.shape[2]
+
+
 class Decode:
-    """One further token per sequence: its ids (batch, 1) and the keys and values of the tokens before, a pair for each layer, to logits
-    and the longer keys and values.
+    """One further token per sequence: its ids (batch, 1) and a cache, keys and values of each layer, to logits. The cache has `past`
+    places, the last of them for this token.
 
     One token attends to all before it. transformers makes no mask for that when it runs, only when it is traced; and the mask makes it
     repeat the keys of grouped heads, in a form that torch.export cannot prove for every length."""
 
     def forward(self, input_ids, cache):
         architecture = sys.modules[type(self).__mro__[2].__module__]
+        layers = transformers.cache_utils.Cache([StaticLayer(keys, values) for keys, values in cache])
         with mock.patch.object(architecture, "create_causal_mask", lambda *_, **__: None):
-            output = super().forward(input_ids=input_ids, past_key_values=transformers.DynamicCache(cache), use_cache=True)
-        return output.logits, [(layer.keys, layer.values) for layer in output.past_key_values.layers]
+            return super().forward(input_ids=input_ids, past_key_values=layers, use_cache=True).logits
 
 
 class Gpt2(Prefill, transformers.GPT2LMHeadModel):
@@ -212,6 +239,14 @@ class Llama(Prefill, transformers.LlamaForCausalLM):
 
 
 class LlamaDecode(Decode, transformers.LlamaForCausalLM):
+    pass
+
+
+class Qwen3(Prefill, transformers.Qwen3ForCausalLM):
+    pass
+
+
+class Qwen3Decode(Decode, transformers.Qwen3ForCausalLM):
     pass
 
 
@@ -268,6 +303,15 @@ OPT = transformers.OPTConfig(vocab_size=50272, hidden_size=2048, num_hidden_laye
 QWEN2 = transformers.Qwen2Config(
     vocab_size=151936, hidden_size=1536, intermediate_size=8960, num_hidden_layers=28, num_attention_heads=12, num_key_value_heads=2,
     max_position_embeddings=131072, rms_norm_eps=1e-6, tie_word_embeddings=True, rope_parameters={"rope_type": "default", "rope_theta": 1e6})
+QWEN3_8B = transformers.Qwen3Config(
+    vocab_size=151936, hidden_size=4096, intermediate_size=12288, num_hidden_layers=36, num_attention_heads=32, num_key_value_heads=8,
+    head_dim=128, max_position_embeddings=40960, rms_norm_eps=1e-6, tie_word_embeddings=False,
+    rope_parameters={"rope_type": "default", "rope_theta": 1e6})
+LLAMA_8B = transformers.LlamaConfig(
+    vocab_size=128256, hidden_size=4096, intermediate_size=14336, num_hidden_layers=32, num_attention_heads=32, num_key_value_heads=8,
+    head_dim=128, max_position_embeddings=131072, rms_norm_eps=1e-5, tie_word_embeddings=False,
+    rope_parameters={"rope_type": "llama3", "rope_theta": 5e5, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                     "original_max_position_embeddings": 8192})
 LLAMA = transformers.LlamaConfig(
     vocab_size=128256, hidden_size=2048, intermediate_size=8192, num_hidden_layers=16, num_attention_heads=32, num_key_value_heads=8,
     head_dim=64, max_position_embeddings=131072, rms_norm_eps=1e-5, tie_word_embeddings=True,
@@ -289,7 +333,7 @@ def language_models(name, prefill, decode, config, parameters, layers, heads, he
     cached = Input(torch.float32, ("batch", heads, "past", head_size))
     step = (Input(torch.int64, ("batch", 1)), [(cached, cached)] * layers)
     return {name: transformer(prefill, config, (TOKENS,), parameters, {"sequence": longest}),
-            f"{name}-decode": transformer(decode, config, step, parameters, {"past": longest - 1})}
+            f"{name}-decode": transformer(decode, config, step, parameters, {"past": longest})}
 
 
 def networks():
@@ -306,7 +350,9 @@ def networks():
     known |= language_models("gpt2", Gpt2, Gpt2Decode, GPT2, 124439808, 12, 12, 64, 1024)
     known |= language_models("opt-1.3b", Opt, OptDecode, OPT, 1315758080, 24, 32, 64, 2048)
     known |= language_models("qwen2-1.5b", Qwen2, Qwen2Decode, QWEN2, 1543714304, 28, 2, 128, 131072)
+    known |= language_models("qwen3-8b", Qwen3, Qwen3Decode, QWEN3_8B, 8190735360, 36, 8, 128, 40960)
     known |= language_models("llama-3.2-1b", Llama, LlamaDecode, LLAMA, 1235814400, 16, 8, 64, 131072)
+    known |= language_models("llama-3.1-8b", Llama, LlamaDecode, LLAMA_8B, 8030261248, 32, 8, 128, 131072)
     known["t5-small"] = transformer(T5, T5_SMALL, (TOKENS, Input(torch.int64, ("batch", "decoder_sequence"))), 60506624,
                                     {"sequence": 4096, "decoder_sequence": 4096})
     known["whisper-tiny"] = transformer(Whisper, WHISPER_TINY, (Input(torch.float32, ("batch", 80, 3000)), TOKENS), 37760640,

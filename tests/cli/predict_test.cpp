@@ -91,9 +91,9 @@ TEST(Predict, ComposesARequestToALanguageModel) {
     EXPECT_NEAR(eight["prefill"]["time_s"]["value"].get<double>(), read, 1e-12);
     EXPECT_NEAR(eight["prefill"]["tokens_per_s"].get<double>(), 8 * 512 / read, 1e-6);
     EXPECT_NEAR(prefill["tokens_per_s"].get<double>(), 8 * 512 / read, 1e-6);
-    // The first token comes out of reading; 64 steps follow, with pasts of 512 to 575.
+    // The first token comes out of reading; 64 steps follow, with caches of 513 to 576 places.
     double written = 0;
-    for (const auto& [past, weight] : {std::pair(512, 1.0), std::pair(543, 4.0), std::pair(575, 1.0)}) {
+    for (const auto& [past, weight] : {std::pair(513, 1.0), std::pair(544, 4.0), std::pair(576, 1.0)}) {
         const auto step = prediction("gpt2-decode --batch 8 --set past=" + std::to_string(past));
         written += 64 * weight / 6 * step["time_s"]["value"].get<double>();
     }
