@@ -171,6 +171,19 @@ TEXT
         cat <<'TEXT'
 ```
 
+## Networks with power and energy, by the shipped predictor
+
+EnergAIzer's networks at 900 MHz: no network and no power of either card is in the predictor, and no bf16 operation of the A10.
+The power model's numbers were fitted with these networks' power among others (docs/energy.md has each card left out).
+
+    joulecast-lab import energaizer $JOULECAST_DATA/energaizer_dvfs_networks/*.csv --db energaizer.db
+TEXT
+    } >>"$result"
+    "$laboratory" import energaizer "$data"/energaizer_dvfs_networks/*.csv --db "$work/energaizer.db" >/dev/null
+    table validate --predictor predictors/nvidia.jcp --db "$work/energaizer.db"
+    {
+        cat <<'TEXT'
+
 ## More work, and better cards, in order
 
 Every network of the zoo at batch 1, 2, 4 ... 64, by the shipped predictor: of each pair of neighbours the larger batch must

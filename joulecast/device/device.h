@@ -87,6 +87,7 @@ struct Device {
     // No figures of a data sheet: as they stand here, but where a model over devices takes them from its rule
     // (physics/sustained_peak.h).
     double sustained_bandwidth_share = 1;  ///< of the bandwidth, what long streams of loads and stores reach
+    double sustained_fp32_share = 1;       ///< of the float32 peaks of the sheet; the rates above are held to it
     double kernel_latency_s = usual_kernel_latency_s;  ///< what a kernel takes however little it does
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "joulecast/forecast/clock_balance.h"
@@ -22,8 +23,9 @@ Evidence carried(Evidence evidence, const ClockParameters& parameters) {
     return parameters.workloads > 0 ? Evidence::interpolated : Evidence::extrapolated;
 }
 
-/// One call at the clocks of `to`.
-void move(OperationForecast& operation, const ClockParameters& parameters, ClockPlace from, ClockPlace to) {
+/// One call at the clocks of `to`, drawing no more than the limit there if one held it before.
+void move(OperationForecast& operation, const ClockParameters& parameters, ClockPlace from, ClockPlace to,
+          double limit_w) {
     const double call = operation.cost.device_time.value.value();
     const double kernel = kernel_seconds(operation);
     operation.evidence = carried(operation.evidence, parameters);
@@ -33,17 +35,20 @@ void move(OperationForecast& operation, const ClockParameters& parameters, Clock
     ClockParameters of_call = parameters;
     of_call.learned = {};  // from whole workloads
     const WorkloadCurve curve(std::move(of_call), {parts}, std::isnan(operation.kernel_s) ? floor : 0,
-                              {from.x, from.y, call, operation.power.value.value()});
+                              {from.x, from.y, call, std::fmax(operation.power.value.value(), operation.unlimited_w)});
     const double distance = clock_distance(to.x, to.y, {from.x, from.y});
     const double seconds = curve.time_s(to.x, to.y);
-    const double watts = curve.power_w(to.x, to.y);
+    const double unlimited = curve.power_w(to.x, to.y);
+    const bool is_held = unlimited > limit_w && !std::isnan(operation.unlimited_w);
+    const double watts = is_held ? limit_w : unlimited;
+    operation.unlimited_w = is_held ? unlimited : std::numeric_limits<double>::quiet_NaN();
     operation.cost.device_time = moved_to(operation.cost.device_time, seconds, distance * parameters.spread.time);
     if (!std::isnan(operation.kernel_s)) operation.kernel_s *= curve.device_ratio(to.x, to.y);
     if (!operation.power.known()) return;
     operation.power = moved_to(operation.power, watts, distance * parameters.spread.power);
     const double sigma = distance * parameters.spread.energy;
     operation.energy = moved_to(operation.energy, watts * seconds, sigma);
-    const double above = std::max(0.0, watts - static_w(parameters, to.x, to.y));
+    const double above = std::max(0.0, unlimited - static_w(parameters, to.x, to.y));
     operation.cost.dynamic_energy = moved_to(operation.cost.dynamic_energy, above * seconds, sigma);
 }
 
@@ -95,6 +100,7 @@ Neighbours neighbours(const NetworkForecast& forecast, const ClockParameters& pa
 
 /// Every call as forecast at the trained clocks on either side; beyond them, from the nearest by the curve.
 void move_between(NetworkForecast& moved, const ClockParameters& parameters, ClockPlace to) {
+    const double limit_w = moved.point.power_limit_w;
     const Neighbours sides = neighbours(moved, parameters, to);
     const bool is_there = sides.share == 0 || sides.below == sides.above;
     for (std::size_t i = 0; i < moved.operations.size(); ++i) {
@@ -113,7 +119,7 @@ void move_between(NetworkForecast& moved, const ClockParameters& parameters, Clo
                                 Joules(operation.power.high.value() * seconds)};
         }
         if (std::abs(sides.at.x / to.x - 1) > same_clock || std::abs(sides.at.y / to.y - 1) > same_clock)
-            move(operation, parameters, sides.at, to);
+            move(operation, parameters, sides.at, to, limit_w);
     }
 }
 
@@ -165,7 +171,8 @@ NetworkForecast at_point(const NetworkForecast& forecast, const ForecastCurve& c
     } else {
         for (const auto& [evidence, share] : forecast.evidence_share)
             moved.evidence_share[carried(evidence, parameters)] += share;
-        for (OperationForecast& operation : moved.operations) move(operation, parameters, {known.x, known.y}, to);
+        for (OperationForecast& operation : moved.operations)
+            move(operation, parameters, {known.x, known.y}, to, point.real.power_limit_w);
     }
     if (forecast.update_time.known()) {
         const double longest = moved.time.value.value();

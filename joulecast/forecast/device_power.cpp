@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "joulecast/graph/family.h"
 #include "joulecast/units/normal.h"
@@ -65,18 +66,22 @@ Activity activity(const PreparedOperation& operation, const Device& device, Math
     const double kernels = share(kernel_seconds);
     const bool is_matrix = multiplies_matrices(operation.family());
     const bool is_tensor = is_matrix && has_matrix_units(operation.operation, device, math);
-    // Its coefficients are for shares of the data sheet's bandwidth, not of what streams reach.
-    return {share(operation.roofline.flop_s), share(device.sustained_bandwidth_share * operation.roofline.byte_s),
-            is_matrix ? kernels : 0, is_matrix ? 0 : kernels, is_tensor ? kernels : 0};
+    // Its coefficients are for shares of the data sheet's rates, not of what a card sustains of them.
+    const bool is_fp32 = compute_dtype(operation.operation) == Dtype::f32 && !(is_matrix && math == Math::tf32);
+    const double of_peak = is_fp32 ? device.sustained_fp32_share : 1;
+    return {share(of_peak * operation.roofline.flop_s),
+            share(device.sustained_bandwidth_share * operation.roofline.byte_s), is_matrix ? kernels : 0,
+            is_matrix ? 0 : kernels, is_tensor ? kernels : 0};
 }
 
-Estimate<Watts> physical_watts(const DeviceModel& device, const PreparedOperation& operation, double seconds,
-                               double kernel_seconds) {
+PhysicalWatts physical_watts(const DeviceModel& device, const PreparedOperation& operation, double seconds,
+                             double kernel_seconds) {
     const Activity doing = activity(operation, device.device, operation.math, seconds, kernel_seconds);
     Estimate<Watts> power =
         watts_90(device.physical_power, device.device, doing, device.point.power_limit_w, relative_clock(device));
     if (costs_nothing(operation.family())) power.high = std::max(power.high, Watts(power_facts_of(device).busy_w));
-    return power;
+    constexpr double no_limit = std::numeric_limits<double>::infinity();
+    return {power, watts(device.physical_power, device.device, doing, no_limit, relative_clock(device))};
 }
 
 }  // namespace joulecast

@@ -27,7 +27,11 @@ Activity activity(const PreparedOperation& operation, const Device& device, Math
                   double kernel_seconds);
 
 /// Power of such a call by the physical model; of a view the static power, and up to what a busy device draws.
-Estimate<Watts> physical_watts(const DeviceModel& device, const PreparedOperation& operation, double seconds,
-                               double kernel_seconds);
+struct PhysicalWatts {
+    Estimate<Watts> power;
+    double unlimited_w = 0;  ///< if no limit held it
+};
+PhysicalWatts physical_watts(const DeviceModel& device, const PreparedOperation& operation, double seconds,
+                             double kernel_seconds);
 
 }  // namespace joulecast

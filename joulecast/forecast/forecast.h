@@ -50,6 +50,9 @@ struct OperationForecast {
     Estimate<Joules> energy;                ///< of one call, idle power included
     Evidence evidence = Evidence::unknown;  ///< of the time
     PowerEvidence power_evidence = PowerEvidence::none;
+    /// What it would draw if no limit held it, where `power` stands at the limit; else NaN. Its dynamic energy is by
+    /// this.
+    double unlimited_w = std::numeric_limits<double>::quiet_NaN();
     /// What the device works for a call in a network, where the forecast knows it apart from launching; else NaN, and
     /// it is what the time has beyond the host's share.
     double kernel_s = std::numeric_limits<double>::quiet_NaN();

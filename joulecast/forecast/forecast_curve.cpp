@@ -16,6 +16,7 @@
 #include "joulecast/forecast/device_power.h"
 #include "joulecast/forecast/log_interval.h"
 #include "joulecast/forecast/over_clocks.h"
+#include "joulecast/forecast/own_limit.h"
 #include "joulecast/forecast/published/method.h"
 #include "joulecast/physics/learned_clocks.h"
 
@@ -68,7 +69,8 @@ std::vector<KernelTime> kernels_of(const NetworkForecast& forecast, const ClockP
 double unlimited_watts(const NetworkForecast& forecast, const DeviceModel& device) {
     const double power = forecast.power.value.value();
     const double time = forecast.time.value.value();
-    // Over clocks it stands at the clock that the limit leaves.
+    // Over clocks, and by a data sheet, it stands at the clock that the limit leaves.
+    if (is_forecast_unlimited(device)) return power;
     if (forecast.limited_by != Bound::power_cap || !(time > 0) || !forecast.at_clocks.empty()) return power;
     const NetworkParts parts = parts_of(forecast.operations);
     const NetworkCorrection correction =

@@ -20,7 +20,9 @@
 #include "joulecast/forecast/forecast_calls.h"
 #include "joulecast/forecast/hosts.h"
 #include "joulecast/forecast/over_clocks.h"
+#include "joulecast/forecast/own_limit.h"
 #include "joulecast/forecast/published/method.h"
+#include "joulecast/forecast/timeline_at_point.h"
 #include "joulecast/forecast/unseen_network.h"
 #include "joulecast/physics/checkpointing.h"
 
@@ -202,7 +204,8 @@ struct ComposedNetwork {
     IssueOrder order;
     NetworkParts parts;
     NetworkCorrection correction;
-    std::vector<double> dynamic_j;  ///< of a call of each kind
+    std::vector<double> dynamic_j;                               ///< of a call of each kind
+    double demand_w = std::numeric_limits<double>::quiet_NaN();  ///< what it would draw if no limit held it
 };
 
 /// What a network is asked for.
@@ -252,6 +255,9 @@ ComposedNetwork compose_network(const Graph& graph, const Asked& asked, Forecast
     if (device.unseen && has_physical_power(device))
         power.sigma_energy = std::hypot(power.sigma_power, log_sigma(forecast.time));
     set_energy(forecast, device, power, composed.parts, composed.correction);
+    power.cap_w = std::numeric_limits<double>::quiet_NaN();
+    const double seconds = forecast.time.value.value();
+    composed.demand_w = composed_joules(composed.parts, composed.correction, power, seconds) / seconds;
     for (OperationForecast& operation : forecast.operations) {
         composed.dynamic_j.push_back(operation.cost.dynamic_energy.value.value());
         operation = issued_from(issuer, device, std::move(operation));
@@ -296,12 +302,6 @@ void sort_by_cost(NetworkForecast& forecast) {
     for (ForecastAtClock& there : forecast.at_clocks) sorted(there.calls);
 }
 
-/// A forecast over clocks holds at the highest ones, as far as the device's own limit lets it run there.
-NetworkForecast within_own_limit(NetworkForecast forecast, const DeviceModel& device) {
-    if (forecast.at_clocks.empty()) return forecast;
-    return at_point(forecast, device, {});
-}
-
 std::vector<TimedCall> timed_calls(const ComposedNetwork& composed) {
     const Timeline line = composed_timeline(composed.parts, composed.correction);
     std::vector<TimedCall> calls;
@@ -337,10 +337,17 @@ NetworkForecast forecast_network(const Graph& graph, const std::string& precisio
 
 NetworkForecast forecast_network(const Graph& graph, const std::string& precision, ForecastCache& known,
                                  std::optional<Host> host, const TrainingSetup& training) {
-    NetworkForecast forecast = compose_network(graph, {precision, host, training}, known).forecast;
+    ComposedNetwork composed = compose_network(graph, {precision, host, training}, known);
+    NetworkForecast& forecast = composed.forecast;
     forecast.at_clocks = forecasts_at_clocks(graph, {precision, host, training}, known);
     sort_by_cost(forecast);
-    return within_own_limit(std::move(forecast), known.device());
+    // Over clocks it holds at the highest ones, as far as the device's own limit lets it run there.
+    if (!forecast.at_clocks.empty()) return at_point(forecast, known.device(), {});
+    const auto unlimited = without_limit(forecast, known.device(), composed.demand_w);
+    if (!unlimited) return std::move(forecast);
+    NetworkForecast held = at_point(*unlimited, known.device(), {});
+    held.power = forecast.power;  // surely near the limit, however much more it would draw
+    return held;
 }
 
 NetworkTimeline forecast_timeline(const Graph& graph, const std::string& precision, ForecastCache& known,
@@ -351,7 +358,11 @@ NetworkTimeline forecast_timeline(const Graph& graph, const std::string& precisi
                     "timeline. Use a graph with edges (joulecast help exporting)");
     ComposedNetwork composed = compose_network(graph, {precision, host, training}, known);
     std::vector<TimedCall> calls = timed_calls(composed);
-    return {std::move(composed.forecast), std::move(calls)};
+    const auto unlimited = without_limit(composed.forecast, known.device(), composed.demand_w);
+    if (!unlimited) return {std::move(composed.forecast), std::move(calls)};
+    NetworkTimeline held = timeline_at_point({*unlimited, std::move(calls)}, known.device(), {});
+    held.forecast.power = composed.forecast.power;
+    return held;
 }
 
 TrainingSetup measured_training(const Graph& graph, const NetworkMeasurement& measurement) {

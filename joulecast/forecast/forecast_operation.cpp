@@ -11,6 +11,7 @@
 #include "joulecast/forecast/forecast_unseen.h"
 #include "joulecast/forecast/log_interval.h"
 #include "joulecast/forecast/over_clocks.h"
+#include "joulecast/forecast/own_limit.h"
 #include "joulecast/forecast/published/method.h"
 #include "joulecast/graph/family.h"
 
@@ -126,6 +127,7 @@ std::optional<LogForecast> forecast_log_watts(const DeviceModel& device, std::sp
 struct PowerForecast {
     Estimate<Watts> watts;
     PowerEvidence evidence = PowerEvidence::none;
+    double unlimited_w = std::numeric_limits<double>::quiet_NaN();
 };
 
 PowerForecast forecast_power(const DeviceModel& device, std::span<const Feature* const> columns,
@@ -135,7 +137,10 @@ PowerForecast forecast_power(const DeviceModel& device, std::span<const Feature*
     const PowerFacts power = device.over_clocks ? power_facts_at(device, operation.clocks) : device.power;
     if (has_physical_power(device)) {
         const double kernel = std::isnan(forecast.kernel_s) ? beyond_floor(time, issue) : forecast.kernel_s;
-        return {physical_watts(device, operation, time, kernel), PowerEvidence::physical};
+        const PhysicalWatts physical = physical_watts(device, operation, time, kernel);
+        const bool is_held = is_forecast_unlimited(device) && physical.unlimited_w > physical.power.value.value();
+        return {physical.power, PowerEvidence::physical,
+                is_held ? physical.unlimited_w : std::numeric_limits<double>::quiet_NaN()};
     }
     if (!power.known()) return {};
     const double most = std::isnan(power.cap_w) ? std::numeric_limits<double>::infinity() : power.cap_w;
@@ -167,7 +172,7 @@ void set_energy(const DeviceModel& device, const ClockPlace& clocks, OperationFo
     forecast.energy = within_log<Joules>(watts * time, std::hypot(time_half, power_half));
     const double known_idle = power_facts_at(device, clocks).idle_w;
     const double idle = std::isnan(known_idle) ? 0 : known_idle;
-    const double above = std::max(0.0, watts - idle);
+    const double above = std::max(0.0, std::fmax(watts, forecast.unlimited_w) - idle);
     // A share of the whole power is a larger share of what is above idle; at idle it is all of it.
     const double above_half = above > 0 ? std::min(largest_half_width, power_half * watts / above) : 0;
     forecast.cost.dynamic_energy = within_log<Joules>(above * time, std::hypot(time_half, above_half));
@@ -323,6 +328,7 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
         const PowerForecast power = forecast_power(device, columns, operation, forecast);
         forecast.power = power.watts;
         forecast.power_evidence = power.evidence;
+        forecast.unlimited_w = power.unlimited_w;
     }
     if (is_moved && operation.family() != Family::symbolic) {
         over_clocks->correct(forecast);

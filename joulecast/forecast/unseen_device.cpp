@@ -103,6 +103,8 @@ DeviceModel instantiate(PooledModel pooled, const Device& device) {
     model.point = pooled.point;
     model.point.device = device.id;
     model.point.host = Host::python;  // whom call_overhead_s is of
+    // Times are relative to the sheet's rates, which hold at a clock that graphics cards pass when they are cool.
+    if (device.boost_clock_mhz < highest_clock_mhz(device)) model.point.sm_clock_mhz = device.boost_clock_mhz;
     model.unseen = Unseen{
         ResidualProcess(pooled.prior), pooled.devices, nullptr, pooled.combination, std::move(pooled.combinations), {}};
     auto& knowing = model.unseen->knowing;

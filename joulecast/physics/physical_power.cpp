@@ -33,7 +33,8 @@ double voltage(double relative_clock) {
 }
 
 double lanes_demand_w(const Device& device) {
-    return lane_watts_per_flop_per_s * device.vector_flop_per_s_fp32 * node_power_share(device);
+    const double peak = device.vector_flop_per_s_fp32 / device.sustained_fp32_share;
+    return lane_watts_per_flop_per_s * peak * node_power_share(device);
 }
 
 }  // namespace

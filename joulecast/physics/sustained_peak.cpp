@@ -58,6 +58,7 @@ Device sustained(const Device& device, const SustainedRule& rule) {
     slower.sustained_bandwidth_share = sustained_bandwidth_share(device, rule);
     slower.kernel_latency_s = latency_s(device, rule);
     const double share = sustained_share(device, rule);
+    slower.sustained_fp32_share = share;
     slower.peak_flop_per_s_fp32 *= share;
     slower.vector_flop_per_s_fp32 *= share;
     return slower;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "joulecast/device/device_table.h"
+#include "joulecast/physics/physical_power.h"
+
 namespace joulecast {
 namespace {
 
@@ -60,6 +63,13 @@ TEST(SustainedBandwidth, GoesByKindAndAgeOfTheMemory) {
     const Device slower = sustained(memory(2022, 5120), rule);
     EXPECT_EQ(slower.bandwidth_bytes_per_s, 1e12);
     EXPECT_EQ(slower.sustained_bandwidth_share, 0.87);
+}
+
+TEST(SustainedPeak, LeavesThePowerThatTheSheetsUnitsCouldDraw) {
+    const Device a10 = find_device("a10");
+    const Device slower = sustained(a10, {.watts_per_tflop = 16});
+    EXPECT_LT(slower.vector_flop_per_s_fp32, 0.5 * a10.vector_flop_per_s_fp32);
+    EXPECT_DOUBLE_EQ(dynamic_scale_w(slower), dynamic_scale_w(a10));
 }
 
 TEST(KernelLatency, IsANumberOfCyclesByTheClock) {

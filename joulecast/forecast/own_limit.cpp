@@ -1,0 +1,46 @@
+// Networks that would draw more than the limit of a card that was never measured.
+#include "joulecast/forecast/own_limit.h"
+
+#include <utility>
+
+#include "joulecast/forecast/device_power.h"
+#include "joulecast/forecast/forecast_curve.h"
+#include "joulecast/forecast/log_interval.h"
+
+namespace joulecast {
+namespace {
+
+NetworkForecast drawing(NetworkForecast forecast, double watts) {
+    forecast.power = within_log<Watts>(watts, log_half_width(forecast.power));
+    forecast.limited_by = Bound::device;
+    return forecast;
+}
+
+/// The demand that lets the card hold its base clock within its TDP.
+double warranted_w(const NetworkForecast& forecast, const DeviceModel& device, double demand_w) {
+    const double base = device.device.base_clock_mhz / highest_clock_mhz(device.device);
+    if (!(base > 0 && base < 1)) return demand_w;
+    const WorkloadCurve curve = ForecastCurve(drawing(forecast, demand_w), device).curve();
+    const ClockedPoint& known = curve.known();
+    const double idle_w = static_w(curve.parameters(), base, known.y);
+    const double above_w = curve.power_w(base, known.y) - idle_w;
+    const double room_w = device.device.tdp_w - idle_w;
+    if (!(above_w > room_w && room_w > 0)) return demand_w;
+    const double idle_there_w = static_w(curve.parameters(), known.x, known.y);
+    return idle_there_w + (demand_w - idle_there_w) * room_w / above_w;
+}
+
+}  // namespace
+
+bool is_forecast_unlimited(const DeviceModel& device) {
+    return device.unseen && has_physical_power(device) && why_no_clocks(device).empty();
+}
+
+std::optional<NetworkForecast> without_limit(const NetworkForecast& forecast, const DeviceModel& device,
+                                             double demand_w) {
+    if (!is_forecast_unlimited(device) || forecast.limited_by != Bound::power_cap) return std::nullopt;
+    if (!(demand_w > forecast.power.value.value())) return std::nullopt;
+    return drawing(forecast, warranted_w(forecast, device, demand_w));
+}
+
+}  // namespace joulecast

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+
+#include "joulecast/forecast/forecast.h"
+#include "joulecast/model/predictor.h"
+
+namespace joulecast {
+
+/// Whether forecasts on the device hold at its highest clock as if no limit held it: its times and power are known from
+/// the data sheet alone.
+bool is_forecast_unlimited(const DeviceModel& device);
+
+/// A forecast of such a device with the power that it would draw at its highest clock if no limit held it, for
+/// at_point() to bring within the limit; absent where the limit does not hold it, and for other devices. `demand_w` is
+/// that power as composed. That of cards with a low limit is little known, so it counts for no more than would let the
+/// card hold its base clock, which its vendor warrants within the TDP: an L4 would else run at 326 of 2040 MHz.
+std::optional<NetworkForecast> without_limit(const NetworkForecast& forecast, const DeviceModel& device,
+                                             double demand_w);
+
+}  // namespace joulecast
