@@ -159,13 +159,15 @@ def table_row(name):
     nodes = []
     for form in make_zoo.FORMS:
         with zipfile.ZipFile(make_zoo.file_of(name, form)) as archive:
-            model = next(entry for entry in archive.namelist() if entry.endswith("models/model.json"))
+            model, note = (next(entry for entry in archive.namelist() if entry.endswith(end))
+                           for end in ("models/model.json", "extra/joulecast.json"))
+            source = json.loads(archive.read(note))["source"]
             nodes.append(node_count(json.loads(archive.read(model))["graph_module"]["graph"]))
     network = zoo_networks.NETWORKS[name]
     oracle = json.loads((make_zoo.REPOSITORY / "tests/graph/oracles" / f"{name}.json").read_text())["forms"]["eval"]
     forward = oracle["flops"][0][0] / oracle["settings"][0]["batch"]  # every FLOP is some sequence's or image's own
     inputs = ", ".join("×".join(map(str, tensor.shape)) for tensor in {id(leaf): leaf for leaf in tree_leaves(network.inputs)}.values())
-    return f"| {name} | {network.source} | {inputs} | {network.parameters / 1e6:.2f} | {nodes[0]} | {nodes[1]} | {forward / 1e9:.3f} |"
+    return f"| {name} | {source} | {inputs} | {network.parameters / 1e6:.2f} | {nodes[0]} | {nodes[1]} | {forward / 1e9:.3f} |"
 
 
 def write_table():
