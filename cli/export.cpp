@@ -1,3 +1,4 @@
+#include <iostream>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -6,6 +7,7 @@
 #include "cli/verb.h"
 #include "joulecast/dataset/csv.h"
 #include "joulecast/dataset/dataset.h"
+#include "joulecast/dataset/suspect_rows.h"
 #include "joulecast/error.h"
 
 namespace joulecast::cli {
@@ -25,6 +27,8 @@ int write_database(const Options& options) {
     const Dataset dataset(options.database, Dataset::Access::read_only);
     std::ostringstream text;
     export_csv(dataset, text, options.blocks);
+    if (const std::string suspect = suspect_rows(dataset); !suspect.empty())
+        std::cerr << "joulecast: " << suspect << "\n";
     Output output = options.output;
     output.format = "csv";
     output.write(text.str());

@@ -13,6 +13,7 @@
 #include "joulecast/answer/pace_now.h"
 #include "joulecast/answer/shipped.h"
 #include "joulecast/dataset/pace.h"
+#include "joulecast/dataset/suspect_rows.h"
 #include "joulecast/device/device_argument.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
@@ -74,6 +75,8 @@ Stored stored_of(const Source& source, const Device& device) {
     Stored stored{with_known_figures(device), source.dataset.operations(device.id), source.dataset.networks(device.id),
                   Pace(references, source.paced_by == nullptr ? references : source.paced_by->references(device.id))};
     const Pace& pace = stored.pace;
+    if (const std::string suspect = suspect_rows(stored.operations, stored.networks, references); !suspect.empty())
+        std::cerr << "joulecast: " << suspect << "\n";
     if (source.paced_by != nullptr && !stored.networks.empty())
         tell_pace(stored.networks, pace);
     else if (source.paced_by != nullptr)

@@ -18,6 +18,7 @@
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/units/joined.h"
 #include "joulecast/units/near_words.h"
+#include "joulecast/units/termination.h"
 
 namespace joulecast::cli {
 namespace {
@@ -198,6 +199,7 @@ const std::vector<std::string>& other_command() {
 int run_program(const Program& program, int argc, char** argv) {
     // A worker that dies while we write to it is a result, not the end of the sweep.
     std::signal(SIGPIPE, SIG_IGN);
+    end_in_order_without_memory(program.name);
     const PrintableErrors printable;
     try {
         return parse_and_run(program, argc, argv);

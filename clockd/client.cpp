@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <utility>
 
 #include <sys/socket.h>
@@ -12,10 +13,15 @@
 
 namespace joulecast::clockd {
 
-void log(const std::string& text) {
-    std::string line = text;
-    std::ranges::replace_if(line, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
-    write_error_line("joulecast-clockd", line);
+void log(std::initializer_list<std::string_view> parts) noexcept {
+    try {
+        std::string line;
+        for (const std::string_view part : parts) line += part;
+        std::ranges::replace_if(line, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+        write_error_line("joulecast-clockd", line);
+    } catch (const std::bad_alloc&) {
+        write_error_line("joulecast-clockd", "out of memory");
+    }
 }
 
 NvmlGpu Cards::card(const std::string& uuid) {
@@ -36,9 +42,9 @@ Client::~Client() {
     if (lease_) {
         try {
             lease_->restore();
-            log("restored " + lease_->gpu().label() + " after " + peer_.name);
+            log({"restored ", lease_->gpu().label(), " after ", peer_.name});
         } catch (const std::exception& error) {
-            log(error.what());
+            log({error.what()});
         }
     }
     // Before the connection: whoever waits for its end may count on the card being free for the next lease.
@@ -70,7 +76,7 @@ bool Client::receive() {
         if (!send(answer_line(carry_out(line)))) return false;
     }
     if (pending_.size() <= most_guard_line_bytes) return true;
-    log(peer_.name + " sends lines that are too long");
+    log({peer_.name, " sends lines that are too long"});
     return false;
 }
 
@@ -95,10 +101,10 @@ std::string Client::carry_out(const std::string& line) {
         } else {
             lease(request.uuid).hold(request.clocks);
         }
-        log(peer_.name + ": " + line);
+        log({peer_.name, ": ", line});
         return "";
     } catch (const std::exception& error) {
-        log(peer_.name + ": " + line.substr(0, most_guard_line_bytes) + ": " + error.what());
+        log({peer_.name, ": ", std::string_view(line).substr(0, most_guard_line_bytes), ": ", error.what()});
         return error.what();
     }
 }

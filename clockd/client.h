@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "joulecast/meter/clock_lease.h"
 #include "joulecast/meter/clock_line.h"
@@ -68,7 +70,8 @@ class Client {
     std::unique_ptr<ClockLease> lease_;
 };
 
-/// One line to standard error, where a service's journal is.
-void log(const std::string& text);
+/// One line, of these parts, to standard error, where a service's journal is. What was done is done whether or not
+/// there is memory to tell it.
+void log(std::initializer_list<std::string_view> parts) noexcept;
 
 }  // namespace joulecast::clockd

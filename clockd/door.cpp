@@ -98,7 +98,7 @@ std::unique_ptr<Client> Door::admit(Cards& cards) const {
     const bool is_gone = who.pid > 0 && peer.file < 0 && errno == ESRCH;
     auto client = std::make_unique<Client>(connection, std::move(peer), cards);
     if (is_gone) return nullptr;
-    log(client->peer().name + " connects");
+    log({client->peer().name, " connects"});
     return client;
 }
 

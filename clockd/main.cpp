@@ -130,7 +130,7 @@ class Guard {
         const auto of_user = std::ranges::count_if(
             clients_, [&](const auto& other) { return other->peer().user == client->peer().user; });
         if (clients_.size() < most_clients && of_user < most_clients_of_user) return add(std::move(client));
-        log("too many connections: that of " + client->peer().name + " is refused");
+        log({"too many connections: that of ", client->peer().name, " is refused"});
     }
 
     /// Until the next client has asked for nothing for too long; -1: none is about to.
@@ -150,7 +150,7 @@ class Guard {
         std::erase_if(clients_, [&](const auto& client) {
             const auto since = client->idle_since();
             if (!since || *since > latest) return false;
-            log(client->peer().name + " asks for nothing");
+            log({client->peer().name, " asks for nothing"});
             return true;
         });
     }
@@ -166,14 +166,14 @@ class Guard {
 void restore_leftovers(Cards& cards) {
     std::string reason;
     const auto nvml = Nvml::open(cards.library, reason);
-    if (!nvml) return log(reason + "; it is tried again when a client asks");
+    if (!nvml) return log({reason, "; it is tried again when a client asks"});
     for (const NvmlGpu& gpu : nvml->gpus()) {
         try {
             if (gpu.facts().uuid.empty() || !left_behind(cards.state_folder, gpu)) continue;
             const ClockLease undoes_at_once(gpu, cards.state_folder);
-            log("restored " + gpu.label() + ", which an earlier guard had left changed");
+            log({"restored ", gpu.label(), ", which an earlier guard had left changed"});
         } catch (const Error& error) {
-            log(error.what());
+            log({error.what()});
         }
     }
 }
@@ -187,9 +187,9 @@ int run_service(Options& options) {
     const std::chrono::seconds longest_idle = options.longest_idle();
     restore_leftovers(options.cards);
     const Door door(options.socket, options.group);
-    log("listens on " + options.socket);
+    log({"listens on ", options.socket});
     Guard(options.cards, &door, signals, longest_idle).run();
-    log("ends; all cards are restored");
+    log({"ends; all cards are restored"});
     return 0;
 }
 

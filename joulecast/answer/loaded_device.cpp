@@ -8,6 +8,7 @@
 
 #include "joulecast/answer/clock_calibration.h"
 #include "joulecast/answer/pace_now.h"
+#include "joulecast/dataset/suspect_rows.h"
 #include "joulecast/device/device_argument.h"
 #include "joulecast/device/device_table.h"
 #include "joulecast/device/precision.h"
@@ -104,8 +105,10 @@ LoadedDevice::LoadedDevice(const std::string& device, const PredictorSource& pre
         if (database_ && model.unseen) used = std::max(used, adjust(model, columns_, operations));
         measured_.emplace(&model, measured_as(model, operations));
     }
+    database_note_ = suspect_rows(operations);
     if (used > 0)
-        database_note_ = "the model was adjusted to " + std::to_string(used) + " operations measured on " + id;
+        database_note_ += (database_note_.empty() ? "" : "; ") + std::string("the model was adjusted to ") +
+                          std::to_string(used) + " operations measured on " + id;
 }
 
 void LoadedDevice::calibrate_clocks() {

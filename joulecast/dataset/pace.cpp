@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "joulecast/dataset/plausible.h"
 #include "joulecast/units/bounded_json.h"
 #include "joulecast/units/digits.h"
 #include "joulecast/units/statistics.h"
@@ -48,7 +49,7 @@ std::map<std::string, std::pair<std::string, Repeats>> most_repeated(std::span<c
     std::map<std::string, std::map<std::string, Repeats>> groups;
     for (const ReferenceRow& row : references) {
         const double at_s = seconds_since_1970(row.started_at);
-        if (std::isnan(at_s) || !(row.time_mean_s > 0)) continue;
+        if (std::isnan(at_s) || !(row.time_mean_s > 0) || implausible(row)) continue;
         const double error =
             std::isfinite(row.time_half_width_s) ? row.time_half_width_s / half_width_sigmas / row.time_mean_s : 0;
         groups[conditions(row.asked, row.provenance)][row.operation].push_back({at_s, row.time_mean_s, error});

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "joulecast/dataset/dataset.h"
 #include "joulecast/graph/record.h"
 
 namespace joulecast {
@@ -146,6 +147,10 @@ std::optional<std::string> implausible(const Measurement& measurement, const Dev
 std::optional<std::string> implausible(const NetworkMeasurement& measurement, const Device& device) {
     if (!is_timed(measurement.outcome)) return std::nullopt;
     return wrong_numbers(measurement, device);
+}
+
+std::optional<std::string> implausible(const ReferenceRow& row) {
+    return wrong_time("time", row.time_mean_s);
 }
 
 Measurement suspected(Measurement measurement, const std::string& why) {

@@ -8,6 +8,8 @@
 
 namespace joulecast {
 
+struct ReferenceRow;
+
 /// Why a timed measurement cannot be right on that device, by what its data sheet gives: times beyond a day or under a
 /// nanosecond, arithmetic at more than eight times the peak (Winograd's convolutions and Fourier transforms save up to
 /// six), more bytes than its memory's bandwidth times four and its caches hold, twice its power limit, energy that its
@@ -15,6 +17,8 @@ namespace joulecast {
 /// wrong, what it passes need not be right. Absent where it finds nothing, and for what has no time.
 std::optional<std::string> implausible(const Measurement& measurement, const Device& device);
 std::optional<std::string> implausible(const NetworkMeasurement& measurement, const Device& device);
+/// Of a repeat its time alone: nothing tells of the device.
+std::optional<std::string> implausible(const ReferenceRow& row);
 
 /// With the outcome `suspect` and a message that says why. Its numbers stay, and nothing learns from them.
 Measurement suspected(Measurement measurement, const std::string& why);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <tuple>
 
+#include "joulecast/dataset/plausible.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {
@@ -23,10 +24,12 @@ double comparable(double value) {
 RepeatSpread::RepeatSpread(const std::vector<ReferenceRow>& references) {
     using Group = std::tuple<std::string, std::string, std::string, double, double, double>;
     std::map<Group, std::vector<double>> groups;
-    for (const ReferenceRow& row : references)
+    for (const ReferenceRow& row : references) {
+        if (implausible(row)) continue;
         groups[{row.asked.device, row.provenance.session, row.operation, comparable(row.asked.sm_clock_mhz),
                 comparable(row.asked.memory_clock_mhz), comparable(row.asked.power_limit_w)}]
             .push_back(row.time_mean_s);
+    }
     for (const auto& [group, times] : groups) {
         if (times.size() < 2) continue;
         const double degrees = static_cast<double>(times.size()) - 1;

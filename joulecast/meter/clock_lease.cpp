@@ -67,8 +67,14 @@ void write_whole(const fs::path& path, const std::string& text) {
     {
         const File file(aside, O_WRONLY | O_CREAT | O_TRUNC);
         if (!file.is_open()) fail("write", aside);
-        const auto written = ::write(file.number(), text.data(), text.size());
-        if (written != static_cast<ssize_t>(text.size()) || ::fsync(file.number()) != 0) fail("write", aside);
+        for (std::string_view rest = text; !rest.empty();) {
+            // A disk that is full takes a part first and says why at the next.
+            const auto written = ::write(file.number(), rest.data(), rest.size());
+            if (written < 0 && errno == EINTR) continue;
+            if (written < 0) fail("write", aside);
+            rest.remove_prefix(static_cast<std::size_t>(written));
+        }
+        if (::fsync(file.number()) != 0) fail("write", aside);
     }
     if (::rename(aside.c_str(), path.c_str()) != 0) fail("replace", path);
     synchronise_folder(path.parent_path());
@@ -91,7 +97,9 @@ std::string refusal(const std::string& what, const NvmlGpu& gpu, NvmlCode code, 
 constexpr const char* current_clock = "measure at the current clock with --clocks current";
 constexpr const char* current_limit = "measure at the current limit with --power-limits current";
 
-void require(NvmlCode code, const std::string& what, const NvmlGpu& gpu, const char* instead) {
+/// Where the call has succeeded nothing may throw: its change would be taken as not made. Hence no std::string, which
+/// allocates between the call and its result.
+void require(NvmlCode code, const char* what, const NvmlGpu& gpu, const char* instead) {
     if (code != NvmlCode::success) throw Error(refusal(what, gpu, code, instead));
 }
 
@@ -100,9 +108,9 @@ std::optional<unsigned> milliwatts(const NvmlReading& reading) {
     return static_cast<unsigned>(std::lround(reading.value * 1e3));
 }
 
-void undo(NvmlCode code, const std::string& what, std::string& problems) {
+void undo(NvmlCode code, const char* what, std::string& problems) {
     if (code == NvmlCode::success) return;
-    problems += (problems.empty() ? "" : "; ") + what + ": " + describe(code);
+    problems += std::string(problems.empty() ? "" : "; ") + what + ": " + describe(code);
 }
 
 }  // namespace

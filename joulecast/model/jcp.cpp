@@ -463,9 +463,14 @@ JcpCover jcp_cover(const std::filesystem::path& path) {
 }
 
 void write_jcp(const Predictor& predictor, const std::filesystem::path& path) {
+    FileCalls calls;
+    write_jcp(predictor, path, calls);
+}
+
+void write_jcp(const Predictor& predictor, const std::filesystem::path& path, FileCalls& calls) {
     const auto bytes = to_jcp(predictor);
     const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (const int code = replace_file(path, content); code != 0)
+    if (const int code = replace_file(path, content, calls); code != 0)
         throw Error("cannot write predictor " + path.string() + ": " + std::generic_category().message(code) +
                     ". Check that the folder exists, may be written and has room.");
 }

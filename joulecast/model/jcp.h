@@ -11,6 +11,8 @@
 
 namespace joulecast {
 
+class FileCalls;
+
 /// The version that write_jcp writes; read_jcp reads this and all older ones. docs/predictor-format.md.
 inline constexpr std::uint32_t jcp_version = 5;
 
@@ -21,6 +23,7 @@ Predictor from_jcp(std::span<const std::byte> bytes, const std::string& name);
 
 /// Writes beside the target and renames, so that no half-written file is ever found there. Throws Error.
 void write_jcp(const Predictor& predictor, const std::filesystem::path& path);
+void write_jcp(const Predictor& predictor, const std::filesystem::path& path, FileCalls& calls);
 Predictor read_jcp(const std::filesystem::path& path);
 
 /// What a file covers, in its order.

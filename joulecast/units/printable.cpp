@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <new>
 
 namespace joulecast {
 
@@ -66,10 +67,14 @@ std::string printable_text(std::string_view text) {
     return shown;
 }
 
-void write_error_line(std::string_view program, std::string_view text) {
-    // In one piece, so that lines of several processes do not mix.
-    const std::string line = std::string(program) + ": " + printable_text(text) + '\n';
-    std::fwrite(line.data(), 1, line.size(), stderr);
+void write_error_line(std::string_view program, std::string_view text) noexcept {
+    try {
+        // In one piece, so that lines of several processes do not mix.
+        const std::string line = std::string(program) + ": " + printable_text(text) + '\n';
+        std::fwrite(line.data(), 1, line.size(), stderr);
+    } catch (const std::bad_alloc&) {
+        std::fputs("out of memory\n", stderr);
+    }
 }
 
 std::size_t unfinished_bytes(std::string_view text) {

@@ -2,15 +2,20 @@
 
 #include <filesystem>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "joulecast/dataset/sqlite.h"
 #include "joulecast/units/time_stamp.h"
 #include "tests/cli/run_command.h"
+#include "tests/train/synthetic.h"
 
 namespace joulecast::cli {
 namespace {
 
 using namespace joulecast::testing;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr double start_s = 1'700'000'000;
 
@@ -75,6 +80,46 @@ TEST(MeasuredRows, ArePutToThePaceOfAnotherDatabaseOnDemand) {
     EXPECT_NEAR(rows.at(0).operations.at(0).time_s, 2.2 / 4.8, 0.02);
     EXPECT_NE(told.find("cpu-test took "), std::string::npos) << told;
     EXPECT_NE(told.find(" % more time than when the other database was measured"), std::string::npos) << told;
+}
+
+// A database that an earlier version wrote, or somebody's hand: its rows of 1e308 s were left out without a word, and
+// one such repeat of the reference left no operation of its session usable.
+TEST(MeasuredRows, ThatCannotBeRightAreNamedAndLeftOutByEveryVerb) {
+    const TemporaryFolder folder;
+    const std::string db = folder.file("a.db"), jcp = folder.file("p.jcp");
+    {
+        Dataset dataset(db);
+        insert_synthetic(dataset, {synthetic_graph("resnet18", 2)});
+        const OperationRow row = dataset.operations().front();
+        for (int i = 0; i < 4; ++i) {
+            ReferenceRow repeat;
+            repeat.operation = signature(row.measurement.operation);
+            repeat.asked = row.measurement.asked;
+            repeat.real = row.measurement.real;
+            repeat.started_at = utc_time_stamp(start_s + i);
+            repeat.time_mean_s = 1e-3;
+            repeat.provenance = row.provenance;
+            dataset.insert(repeat);
+        }
+    }
+    sqlite::Connection(db, sqlite::Connection::Access::read_write)
+        .execute(
+            "UPDATE operations SET time_mean_s = 1e308 WHERE id = 2; UPDATE networks SET time_mean_s = 1e308;"
+            "UPDATE reference_runs SET time_mean_s = 1e308 WHERE id = 3");
+    const std::string model = "resnet18 --set batch=2 --device cpu-synthetic --predictor " + jcp;
+    for (const std::string& words :
+         {"train --db " + db + " -o " + jcp, "validate --split operation --db " + db,
+          "predict " + model + " --db " + db, "report --db " + db + " -o " + folder.file("a.html"),
+          "report " + model + " --db " + db + " -o " + folder.file("b.html"), "export --db " + db}) {
+        const Ran ran = run_joulecast(words);
+        EXPECT_TRUE(ran.status == 0 || ran.status == 3) << words << "\n" << ran.err;
+        EXPECT_THAT(ran.err,
+                    HasSubstr("joulecast: operation 2 of the database cannot be right, and nothing learns from it ("))
+            << words;
+        EXPECT_THAT(ran.err, HasSubstr("): time is 1e+308 s, not from 1 ns to a day")) << words;
+        EXPECT_THAT(ran.err, Not(HasSubstr("terminate"))) << words;
+    }
+    EXPECT_THAT(read_file(folder.file("a.html")), Not(HasSubstr("e+30")));
 }
 
 }  // namespace

@@ -7,12 +7,15 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <random>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 
 #include "tests/faults/failing_allocation.h"
 #include "tests/faults/faults.h"
+#include "tests/units/recorded_calls.h"
 
 namespace joulecast {
 namespace {
@@ -70,6 +73,50 @@ TEST_F(FaultyJcp, IsReadWholeOrNotAtAllWhicheverAllocationFails) {
     const auto check = [&](Ended ended) { EXPECT_TRUE(ended == Ended::badly || to_jcp(read) == whole); };
     std::cout << fail_each<FailingAllocation>("read", most_faults(200), prepare, action, check)
               << " allocations failed in turn\n";
+}
+
+TEST_F(FaultyJcp, IsWhatItWasWhicheverCallOnTheDiskFails) {
+    const auto old_bytes = to_jcp(before());
+    const auto new_bytes = to_jcp(after());
+    std::int64_t failed = 0;
+    for (std::size_t nth = 1;; ++nth) {
+        write_jcp(before(), file());
+        RecordedCalls calls(nth);
+        const Ended ended = ending_of([&] { write_jcp(after(), file(), calls); });
+        if (!calls.has_failed()) break;
+        ++failed;
+        SCOPED_TRACE("call " + std::to_string(nth));
+        EXPECT_EQ(ended, Ended::badly);
+        // The last call brings the new name to the disk: it is there, and whether it stays nobody knows.
+        const bool is_last = calls.calls().back().kind == RecordedCalls::Kind::sync_folder;
+        EXPECT_EQ(found(), is_last ? new_bytes : old_bytes);
+        EXPECT_EQ(files(), 1U) << "something was left beside it";
+        if (HasFailure()) return;
+    }
+    EXPECT_GT(failed, 6);  // create, writes, sync, close, rename, sync of the folder
+    std::cout << failed << " calls failed in turn\n";
+}
+
+TEST_F(FaultyJcp, IsTheOldOneOrTheNewAfterALossOfPowerAtAnyMoment) {
+    const auto text = [](const std::vector<std::byte>& bytes) {
+        return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    };
+    const std::string old_text = text(to_jcp(before()));
+    const std::string new_text = text(to_jcp(after()));
+    RecordedCalls calls;
+    write_jcp(after(), file(), calls);
+    const std::string name = fs::canonical(file());
+    std::mt19937 random(24);
+    const std::int64_t each = std::min<std::int64_t>(most_faults(2), 20);
+    std::int64_t replayed = 0;
+    for (std::size_t first = 0; first <= calls.calls().size(); ++first) {
+        for (std::int64_t loss = 0; loss < each; ++loss, ++replayed) {
+            const std::string left = after_loss(calls.calls(), first, name, old_text, random);
+            ASSERT_TRUE(left == new_text || (left == old_text && first < calls.calls().size()))
+                << "after " << first << " calls: " << left.size() << " bytes";
+        }
+    }
+    std::cout << replayed << " losses of power replayed\n";
 }
 
 TEST_F(FaultyJcp, IsWhatItWasWhereTheNewOneHasNoRoom) {
