@@ -34,6 +34,7 @@ install(FILES ${PROJECT_BINARY_DIR}/joulecast-clockd.service clockd/joulecast-cl
 install(DIRECTORY zoo DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast FILES_MATCHING PATTERN "*.pt2")
 install(DIRECTORY predictors DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast OPTIONAL FILES_MATCHING PATTERN "*.jcp")
 install(DIRECTORY plans DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast OPTIONAL FILES_MATCHING PATTERN "*.plan")
+install(FILES python/joulecast/export_hf.py DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast/scripts)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The man page is what the program prints of its guides.
