@@ -13,7 +13,9 @@ set(programs joulecast_cli)
 if(JOULECAST_LAB)
     list(APPEND programs joulecast_lab_cli)
 endif()
-set_target_properties(${programs} PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+if(NOT SKBUILD) # in a wheel they lie otherwise: python/CMakeLists.txt
+    set_target_properties(${programs} PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+endif()
 
 option(JOULECAST_PORTABLE "Install for tools/make_portable.sh: libraries that lie beside ours are found before the system's")
 if(JOULECAST_PORTABLE)
