@@ -63,10 +63,10 @@ def configuration(source: str) -> Any:
         return transformers.AutoConfig.from_pretrained(source)
     except json.JSONDecodeError as error:
         raise Failure(f"cannot read {source}: it is no JSON ({error}). Give the config.json of a model") from error
-    except (OSError, ValueError, KeyError) as error:
-        reason = f"cannot read the configuration {source}: {first_line(error)}. "
+    except Exception as error:  # each version of transformers has its own
+        reason = f"cannot read the configuration {source}: {first_line(error.__cause__ or error)}. "
         if path.exists():
-            raise Failure(reason + 'It needs a "model_type" that this version of transformers knows') from error
+            raise Failure(reason + 'It needs a "model_type" that this version of transformers knows, and sizes that fit together') from error
         raise Failure(reason + "Give a config.json, a folder that holds one, or the name of a model that was downloaded before") from error
 
 
@@ -278,16 +278,20 @@ def exported(model: Any, inputs: list[Input], cache: list[Input], sizes: Sizes) 
     raise Failure(f"torch.export cannot make a graph of {type(model).__name__}: {first_line(failure)}") from failure
 
 
-def symbols_of(program: Any, inputs: list[Input]) -> dict[str, tuple[str, int, int]]:
-    """torch calls them s77 and the like: that, the smallest and the largest value, by our names."""
+def range_text(span: Any) -> str:
+    """2-512; without an end where torch knows none."""
+    return f"{span.lower}-{span.upper if span.upper < sys.maxsize else ''}"
+
+
+def symbols_of(program: Any, inputs: list[Input]) -> dict[str, tuple[str, str]]:
+    """torch calls them s77 and the like: that and the range, by our names."""
     names = set(program.graph_signature.user_inputs)
     tensors = [node.meta["val"] for node in program.graph.nodes if node.op == "placeholder" and node.name in names]
-    symbols: dict[str, tuple[str, int, int]] = {}
+    symbols: dict[str, tuple[str, str]] = {}
     for given, tensor in zip(inputs, tensors, strict=True):
         for name, size in zip(given.shape, tensor.shape, strict=True):
             if isinstance(name, str) and not isinstance(size, int):
-                span = program.range_constraints[size.node.expr]
-                symbols[name] = (str(size), int(span.lower), int(span.upper))
+                symbols[name] = (str(size), range_text(program.range_constraints[size.node.expr]))
     return symbols
 
 
@@ -353,9 +357,9 @@ def export(source: str, path: pathlib.Path, sizes: Sizes, decode: bool = False, 
             reads(model)
         program = exported(model, inputs, cache, sizes)
         symbols = symbols_of(program, inputs + cache)
-        note = {"symbols": {name: symbol for name, (symbol, _, _) in symbols.items()}, "tied": tied(model)}
+        note = {"symbols": {name: symbol for name, (symbol, _) in symbols.items()}, "tied": tied(model)}
         save(program, path, note)
-    ranges = ", ".join(f"{name} {low}-{high}" for name, (_, low, high) in symbols.items())
+    ranges = ", ".join(f"{name} {span}" for name, (_, span) in symbols.items())
     return f"{path}: {type(model).__name__}, {parameters:,} parameters; sizes (--set): {ranges}"
 
 
