@@ -35,6 +35,7 @@ Program joulecast_program() {
                 {"Read networks", {"networks", declare_networks}},
                 {"Read networks", {"extract", declare_extract}},
                 {"Read networks", {"diff", declare_diff}},
+                {"Read networks", {"export-hf", declare_export_hf}},
                 {"Measure", {"profile", declare_profile}},
                 {"Measure", {"measure", declare_measure, true}},
                 {"Learn", {"train", declare_train}},

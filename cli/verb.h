@@ -54,6 +54,7 @@ Run declare_profile(CLI::App& command);
 Run declare_measure(CLI::App& command);
 Run declare_import(CLI::App& command);
 Run declare_export(CLI::App& command);
+Run declare_export_hf(CLI::App& command);
 Run declare_merge(CLI::App& command);
 Run declare_info(CLI::App& command);
 Run declare_train(CLI::App& command);

@@ -13,7 +13,9 @@ set(programs joulecast_cli)
 if(JOULECAST_LAB)
     list(APPEND programs joulecast_lab_cli)
 endif()
-set_target_properties(${programs} PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+if(NOT SKBUILD) # in a wheel they lie otherwise: python/CMakeLists.txt
+    set_target_properties(${programs} PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+endif()
 
 option(JOULECAST_PORTABLE "Install for tools/make_portable.sh: libraries that lie beside ours are found before the system's")
 if(JOULECAST_PORTABLE)
@@ -34,6 +36,7 @@ install(FILES ${PROJECT_BINARY_DIR}/joulecast-clockd.service clockd/joulecast-cl
 install(DIRECTORY zoo DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast FILES_MATCHING PATTERN "*.pt2")
 install(DIRECTORY predictors DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast OPTIONAL FILES_MATCHING PATTERN "*.jcp")
 install(DIRECTORY plans DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast OPTIONAL FILES_MATCHING PATTERN "*.plan")
+install(FILES python/joulecast/export_hf.py DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast/scripts)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The man page is what the program prints of its guides.

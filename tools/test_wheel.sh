@@ -30,7 +30,7 @@ if [[ ${1:-} == --torch ]]; then
     install_torch
     python=$TORCH_VENV/bin/python
     with_torch=yes
-    tests+=(exporting)
+    tests+=(export_hf exporting)
 fi
 
 folder=$(mktemp -d)

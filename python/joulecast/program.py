@@ -14,4 +14,6 @@ def main() -> NoReturn:
     if not program.is_file():
         raise SystemExit(f"joulecast: {program} is missing: this package was not installed by pip. Run the joulecast of your build folder.")
     os.environ.setdefault("JOULECAST_HOME", str(package / "shipped"))
+    if sys.argv[1:2] == ["export-hf"]:
+        os.environ.setdefault("JOULECAST_PYTHON", sys.executable)
     os.execv(program, [str(program), *sys.argv[1:]])
