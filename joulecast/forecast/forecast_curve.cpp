@@ -201,7 +201,9 @@ ForecastCurve::ForecastCurve(const NetworkForecast& forecast, const DeviceModel&
       least_limit_w_(device.device.min_power_limit_w),
       most_limit_w_(most_limit_w(device)),
       curve_(forecast_curve(forecast, device)) {
-    asked_x_ = place_in(forecast.point, curve_.parameters()).x;
+    // Of a card known from its sheet the forecast stands where its limit leaves it, a higher limit leaves more.
+    const bool is_by_sheet = is_forecast_unlimited(device);
+    asked_x_ = place_in(is_by_sheet ? device.point : forecast.point, curve_.parameters()).x;
     anchor(forecast);
     if (device.over_clocks) ratio_ = device.over_clocks->ratio;
     if (anchors_.empty()) return;

@@ -31,6 +31,18 @@ TEST(OwnPowerLimit, ACardOfLittlePowerRunsBelowItsHighestClock) {
     for (const auto& call : alone["operations"]) EXPECT_LE(call["power_w"]["value"].get<double>(), 150.5);
 }
 
+TEST(OwnPowerLimit, ALowerLimitLeavesLessAndTheOwnOneAsMuch) {
+    const auto at = [](const std::string& limit) {
+        return predictions(busy + "--device a10 --power-limits " + limit)[0];
+    };
+    const auto own = at("150"), lower = at("120");
+    EXPECT_EQ(own["limited_by"], "power_cap");
+    EXPECT_NEAR(own["time_s"]["value"].get<double>(),
+                predictions(busy + "--device a10")[0]["time_s"]["value"].get<double>(), 1e-5);
+    EXPECT_LT(lower["clock_mhz"].get<double>(), 0.95 * own["clock_mhz"].get<double>());
+    EXPECT_NEAR(lower["power_w"]["value"].get<double>(), 120, 1.5);
+}
+
 TEST(OwnPowerLimit, HoldsTheBaseClockThatItsVendorWarrants) {
     const std::string arguments =
         "resnet50 --mode training --precision amp-fp16 --set batch=128 --device l4 --clocks 2040";
