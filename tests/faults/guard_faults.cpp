@@ -136,6 +136,7 @@ ssize_t __wrap_write(int file, const void* bytes, size_t count) {
     if (before == 0) return -1;
     const ssize_t written = __real_write(file, bytes, before);
     if (calls.dies_after()) ::raise(SIGKILL);
+    errno = 0;  // a part that was written says nothing of why the rest was not
     return written;
 }
 
