@@ -51,8 +51,12 @@ struct Logged {
 struct Cut {
     double factor = 1;
     double depth = 0;
-    double halvings = 0;  ///< of the widest edge
+    std::size_t halvings = 0;  ///< of the widest edge
 };
+/// What tiles of an edge halved so often reach of the rate, inverted. Computed once for a share: std::exp for every cut
+/// of every sample took an eighth of the time of a report.
+constexpr std::size_t most_halvings = 8;
+using Narrower = std::array<double, most_halvings>;
 using Cuts = std::vector<std::vector<Cut>>;  // by product
 
 double work_seconds(const Law& law, double tile_factor, const Roofline& roofline) {
@@ -78,7 +82,7 @@ std::vector<Logged> logged(std::span<const LawSample> samples) {
 Cuts cuts_of(const Products& products, const Tiles& shape) {
     Cuts cuts(products.count);
     for (std::size_t i = 0; i < products.count; ++i) {
-        double halvings = 0;
+        std::size_t halvings = 0;
         for (int edge = shape.widest; edge >= std::max(1, shape.narrowest); edge /= 2, ++halvings) {
             for (const bool splits : {false, true}) {
                 if (splits && !shape.splits) continue;
@@ -90,14 +94,21 @@ Cuts cuts_of(const Products& products, const Tiles& shape) {
     return cuts;
 }
 
+Narrower narrower_tiles(const Tiles& tiles) {
+    const double log_share = std::log(tiles.share);
+    Narrower narrower{};
+    for (std::size_t i = 0; i < narrower.size(); ++i) narrower[i] = std::exp(-static_cast<double>(i) * log_share);
+    return narrower;
+}
+
 /// What tile_factor() gives for tiles of this share and depth.
-double factor_of(const Cuts& cuts, double log_share, double half_depth) {
+double factor_of(const Cuts& cuts, const Narrower& narrower, double half_depth) {
     if (cuts.empty()) return 1;
     double sum = 0;
     for (const auto& of_product : cuts) {
         double least = std::numeric_limits<double>::infinity();
         for (const Cut& cut : of_product)
-            least = std::min(least, cut.factor * (1 + half_depth / cut.depth) * std::exp(-cut.halvings * log_share));
+            least = std::min(least, cut.factor * (1 + half_depth / cut.depth) * narrower[cut.halvings]);
         sum += least;
     }
     return sum / static_cast<double>(cuts.size());
@@ -106,10 +117,10 @@ double factor_of(const Cuts& cuts, double log_share, double half_depth) {
 /// Mean |log(law / time)|, and a pull to the data sheet's own times and to the usual floor.
 double misfit(std::span<const Logged> samples, std::span<const Cuts> cuts, const Law& law, double usual_floor_s) {
     const double floor = eighth_power(law.floor_s);
-    const double log_share = std::log(law.tiles.share);
+    const Narrower narrower = cuts.empty() ? Narrower{} : narrower_tiles(law.tiles);
     double sum = 0;
     for (std::size_t i = 0; i < samples.size(); ++i) {
-        const double factor = cuts.empty() ? 1 : factor_of(cuts[i], log_share, law.tiles.half_depth);
+        const double factor = cuts.empty() ? 1 : factor_of(cuts[i], narrower, law.tiles.half_depth);
         const double work = work_seconds(law, factor, samples[i].roofline);
         sum += std::abs(std::log(floor + eighth_power(work)) / 8 - samples[i].log_s);
     }
