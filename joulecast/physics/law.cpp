@@ -55,7 +55,7 @@ struct Cut {
 };
 /// What tiles of an edge halved so often reach of the rate, inverted. Computed once for a share: std::exp for every cut
 /// of every sample took an eighth of the time of a report.
-constexpr std::size_t most_halvings = 8;
+constexpr std::size_t most_halvings = std::numeric_limits<int>::digits;  // an edge is an int, and ends at 1
 using Narrower = std::array<double, most_halvings>;
 using Cuts = std::vector<std::vector<Cut>>;  // by product
 
