@@ -54,7 +54,7 @@ struct Cut {
     std::size_t halvings = 0;  ///< of the widest edge
 };
 /// What tiles of an edge halved so often reach of the rate, inverted. Computed once for a share: std::exp for every cut
-/// of every sample took an eighth of the time of a report.
+/// of every sample took half of the time of fitting a law.
 constexpr std::size_t most_halvings = std::numeric_limits<int>::digits;  // an edge is an int, and ends at 1
 using Narrower = std::array<double, most_halvings>;
 using Cuts = std::vector<std::vector<Cut>>;  // by product
