@@ -25,6 +25,8 @@ namespace {
 
 /// What the control loop of a power limit leaves of it.
 constexpr double share_of_limit = 0.995;
+/// A limit that costs less of the time than this is not what decides it; a judgement.
+constexpr double decides_from = 1.03;
 /// Kernels whose balances lie within this many octaves count as one: their sums differ from the curve by less than
 /// 1e-3.
 constexpr double balance_octaves = 0.25;
@@ -331,7 +333,10 @@ ForecastCurve::Reached ForecastCurve::reached(const OperatingPoint& asked) const
     there.x = within_limit(wanted, share_of_limit * there.limit_w, there.y);
     const double watts = power_w(there.x, there.y);
     if (watts > there.limit_w) there.stretch = watts / there.limit_w;
-    there.is_limited = there.x < wanted - 1e-9 || there.stretch > 1;
+    // What waits for memory draws less at a lower clock and takes no longer: the limit holds it, but decides nothing.
+    const double without = curve_.time_s(wanted, there.y) * std::exp(at_anchors(wanted, there.y).time);
+    const double within = curve_.time_s(there.x, there.y) * std::exp(at_anchors(there.x, there.y).time);
+    there.is_limited = there.stretch * within > decides_from * without;
     return there;
 }
 
