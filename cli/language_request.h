@@ -39,8 +39,8 @@ struct RequestForecast {
 };
 
 /// Decoding steps are forecast with the first, the middle and the last length of the cache, and summed by Simpson's
-/// rule: their cost is all but linear in it. One model makes all of them, so the bounds of intervals add up. `question` is of
-/// language models that have a decoding step in the zoo, at batches alone. Throws UsageError for others.
+/// rule: their cost is all but linear in it. One model makes all of them, so the bounds of intervals add up. `question`
+/// is of language models that have a decoding step in the zoo, at batches alone. Throws UsageError for others.
 std::vector<RequestForecast> forecast_requests(const Question& question, const LanguageRequest& request,
                                                const SessionSettings& settings, const Session::Tell& tell);
 

@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import functools
 import inspect
+import json
 import logging
 import os
 import pathlib
@@ -273,7 +274,7 @@ def _save(program: Any, path: pathlib.Path) -> str:
     import torch
     with _in_silence():
         try:
-            torch.export.save(_without_weights(program), path)
+            torch.export.save(_without_weights(program), path, extra_files={"joulecast.json": json.dumps({"tied": _tied(program)})})
         except Exception:
             # Another torch keeps weights elsewhere: then the file is large for a moment.
             try:
@@ -282,6 +283,16 @@ def _save(program: Any, path: pathlib.Path) -> str:
                 raise ExportError(f"torch.export.save cannot write the graph of {path.stem}: {_first_line(error)}. Inputs and outputs of an exported "
                                   "program must be tensors, or lists, tuples and dicts of these") from error
     return str(path)
+
+
+def _tied(program: Any) -> list[list[str]]:
+    """Names of parameters that are one tensor: weights without storage do not tell."""
+    names: dict[Any, list[str]] = {}
+    for name, value in program.state_dict.items():
+        storage = value.untyped_storage()
+        place = (storage.data_ptr(), value.storage_offset(), tuple(value.shape)) if storage.data_ptr() else id(value)
+        names.setdefault(place, []).append(name)
+    return [same for same in names.values() if len(same) > 1]
 
 
 def _without_weights(program: Any) -> Any:

@@ -76,6 +76,13 @@ TEST(Pt2Ties, PartsOfOneFileAreTensorsOfTheirOwn) {
     EXPECT_THAT(input_names(other_sizes), ElementsAre("first", "second"));
 }
 
+TEST(Pt2Ties, WeightsWithoutStorageAreNotOneForTheirEmptyFile) {
+    json empty = weight("weight_0", 0);
+    empty["tensor_meta"]["device"] = {{"type", "meta"}};
+    const Graph apart = with_weights(product_of_parameters(), {{"first", empty}, {"second", empty}});
+    EXPECT_THAT(input_names(apart), ElementsAre("first", "second"));
+}
+
 TEST(Pt2Ties, AFileWithoutWeightsNamesThem) {
     const Graph tied = read_pt2(bytes_of(zip_of({{"net/models/model.json", product_of_parameters().dump()},
                                                  {"net/extra/joulecast.json", R"({"tied": [["first", "second"]]})"}})),

@@ -126,6 +126,20 @@ class Modules(unittest.TestCase):
             self.assertLess(os.path.getsize(file), 100_000)
             self.assertEqual(joulecast.extract(file).flops, 2 * 2 * 1000 * 1000)
 
+    def test_a_weight_of_two_names_is_one_and_weights_of_one_size_are_two(self):
+        class Both(torch.nn.Module):
+            def __init__(self, is_tied):
+                super().__init__()
+                self.first, self.second = torch.nn.Linear(64, 64, bias=False), torch.nn.Linear(64, 64, bias=False)
+                if is_tied:
+                    self.second.weight = self.first.weight
+
+            def forward(self, x):
+                return self.second(self.first(x))
+        for is_tied, weights in ((True, 1), (False, 2)):
+            forecast = joulecast.predict(Both(is_tied), torch.randn(2, 64), device="a100")[0]
+            self.assertEqual(forecast.resident_bytes, 4 * (weights * 64 * 64 + 2 * 64))
+
     def test_a_graph_that_holds_for_one_batch_is_exported_for_each_and_says_so(self):
         forecasts = joulecast.predict(HoldsItsBatch(), torch.randn(4, 64), device="a100", batch=[4, 8])
         self.assertEqual([one.symbols for one in forecasts], [{"batch": 4}, {"batch": 8}])

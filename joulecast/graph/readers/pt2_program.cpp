@@ -272,6 +272,18 @@ std::vector<std::pair<std::string, std::string>> parse_symbol_names(std::string 
     return names;
 }
 
+namespace {
+
+/// On the device meta: torch gives all weights of such a program one empty file.
+bool is_without_storage(dom::object tensor) {
+    const auto device = field(tensor, "device");
+    if (!device) return false;
+    const auto type = field(object_of(*device), "type");
+    return type && text_of(*type) == "meta";
+}
+
+}  // namespace
+
 Ties parse_stored_ties(std::string json) {
     const Document document(std::move(json));
     Ties ties;
@@ -281,7 +293,7 @@ Ties parse_stored_ties(std::string json) {
         const dom::object described = object_of(weight);
         const auto file = field(described, "path_name");
         const auto meta = field(described, "tensor_meta");
-        if (!file || !meta) continue;
+        if (!file || !meta || is_without_storage(object_of(*meta))) continue;
         std::int64_t offset = 0;
         if (const auto stored = field(object_of(*meta), "storage_offset"))
             if (const auto known = field(object_of(*stored), "as_int")) offset = int_of(*known);
