@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <algorithm>
+
 #include "joulecast/forecast/device_power.h"
 #include "joulecast/forecast/forecast_curve.h"
 #include "joulecast/forecast/log_interval.h"
@@ -32,8 +34,14 @@ double warranted_w(const NetworkForecast& forecast, const DeviceModel& device, d
 
 }  // namespace
 
-bool is_forecast_unlimited(const DeviceModel& device) {
+bool knows_demand(const DeviceModel& device) {
     return device.unseen && has_physical_power(device) && why_no_clocks(device).empty();
+}
+
+bool is_forecast_unlimited(const DeviceModel& device) {
+    if (!knows_demand(device)) return false;
+    const auto& measured = device.unseen->trained_on;
+    return std::ranges::find(measured, device.device.id) == measured.end();
 }
 
 std::optional<NetworkForecast> without_limit(const NetworkForecast& forecast, const DeviceModel& device,

@@ -7,8 +7,11 @@
 
 namespace joulecast {
 
-/// Whether forecasts on the device hold at its highest clock as if no limit held it: its times and power are known from
-/// the data sheet alone.
+/// Whether what calls would draw without a limit is known: a device whose power is known from its data sheet alone.
+bool knows_demand(const DeviceModel& device);
+
+/// Whether forecasts on such a device hold at the clock of its rates as if no limit held it, too: the predictor learned
+/// from none of its operations. Those that were measured ran at what their limit left.
 bool is_forecast_unlimited(const DeviceModel& device);
 
 /// A forecast of such a device with the power that it would draw at its highest clock if no limit held it, for
