@@ -25,8 +25,6 @@ namespace {
 
 /// What the control loop of a power limit leaves of it.
 constexpr double share_of_limit = 0.995;
-/// A limit that costs less of the time than this is not what decides it; a judgement.
-constexpr double decides_from = 1.03;
 /// Kernels whose balances lie within this many octaves count as one: their sums differ from the curve by less than
 /// 1e-3.
 constexpr double balance_octaves = 0.25;
@@ -73,7 +71,8 @@ double unlimited_watts(const NetworkForecast& forecast, const DeviceModel& devic
     const double time = forecast.time.value.value();
     // Over clocks, and by a data sheet, it stands at the clock that the limit leaves.
     if (is_forecast_unlimited(device)) return power;
-    if (forecast.limited_by != Bound::power_cap || !(time > 0) || !forecast.at_clocks.empty()) return power;
+    const bool may_be_held = forecast.limited_by == Bound::power_cap || knows_demand(device);
+    if (!may_be_held || !(time > 0) || !forecast.at_clocks.empty()) return power;
     const NetworkParts parts = parts_of(forecast.operations);
     const NetworkCorrection correction =
         network_correction(device, std::string(name(forecast.mode)) + "|" + forecast.precision);
@@ -336,7 +335,7 @@ ForecastCurve::Reached ForecastCurve::reached(const OperatingPoint& asked) const
     // What waits for memory draws less at a lower clock and takes no longer: the limit holds it, but decides nothing.
     const double without = curve_.time_s(wanted, there.y) * std::exp(at_anchors(wanted, there.y).time);
     const double within = curve_.time_s(there.x, there.y) * std::exp(at_anchors(there.x, there.y).time);
-    there.is_limited = there.stretch * within > decides_from * without;
+    there.is_limited = limit_decides(there.stretch * within, without);
     return there;
 }
 

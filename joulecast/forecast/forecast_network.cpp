@@ -344,7 +344,10 @@ NetworkForecast forecast_network(const Graph& graph, const std::string& precisio
     // Over clocks it holds at the highest ones, as far as the device's own limit lets it run there.
     if (!forecast.at_clocks.empty()) return at_point(forecast, known.device(), {});
     const auto unlimited = without_limit(forecast, known.device(), composed.demand_w);
-    if (!unlimited) return std::move(forecast);
+    if (!unlimited) {
+        forecast.limited_by = bound_of(forecast, known.device());
+        return std::move(forecast);
+    }
     NetworkForecast held = at_point(*unlimited, known.device(), {});
     held.power = forecast.power;  // surely near the limit, however much more it would draw
     return held;

@@ -44,6 +44,14 @@ bool is_forecast_unlimited(const DeviceModel& device) {
     return std::ranges::find(measured, device.device.id) == measured.end();
 }
 
+Bound bound_of(const NetworkForecast& forecast, const DeviceModel& device) {
+    if (forecast.limited_by != Bound::power_cap || !knows_demand(device)) return forecast.limited_by;
+    const WorkloadCurve curve = ForecastCurve(forecast, device).curve();
+    const double without_s = curve.time_s(1, curve.known().y);
+    if (limit_decides(forecast.time.value.value(), without_s)) return Bound::power_cap;
+    return forecast.cost.host_time.value > forecast.cost.device_time.value ? Bound::host : Bound::device;
+}
+
 std::optional<NetworkForecast> without_limit(const NetworkForecast& forecast, const DeviceModel& device,
                                              double demand_w) {
     if (!is_forecast_unlimited(device) || forecast.limited_by != Bound::power_cap) return std::nullopt;

@@ -14,6 +14,14 @@ bool knows_demand(const DeviceModel& device);
 /// from none of its operations. Those that were measured ran at what their limit left.
 bool is_forecast_unlimited(const DeviceModel& device);
 
+/// Whether a power limit is what decides a time: one that costs less than 3 % (a judgement) of it is not.
+inline bool limit_decides(double with_limit_s, double without_s) {
+    return with_limit_s > 1.03 * without_s;
+}
+
+/// What decides the time of such a network, if its limit holds it: not the limit where the network waits for memory.
+Bound bound_of(const NetworkForecast& forecast, const DeviceModel& device);
+
 /// A forecast of such a device with the power that it would draw at its highest clock if no limit held it, for
 /// at_point() to bring within the limit; absent where the limit does not hold it, and for other devices. `demand_w` is
 /// that power as composed. That of cards with a low limit is little known, so it counts for no more than would let the
