@@ -137,7 +137,7 @@ class Modules(unittest.TestCase):
             def forward(self, x):
                 return self.second(self.first(x))
         for is_tied, weights in ((True, 1), (False, 2)):
-            forecast = joulecast.predict(Both(is_tied), torch.randn(2, 64), device="a100")[0]
+            forecast = joulecast.predict(Both(is_tied), torch.randn(2, 64), device="a100")
             self.assertEqual(forecast.resident_bytes, 4 * (weights * 64 * 64 + 2 * 64))
 
     def test_a_graph_that_holds_for_one_batch_is_exported_for_each_and_says_so(self):
