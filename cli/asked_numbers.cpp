@@ -51,9 +51,8 @@ constexpr std::array byte_units{ByteUnit{"kib", 0x1p10}, ByteUnit{"mib", 0x1p20}
 
 double number_or_nan(std::string_view text) {
     double value = 0;
-    const char* const end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, value);
-    const bool is_number = read.ec == std::errc() && read.ptr == end && std::isfinite(value);
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_number = read.ec == std::errc() && read.ptr == text.data() + text.size() && std::isfinite(value);
     return is_number ? value : std::numeric_limits<double>::quiet_NaN();
 }
 

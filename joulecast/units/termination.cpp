@@ -13,17 +13,23 @@ namespace {
 const char* running_program = "";
 std::terminate_handler before = nullptr;
 
-[[noreturn]] void end() {
-    if (const std::exception_ptr why = std::current_exception()) {
-        try {
-            std::rethrow_exception(why);
-        } catch (const std::bad_alloc&) {
-            write_error_line(running_program, "out of memory");
-            std::_Exit(1);
-        } catch (...) {
-            // Any other is a bug, and somebody wants its core.
-        }
+bool is_lack_of_memory(const std::exception_ptr& why) {
+    try {
+        std::rethrow_exception(why);
+    } catch (const std::bad_alloc&) {
+        return true;
+    } catch (...) {
+        return false;
     }
+}
+
+[[noreturn]] void end() {
+    const std::exception_ptr why = std::current_exception();
+    if (why && is_lack_of_memory(why)) {
+        write_error_line(running_program, "out of memory");
+        std::_Exit(1);
+    }
+    // Anything else is a bug, and somebody wants its core.
     if (before != nullptr) before();
     std::abort();
 }
