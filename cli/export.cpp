@@ -7,7 +7,6 @@
 #include "cli/verb.h"
 #include "joulecast/dataset/csv.h"
 #include "joulecast/dataset/dataset.h"
-#include "joulecast/dataset/suspect_rows.h"
 #include "joulecast/error.h"
 
 namespace joulecast::cli {
@@ -26,8 +25,7 @@ int write_database(const Options& options) {
     if (options.database.empty()) throw UsageError("export needs --db, or --lut");
     const Dataset dataset(options.database, Dataset::Access::read_only);
     std::ostringstream text;
-    export_csv(dataset, text, options.blocks);
-    if (const std::string suspect = suspect_rows(dataset); !suspect.empty())
+    if (const std::string suspect = export_csv(dataset, text, options.blocks); !suspect.empty())
         std::cerr << "joulecast: " << suspect << "\n";
     Output output = options.output;
     output.format = "csv";

@@ -11,6 +11,7 @@
 #include "joulecast/dataset/columns.h"
 #include "joulecast/dataset/insertion.h"
 #include "joulecast/dataset/repeat_spread.h"
+#include "joulecast/dataset/suspect_rows.h"
 #include "joulecast/error.h"
 #include "joulecast/units/digits.h"
 
@@ -333,7 +334,7 @@ std::string csv_field(const std::string& text) {
     return quoted + '"';
 }
 
-void export_csv(const Dataset& dataset, std::ostream& output, bool with_blocks) {
+std::string export_csv(const Dataset& dataset, std::ostream& output, bool with_blocks) {
     Cells header;
     for (const auto& [name, type] : csv_columns()) header[name] = name;
     write_record(output, header);
@@ -345,9 +346,11 @@ void export_csv(const Dataset& dataset, std::ostream& output, bool with_blocks) 
     const std::vector<ReferenceRow> references = dataset.references();
     const RepeatSpread spread(references);
     for (const ReferenceRow& row : references) write_record(output, row_cells(reference_columns(), row, "reference"));
-    for (const OperationRow& row : dataset.operations({}, with_blocks))
+    const std::vector<OperationRow> operations = dataset.operations({}, with_blocks);
+    for (const OperationRow& row : operations)
         write_measurement(output, row_cells(operation_columns(), row, "operation"), row, spread);
-    for (const NetworkRow& row : dataset.networks({}, with_blocks))
+    const std::vector<NetworkRow> networks = dataset.networks({}, with_blocks);
+    for (const NetworkRow& row : networks)
         write_measurement(output, row_cells(network_columns(), row, "network"), row, spread);
     for (const NetworkOperationRow& row : dataset.network_operations()) {
         Cells cells = {{"schema", csv_schema}, {"kind", "network_operation"}};
@@ -356,6 +359,7 @@ void export_csv(const Dataset& dataset, std::ostream& output, bool with_blocks) 
     }
     // A stream in memory says in no other way that there was none left.
     if (!output) throw Error("the table could not be written to its end: no memory or no space is left.");
+    return suspect_rows(operations, networks, references);
 }
 
 CsvImport import_csv(Dataset& dataset, std::istream& input, const std::string& name) {

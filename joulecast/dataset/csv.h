@@ -23,8 +23,9 @@ std::string harmless_field(const std::string& text);
 std::string field_before(const std::string& harmless);
 
 /// Devices, references, operations, networks and networks' lists of the whole database. Loses nothing but raw block
-/// times, which come along when asked for (about 2 KB a row). Throws Error where the stream does not take it all.
-void export_csv(const Dataset& dataset, std::ostream& output, bool with_blocks = false);
+/// times, which come along when asked for (about 2 KB a row). Returns what suspect_rows() says of it. Throws Error
+/// where the stream does not take it all.
+std::string export_csv(const Dataset& dataset, std::ostream& output, bool with_blocks = false);
 
 struct CsvImport {
     std::int64_t rows = 0;   ///< measurements in the file, references and lines of networks' lists among them

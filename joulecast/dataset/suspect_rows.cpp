@@ -44,8 +44,4 @@ std::string suspect_rows(std::span<const OperationRow> operations, std::span<con
     return suspects.text();
 }
 
-std::string suspect_rows(const Dataset& dataset) {
-    return suspect_rows(dataset.operations(), dataset.networks(), dataset.references());
-}
-
 }  // namespace joulecast

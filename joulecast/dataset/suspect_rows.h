@@ -12,7 +12,5 @@ namespace joulecast {
 /// from 1 ns to a day". Empty where all can be right.
 std::string suspect_rows(std::span<const OperationRow> operations, std::span<const NetworkRow> networks = {},
                          std::span<const ReferenceRow> references = {});
-/// Of the whole database.
-std::string suspect_rows(const Dataset& dataset);
 
 }  // namespace joulecast
