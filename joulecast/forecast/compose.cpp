@@ -201,10 +201,15 @@ double share_of_device(const NetworkParts& parts, const NetworkCorrection& corre
     return slope(parts, correction, whole, [](NetworkParts& more, double factor) { scale(more, 1, factor); });
 }
 
+double unlimited_joules(const NetworkParts& parts, const NetworkCorrection& correction, const PowerFacts& power,
+                        double seconds) {
+    return power.idle_w * seconds + correction.energy_factor * parts.dynamic_j + parts.added_j;
+}
+
 double composed_joules(const NetworkParts& parts, const NetworkCorrection& correction, const PowerFacts& power,
                        double seconds) {
     const double idle = power.idle_w * seconds;
-    const double whole = idle + correction.energy_factor * parts.dynamic_j + parts.added_j;
+    const double whole = unlimited_joules(parts, correction, power, seconds);
     if (std::isnan(power.cap_w) || std::isnan(whole)) return whole;
     return std::min(whole, std::max(idle, share_of_cap * power.cap_w * seconds));
 }

@@ -76,8 +76,12 @@ double share_of_host(const NetworkParts& parts, const NetworkCorrection& correct
 /// d log T / d log(device's timeline).
 double share_of_device(const NetworkParts& parts, const NetworkCorrection& correction);
 
-/// Whole energy of a run of `seconds`: idle power all along, and above it what the calls add, but never more than the
-/// device may draw. NaN where no power is known.
+/// Whole energy of a run of `seconds` if no limit held the device: idle power all along, and above it what the calls
+/// add. NaN where no power is known.
+double unlimited_joules(const NetworkParts& parts, const NetworkCorrection& correction, const PowerFacts& power,
+                        double seconds);
+
+/// The same, but never more than the device may draw.
 double composed_joules(const NetworkParts& parts, const NetworkCorrection& correction, const PowerFacts& power,
                        double seconds);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "joulecast/graph/family.h"
 #include "joulecast/units/normal.h"
@@ -77,11 +76,10 @@ Activity activity(const PreparedOperation& operation, const Device& device, Math
 PhysicalWatts physical_watts(const DeviceModel& device, const PreparedOperation& operation, double seconds,
                              double kernel_seconds) {
     const Activity doing = activity(operation, device.device, operation.math, seconds, kernel_seconds);
-    Estimate<Watts> power =
-        watts_90(device.physical_power, device.device, doing, device.point.power_limit_w, relative_clock(device));
+    const double unlimited = unlimited_watts(device.physical_power, device.device, doing, relative_clock(device));
+    Estimate<Watts> power = held_90(device.physical_power, device.device, unlimited, device.point.power_limit_w);
     if (costs_nothing(operation.family())) power.high = std::max(power.high, Watts(power_facts_of(device).busy_w));
-    constexpr double no_limit = std::numeric_limits<double>::infinity();
-    return {power, watts(device.physical_power, device.device, doing, no_limit, relative_clock(device))};
+    return {power, unlimited};
 }
 
 }  // namespace joulecast

@@ -26,11 +26,11 @@ std::string why_no_power(const DeviceModel& device);
 Activity activity(const PreparedOperation& operation, const Device& device, Math math, double seconds,
                   double kernel_seconds);
 
-/// Power of such a call by the physical model; of a view the static power, and up to what a busy device draws.
 struct PhysicalWatts {
     Estimate<Watts> power;
     double unlimited_w = 0;  ///< if no limit held it
 };
+/// Power of such a call by the physical model; of a view the static power, and up to what a busy device draws.
 PhysicalWatts physical_watts(const DeviceModel& device, const PreparedOperation& operation, double seconds,
                              double kernel_seconds);
 

@@ -71,13 +71,15 @@ double unlimited_watts(const NetworkForecast& forecast, const DeviceModel& devic
     const double time = forecast.time.value.value();
     // Over clocks, and by a data sheet, it stands at the clock that the limit leaves.
     if (is_forecast_unlimited(device)) return power;
-    const bool may_be_held = forecast.limited_by == Bound::power_cap || knows_demand(device);
-    if (!may_be_held || !(time > 0) || !forecast.at_clocks.empty()) return power;
+    const bool is_held = forecast.limited_by == Bound::power_cap ||
+                         std::ranges::any_of(forecast.operations, [](const OperationForecast& operation) {
+                             return !std::isnan(operation.unlimited_w);
+                         });
+    if (!is_held || !(time > 0) || !forecast.at_clocks.empty()) return power;
     const NetworkParts parts = parts_of(forecast.operations);
     const NetworkCorrection correction =
         network_correction(device, std::string(name(forecast.mode)) + "|" + forecast.precision);
-    const double whole = power_facts_of(device).idle_w + correction.energy_factor * parts.dynamic_j / time;
-    return std::max(power, whole);
+    return std::max(power, unlimited_joules(parts, correction, power_facts_of(device), time) / time);
 }
 
 /// The kernels' and the host's time in the units of each other.
@@ -332,6 +334,7 @@ ForecastCurve::Reached ForecastCurve::reached(const OperatingPoint& asked) const
     there.x = within_limit(wanted, share_of_limit * there.limit_w, there.y);
     const double watts = power_w(there.x, there.y);
     if (watts > there.limit_w) there.stretch = watts / there.limit_w;
+    if (there.x >= wanted - 1e-9 && there.stretch == 1) return there;
     // What waits for memory draws less at a lower clock and takes no longer: the limit holds it, but decides nothing.
     const double without = curve_.time_s(wanted, there.y) * std::exp(at_anchors(wanted, there.y).time);
     const double within = curve_.time_s(there.x, there.y) * std::exp(at_anchors(there.x, there.y).time);

@@ -255,15 +255,15 @@ ComposedNetwork compose_network(const Graph& graph, const Asked& asked, Forecast
     if (device.unseen && has_physical_power(device))
         power.sigma_energy = std::hypot(power.sigma_power, log_sigma(forecast.time));
     set_energy(forecast, device, power, composed.parts, composed.correction);
-    power.cap_w = std::numeric_limits<double>::quiet_NaN();
     const double seconds = forecast.time.value.value();
-    composed.demand_w = composed_joules(composed.parts, composed.correction, power, seconds) / seconds;
+    composed.demand_w = unlimited_joules(composed.parts, composed.correction, power, seconds) / seconds;
     for (OperationForecast& operation : forecast.operations) {
         composed.dynamic_j.push_back(operation.cost.dynamic_energy.value.value());
         operation = issued_from(issuer, device, std::move(operation));
     }
     const MemorySettings memory = memory_settings(device.device.kind, issuer, workspace_of(known), asked.training);
     set_memory(forecast, device, plan_memory(graph, memory));
+    forecast.limited_by = bound_of(forecast, device);
     forecast.sponner = sponner_bounds(graph, memory.workspace);
     return composed;
 }
@@ -344,10 +344,7 @@ NetworkForecast forecast_network(const Graph& graph, const std::string& precisio
     // Over clocks it holds at the highest ones, as far as the device's own limit lets it run there.
     if (!forecast.at_clocks.empty()) return at_point(forecast, known.device(), {});
     const auto unlimited = without_limit(forecast, known.device(), composed.demand_w);
-    if (!unlimited) {
-        forecast.limited_by = bound_of(forecast, known.device());
-        return std::move(forecast);
-    }
+    if (!unlimited) return std::move(forecast);
     NetworkForecast held = at_point(*unlimited, known.device(), {});
     held.power = forecast.power;  // surely near the limit, however much more it would draw
     return held;

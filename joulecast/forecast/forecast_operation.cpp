@@ -138,7 +138,7 @@ PowerForecast forecast_power(const DeviceModel& device, std::span<const Feature*
     if (has_physical_power(device)) {
         const double kernel = std::isnan(forecast.kernel_s) ? beyond_floor(time, issue) : forecast.kernel_s;
         const PhysicalWatts physical = physical_watts(device, operation, time, kernel);
-        const bool is_held = knows_demand(device) && physical.unlimited_w > physical.power.value.value();
+        const bool is_held = physical.unlimited_w > physical.power.value.value() && knows_demand(device);
         return {physical.power, PowerEvidence::physical,
                 is_held ? physical.unlimited_w : std::numeric_limits<double>::quiet_NaN()};
     }

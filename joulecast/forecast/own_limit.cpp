@@ -1,9 +1,8 @@
 // Networks that would draw more than the limit of a card that was never measured.
 #include "joulecast/forecast/own_limit.h"
 
-#include <utility>
-
 #include <algorithm>
+#include <utility>
 
 #include "joulecast/forecast/device_power.h"
 #include "joulecast/forecast/forecast_curve.h"
@@ -45,7 +44,8 @@ bool is_forecast_unlimited(const DeviceModel& device) {
 }
 
 Bound bound_of(const NetworkForecast& forecast, const DeviceModel& device) {
-    if (forecast.limited_by != Bound::power_cap || !knows_demand(device)) return forecast.limited_by;
+    const bool is_held = forecast.limited_by == Bound::power_cap && knows_demand(device);
+    if (!is_held || is_forecast_unlimited(device)) return forecast.limited_by;
     const WorkloadCurve curve = ForecastCurve(forecast, device).curve();
     const double without_s = curve.time_s(1, curve.known().y);
     if (limit_decides(forecast.time.value.value(), without_s)) return Bound::power_cap;

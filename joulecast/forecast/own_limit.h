@@ -19,7 +19,8 @@ inline bool limit_decides(double with_limit_s, double without_s) {
     return with_limit_s > 1.03 * without_s;
 }
 
-/// What decides the time of such a network, if its limit holds it: not the limit where the network waits for memory.
+/// What decides the time of a network that the limit holds: not the limit where the network waits for memory. Of cards
+/// that forecasts see without a limit, at_point() tells.
 Bound bound_of(const NetworkForecast& forecast, const DeviceModel& device);
 
 /// A forecast of such a device with the power that it would draw at its highest clock if no limit held it, for

@@ -33,7 +33,7 @@ PhysicalPower with_coefficients(std::span<const double> values) {
 
 /// Watts that the model says were there no limit.
 double unlimited(const PhysicalPower& model, const KernelPowerSample& sample) {
-    return watts(model, sample.device, sample.activity, std::numeric_limits<double>::infinity(), sample.relative_clock);
+    return unlimited_watts(model, sample.device, sample.activity, sample.relative_clock);
 }
 
 /// Whether the limit explains why the device drew no more than the `said` watts: then the row pulls no more.

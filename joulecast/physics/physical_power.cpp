@@ -64,25 +64,32 @@ double static_w(const PhysicalPower& model, const Device& device, double relativ
            std::pow(relative_voltage(relative_clock), static_voltage_exponent);
 }
 
-double watts(const PhysicalPower& model, const Device& device, const Activity& activity, double limit_w,
-             double relative_clock) {
+double unlimited_watts(const PhysicalPower& model, const Device& device, const Activity& activity,
+                       double relative_clock) {
     const double v = relative_voltage(relative_clock);
     const double of_work = model.flop * activity.flop_share + model.byte * activity.byte_share;
     const double of_time = model.matrix * activity.matrix_share + model.tensor * activity.tensor_share +
                            model.other * activity.other_share;
-    const double whole = static_w(model, device, relative_clock) +
-                         dynamic_scale_w(device) * v * v * (of_work + relative_clock * of_time);
+    return static_w(model, device, relative_clock) +
+           dynamic_scale_w(device) * v * v * (of_work + relative_clock * of_time);
+}
+
+double watts(const PhysicalPower& model, const Device& device, const Activity& activity, double limit_w,
+             double relative_clock) {
+    const double whole = unlimited_watts(model, device, activity, relative_clock);
     if (std::isnan(whole)) return whole;
     return std::min(whole, limit_or_tdp_w(limit_w, device));
 }
 
 Estimate<Watts> watts_90(const PhysicalPower& model, const Device& device, const Activity& activity, double limit_w,
                          double relative_clock) {
-    const double infinite = std::numeric_limits<double>::infinity();
-    const double unlimited = watts(model, device, activity, infinite, relative_clock);
-    if (std::isnan(unlimited)) return {};
+    return held_90(model, device, unlimited_watts(model, device, activity, relative_clock), limit_w);
+}
+
+Estimate<Watts> held_90(const PhysicalPower& model, const Device& device, double unlimited_w, double limit_w) {
+    if (std::isnan(unlimited_w)) return {};
     const double limit = limit_or_tdp_w(limit_w, device);
-    const auto at = [&](double factor) { return std::min(unlimited * factor, limit); };
+    const auto at = [&](double factor) { return std::min(unlimited_w * factor, limit); };
     const double factor = std::exp(model.half_width);
     return {Watts(at(1)), Watts(at(1 / factor) / meter_gain), Watts(at(factor) * meter_gain)};
 }

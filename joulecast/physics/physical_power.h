@@ -67,10 +67,16 @@ double watts(const PhysicalPower& model, const Device& device, const Activity& a
 /// What a meter may say more or less than there is: NVML's gain error (docs/energy.md).
 inline constexpr double meter_gain = 1.05;
 
+/// The same if no limit held it.
+double unlimited_watts(const PhysicalPower& model, const Device& device, const Activity& activity,
+                       double relative_clock = 1);
+
 /// P with its 90 % interval on a device that the fit has not seen. The half width is that of the power that no limit
 /// holds, so what the device could well exceed lies surely near its limit; 5 % for the meter's gain come on top.
 Estimate<Watts> watts_90(const PhysicalPower& model, const Device& device, const Activity& activity,
                          double limit_w = std::numeric_limits<double>::quiet_NaN(), double relative_clock = 1);
+/// The same of that power without a limit.
+Estimate<Watts> held_90(const PhysicalPower& model, const Device& device, double unlimited_w, double limit_w);
 
 /// The model that predictors without one of their own use, fitted by tools/fit_physical_power to published tables under
 /// MIT, Apache and BSD licences (docs/energy.md).
