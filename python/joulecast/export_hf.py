@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import copy
 import dataclasses
 import functools
 import inspect
@@ -303,17 +304,26 @@ def tied(model: Any) -> list[list[str]]:
     return [same for same in names.values() if len(same) > 1]
 
 
-def save(program: Any, path: pathlib.Path, note: dict[str, Any]) -> None:
+def without_weights(program: Any) -> Any:
+    """The same graph with tensors of no storage: a forecast needs their sizes alone, and those are in the graph."""
     import torch
 
     def emptied(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
         empty = torch.empty_like(value, device="meta")
         return torch.nn.Parameter(empty, value.requires_grad) if isinstance(value, torch.nn.Parameter) else empty
-    program._state_dict = {name: emptied(value) for name, value in program.state_dict.items()}
-    program._constants = {name: emptied(value) if isinstance(value, torch.Tensor) else value for name, value in program.constants.items()}
-    program._example_inputs = None
+    light = copy.copy(program)
+    light._state_dict = {name: emptied(value) for name, value in program.state_dict.items()}
+    light._constants = {name: emptied(value) for name, value in program.constants.items()}
+    light._example_inputs = None
+    return light
+
+
+def save(program: Any, path: pathlib.Path, note: dict[str, Any]) -> None:
+    import torch
     try:
-        torch.export.save(program, path, extra_files={"joulecast.json": json.dumps(note)})
+        torch.export.save(without_weights(program), path, extra_files={"joulecast.json": json.dumps(note)})
     except (OSError, RuntimeError) as error:
         raise Failure(f"cannot write {path}: {first_line(error)}") from error
 

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import dataclasses
 import functools
 import inspect
@@ -18,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, Union
 
 from joulecast._native import Error, UsageError
+from joulecast.export_hf import first_line, without_weights
 
 if TYPE_CHECKING:
     import torch
@@ -249,11 +249,7 @@ _REASONS = (
 def _in_plain_words(module: torch.nn.Module, error: Exception) -> str:
     reason = next((reason for pattern, reason in _REASONS if re.search(pattern, str(error), re.IGNORECASE)),
                   "docs/guide/exporting.md has the errors that people meet")
-    return f"torch.export cannot make a graph of {type(module).__name__}: {reason}. torch says: {_first_line(error)}"
-
-
-def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
+    return f"torch.export cannot make a graph of {type(module).__name__}: {reason}. torch says: {first_line(error)}"
 
 
 def _name_of_program(program: Any) -> str:
@@ -274,13 +270,13 @@ def _save(program: Any, path: pathlib.Path) -> str:
     import torch
     with _in_silence():
         try:
-            torch.export.save(_without_weights(program), path, extra_files={"joulecast.json": json.dumps({"tied": _tied(program)})})
+            torch.export.save(without_weights(program), path, extra_files={"joulecast.json": json.dumps({"tied": _tied(program)})})
         except Exception:
             # Another torch keeps weights elsewhere: then the file is large for a moment.
             try:
                 torch.export.save(program, path)
             except Exception as error:
-                raise ExportError(f"torch.export.save cannot write the graph of {path.stem}: {_first_line(error)}. Inputs and outputs of an exported "
+                raise ExportError(f"torch.export.save cannot write the graph of {path.stem}: {first_line(error)}. Inputs and outputs of an exported "
                                   "program must be tensors, or lists, tuples and dicts of these") from error
     return str(path)
 
@@ -293,18 +289,3 @@ def _tied(program: Any) -> list[list[str]]:
         place = (storage.data_ptr(), value.storage_offset(), tuple(value.shape)) if storage.data_ptr() else id(value)
         names.setdefault(place, []).append(name)
     return [same for same in names.values() if len(same) > 1]
-
-
-def _without_weights(program: Any) -> Any:
-    """The same graph with tensors of no storage: a forecast needs their sizes alone, and those are in the graph."""
-    import torch
-
-    def emptied(value: Any) -> Any:
-        if isinstance(value, torch.nn.Parameter):
-            return torch.nn.Parameter(value.detach().to("meta"), value.requires_grad)
-        return value.to("meta") if isinstance(value, torch.Tensor) else value
-    light = copy.copy(program)
-    light._state_dict = {name: emptied(value) for name, value in program.state_dict.items()}
-    light._constants = {name: emptied(value) for name, value in program.constants.items()}
-    light._example_inputs = None
-    return light

@@ -11,16 +11,16 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
-/// A Python that prints its arguments and ends with 7.
-std::string with_listening_python(const TemporaryFolder& folder) {
-    write_file(folder.path() / "python", "#!/bin/sh\necho \"$@\"\nexit 7\n");
+/// The verb with a Python that is this script.
+std::string with_python(const TemporaryFolder& folder, const std::string& script) {
+    write_file(folder.path() / "python", "#!/bin/sh\n" + script);
     std::filesystem::permissions(folder.path() / "python", std::filesystem::perms::owner_all);
     return "JOULECAST_PYTHON='" + folder.file("python") + "' \"$JOULECAST\" export-hf ";
 }
 
 TEST(ExportHf, GivesEveryOptionToThePythonThatDoesIt) {
     const TemporaryFolder folder;
-    const auto ran = run_shell(with_listening_python(folder) +
+    const auto ran = run_shell(with_python(folder, "echo \"$@\"\nexit 7\n") +
                                "c.json -o l.pt2 --decode --past 7 --sequence 9 --class BertModel --attention eager");
     EXPECT_EQ(ran.status, 7) << "that Python's status is ours: " << ran.err;
     EXPECT_THAT(ran.out, MatchesRegex(".*/scripts/export_hf.py -o l.pt2 --sequence 9 --past 7 --attention eager "
@@ -39,10 +39,7 @@ TEST(ExportHf, SaysHowToGetAPythonWhereThereIsNone) {
 TEST(ExportHf, SaysWhatToInstallWhereAPythonHasNoTorch) {
     // -S: without site-packages, so without torch whatever is installed here.
     const TemporaryFolder folder;
-    write_file(folder.path() / "python", "#!/bin/sh\nexec python3 -S -E \"$@\"\n");
-    std::filesystem::permissions(folder.path() / "python", std::filesystem::perms::owner_all);
-    const auto ran =
-        run_shell("JOULECAST_PYTHON='" + folder.file("python") + "' \"$JOULECAST\" export-hf c.json -o l.pt2");
+    const auto ran = run_shell(with_python(folder, "exec python3 -S -E \"$@\"\n") + "c.json -o l.pt2");
     EXPECT_EQ(ran.status, 1);
     EXPECT_THAT(ran.err, HasSubstr("cannot import torch"));
     EXPECT_THAT(ran.err, HasSubstr("-m pip install torch transformers"));

@@ -90,9 +90,8 @@ TEST(Trace, AtAnotherClockEndsAtTheForecastThere) {
             if (span["name"].get<std::string>().starts_with(what)) us = std::max(us, span["dur"].get<double>());
         return us;
     };
-    // What computes takes nearly as much longer as the clock is lower, what moves bytes does not. By itself the card
-    // would run at 1410 MHz, and its power limit leaves a little less.
-    EXPECT_GT(longest(spans, "conv2d") / longest(highest, "conv2d"), 1.45);
+    // What computes takes nearly as much longer as the clock is lower, what moves bytes does not.
+    EXPECT_GT(longest(spans, "conv2d") / longest(highest, "conv2d"), 1.5);
     EXPECT_LT(longest(spans, "relu") / longest(highest, "relu"), 1.3);
     double joules = 0;
     for (std::size_t i = 1; i < spans.power.size(); ++i)

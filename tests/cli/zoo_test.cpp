@@ -32,17 +32,23 @@ TEST(Zoo, IsExtractedWithNothingUnknown) {
 }
 
 TEST(Zoo, IsForecastWithNothingUnknown) {
-    const auto ran = run_joulecast(
-        "predict --format json --device cpu-amd-epyc-2c "
-        "--mode inference,training --" +
-        all_names());
-    ASSERT_EQ(ran.status, 0) << ran.err;
-    const auto predictions = nlohmann::json::parse(ran.out).at("predictions");
-    EXPECT_EQ(predictions.size(), 2 * zoo_names(JOULECAST_SOURCE_DIR "/zoo").size());
-    for (const auto& prediction : predictions) {
-        EXPECT_EQ(prediction.at("unknown_nodes"), 0) << prediction.at("model");
-        EXPECT_GT(prediction.at("time_s").at("value"), 0.0) << prediction.at("model");
+    // Training 8e9 parameters in float32 takes more memory than the CPU has, and --strict refuses what does not fit.
+    std::string small, large;
+    for (const std::string& name : zoo_names(JOULECAST_SOURCE_DIR "/zoo"))
+        (name.find("-8b") == std::string::npos ? small : large) += " " + name;
+    std::size_t forecast = 0;
+    for (const auto& [device, names] : {std::pair("cpu-amd-epyc-2c", small), std::pair("h200", large)}) {
+        const auto ran = run_joulecast("predict --format json --strict --device " + std::string(device) +
+                                       " --mode inference,training --" + names);
+        ASSERT_EQ(ran.status, 0) << ran.err;
+        const auto answer = nlohmann::json::parse(ran.out);
+        for (const auto& prediction : answer.at("predictions")) {
+            EXPECT_EQ(prediction.at("unknown_nodes"), 0) << prediction.at("model");
+            EXPECT_GT(prediction.at("time_s").at("value"), 0.0) << prediction.at("model");
+            ++forecast;
+        }
     }
+    EXPECT_EQ(forecast, 2 * zoo_names(JOULECAST_SOURCE_DIR "/zoo").size());
 }
 
 }  // namespace

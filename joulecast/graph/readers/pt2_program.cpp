@@ -228,6 +228,14 @@ Range range_of(dom::element element) {
     return range;
 }
 
+/// On the device meta: torch gives all weights of such a program one empty file.
+bool is_without_storage(dom::object tensor) {
+    const auto device = field(tensor, "device");
+    if (!device) return false;
+    const auto type = field(object_of(*device), "type");
+    return type && text_of(*type) == "meta";
+}
+
 void require_schema(dom::object document) {
     const auto version = field(document, "schema_version");
     if (!version) throw FormatError("it has no schema_version, so it is not an exported program of torch.export");
@@ -271,18 +279,6 @@ std::vector<std::pair<std::string, std::string>> parse_symbol_names(std::string 
         for (const auto [name, symbol] : object_of(*symbols)) names.emplace_back(text_of(symbol), std::string(name));
     return names;
 }
-
-namespace {
-
-/// On the device meta: torch gives all weights of such a program one empty file.
-bool is_without_storage(dom::object tensor) {
-    const auto device = field(tensor, "device");
-    if (!device) return false;
-    const auto type = field(object_of(*device), "type");
-    return type && text_of(*type) == "meta";
-}
-
-}  // namespace
 
 Ties parse_stored_ties(std::string json) {
     const Document document(std::move(json));
