@@ -36,13 +36,21 @@ def answers(joulecast, predictor, rows):
     return found
 
 
+COLUMNS = {"published networks": 34, "networks": 8, "MAPE": 7, "median": 7, "bias": 7, "in 90 %": 7}
+
+
+def row_of(cells):
+    first, *rest = (cell.rjust(width) for cell, width in zip(cells, COLUMNS.values()))
+    return "  ".join([first.strip().ljust(COLUMNS["published networks"])] + rest)
+
+
 def line(name, errors):
     """errors: of each network log(forecast / published), and whether the interval holds what was published."""
     sizes = [abs(math.exp(log) - 1) for log, _ in errors]
     bias = math.exp(statistics.mean(log for log, _ in errors)) - 1
     inside = statistics.mean(is_inside for _, is_inside in errors)
-    percent = "".join(f"{100 * share:9.1f} %" for share in (statistics.mean(sizes), statistics.median(sizes), bias, inside))
-    return f"{name:40}{len(errors):9}{percent}"
+    shares = (statistics.mean(sizes), statistics.median(sizes), bias, inside)
+    return row_of([name, str(len(errors))] + [f"{100 * share:.1f} %" for share in shares])
 
 
 def main():
@@ -63,7 +71,8 @@ def main():
         kind = f"{row['precision']} {row['mode']}"
         for group in ("all", kind, f"{kind} {row['device']}"):
             groups[group].append(error)
-    print(f"{'published networks':40}{'networks':>9}{'MAPE':>11}{'median':>11}{'bias':>11}{'in 90 %':>11}")
+    print(row_of(COLUMNS))
+    print(row_of(["─" * width for width in COLUMNS.values()]))
     for group in sorted(groups):
         print(line(group, groups[group]))
     for why, count in refused.most_common():

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 # In the order of the page.
-SECTIONS = ["cpu", "a30", "gpus", "clocks", "pretended", "studies", "decisions", "speed"]
+SECTIONS = ["cpu", "a30", "gpus", "sheets", "clocks", "pretended", "studies", "decisions", "speed"]
 RULE = re.compile(r"^─+( +─+)*$")
 MOST_LINES = 300
 
@@ -83,6 +83,15 @@ def scores(table):
     rows = [row for row in table.rows if row["family"] == "all" and row["metric"] in ("time_s", "power_w", "energy_j")]
     # A table of one mode has no line of all.
     rows = [row for row in rows if row["mode"] == "all"] or rows
+    devices = {}
+    for row in table.rows:
+        if row["family"] == "all" and row["device"] != "all":
+            devices.setdefault(row["metric"], set()).add(row["device"])
+    # Of one device the line of all says the same again. What probes bring is told in time, over all devices.
+    several = {metric for metric, of_metric in devices.items() if len(of_metric) > 1}
+    rows = [row for row in rows if row["device"] != "all" or row["metric"] in several]
+    if "probes" in table.of:
+        rows = [row for row in rows if row["metric"] == "time_s" and (row["device"] == "all") == ("time_s" in several)]
     ours = [row for row in rows if row["model"] == "joulecast"]
 
     def miss(row):
@@ -122,6 +131,12 @@ KINDS = [
         lambda table: table.rows if len(table.rows) == 1 else [r for r in table.rows if r["mode"] != "all"],
         ["mode", "precision", "host", "networks", "forecast MAPE", "median", "in 90 %", "width", "Σ measured MAPE",
          "power MAPE", "energy MAPE"],
+    ),
+    (
+        {"published networks", "MAPE"},
+        "Published times of whole networks, over all cards",
+        lambda table: [row for row in table.rows if len(row["published networks"].split()) < 3],
+        ["published networks", "networks", "MAPE", "median", "bias", "in 90 %"],
     ),
     (
         {"ratio of", "ratios"},
@@ -174,8 +189,11 @@ def page(folder):
         title = text.split("\n", 1)[0].removeprefix("# ")
         written = next((part for part in text.split("\n\n") if part.startswith("Written ")), "")
         lines += ["", f"## [{title}](results/{section}.md)", "", written]
-        # The same rows with less told of them (clocks.md) are for the full page.
-        lines += summary_of([table for table in tables_of(text) if not table.of.endswith("-untold")]) or first_part(text)
+        # The same rows with less told of them (clocks.md) are for the full page, and so are a card's single operations
+        # where its networks stand.
+        hidden = {"family"} if section == "sheets" else {None}
+        shown = [t for t in tables_of(text) if not t.of.endswith("-untold") and not hidden & set(t.columns)]
+        lines += summary_of(shown) or first_part(text)
         while lines[-1] == "":
             lines.pop()
     return "\n".join(lines) + "\n"

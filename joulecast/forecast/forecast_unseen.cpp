@@ -9,8 +9,10 @@
 
 #include "joulecast/error.h"
 #include "joulecast/forecast/batch_of_call.h"
+#include "joulecast/forecast/tensor_core_convolution.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/physics/law.h"
+#include "joulecast/physics/matrix_rate.h"
 #include "joulecast/units/normal.h"
 
 namespace joulecast {
@@ -59,6 +61,10 @@ double weighted_mean(const std::vector<Opinion>& opinions) {
     return sum / whole;
 }
 
+double least_of(const std::vector<Opinion>& opinions) {
+    return std::ranges::min_element(opinions, {}, &Opinion::value)->value;
+}
+
 double opinion_of(const Expert& expert, const std::vector<float>& row) {
     const ModelPart& part = expert.model.parts.front();
     return std::clamp(predict(part.model, row), part.low, part.high);
@@ -68,7 +74,16 @@ double opinion_of(const Expert& expert, const std::vector<float>& row) {
 struct KernelKind {
     const TrainedLaw* law = nullptr;  ///< nullptr: nothing does
     Family family = Family::other;    ///< of the experts that know it
+    bool has_rule = false;            ///< tensor_core_convolution_s() answers, since nobody measured such a call
 };
+
+/// Products whose time goes by the rate at which tensor cores add in float32.
+bool adds_on_tensor_cores(const PreparedOperation& operation) {
+    const Dtype type = compute_dtype(operation.operation);
+    const bool is_ieee = type == Dtype::f32 && operation.math == Math::ieee;
+    return multiplies_matrices(operation.family()) && is_floating(type) && !is_ieee &&
+           !is_depthwise(operation.operation);
+}
 
 /// Of those who know such calls; the device's own expert, if it has one, alone. Absent where nobody knows them.
 std::optional<double> combined(const DeviceModel& device, std::span<const Feature* const> columns,
@@ -91,6 +106,8 @@ std::optional<double> combined(const DeviceModel& device, std::span<const Featur
             {value, age_weight(expert.release_year, device.device.release_year, combination.year_scale)});
     }
     if (opinions.empty()) return std::nullopt;
+    // Tensor cores that run at half their rate are held by neither power nor memory, as most measured ones are.
+    if (adds_at_half_rate(device.device) && adds_on_tensor_cores(operation)) return least_of(opinions);
     return combination.by_median ? weighted_median(std::move(opinions)) : weighted_mean(opinions);
 }
 
@@ -100,14 +117,15 @@ std::optional<double> combined(const DeviceModel& device, std::span<const Featur
 /// convolutions pass the peak.
 constexpr double most_of_peak = 0.8;
 
-/// No kernel is faster: products within that share of the peak, and bytes that no cache can hold, before or after,
-/// within the bandwidth of the data sheet.
+/// No kernel is faster: products within that share of the peak (all of it where float32 sums run at half the rate), and
+/// bytes that no cache can hold, before or after, within the bandwidth of the data sheet.
 double least_seconds(const PreparedOperation& operation, const Counts& counts, const Device& device) {
     const Dtype type = compute_dtype(operation.operation);
     const bool is_ieee = type == Dtype::f32 && operation.math == Math::ieee;
     double least = 0;
     if (multiplies_matrices(operation.family()) && !is_ieee && is_floating(type))
-        least = static_cast<double>(counts.flop) / (most_of_peak * peak_flop_per_s(device, type, operation.math));
+        least = static_cast<double>(counts.flop) /
+                ((adds_at_half_rate(device) ? 1 : most_of_peak) * peak_flop_per_s(device, type, operation.math));
     const double cache = std::isnan(device.last_level_cache_bytes) ? 0 : device.last_level_cache_bytes;
     const double moved = static_cast<double>(counts.bytes_read) + static_cast<double>(counts.bytes_written) - 2 * cache;
     return std::fmax(least, moved / device.bandwidth_bytes_per_s);
@@ -123,6 +141,9 @@ bool is_scaling(const Operation& operation) {
 /// an A30 95 % off, in place of 89 %.)
 KernelKind kernel_kind(const DeviceModel& device, const PreparedOperation& operation) {
     const Family family = operation.family();
+    const bool on_tensor_cores = runs_on_tensor_cores(operation, device.device);
+    // A law without rows stands in for one that nobody measured.
+    const auto has_rule = [&](const TrainedLaw* law) { return on_tensor_cores && law && law->rows == 0; };
     const bool is_tf32 =
         operation.math == Math::tf32 && multiplies_matrices(family) && compute_dtype(operation.operation) == Dtype::f32;
     if (is_tf32) {
@@ -130,26 +151,45 @@ KernelKind kernel_kind(const DeviceModel& device, const PreparedOperation& opera
         for (TensorType* tensor : tensors(as_bf16)) {
             if (tensor->dtype == Dtype::f32) tensor->dtype = Dtype::bf16;
         }
-        return {find_trained_law(device, as_bf16), family};
+        const TrainedLaw* law = find_trained_law(device, as_bf16);
+        return {law, family, has_rule(law)};
     }
     const TrainedLaw* law = find_trained_law(device, operation.operation);
+    if (has_rule(law)) return {law, family, true};
     const bool is_of_family = law != nullptr && is_family_law_key(law->key);
     if (!is_of_family || !is_scaling(operation.operation)) return {law, family};
     const TrainedLaw* elementwise = law_named(device, family_law_key(Family::elementwise, operation.operation));
     return elementwise ? KernelKind{elementwise, Family::elementwise} : KernelKind{law, family};
 }
 
-std::optional<KernelForecast> kernel_of(const DeviceModel& device, std::span<const Feature* const> columns,
-                                        const PreparedOperation& operation, const KernelKind& kind) {
+/// What experts on cards of the whole rate tell of a product, on this one: what they lose beside the arithmetic is lost
+/// once, while the arithmetic takes twice as long as theirs.
+double at_rate_of_sums(double told_s, const PreparedOperation& operation, const Device& device) {
+    if (!adds_at_half_rate(device) || !adds_on_tensor_cores(operation)) return told_s;
+    const Roofline& roof = operation.roofline;
+    const double decided = std::max(0.0, 1 - roof.byte_s / roof.flop_s);
+    return told_s - std::max(0.0, told_s - seconds(roof)) * decided / 2;
+}
+
+/// By what the experts say.
+std::optional<double> learned_kernel_s(const DeviceModel& device, std::span<const Feature* const> columns,
+                                       const PreparedOperation& operation, const KernelKind& kind) {
     const auto opinion = kind.law ? combined(device, columns, operation, kind) : std::nullopt;
     if (!opinion) return std::nullopt;
+    const double told = std::exp(log_base(Base::kernel, device, operation).value() + *opinion);
+    return at_rate_of_sums(told, operation, device.device);
+}
+
+std::optional<KernelForecast> kernel_of(const DeviceModel& device, std::span<const Feature* const> columns,
+                                        const PreparedOperation& operation, const KernelKind& kind) {
+    const auto told = kind.has_rule ? std::optional(tensor_core_convolution_s(operation, device.device))
+                                    : learned_kernel_s(device, columns, operation, kind);
+    if (!told) return std::nullopt;
     const ResidualProcess& residual = device.unseen->residual;
     const auto belief = residual.at(residual_place(operation.dimensions, device.device));
-    const double base = log_base(Base::kernel, device, operation).value();
     const Counts counts = operation.dimensions.forward + operation.dimensions.backward;
-    const double seconds = std::exp(base + *opinion + belief.mean);
-    return KernelForecast{std::max(seconds, least_seconds(operation, counts, device.device)), kind.law->law.floor_s,
-                          residual.half_width_90(belief, operation.family())};
+    return KernelForecast{std::max(*told * std::exp(belief.mean), least_seconds(operation, counts, device.device)),
+                          kind.law->law.floor_s, residual.half_width_90(belief, operation.family())};
 }
 
 PreparedOperation forward_alone(const PreparedOperation& operation, const DeviceModel& device) {
@@ -188,21 +228,22 @@ double least_kernel_s(const DeviceModel& device, const PreparedOperation& operat
     }
     const double correction = device.unseen->residual.at(residual_place(operation.dimensions, device.device)).mean;
     const Counts counts = operation.dimensions.forward + operation.dimensions.backward;
-    return std::max(std::exp(log_base(Base::kernel, device, operation).value() + opinion + correction),
+    const double told = std::exp(log_base(Base::kernel, device, operation).value() + opinion);
+    return std::max(at_rate_of_sums(told, operation, device.device) * std::exp(correction),
                     least_seconds(operation, counts, device.device));
 }
 
 /// `kernel_of_call` of the operation, and no more than that of the same call for 2, 4, 8 ... times the batch: it could
 /// be filled up to those. The experts' forests know no such order, and what they say of small calls, most of whose
-/// time is not the kernel's, is the less certain (docs/decisions/0026-batches-in-order.md).
+/// time is not the kernel's, is the less certain (docs/decisions/0026-batches-in-order.md). A rule knows it by itself.
 template <class KernelOfCall>
 std::optional<KernelForecast> kernel_in_order(const DeviceModel& device, const PreparedOperation& operation,
-                                              Family family, const KernelOfCall& kernel_of_call) {
+                                              const KernelKind& kind, const KernelOfCall& kernel_of_call) {
     auto kernel = kernel_of_call(operation);
-    if (!kernel) return std::nullopt;
+    if (!kernel || kind.has_rule) return kernel;
     for (auto larger = at_twice_the_batch(operation, device.device); larger;
          larger = at_twice_the_batch(*larger, device.device)) {
-        if (least_kernel_s(device, *larger, family) >= kernel->seconds) break;
+        if (least_kernel_s(device, *larger, kind.family) >= kernel->seconds) break;
         const auto of_larger = kernel_of_call(*larger);
         if (!of_larger) break;
         kernel->seconds = std::min(kernel->seconds, of_larger->seconds);
@@ -248,17 +289,28 @@ std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<c
     return kernel;
 }
 
+/// A convolution that was asked for in TF32 and has no kernel for that is computed in float32.
+std::optional<PreparedOperation> as_float32(const PreparedOperation& operation, const Device& device) {
+    const bool is_tf32 = operation.math == Math::tf32 && compute_dtype(operation.operation) == Dtype::f32;
+    if (!is_tf32 || operation.family() != Family::convolution || operation.dimensions.groups != 1 ||
+        runs_on_tensor_cores(operation, device))
+        return std::nullopt;
+    return on(operation, device, Math::ieee);
+}
+
 std::optional<KernelForecast> kernels_of_call(const DeviceModel& device, std::span<const Feature* const> columns,
-                                              const PreparedOperation& operation, ForwardKernels& known) {
+                                              const PreparedOperation& asked, ForwardKernels& known) {
+    const auto plain = as_float32(asked, device.device);
+    const PreparedOperation& operation = plain ? *plain : asked;
     const KernelKind kind = kernel_kind(device, operation);
     const auto alone = [&](const PreparedOperation& call) { return kernel_of(device, columns, call, kind); };
     if (mode(operation.operation) == Mode::inference) {
-        return kernel_in_order(device, operation, kind.family, [&](const PreparedOperation& call) {
+        return kernel_in_order(device, operation, kind, [&](const PreparedOperation& call) {
             return known.of(device, call, [&] { return alone(call); });
         });
     }
-    if (kind.law) return kernel_in_order(device, operation, kind.family, alone);
-    const Family of_forward = kernel_kind(device, forward_alone(operation, device)).family;
+    if (kind.law) return kernel_in_order(device, operation, kind, alone);
+    const KernelKind of_forward = kernel_kind(device, forward_alone(operation, device));
     return kernel_in_order(device, operation, of_forward,
                            [&](const PreparedOperation& call) { return both_passes(device, columns, call, known); });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "joulecast/physics/matrix_rate.h"
 #include "joulecast/physics/process_node.h"
 
 namespace joulecast {
@@ -16,6 +17,7 @@ constexpr double narrowest_stack_bits = 1024;
 constexpr double older_memory_share = 0.75;
 constexpr double stacked_memory_share = 0.87;
 constexpr double other_memory_share = 0.84;
+constexpr double graphics_memory_share = 0.93;
 
 constexpr double cycles_of_kernel = 3400;
 
@@ -45,7 +47,8 @@ double sustained_bandwidth_share(const Device& device, const SustainedRule& rule
     if (!rule.by_memory) return 1;
     if (device.release_year < volta_year) return older_memory_share;
     if (device.memory_bus_bits >= narrowest_stack_bits) return stacked_memory_share;
-    return device.release_year < ampere_year ? older_memory_share : other_memory_share;
+    if (device.release_year < ampere_year) return older_memory_share;
+    return adds_at_half_rate(device) ? graphics_memory_share : other_memory_share;
 }
 
 double latency_s(const Device& device, const SustainedRule& rule) {

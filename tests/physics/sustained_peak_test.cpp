@@ -59,6 +59,9 @@ TEST(SustainedBandwidth, GoesByKindAndAgeOfTheMemory) {
     EXPECT_EQ(sustained_bandwidth_share(memory(2017, 4096), rule), 0.87);
     EXPECT_EQ(sustained_bandwidth_share(memory(2018, 256), rule), 0.75);
     EXPECT_EQ(sustained_bandwidth_share(memory(2023, 384), rule), 0.84);
+    EXPECT_EQ(sustained_bandwidth_share(find_device("rtx2080ti"), rule), 0.75);
+    EXPECT_EQ(sustained_bandwidth_share(find_device("rtx4090"), rule), 0.93);
+    EXPECT_EQ(sustained_bandwidth_share(find_device("l40s"), rule), 0.84);
     // The data sheet's bandwidth stays: power, clocks and reports go by that.
     const Device slower = sustained(memory(2022, 5120), rule);
     EXPECT_EQ(slower.bandwidth_bytes_per_s, 1e12);

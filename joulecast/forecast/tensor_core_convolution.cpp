@@ -1,0 +1,60 @@
+#include "joulecast/forecast/tensor_core_convolution.h"
+
+#include <cmath>
+
+#include "joulecast/physics/law.h"
+#include "joulecast/physics/matrix_rate.h"
+
+namespace joulecast {
+namespace {
+
+/// Fewer 16-bit multiply-adds of a unit in a cycle are those of vector units (Pascal's 128).
+constexpr double least_tensor_rate = 256;
+constexpr double tensor_core_alignment_bytes = 16;
+
+// The constants below were chosen on published networks in mixed precision on RTX 3090 and RTX 4090 (timm, Apache-2.0)
+// and on EnergAIzer's resnet101 on A10 and A100 (MIT); docs/decisions/0029 has the tables.
+
+/// Of 16-bit multiply-adds that shared memory feeds a unit with in a cycle, twice their number of bytes. Its 128 bytes
+/// a cycle make 2048 with the tiles of 64 x 64, which convolutions mostly have.
+constexpr double fed_bytes = 2400;
+constexpr double misfit_of_odd_rows = 2;
+/// Turning the input, turning the weight, the convolution, turning the result: each starts and ends.
+constexpr double latencies = 8;
+constexpr double pixels_of_vector = 4;
+
+/// A product of matrices as it lies, where rows of pixels may start anywhere.
+bool is_pointwise(const Dimensions& size) {
+    return size.kernel_h == 1 && size.kernel_w == 1 && size.stride == 1;
+}
+
+}  // namespace
+
+bool runs_on_tensor_cores(const PreparedOperation& convolution, const Device& device) {
+    const Dimensions& size = convolution.dimensions;
+    if (convolution.family() != Family::convolution || size.groups != 1) return false;
+    if (!(matrix_rate(device, Dtype::f16, Math::ieee) >= least_tensor_rate)) return false;
+    const Dtype type = compute_dtype(convolution.operation);
+    if (type == Dtype::f16 || type == Dtype::bf16) return true;
+    if (type != Dtype::f32 || convolution.math != Math::tf32) return false;
+    return std::fmod(size.c * static_cast<double>(element_bytes(type)), tensor_core_alignment_bytes) == 0;
+}
+
+double tensor_core_convolution_s(const PreparedOperation& convolution, const Device& device) {
+    const Dimensions& size = convolution.dimensions;
+    const Dtype type = compute_dtype(convolution.operation);
+    const double multiplied_bytes =
+        matrix_rate(device, type, convolution.math) * static_cast<double>(element_bytes(type));
+    double arithmetic = static_cast<double>(size.forward.flop) / peak_flop_per_s(device, type, convolution.math) *
+                        (1 + multiplied_bytes / fed_bytes);
+    double passes = 1;
+    if (layout(*tensors(convolution.operation).front()) != Layout::channels_last) {
+        const bool is_aligned = std::fmod(size.oh * size.ow, pixels_of_vector) == 0;
+        if (!is_pointwise(size) || !is_aligned) passes = 2;
+        if (is_pointwise(size) && !is_aligned) arithmetic *= misfit_of_odd_rows;
+    }
+    const double bytes = static_cast<double>(size.forward.bytes_read) + static_cast<double>(size.forward.bytes_written);
+    return arithmetic + passes * bytes / streamed_bytes_per_s(device) + latencies * device.kernel_latency_s;
+}
+
+}  // namespace joulecast

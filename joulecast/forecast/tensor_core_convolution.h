@@ -1,0 +1,22 @@
+#pragma once
+
+#include "joulecast/forecast/prepared_operation.h"
+
+namespace joulecast {
+
+/// Convolutions that cuDNN computes on tensor cores: in 16 bits or TF32, over all channels at once. One of TF32 whose
+/// channels make up no whole 16 bytes is computed in float32.
+bool runs_on_tensor_cores(const PreparedOperation& convolution, const Device& device);
+
+/// What the kernels of such a forward pass take, in seconds, on a device that was never measured (docs/decisions/0029):
+///
+///     FLOP / peak · feeding · misfit  +  passes · bytes / bandwidth  +  8 · kernel latency
+///
+/// * feeding = 1 + (operand bytes that a unit multiplies in a cycle at peak) / (those that its shared memory brings).
+/// * The kernels want channels last. Contiguous images are turned before and after, which reads and writes all of it
+/// once
+///   more: two passes. A 1x1 convolution of stride 1 is a product of matrices as it lies, and takes one.
+/// * ... but where the pixels of an image are no multiple of 4 its rows are not aligned: misfit 2, and two passes.
+double tensor_core_convolution_s(const PreparedOperation& convolution, const Device& device);
+
+}  // namespace joulecast

@@ -1,0 +1,20 @@
+#include "joulecast/physics/matrix_rate.h"
+
+namespace joulecast {
+namespace {
+
+/// Between twice and four times the rate of 16 bits.
+constexpr double int8_over_half_rate = 3;
+
+}  // namespace
+
+double matrix_rate(const Device& device, Dtype dtype, Math math) {
+    const double clock_mhz = device.boost_clock_mhz > 0 ? device.boost_clock_mhz : highest_clock_mhz(device);
+    return peak_flop_per_s(device, dtype, math) / (2 * device.units * clock_mhz * 1e6);
+}
+
+bool adds_at_half_rate(const Device& device) {
+    return device.peak_op_per_s_int8 > int8_over_half_rate * device.peak_flop_per_s_fp16;
+}
+
+}  // namespace joulecast

@@ -1,0 +1,92 @@
+#include "joulecast/forecast/tensor_core_convolution.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "joulecast/device/device_table.h"
+#include "joulecast/graph/operation.h"
+
+namespace joulecast {
+namespace {
+
+const Device a100 = find_device("a100-80g-sxm");
+
+PreparedOperation call(const std::string& signature, Math math = Math::ieee, const Device& device = a100) {
+    return prepare(parse_operation(signature), device, math);
+}
+
+std::string convolution(const std::string& input, const std::string& weight, const std::string& more = "") {
+    return "aten::conv2d(input=" + input + ", weight=" + weight + more + ")";
+}
+
+const std::string square = convolution("f16[64,256,14,14]", "f16[256,256,3,3]", ", padding=[1,1]");
+
+TEST(TensorCoreConvolution, IsOneInSixteenBitsOrTf32OverAllChannels) {
+    EXPECT_TRUE(runs_on_tensor_cores(call(square), a100));
+    EXPECT_TRUE(runs_on_tensor_cores(call(convolution("bf16[8,3,224,224]", "bf16[64,3,7,7]")), a100));
+    const std::string wide = convolution("f32[8,64,56,56]", "f32[64,64,3,3]");
+    EXPECT_TRUE(runs_on_tensor_cores(call(wide, Math::tf32), a100));
+    EXPECT_FALSE(runs_on_tensor_cores(call(wide, Math::ieee), a100));
+    // cuDNN's kernels in TF32 read 16 bytes at a time; three channels of float32 are computed as such.
+    EXPECT_FALSE(runs_on_tensor_cores(call(convolution("f32[8,3,224,224]", "f32[64,3,7,7]"), Math::tf32), a100));
+    EXPECT_FALSE(runs_on_tensor_cores(call(convolution("f16[8,64,56,56]", "f16[64,1,3,3]", ", groups=64")), a100));
+    EXPECT_FALSE(runs_on_tensor_cores(call("aten::linear(input=f16[64,64], weight=f16[64,64])"), a100));
+    for (const char* without : {"p100", "gtx1080"})
+        EXPECT_FALSE(runs_on_tensor_cores(call(square), find_device(without)));
+}
+
+// An A100 reaches 54 % of its peak at most, a 3090 82 %, whose tensor cores need a quarter of the operands in a cycle.
+TEST(TensorCoreConvolution, ReachesLessOfThePeakTheMoreOperandsItTakes) {
+    const std::string large = convolution("f16[1024,512,28,28]{cl}", "f16[512,512,3,3]{cl}", ", padding=[1,1]");
+    const auto share = [&](const Device& device) {
+        const PreparedOperation ready = call(large, Math::ieee, device);
+        return static_cast<double>(ready.dimensions.forward.flop) /
+               (tensor_core_convolution_s(ready, device) * peak_flop_per_s(device, Dtype::f16));
+    };
+    EXPECT_GT(share(a100), 0.48);
+    EXPECT_LT(share(a100), 0.56);
+    EXPECT_GT(share(find_device("rtx3090")), 0.75);
+    EXPECT_LT(share(find_device("rtx3090")), 0.85);
+}
+
+double bytes_s(const PreparedOperation& ready) {
+    const Counts& counts = ready.dimensions.forward;
+    return static_cast<double>(counts.bytes_read + counts.bytes_written) / streamed_bytes_per_s(a100);
+}
+
+double time_of(const std::string& input, const std::string& weight, const std::string& more = "") {
+    return tensor_core_convolution_s(call(convolution(input, weight, more)), a100);
+}
+
+TEST(TensorCoreConvolution, TurnsContiguousImagesBeforeAndAfter) {
+    const double last = time_of("f16[64,256,14,14]{cl}", "f16[256,256,3,3]{cl}", ", padding=[1,1]");
+    const double first = time_of("f16[64,256,14,14]", "f16[256,256,3,3]", ", padding=[1,1]");
+    EXPECT_NEAR(first - last, bytes_s(call(square)), 1e-3 * last);
+}
+
+TEST(TensorCoreConvolution, OfOnePixelIsAProductAsItLiesWhereRowsAreAligned) {
+    const double last = time_of("f16[64,256,14,14]{cl}", "f16[1024,256,1,1]{cl}");
+    EXPECT_DOUBLE_EQ(time_of("f16[64,256,14,14]", "f16[1024,256,1,1]"), last);
+    // 49 pixels start anywhere: twice the arithmetic, and turned.
+    EXPECT_GT(time_of("f16[64,2048,7,7]", "f16[512,2048,1,1]"),
+              1.5 * time_of("f16[64,2048,7,7]{cl}", "f16[512,2048,1,1]{cl}"));
+    // With a stride it gathers pixels.
+    EXPECT_GT(time_of("f16[64,256,28,28]", "f16[512,256,1,1]", ", stride=[2,2]"),
+              time_of("f16[64,256,28,28]{cl}", "f16[512,256,1,1]{cl}", ", stride=[2,2]"));
+}
+
+TEST(TensorCoreConvolution, TakesNoLessForALargerBatch) {
+    for (const char* image : {",64,56,56]", ",2048,7,7]"}) {
+        double before = 0;
+        for (int batch = 1; batch <= 256; batch *= 2) {
+            const std::string channels = std::string(image).substr(1, std::string(image).find(',', 1) - 1);
+            const double now = time_of("f16[" + std::to_string(batch) + image, "f16[64," + channels + ",1,1]");
+            EXPECT_GT(now, before) << image << batch;
+            before = now;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace joulecast
