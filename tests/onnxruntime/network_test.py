@@ -58,8 +58,8 @@ class Numbers(unittest.TestCase):
 
     def test_networks_of_the_zoo_compute_what_torch_computes(self):
         support.need("torch")
-        for name in ("resnet18@32", "mobilenet_v3_small", "shufflenet_v2_x1_0", "densenet121", "swin_t", "swin_v2_t", "t5-small", "gpt2-decode",
-                     "bert-base"):
+        # Convolutions with what is fused into them; channels taken apart; masks written in place; a cache written through views; tied weights.
+        for name in ("resnet18@32", "mobilenet_v3_small", "shufflenet_v2_x1_0", "swin_v2_t", "t5-small", "gpt2-decode"):
             with self.subTest(name):
                 self.compare(graph_of(zoo_graphs.graph(name)))
 
@@ -128,8 +128,7 @@ class Kernels(unittest.TestCase):
         self.assertEqual(fused_share(found), 0.0)
 
     def test_all_kernels_of_the_zoo_are_told(self):
-        for name in ("resnet18@32", "mobilenet_v3_small", "efficientnet_b0", "densenet121", "shufflenet_v2_x1_0", "swin_v2_t", "whisper-tiny",
-                     "t5-small", "vit_b_32", "gpt2"):
+        for name in ("mobilenet_v3_small", "efficientnet_b0", "inception_v3", "swin_v2_t", "whisper-tiny", "t5-small"):
             with self.subTest(name):
                 found = self.kernels(graph_of(zoo_graphs.graph(name)))
                 unknown = [kernel.kind for kernel in found if not kernel.operations]

@@ -5,6 +5,7 @@ import pathlib
 import sys
 import unittest
 
+BIN = pathlib.Path(os.environ["JOULECAST_BUILD"]) / "bin"
 WORKERS = pathlib.Path(__file__).resolve().parents[2] / "workers"
 sys.path[:0] = [str(WORKERS / "measuring"), str(WORKERS / "onnxruntime")]
 # Behind all others: of the environment with torch only torch is wanted.

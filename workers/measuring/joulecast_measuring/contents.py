@@ -1,8 +1,6 @@
 """What stands in the tensors: normal numbers, never zeros; indices within the tables that they look up; positive variances."""
 import dataclasses
 
-import numpy
-
 from joulecast_measuring.requests import Unsupported
 
 NUMPY = {"u8": "uint8", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "f16": "float16", "f32": "float32", "f64": "float64",
@@ -20,6 +18,7 @@ PASSES_ON = {"slice", "expand", "unsqueeze", "squeeze", "view", "reshape", "flat
 def numpy_dtype(dtype):
     if dtype not in NUMPY:
         raise Unsupported(f"numpy has no {dtype}")
+    import numpy  # here and below: a worker has to be able to say that it is missing
     return numpy.dtype(NUMPY[dtype])
 
 
@@ -113,6 +112,8 @@ class Maker:
     """Makes contiguous arrays; the same seed makes the same ones."""
 
     def __init__(self, seed):
+        import numpy
+        self.numpy = numpy
         self.generator = numpy.random.default_rng(seed)
         self.pools = {}
 
@@ -121,19 +122,19 @@ class Maker:
             return self.generator.standard_normal(count, dtype="float32").astype(dtype)
         if dtype not in self.pools:
             self.pools[dtype] = self.generator.standard_normal(POOL, dtype="float32").astype(dtype)
-        return numpy.resize(numpy.roll(self.pools[dtype], int(self.generator.integers(POOL))), count)
+        return self.numpy.resize(self.numpy.roll(self.pools[dtype], int(self.generator.integers(POOL))), count)
 
     def make(self, type_, content):
         dtype = numpy_dtype(type_.dtype)
         if type_.is_floating:
             values = self.normals(dtype, type_.elements)
             if content.is_positive:
-                values = numpy.abs(values) + dtype.type(0.5)
+                values = self.numpy.abs(values) + dtype.type(0.5)
             elif (content.scale, content.offset) != (1.0, 0.0):
                 values = values * dtype.type(content.scale) + dtype.type(content.offset)
         elif type_.dtype == "bool":
             values = self.generator.integers(0, 2, type_.elements).astype(bool)
         else:
-            most = min(content.high, int(numpy.iinfo(dtype).max))
+            most = min(content.high, int(self.numpy.iinfo(dtype).max))
             values = self.generator.integers(min(content.low, most - 1), most, type_.elements, dtype=dtype)
-        return numpy.ascontiguousarray(values).reshape(type_.sizes)
+        return self.numpy.ascontiguousarray(values).reshape(type_.sizes)

@@ -2,7 +2,8 @@
 
 An engine is an object with
 
-- `name`, `framework` ("numpy 2.4.6"), `worker` ("joulecast-numpy"), `dtypes`, `measures_graphs`;
+- `name`, `framework` ("numpy 2.4.6"), `worker` ("joulecast-numpy"), `host`, `dtypes`, `measures_graphs`, `most_threads` (None: as many as
+  there are processors);
 - `operation(operation, request)`, which returns a Trial, or raises Unsupported, OutOfMemory or whatever its library raises;
 - `network(graph, request)`, the same for a whole network, where `measures_graphs` is true.
 
@@ -140,10 +141,11 @@ class Service:
             raise Refused("cannot measure with tf32 on cpu: only GPUs have it. Ask for ieee.")
         if settings["method"] != "joulecast":
             raise Refused(f"cannot measure by the method {settings['method']}: {engine.worker} knows joulecast's. Ask for that.")
-        threads = settings["threads"] or asked["threads"] or self.cores
-        if threads > len(self.processors):
-            raise Refused(f"cannot measure with {threads} threads: this process may use {len(self.processors)} processors. Ask for at most "
-                          "that many.")
+        most = engine.most_threads or len(self.processors)
+        threads = settings["threads"] or asked["threads"] or min(self.cores, most)
+        if threads > min(most, len(self.processors)):
+            raise Refused(f"cannot measure with {threads} threads: this process may use {len(self.processors)} processors, and "
+                          f"{engine.worker} at most {most}. Ask for at most that many.")
         return dict(asked, device=self.device["id"], host_cpu=self.device["id"], threads=threads), threads
 
     def request_of(self, request):

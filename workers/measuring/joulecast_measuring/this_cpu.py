@@ -5,6 +5,17 @@ import sys
 
 NOISE = {"cpu", "processor", "r", "tm", "core", "with", "radeon", "graphics"}
 VENDORS = {"AuthenticAMD": "amd", "GenuineIntel": "intel", "0x41": "arm"}
+# (vendor, family): ranges of models, as joulecast/device/this_cpu.cpp has them.
+ARCHITECTURES = {
+    ("intel", 6): {"haswell": [(60, 63), (69, 70)], "broadwell": [(61, 61), (71, 71), (79, 79), (86, 86)],
+                   "skylake": [(78, 78), (85, 85), (94, 94), (142, 142), (158, 158), (165, 166)],
+                   "ice-lake": [(106, 106), (108, 108), (125, 126)], "sapphire-rapids": [(143, 143), (207, 207)],
+                   "golden-cove": [(151, 151), (154, 154), (183, 183), (186, 186)], "granite-rapids": [(173, 174)]},
+    ("amd", 0x17): {"zen": [(0x00, 0x2F)], "zen2": [(0x30, 0xFF)]},
+    ("amd", 0x19): {"zen3": [(0x00, 0x0F), (0x20, 0x5F)], "zen4": [(0x10, 0x1F), (0x60, 0xAF)]},
+    ("amd", 0x1A): {"zen5": [(0x00, 0xFF)]},
+}
+ARM_CORES = {"0xd0c": "neoverse-n1", "0xd40": "neoverse-v1", "0xd4f": "neoverse-v2"}
 
 
 def read(path):
@@ -22,7 +33,8 @@ def leading_number(text):
 
 def cpu_info(root):
     """Lines of /proc/cpuinfo, as far as they concern us."""
-    info = {"model name": "", "vendor": "", "flags": set(), "processors": 0, "cores": set(), "sockets": set(), "mhz": None}
+    info = {"model name": "", "vendor": "", "flags": set(), "processors": 0, "cores": set(), "sockets": set(), "mhz": None, "part": "",
+            "family": 0, "model": 0}
     socket = "0"
     for line in read(f"{root}/proc/cpuinfo").splitlines():
         key, _, value = (part.strip() for part in line.partition(":"))
@@ -37,11 +49,25 @@ def cpu_info(root):
             info["model name"] = info["model name"] or value
         elif key in ("vendor_id", "CPU implementer"):
             info["vendor"] = VENDORS.get(value, "")
+        elif key == "CPU part":
+            info["part"] = info["part"] or value
+        elif key in ("cpu family", "model"):
+            info[key.rpartition(" ")[2]] = int(leading_number(value) or 0)
         elif key == "cpu MHz" and leading_number(value) is not None:
             info["mhz"] = max(leading_number(value), info["mhz"] or 0.0)
         elif key in ("flags", "Features") and not info["flags"]:
             info["flags"] = set(value.split())
     return info
+
+
+def architecture_of(info):
+    """Empty for a processor that is not listed."""
+    if info["vendor"] == "arm":
+        return ARM_CORES.get(info["part"], "")
+    for name, ranges in ARCHITECTURES.get((info["vendor"], info["family"]), {}).items():
+        if any(first <= info["model"] <= last for first, last in ranges):
+            return name
+    return ""
 
 
 def id_of(model, cores):
@@ -86,12 +112,13 @@ def this_cpu(root=""):
     """`device` of the protocol's hello. What is not told is None."""
     info = cpu_info(root)
     units = max(len(info["cores"]) or info["processors"], 1)
-    name = info["model name"] or read(f"{root}/proc/device-tree/model") or "unknown processor"
+    name = info["model name"] or read(f"{root}/proc/device-tree/model") or (f"ARM part {info['part']}" if info["part"] else "unknown processor")
     khz = leading_number(read(f"{root}/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"))
     mhz = khz / 1000.0 if khz is not None else info["mhz"]
     fp32, bf16 = flop_per_cycle(info["flags"])
     rate = mhz * 1e6 * units if mhz is not None else None
-    return {"id": id_of(name, units), "display_name": name, "kind": "cpu", "vendor": info["vendor"], "architecture": "", "units": units,
+    return {"id": id_of(name, units), "display_name": name, "kind": "cpu", "vendor": info["vendor"], "architecture": architecture_of(info),
+            "units": units,
             "max_clock_mhz": mhz, "fp32_lanes_per_unit": fp32 / 2.0,
             "peak_flop_per_s_fp32": rate and fp32 * rate, "vector_flop_per_s_fp32": rate and fp32 * rate,
             "peak_flop_per_s_bf16": rate and bf16 * rate,

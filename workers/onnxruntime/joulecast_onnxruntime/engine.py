@@ -30,6 +30,7 @@ class OnnxRuntime:
     framework = f"onnxruntime {onnxruntime.__version__}"
     dtypes = ["f32", "f64", "f16"]
     measures_graphs = True
+    most_threads = None
 
     def operation(self, operation, request):
         return OperationTrial(operation, request).trial()

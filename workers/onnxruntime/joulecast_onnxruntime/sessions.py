@@ -103,10 +103,10 @@ def copies(model, count):
     for number in range(count):
         def renamed(name):
             return name if not name or name in arrays and name not in own else f"{name}@{number}"
-        for node in source.node:
+        for place, node in enumerate(source.node):
             made = graph.node.add()
             made.CopyFrom(node)
-            made.name = f"{node.name}@{number}"
+            made.name = f"{place}@{number}"  # ONNX Runtime leaves names out
             made.input[:] = [renamed(name) for name in node.input]
             made.output[:] = [renamed(name) for name in node.output]
         for old, new in ((source.input, graph.input), (source.output, graph.output)):
