@@ -7,6 +7,7 @@ import support
 support.need("onnxruntime", "onnx")
 
 import numpy
+import onnx
 import zoo_graphs
 from joulecast_measuring.contents import Maker, input_contents, numpy_dtype
 from joulecast_measuring.requests import Unsupported, graph_of
@@ -93,6 +94,20 @@ class Numbers(unittest.TestCase):
                       ("aten::add.Tensor(self=f32[6], other=1.0)", ["2.0"], ["f32[6]"])], [("user_input", "f32[4,6]")], ["4.0"])
         with self.assertRaisesRegex(Unsupported, "written to"):
             NetworkWriter(graph).write()
+
+
+class Memory(unittest.TestCase):
+    def test_values_count_while_they_are_alive_and_shapes_cost_nothing(self):
+        node = onnx.helper.make_node
+        graph = types.SimpleNamespace(node=[
+            node("Relu", ["x"], ["a"]), node("Reshape", ["a", "shape"], ["b"]), node("Relu", ["b"], ["c"]), node("Relu", ["c"], ["d"]),
+            node("Relu", ["d"], ["unread"]), node("Concat", ["d", "d"], ["y"])])
+        sizes = {"a": 100, "b": 100, "c": 100, "d": 10, "unread": 1, "y": 20}
+        # a and c; b is a. Later c and d, then d with either of the last two.
+        self.assertEqual(sessions.peak_bytes(graph, sizes, ["y"]), 200)
+        # Were a an output of the model, it would be there with all others.
+        self.assertEqual(sessions.peak_bytes(graph, sizes, ["y", "a"]), 210)
+        self.assertEqual(sessions.peak_bytes(graph, sizes | {"a": 0, "c": 0}, ["y"]), 30)
 
 
 class Kernels(unittest.TestCase):

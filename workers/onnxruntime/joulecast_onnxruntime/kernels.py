@@ -6,11 +6,11 @@ the calls that lie between its results and the nearest values that other nodes m
 import collections
 import dataclasses
 
+from joulecast_onnxruntime.sessions import RENAMES
+
 NCHWC = "_nchwc"
 # Change the layout or shape of a value and compute nothing; ONNX Runtime adds such nodes.
 GLUE = {"Reshape", "ReorderInput", "ReorderOutput", "Transpose", "Cast", "Squeeze", "Unsqueeze", "Identity"}
-# Give the same numbers in the same order another shape.
-RENAMES = {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity"}
 
 
 @dataclasses.dataclass

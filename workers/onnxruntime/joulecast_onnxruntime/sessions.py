@@ -11,6 +11,8 @@ from onnx import helper, numpy_helper
 
 ALL = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
 NONE = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+# Give the same numbers in the same order another shape.
+RENAMES = {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity"}
 NCHWC_DOMAIN = "com.microsoft.nchwc"
 # What ONNX cannot hold in one text; beyond it weights of the optimised model go to a file beside it.
 MOST_TEXT_BYTES = 1 << 30
@@ -148,12 +150,20 @@ def binding(made, inputs, outputs):
 
 
 def peak_bytes(graph, sizes, kept=()):
-    """Most bytes of values that are alive at once while the nodes run in order; `sizes` by name, `kept` live to the end."""
-    last = {name: number for number, node in enumerate(graph.node) for name in node.input}
+    """Most bytes of values that are alive at once while the nodes run in order; `sizes` by name, `kept` live to the end. A node that only
+    gives a value another shape hands on its memory."""
+    source = {node.output[0]: node.input[0] for node in graph.node if node.op_type in RENAMES}
+
+    def memory(name):
+        while name in source:
+            name = source[name]
+        return name
+    last = {memory(name): number for number, node in enumerate(graph.node) for name in (*node.output, *node.input)}
+    last |= {memory(name): len(graph.node) for name in kept}
     alive = peak = 0
     for number, node in enumerate(graph.node):
-        alive += sum(sizes.get(name, 0) for name in node.output)
+        alive += sum(sizes.get(name, 0) for name in node.output if name not in source)
         peak = max(peak, alive)
-        ended = {name for name in (*node.input, *node.output) if last.get(name, number) <= number and name not in kept}
-        alive -= sum(sizes.get(name, 0) for name in ended)
+        ended = {memory(name) for name in (*node.input, *node.output)}
+        alive -= sum(sizes.get(name, 0) for name in ended if last[name] == number)
     return peak
