@@ -15,5 +15,6 @@ function(add_python_part package)
     set(folder ${PROJECT_BINARY_DIR}/share/joulecast/workers)
     file(MAKE_DIRECTORY ${folder})
     file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${package} ${folder}/${package} SYMBOLIC)
-    install(DIRECTORY ${package} DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast/workers FILES_MATCHING PATTERN "*.py")
+    install(DIRECTORY ${package} DESTINATION ${CMAKE_INSTALL_DATADIR}/joulecast/workers FILES_MATCHING PATTERN "*.py"
+            PATTERN "__pycache__" EXCLUDE)
 endfunction()

@@ -93,11 +93,11 @@ class Protocol(unittest.TestCase):
                 self.assertIn(words, measured["message"])
         self.assertIn(self.worker.measure("aten::relu(self=f32[8])")["outcome"], ("ok", "unstable"))
 
-    def test_a_network_with_an_operation_that_it_lacks_names_it(self):
-        graph = json.loads(json.dumps(GRAPH).replace("aten::softmax.int", "aten::fft_rfft"))
+    def test_a_network_with_operations_that_it_lacks_names_all_of_them(self):
+        graph = json.loads(json.dumps(GRAPH).replace("aten::softmax.int", "aten::fft_rfft").replace("aten::relu_", "aten::erfinv"))
         network = self.worker.network(graph)
         self.assertEqual(network["outcome"], "unsupported")
-        self.assertIn("aten::fft_rfft", network["message"])
+        self.assertIn("aten::erfinv, aten::fft_rfft", network["message"])
 
     def test_a_network_tells_its_kernels(self):
         network = self.worker.network(GRAPH)
@@ -120,15 +120,21 @@ class Protocol(unittest.TestCase):
                 self.assertIn(words, answer["message"])
 
     def test_lines_that_are_no_requests_are_failures_and_it_goes_on(self):
-        for line in (b"[]", b"3", b'{"protocol":1}', b'{"protocol":1,"id":"7","request":"measure"}', b"[" * 100000, b"\xff\xfe",
-                     b'{"protocol":1,"id":"7","request":"measure","operation":"aten::relu(","point":{"device":"cpu"}}',
-                     b'{"protocol":1,"id":"7","request":"measure_graph","point":{"device":"cpu"}}',
-                     b'{"protocol":1,"id":"7","request":"time_runs","operation":"aten::relu(self=f32[8])","calls":[0],"point":{"device":"cpu"}}'):
+        operation = '"operation":"aten::relu(self=f32[8])"'
+        for line, words in (("[]", "no JSON object"), ("[" * 100000, "line cannot be read"), ("{", "line cannot be read"),
+                            ('{"protocol":1}', "field request is missing"), ('{"protocol":1,"request":"hello"}', "field id is missing"),
+                            ('{"protocol":1,"id":"7","request":"measure"}', "field operation is missing"),
+                            ('{"protocol":1,"id":"7","request":"measure","operation":"aten::relu(","point":{"device":"cpu"}}', "position 11"),
+                            ('{"protocol":1,"id":"7","request":"measure_graph","point":{"device":"cpu"}}', "field graph"),
+                            ('{"protocol":1,"id":"7","request":"measure",' + operation + "}", "field point.device"),
+                            ('{"protocol":1,"id":"7","request":"time_runs",' + operation + ',"calls":[0],"point":{"device":"cpu"}}',
+                             "field calls")):
             with self.subTest(line[:60]):
-                self.worker.process.stdin.write(line + b"\n")
+                self.worker.process.stdin.write(line.encode() + b"\n")
                 self.worker.process.stdin.flush()
                 answer = json.loads(self.worker.process.stdout.readline())
                 self.assertEqual(answer["response"], "failure")
+                self.assertIn(words, answer["message"])
         self.assertEqual(self.worker.ask("hello")["response"], "hello")
 
 
