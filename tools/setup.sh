@@ -95,6 +95,21 @@ make_torch_venv() {
     torch_works || fail "torch was installed into $TORCH_VENV, but 'import torch' fails there"
 }
 
+# The Python that joulecast-onnxruntime runs with: an environment of its own, 20 MB to download.
+ONNXRUNTIME_VERSION=1.32
+ONNXRUNTIME_VENV=$JOULECAST_CACHE/onnxruntime-$ONNXRUNTIME_VERSION
+
+# install_onnxruntime : without it the worker's tests skip, and say so.
+install_onnxruntime() {
+    if "$ONNXRUNTIME_VENV/bin/python" -c 'import onnxruntime, onnx' >/dev/null 2>&1; then return; fi
+    mkdir -p "$JOULECAST_CACHE"
+    rm -rf "$ONNXRUNTIME_VENV"
+    python3 -m venv "$ONNXRUNTIME_VENV" || fail "python3 -m venv failed; it is in the package python3-venv"
+    "$ONNXRUNTIME_VENV/bin/pip" install --quiet --disable-pip-version-check \
+        "onnxruntime==$ONNXRUNTIME_VERSION.*" 'onnx==1.23.*' numpy ||
+        say "onnxruntime could not be fetched: its worker is not tested."
+}
+
 # install_oracles : what tests compare with besides, into the same environment. XGBoost without CUDA, 7 MB to download;
 # onnx, 16 MB, whose test models the reader reads (1.23 comes without them). Where one does not come, its test
 # says that it did not compare with it.

@@ -116,6 +116,18 @@ int main(int count, char** words) {
     service.hello = hello;
     service.measure = measure;
     service.measure_graph = measure_graph;
+    if (behaviour == "infers") {
+        service.hello = [] {
+            protocol::Capabilities capabilities = hello();
+            capabilities.modes = {Mode::inference};
+            return capabilities;
+        };
+        service.measure_graph = [](const protocol::MeasureGraph& request) {
+            NetworkMeasurement measurement = measure_graph(request);
+            if (request.graph.mode == Mode::training) measurement.outcome = Outcome::unsupported;
+            return measurement;
+        };
+    }
     service.time_runs = time_runs;
     return protocol::serve(service, STDIN_FILENO, STDOUT_FILENO);
 }

@@ -163,9 +163,12 @@ std::string check_measure(Conversation& worker) {
 /// Of a claim that compares two times.
 constexpr int most_tries = 4;
 
+bool measures_in(Mode mode, const protocol::Capabilities& capabilities) {
+    return std::ranges::find(capabilities.modes, mode) != capabilities.modes.end();
+}
+
 std::string check_training(Conversation& worker) {
-    const auto modes = worker.hello().modes;
-    if (std::find(modes.begin(), modes.end(), Mode::training) == modes.end()) return "says that it cannot";
+    if (!measures_in(Mode::training, worker.hello())) return "says that it cannot";
     // Other programs on the machine only ever add time, so the fast ends count, and of the forward pass that of any
     // try.
     double forward_s = std::numeric_limits<double>::infinity();
@@ -288,7 +291,8 @@ Graph small_graph(Mode mode) {
 }
 
 std::string check_graph(Conversation& worker, Mode mode) {
-    if (!worker.hello().measures_graphs) return "says that it cannot";
+    const auto capabilities = worker.hello();
+    if (!capabilities.measures_graphs || !measures_in(mode, capabilities)) return "says that it cannot";
     const Response response =
         worker.ask(protocol::MeasureGraph{small_graph(mode), worker.point(), Conversation::quick()});
     if (const auto* failure = std::get_if<protocol::Failure>(&response.body)) throw Broken(failure->message);

@@ -36,6 +36,14 @@ TEST(Conformance, ClaimsThatHoldAndThatDoNotAreToldApart) {
     EXPECT_FALSE(held(claims, "4 TB"));
 }
 
+TEST(Conformance, AWorkerThatOnlyInfersIsNotAskedToTrain) {
+    // Networks were: a worker without the mode `training` could not pass.
+    const auto claims = check("infers");
+    EXPECT_TRUE(held(claims, "a graph is run as a network"));
+    EXPECT_TRUE(held(claims, "training is forward + backward"));
+    EXPECT_TRUE(held(claims, "a graph is trained as a network"));
+}
+
 TEST(Conformance, AWorkerThatCannotStartFailsEveryClaim) {
     const auto claims = check("exit");
     EXPECT_TRUE(std::none_of(claims.begin(), claims.end(), [](const Claim& claim) { return claim.held; }));

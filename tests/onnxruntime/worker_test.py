@@ -1,0 +1,169 @@
+"""joulecast-onnxruntime, and the worker of examples/, over their pipes."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import support
+
+PROGRAM = support.BIN / "joulecast-onnxruntime"
+EXAMPLE = support.WORKERS.parent / "examples" / "worker" / "numpy_worker.py"
+ENVIRONMENT = os.environ | {"JOULECAST_ONNXRUNTIME_PYTHON": sys.executable}
+QUICK = {"warm_up_s": 0.0, "time_budget_s": 0.001, "min_block_s": 1e-5, "working_set_bytes": 1 << 20, "threads": 1}
+POINT = {"device": "cpu", "engine": "onnxruntime"}
+CONVOLUTION = "aten::conv2d(input=f32[1,32,28,28], weight=f32[64,32,3,3], bias=f32[64], padding=[1,1])"
+GRAPH = {
+    "schema": "joulecast.graph/1", "name": "small", "mode": "inference", "has_edges": True, "symbols": {"batch": 8},
+    "inputs": [{"name": "x", "kind": "user_input", "type": "f32[8,16]"}, {"name": "w", "kind": "parameter", "type": "f32[4,16]"}],
+    "nodes": [
+        {"operation": "aten::linear(input=f32[8,16], weight=f32[4,16])", "inputs": ["input.0", "input.1"], "outputs": ["f32[8,4]"]},
+        {"operation": "aten::relu_(self=f32[8,4])", "inputs": ["0.0"], "outputs": ["f32[8,4]"]},
+        {"operation": "aten::softmax.int(self=f32[8,4], dim=1)", "inputs": ["1.0"], "outputs": ["f32[8,4]"]}],
+    "outputs": ["2.0"]}
+
+
+class Worker:
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
+
+    def ask(self, request, **fields):
+        line = {"protocol": 1, "id": "7", "request": request} | fields
+        self.process.stdin.write(json.dumps(line).encode() + b"\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def measure(self, operation, **settings):
+        return self.ask("measure", operation=operation, point=POINT, settings=QUICK | settings)["measurement"]
+
+    def network(self, graph):
+        return self.ask("measure_graph", graph=graph, point=POINT, settings=QUICK)["network"]
+
+    def end(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+def worker_check(command):
+    return subprocess.run([support.BIN / "joulecast", "worker-check", command], capture_output=True, timeout=500, env=ENVIRONMENT)
+
+
+class Protocol(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        support.need("onnxruntime", "onnx")
+        cls.worker = Worker([PROGRAM])
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.worker.end()
+
+    def test_it_keeps_the_promises_of_the_protocol(self):
+        ended = worker_check(str(PROGRAM))
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+
+    def test_hello_names_engine_and_versions_and_that_it_only_infers(self):
+        import onnxruntime
+        hello = self.worker.ask("hello")["hello"]
+        self.assertEqual((hello["engine"], hello["provenance"]["framework"], hello["modes"]),
+                         ("onnxruntime", f"onnxruntime {onnxruntime.__version__}", ["inference"]))
+
+    def test_an_operation_rotates_over_its_working_set(self):
+        measured = self.worker.measure(CONVOLUTION, working_set_bytes=2 << 20)
+        self.assertIn(measured["outcome"], ("ok", "unstable"), measured["message"])
+        self.assertGreaterEqual(measured["working_set_bytes"], 2 << 20)
+        # Weights of 73,984 bytes and an input of 100,352: 13 sets make 2 MiB.
+        self.assertGreaterEqual(measured["rotation"], 13)
+        # The result in blocks of channels is as large as the plain one.
+        self.assertEqual(measured["peak_memory_bytes"], 64 * 28 * 28 * 4)
+        self.assertEqual(len(measured["block_s"]), measured["time"]["blocks"] + measured["time"]["dropped_blocks"])
+
+    def test_strides_are_said_to_be_left_out(self):
+        self.assertIn("no strides", self.worker.measure("aten::relu(self=f32[8,64]{1,8})")["message"])
+        self.assertEqual(self.worker.measure("aten::relu(self=f32[8,64])", relative_half_width=1.0)["message"].count("strides"), 0)
+
+    def test_what_it_cannot_run_is_named_and_the_rest_measured(self):
+        for operation, words in (("aten::fft_rfft(self=f32[8])", "aten::fft_rfft"), ("aten::relu(self=f32[8]~)", "inference alone"),
+                                 ("aten::alias(self=f32[8])", "runs nothing"), ("aten::relu(self=c64[8])", "c64"),
+                                 ("aten::relu(self=bf16[8])", "implementation"), ("aten::arange(end=5)", "runs nothing")):
+            with self.subTest(operation):
+                measured = self.worker.measure(operation)
+                self.assertEqual((measured["outcome"], measured["time"]["mean_s"]), ("unsupported", None))
+                self.assertIn(words, measured["message"])
+        self.assertIn(self.worker.measure("aten::relu(self=f32[8])")["outcome"], ("ok", "unstable"))
+
+    def test_a_network_with_operations_that_it_lacks_names_all_of_them(self):
+        graph = json.loads(json.dumps(GRAPH).replace("aten::softmax.int", "aten::fft_rfft").replace("aten::relu_", "aten::erfinv"))
+        network = self.worker.network(graph)
+        self.assertEqual(network["outcome"], "unsupported")
+        self.assertIn("aten::erfinv, aten::fft_rfft", network["message"])
+
+    def test_a_network_tells_its_kernels(self):
+        network = self.worker.network(GRAPH)
+        self.assertIn(network["outcome"], ("ok", "unstable"), network["message"])
+        self.assertEqual(network["kernels"], [{"kernel": "com.microsoft.FusedGemm", "operations": [0, 1]},
+                                              {"kernel": "Softmax", "operations": [2]}])
+        self.assertAlmostEqual(network["fused_share"], 2 / 3)
+        self.assertEqual((network["resident_bytes"], network["symbols"]), (4.0 * (8 * 16 + 4 * 16), {"batch": 8}))
+        # The product and the softmax: 128 bytes each.
+        self.assertEqual(network["peak_memory_bytes"], 256.0)
+
+    def test_what_it_cannot_set_is_refused_and_not_ignored(self):
+        for point, settings, words in (({"engine": "torch"}, {}, "engine torch"), ({"device": "cuda:0"}, {}, "cuda:0"),
+                                       ({"math": "tf32"}, {}, "tf32"), ({"host": "python"}, {}, "host python"),
+                                       ({"sm_clock_mhz": 900}, {}, "clock"), ({}, {"method": "thesis"}, "thesis"),
+                                       ({}, {"threads": 4096}, "4096 threads"), ({}, {"seed": -1}, "settings.seed")):
+            with self.subTest(words):
+                answer = self.worker.ask("measure", operation="aten::relu(self=f32[8])", point=POINT | point, settings=QUICK | settings)
+                self.assertEqual(answer["response"], "failure")
+                self.assertIn(words, answer["message"])
+
+    def test_lines_that_are_no_requests_are_failures_and_it_goes_on(self):
+        operation = '"operation":"aten::relu(self=f32[8])"'
+        for line, words in (("[]", "no JSON object"), ("[" * 100000, "line cannot be read"), ("{", "line cannot be read"),
+                            ('{"protocol":1}', "field request is missing"), ('{"protocol":1,"request":"hello"}', "field id is missing"),
+                            ('{"protocol":1,"id":"7","request":"measure"}', "field operation is missing"),
+                            ('{"protocol":1,"id":"7","request":"measure","operation":"aten::relu(","point":{"device":"cpu"}}', "position 11"),
+                            ('{"protocol":1,"id":"7","request":"measure_graph","point":{"device":"cpu"}}', "field graph"),
+                            ('{"protocol":1,"id":"7","request":"measure",' + operation + "}", "field point.device"),
+                            ('{"protocol":1,"id":"7","request":"time_runs",' + operation + ',"calls":[0],"point":{"device":"cpu"}}',
+                             "field calls")):
+            with self.subTest(line[:60]):
+                self.worker.process.stdin.write(line.encode() + b"\n")
+                self.worker.process.stdin.flush()
+                answer = json.loads(self.worker.process.stdout.readline())
+                self.assertEqual(answer["response"], "failure")
+                self.assertIn(words, answer["message"])
+        self.assertEqual(self.worker.ask("hello")["response"], "hello")
+
+
+class Missing(unittest.TestCase):
+    def test_without_onnxruntime_it_says_the_line_that_installs_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for package in ("onnxruntime", "numpy"):
+                with self.subTest(package):
+                    path = os.path.join(folder, f"{package}.py")
+                    with open(path, "w", encoding="utf-8") as file:
+                        file.write(f"raise ModuleNotFoundError(\"No module named '{package}'\", name='{package}')")
+                    ended = subprocess.run([PROGRAM], env=ENVIRONMENT | {"PYTHONPATH": folder}, input=b"", capture_output=True, timeout=60)
+                    os.remove(path)
+                    self.assertEqual((ended.returncode, ended.stdout, ended.stderr.count(b"\n")), (1, b"", 1), ended.stderr)
+                    self.assertIn(f"cannot import {package}. Install it with: pip install ".encode(), ended.stderr)
+
+    def test_without_python_it_says_what_to_set(self):
+        ended = subprocess.run([PROGRAM], env=ENVIRONMENT | {"JOULECAST_ONNXRUNTIME_PYTHON": "/nowhere/python"}, capture_output=True, timeout=60)
+        self.assertEqual(ended.returncode, 127)
+        self.assertIn(b"JOULECAST_ONNXRUNTIME_PYTHON", ended.stderr)
+
+
+class Example(unittest.TestCase):
+    def test_the_example_of_the_documentation_keeps_the_promises_in_a_hundred_lines(self):
+        support.need("numpy")
+        ended = worker_check(f"{sys.executable} {EXAMPLE}")
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        self.assertLessEqual(len(EXAMPLE.read_text().splitlines()), 100)
+
+
+if __name__ == "__main__":
+    unittest.main()
