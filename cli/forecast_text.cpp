@@ -113,6 +113,12 @@ Column<Forecast> relative_column(const char* key, const char* header, Estimate<R
 /// With the clock behind the host, where one was asked for, and what it costs over the device's own clock.
 NetworkColumns text_columns(const std::vector<Forecast>& forecasts) {
     NetworkColumns columns = table_columns();
+    const auto is_usual = [](const Forecast& f) { return f.network.point.engine == OperatingPoint().engine; };
+    if (!std::ranges::all_of(forecasts, is_usual)) {
+        const auto host = std::ranges::find(columns, "host", &Column<Forecast>::key);
+        columns.insert(host,
+                       {"engine", "engine", Show::text, [](const Forecast& f) { return f.network.point.engine; }});
+    }
     if (std::ranges::any_of(forecasts, [](const Forecast& f) { return std::isfinite(tokens_of(f.network)); })) {
         const auto memory = std::ranges::find(columns, "memory", &Column<Forecast>::key);
         columns.insert(
@@ -271,8 +277,8 @@ std::string sources_text(const std::vector<Forecast>& forecasts, const TextSetti
 
 /// The table in the width of the terminal, below a line of what all its rows have in common.
 std::string table_text(const std::vector<Forecast>& forecasts, const TextSettings& settings) {
-    static const std::array<AlikeColumn, 6> identity{
-        {{"model"}, {"device"}, {"symbols"}, {"mode"}, {"precision", true}, {"host", true}}};
+    static const std::array<AlikeColumn, 7> identity{
+        {{"model"}, {"device"}, {"symbols"}, {"mode"}, {"precision", true}, {"engine", true}, {"host", true}}};
     // Relative to the default clock the intervals are the narrow ones.
     static const std::vector<std::string> at_clocks{"evidence", "relative_power", "energy_interval", "memory",
                                                     "interval", "power_w",        "limited_by",      "relative_energy"};

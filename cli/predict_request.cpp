@@ -8,6 +8,7 @@
 #include "joulecast/error.h"
 #include "joulecast/forecast/issue_order.h"
 #include "joulecast/graph/graph_json.h"
+#include "joulecast/measure/measurement.h"
 #include "joulecast/units/bounded_json.h"
 
 namespace joulecast::cli {
@@ -48,6 +49,12 @@ bool is_id(const Json& value) {
 std::string id_text(const Json& value) {
     if (!is_id(value)) throw FormatError("expected an integer or a text of at most 256 bytes");
     return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string engine(const Json& value) {
+    std::string name = text(value);
+    if (!is_engine(name)) throw FormatError("expected the name of an engine, such as torch");
+    return name;
 }
 
 SymbolValues symbols(const Json& value) {
@@ -105,6 +112,7 @@ const std::map<std::string, Take>& keys() {
         {"precision", [](const Json& v, PredictRequest& r) { r.question.precisions = {text(v)}; }},
         {"host",
          [](const Json& v, PredictRequest& r) { r.question.hosts = {word(v, parse_host, "python, cpp or graph")}; }},
+        {"engine", [](const Json& v, PredictRequest& r) { r.question.engines = {engine(v)}; }},
         {"host_cpu", [](const Json& v, PredictRequest& r) { r.question.host_cpu = text(v); }},
         {"optimizer",
          [](const Json& v, PredictRequest& r) {

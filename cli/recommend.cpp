@@ -188,6 +188,7 @@ Run declare_recommend(CLI::App& command) {
     command.add_option("--host", options->host, "what issues the calls: Python, C++ or a CUDA graph")
         ->check(CLI::IsMember({"python", "cpp", "graph"}))
         ->capture_default_str();
+    declare_engines(command, options->settings.engines);
     declare_host_cpu(command, options->host_cpu);
     declare_sources(command, options->predictor, options->database);
     command.option_defaults()->group("Output");

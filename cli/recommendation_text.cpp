@@ -174,6 +174,11 @@ std::vector<Column<Line>> table_columns(const Recommendation& r) {
         {"power", "power", Show::watts, [](const Line& l) { return known(l.candidate().power.value.value()); }},
         {"memory", "memory", Show::bytes, [](const Line& l) { return known(l.candidate().memory.value.value()); }},
     };
+    const auto is_usual = [](const Candidate& c) { return c.asked.engine == OperatingPoint().engine; };
+    if (!std::ranges::all_of(r.candidates, is_usual)) {
+        const auto mode = std::ranges::find(list, "mode", &Column<Line>::key);
+        list.insert(mode, {"engine", "engine", Show::text, [](const Line& l) { return l.candidate().asked.engine; }});
+    }
     const Objective objective = r.goal.objective;
     if (objective != Objective::energy && objective != Objective::time) {
         list.push_back({"value", std::string(asked_for(r).name), Show::text,
@@ -196,8 +201,8 @@ std::vector<Column<Line>> table_columns(const Recommendation& r) {
 
 /// In the width of the terminal, below what all rows have in common.
 std::string table_text(const Recommendation& r, const std::vector<Line>& lines, const TextSettings& settings) {
-    static const std::array<AlikeColumn, 6> identity{
-        {{"device"}, {"sizes"}, {"mode"}, {"precision", true}, {"limit", true}, {"role"}}};
+    static const std::array<AlikeColumn, 7> identity{
+        {{"device"}, {"sizes"}, {"mode"}, {"precision", true}, {"engine", true}, {"limit", true}, {"role"}}};
     static const std::vector<std::string> least_needed{"real",  "memory", "power",       "time",   "limited_by",
                                                        "limit", "chance", "sample_time", "energy", "mode"};
     Table table = fill(table_columns(r), lines);

@@ -45,6 +45,7 @@ std::string run_words(const Candidate& c) {
     std::string text = values_text(c.symbols);
     const auto add = [&](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
     add(c.precision == name(Precision::torch_default) ? "PyTorch's default precision" : c.precision);
+    if (c.asked.engine != OperatingPoint().engine) add(c.asked.engine);
     if (c.mode == Mode::training) add(std::string(name(c.mode)));
     return text;
 }

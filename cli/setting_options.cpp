@@ -10,6 +10,7 @@
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/measure/measurement.h"
 
 namespace joulecast::cli {
 
@@ -32,6 +33,20 @@ void declare_host_cpu(CLI::App& command, std::string& cpu) {
     command.option_defaults()->group("Device");
     command.add_option("--host-cpu", cpu, "CPU that drives the GPU: an id of joulecast devices, a data sheet, or cpu")
         ->type_name("ID");
+}
+
+void declare_engines(CLI::App& command, std::vector<std::string>& engines) {
+    command.option_defaults()->group("Device");
+    command.add_option("--engine", engines, "whose kernels run, as measured: torch, onnxruntime, ...; several: a,b")
+        ->type_name("NAME,...")
+        ->delimiter(',');
+}
+
+void put_engines_in(Question& question, const std::vector<std::string>& engines) {
+    for (const std::string& engine : engines) {
+        if (!is_engine(engine)) throw UsageError("--engine: '" + engine + "' is no name of an engine");
+    }
+    if (!engines.empty()) question.engines = engines;
 }
 
 void declare_sources(CLI::App& command, std::string& predictor, std::string& database) {
@@ -67,6 +82,7 @@ void SettingOptions::declare_hosts(CLI::App& command) {
         ->delimiter(',')
         ->check(CLI::IsMember({"python", "cpp", "graph"}))
         ->capture_default_str();
+    declare_engines(command, engines);
 }
 
 std::vector<SymbolValues> SettingOptions::sizes() const {
@@ -76,7 +92,7 @@ std::vector<SymbolValues> SettingOptions::sizes() const {
 }
 
 std::size_t SettingOptions::count() const {
-    return sizes().size() * modes.size() * precisions.size() * hosts.size();
+    return sizes().size() * modes.size() * precisions.size() * hosts.size() * std::max<std::size_t>(engines.size(), 1);
 }
 
 TrainingSetup SettingOptions::training_setup() const {
@@ -91,6 +107,7 @@ void SettingOptions::put_in(Question& question) const {
     question.precisions = precisions;
     question.modes.clear();
     for (const std::string& word : modes) question.modes.push_back(parse_mode(word).value());
+    put_engines_in(question, engines);
     question.hosts.clear();
     for (const std::string& word : hosts) question.hosts.push_back(parse_host(word).value());
 }

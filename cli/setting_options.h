@@ -18,6 +18,11 @@ namespace joulecast::cli {
 void visit_graphs(const std::string& model, const std::vector<SymbolValues>& sizes,
                   const std::vector<std::string>& modes, const std::function<void(Graph, Mode)>& visitor);
 
+/// --engine, as Question::engines; none: the usual one.
+void declare_engines(CLI::App& command, std::vector<std::string>& engines);
+/// Throws UsageError for what can be no engine's name.
+void put_engines_in(Question& question, const std::vector<std::string>& engines);
+
 /// --host-cpu, as Question::host_cpu.
 void declare_host_cpu(CLI::App& command, std::string& cpu);
 
@@ -35,11 +40,12 @@ struct SettingOptions {
     std::vector<std::string> modes{"inference"};
     std::vector<std::string> precisions{"default"};
     std::vector<std::string> hosts{"python"};
+    std::vector<std::string> engines;
     TrainingOptions training;
 
     /// --set, --batch, --mode, --precision.
     void declare(CLI::App& command);
-    /// --host, of which several may be asked for.
+    /// --host and --engine, of which several may be asked for.
     void declare_hosts(CLI::App& command);
     /// --optimizer and what else a training step is made of.
     void declare_training(CLI::App& command) { training.declare(command); }
@@ -50,8 +56,8 @@ struct SettingOptions {
     std::vector<SymbolValues> sizes() const;
     /// Forecasts that the options ask for of each network. Throws UsageError for a --set that is wrong.
     std::size_t count() const;
-    /// Sizes, modes, precisions, hosts and what a training step is made of. Throws UsageError for what is wrong with
-    /// them.
+    /// Sizes, modes, precisions, engines, hosts and what a training step is made of. Throws UsageError for what is
+    /// wrong with them.
     void put_in(Question& question) const;
 };
 

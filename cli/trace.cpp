@@ -52,7 +52,7 @@ Execution execution_of(const TraceOptions& options) {
 /// `asked` without clocks: at those that the device was measured at.
 TracedForecast traced_on(const LoadedDevice& device, const Graph& graph, const Execution& execution,
                          const OperatingPoint& asked) {
-    const DeviceModel& model = device.model_for(execution.precision, execution.host);
+    const DeviceModel& model = device.model_for(execution);
     ForecastCache known(model, device.columns(), device.measured(model));
     TracedForecast traced;
     traced.graph = device.prepared(graph, execution);
@@ -77,7 +77,7 @@ int run_trace(const TraceOptions& options) {
     const DeviceAtClock named = device_at_clock(options.device);
     const AnsweringDevice on = session.device(named.device, options.host_cpu);
     const LoadedDevice& device = *on.loaded;
-    const DeviceModel& model = device.model_for(execution.precision, execution.host);
+    const DeviceModel& model = device.model_for(execution);
     for (const std::string& note : {device.database_note(), on.note, device.issuer_note(), device.measured_note(model)})
         tell(note);
     const TracedForecast traced = traced_on(device, *graph, execution, named.asked);

@@ -152,7 +152,8 @@ std::string to_text(const Predictor& predictor, const std::string& path, std::ui
                 ": a network is the sum of its operations, without corrections\n";
     for (const DeviceModel& device : predictor.devices) {
         text += "\n" + device.device.id + " (" + std::string(name(device.point.math)) + ", " +
-                std::to_string(device.point.threads) + " threads): ";
+                std::to_string(device.point.threads) + " threads" +
+                (device.point.engine == OperatingPoint().engine ? "" : ", " + device.point.engine) + "): ";
         text += clocks_text(device);
         text +=
             device.networks == 0 ? no_networks_text(device) : std::to_string(device.networks) + " measured networks";

@@ -146,7 +146,9 @@ void score_unseen(const ValidationOptions& options, const Dataset& dataset, cons
              ": scored with the model for other devices");
         const SettingsOf of_networks = [&](const std::string& id) { return settings_of_networks(dataset, id); };
         for (const MeasuredRows& rows : measured_rows(dataset, {device.id}, has_operations ? nullptr : of_networks)) {
-            const DeviceModel* model = chosen.model_with(rows.setting.math, rows.setting.host);
+            // A model over devices is of no engine by itself.
+            const DeviceModel* model =
+                chosen.model_with(rows.setting.math, rows.setting.host, chosen.engines().front());
             if (!model) continue;
             const auto features = columns(chosen.predictor);
             append(v.rows, score_predictor(*model, features, rows.operations));

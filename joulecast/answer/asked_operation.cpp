@@ -114,8 +114,11 @@ Graph graph_of(const Operation& operation) {
 
 std::vector<Execution> executions(const Operation& operation, const Question& question) {
     std::vector<Execution> list;
-    for (const std::string& precision : precisions_of(operation, question)) {
-        for (const Host host : question.hosts) list.push_back({mode(operation), precision, host});
+    for (const std::string& engine : question.engines) {
+        for (const std::string& precision : precisions_of(operation, question)) {
+            for (const Host host : hosts_of(question, engine))
+                list.push_back({mode(operation), precision, host, {}, engine});
+        }
     }
     return list;
 }

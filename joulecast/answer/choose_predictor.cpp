@@ -80,10 +80,22 @@ ChosenPredictor open(const DeviceChoice& choice, Predictor predictor, std::strin
 
 }  // namespace
 
-const DeviceModel* ChosenPredictor::model_with(Math math, Host host) const {
+std::vector<std::string> ChosenPredictor::engines() const {
+    const std::string usual = OperatingPoint().engine;
+    std::vector<std::string> found;
+    for (const DeviceModel& candidate : predictor.devices) {
+        const std::string& engine = candidate.point.engine;
+        if (candidate.device.id != model().device.id || std::ranges::find(found, engine) != found.end()) continue;
+        found.insert(engine == usual ? found.begin() : found.end(), engine);
+    }
+    return found;
+}
+
+const DeviceModel* ChosenPredictor::model_with(Math math, Host host, const std::string& engine) const {
     const DeviceModel* first = nullptr;
     for (const DeviceModel& candidate : predictor.devices) {
-        if (candidate.device.id != model().device.id || candidate.point.math != math) continue;
+        const bool fits = candidate.point.math == math && candidate.point.engine == engine;
+        if (candidate.device.id != model().device.id || !fits) continue;
         if (candidate.point.host == host) return &candidate;
         if (!first) first = &candidate;
     }

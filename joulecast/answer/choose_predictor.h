@@ -23,9 +23,11 @@ struct ChosenPredictor {
     std::string short_note = {};  ///< the same in a few words, where the note is long
 
     const DeviceModel& model() const { return predictor.devices[device]; }
-    /// The device's model whose float32 products are computed so, that of the host where there is one; nullptr where
-    /// none was measured.
-    const DeviceModel* model_with(Math math, Host host) const;
+    /// The device's model of that engine whose float32 products are computed so, that of the host where there is one;
+    /// nullptr where none was measured.
+    const DeviceModel* model_with(Math math, Host host, const std::string& engine) const;
+    /// Engines that the device was measured with, torch first.
+    std::vector<std::string> engines() const;
 };
 
 /// As of choose_device(); without a file, among the shipped predictors. `stored` are the devices of a database. Throws

@@ -18,6 +18,7 @@
 #include "joulecast/physics/roofline.h"
 #include "joulecast/report/table.h"
 #include "joulecast/train/pooled.h"
+#include "joulecast/units/joined.h"
 
 namespace joulecast {
 namespace {
@@ -152,41 +153,59 @@ std::string LoadedDevice::short_note() const {
     return chosen_.short_note.empty() ? chosen_.note : chosen_.short_note;
 }
 
-std::string LoadedDevice::settled(const std::string& word) const {
-    const Precision precision = joulecast::settled(precision_named(word), device());
+std::string LoadedDevice::engine_of(const Execution& execution) const {
+    return execution.engine.empty() ? chosen_.engines().front() : execution.engine;
+}
+
+std::string LoadedDevice::settled(const Execution& execution) const {
+    const Precision precision = joulecast::settled(precision_named(execution.precision), device());
+    const std::string engine = engine_of(execution);
     const bool is_half_known = precision == Precision::torch_default &&
-                               !chosen_.model_with(Math::torch_default, Host::python) &&
-                               chosen_.model_with(Math::ieee, Host::python);
+                               !chosen_.model_with(Math::torch_default, Host::python, engine) &&
+                               chosen_.model_with(Math::ieee, Host::python, engine);
     return std::string(name(is_half_known ? Precision::fp32 : precision));
 }
 
-std::string LoadedDevice::settled_note(const std::string& word) const {
-    if (precision_named(word) != Precision::torch_default || !has_tf32(device())) return "";
-    if (precision_named(settled(word)) == Precision::torch_default) return "";
+std::string LoadedDevice::settled_note(const Execution& execution) const {
+    if (precision_named(execution.precision) != Precision::torch_default || !has_tf32(device())) return "";
+    if (precision_named(settled(execution)) == Precision::torch_default) return "";
     return "PyTorch's default takes TF32 in convolutions on " + device().id + "; " + predictor_name() +
            " knows them in fp32 alone, so these are forecasts for fp32";
 }
 
-std::optional<std::string> LoadedDevice::refusal_of(const std::string& word) const {
-    const Precision precision = precision_named(settled(word));
+std::optional<std::string> LoadedDevice::refusal_of(const Execution& execution) const {
+    const std::string& word = execution.precision;
+    const std::string engine = engine_of(execution);
+    const std::vector<std::string> known = chosen_.engines();
+    if (std::ranges::find(known, engine) == known.end())
+        return device().id + " was measured with " + joined(known) + " alone (" + predictor_name() + "), not with " +
+               engine + ". Measure with joulecast profile --worker joulecast-" + engine + " and train on that";
+    const Precision precision = precision_named(settled(execution));
     // Of a device that was trained on and has no sheet, nobody knows what it lacks.
     const DataSheet* const sheet = chosen_.model().unseen ? nullptr : known_devices().find(device().id);
     const bool has_sheet = sheet != nullptr || chosen_.model().unseen;
     auto impossible =
         has_sheet ? refusal(precision, sheet ? sheet->device : device()) : refusal(precision, device().kind);
     if (impossible) return impossible;
-    if (chosen_.model_with(math_of(precision), chosen_.model().point.host)) return std::nullopt;
+    if (chosen_.model_with(math_of(precision), chosen_.model().point.host, engine)) return std::nullopt;
     return "cannot forecast precision " + word + " on " + device().id + ": it multiplies f32 matrices in " +
            std::string(name(math_of(precision))) + ", but " + predictor_name() + " was trained with " +
            std::string(name(chosen_.model().point.math)) + ". Measure with joulecast profile --precision " + word +
            " and train on that";
 }
 
-const DeviceModel& LoadedDevice::model_for(const std::string& word, Host host) const {
-    if (const auto why = refusal_of(word)) throw UsageError(*why);
-    const DeviceModel& model = *chosen_.model_with(math_of(precision_named(settled(word))), host);
+const DeviceModel& LoadedDevice::model_for(const Execution& execution) const {
+    if (const auto why = refusal_of(execution)) throw UsageError(*why);
+    const Math math = math_of(precision_named(settled(execution)));
+    const DeviceModel& model = *chosen_.model_with(math, execution.host, engine_of(execution));
+    const Host host = model.point.engine == OperatingPoint().engine ? execution.host : model.point.host;
     if (const auto why = refusal(host, model.device, model.point.host)) throw UsageError(*why);
     return model;
+}
+
+Host LoadedDevice::host_for(const Execution& execution) const {
+    const DeviceModel& model = model_for(execution);
+    return model.point.engine == OperatingPoint().engine ? execution.host : model.point.host;
 }
 
 std::string LoadedDevice::measured_note(const DeviceModel& model) const {
@@ -197,7 +216,7 @@ std::string LoadedDevice::measured_note(const DeviceModel& model) const {
 }
 
 Graph LoadedDevice::prepared(Graph graph, const Execution& execution) const {
-    const Device::Kind kind = model_for(execution.precision, execution.host).device.kind;
+    const Device::Kind kind = model_for(execution).device.kind;
     return at_precision(std::move(graph), precision_named(execution.precision), execution.mode, kind);
 }
 

@@ -61,14 +61,16 @@ class LoadedDevice {
 
     const std::vector<const Feature*>& columns() const { return columns_; }
     /// The word of the precision that is forecast where that one is asked for: what PyTorch's default is on the device.
-    std::string settled(const std::string& precision) const;
+    std::string settled(const Execution& execution) const;
     /// That PyTorch's default is forecast as fp32 where it is not; else empty.
-    std::string settled_note(const std::string& precision) const;
-    /// Why the device has no forecast at that precision; absent where it has.
-    std::optional<std::string> refusal_of(const std::string& precision) const;
-    /// The model that learnt how the device computes at that precision. Throws UsageError where it cannot compute or be
-    /// issued to so, or was measured with other matrix products alone.
-    const DeviceModel& model_for(const std::string& precision, Host host) const;
+    std::string settled_note(const Execution& execution) const;
+    /// Why the device has no forecast at that precision, or of that engine; absent where it has.
+    std::optional<std::string> refusal_of(const Execution& execution) const;
+    /// The model that learnt how the device computes so with that engine. Throws UsageError where it cannot compute or
+    /// be issued to so, or was measured with other matrix products alone, or not with that engine.
+    const DeviceModel& model_for(const Execution& execution) const;
+    /// Who issues the calls: another engine than torch does it as it was measured, whatever host torch is asked for.
+    Host host_for(const Execution& execution) const;
     /// What the database has of that model's device and setting.
     const MeasuredOperations& measured(const DeviceModel& model) const { return measured_.at(&model); }
     /// That there is a database, but nothing in it of that model's device and setting; empty where there is.
@@ -78,6 +80,8 @@ class LoadedDevice {
     Graph prepared(Graph graph, const Execution& execution) const;
 
   private:
+    /// Asked for, or else that of the device's measurements.
+    std::string engine_of(const Execution& execution) const;
     std::optional<Dataset> database_;
     ChosenPredictor chosen_;
     std::string database_path_;

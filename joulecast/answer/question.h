@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,11 @@ struct Execution {
     std::string precision = "default";  ///< a word of device/precision.h
     Host host = Host::python;
     TrainingSetup training{};  ///< of a step that trains
+    std::string engine{};      ///< whose kernels run; empty: torch's, or those that the device was measured with
 };
+
+/// Its engine and precision: what a device may lack.
+std::string refusal_key(const Execution& execution);
 
 /// What a session is asked: every network, or every single call, on every device at each of its points, in every
 /// execution.
@@ -34,7 +39,8 @@ struct Question {
 
     std::vector<Mode> modes{Mode::inference};
     std::vector<std::string> precisions{"default"};  ///< words of device/precision.h
-    std::vector<Host> hosts{Host::python};
+    std::vector<Host> hosts{Host::python};           ///< of torch's calls; other engines issue theirs as measured
+    std::vector<std::string> engines{""};            ///< as Execution::engine
     TrainingSetup training;  ///< of the modes that train; where none does, what asks for it is an error
 
     /// Forecasts are as the devices are now, which takes 0.2 s and the start of `worker` (empty: joulecast's own).
@@ -49,7 +55,10 @@ struct Question {
     bool leaves_out = false;
 };
 
-/// Executions of networks in that mode: by precision, then by host.
+/// Hosts that are asked for with that engine: of another than torch one, since it issues its calls as it was measured.
+std::span<const Host> hosts_of(const Question& question, const std::string& engine);
+
+/// Executions of networks in that mode: by engine, then by precision, then by host.
 std::vector<Execution> executions(const Question& question, Mode mode);
 
 }  // namespace joulecast

@@ -57,7 +57,7 @@ void Session::Notes::add(const std::string& note) {
 }
 
 Execution Session::Asked::settled(Execution execution) const {
-    execution.precision = on->device().settled(execution.precision);
+    execution.precision = on->device().settled(execution);
     return execution;
 }
 
@@ -154,12 +154,12 @@ Session::Asked Session::asked(const DeviceAtClock& named, const Question& questi
     std::set<const DeviceModel*> used;
     std::set<std::string> told;
     for (const Execution& execution : executions) {
-        if (auto why = device.refusal_of(execution.precision)) {
-            asked.refused.try_emplace(execution.precision, std::move(*why));
+        if (auto why = device.refusal_of(execution)) {
+            asked.refused.try_emplace(refusal_key(execution), std::move(*why));
             continue;
         }
-        const DeviceModel& model = device.model_for(execution.precision, execution.host);
-        if (told.insert(execution.precision).second) notes.add(device.settled_note(execution.precision));
+        const DeviceModel& model = device.model_for(execution);
+        if (told.insert(execution.precision).second) notes.add(device.settled_note(execution));
         if (used.insert(&model).second) notes.add(device.measured_note(model));
     }
     return asked;
@@ -171,20 +171,20 @@ Forecast Session::forecast(const std::shared_ptr<WarmDevice>& on, const Graph& p
     forecast.network = on->forecast(prepared, execution);
     forecast.device_name = device.device().display_name;
     forecast.origin = std::make_shared<const Origin>(device.origin());
-    forecast.model = &device.model_for(execution.precision, execution.host);
+    forecast.model = &device.model_for(execution);
     forecast.assumed_host = default_extra(*forecast.model, forecast.network.point.host, forecast.network.mode);
     return forecast;
 }
 
 /// Throws UsageError where no device has any of what is asked; tells what is left out where some have.
 void Session::check_refused(const std::vector<Asked>& devices, const std::vector<Execution>& executions, Notes& notes) {
-    std::set<std::string> precisions;
-    for (const Execution& execution : executions) precisions.insert(execution.precision);
-    const auto refuses_all = [&](const Asked& asked) { return asked.refused.size() == precisions.size(); };
+    std::set<std::string> ways;
+    for (const Execution& execution : executions) ways.insert(refusal_key(execution));
+    const auto refuses_all = [&](const Asked& asked) { return asked.refused.size() == ways.size(); };
     if (!devices.empty() && std::ranges::all_of(devices, refuses_all) && !devices.front().refused.empty())
         throw UsageError(devices.front().refused.begin()->second);
     for (const Asked& asked : devices) {
-        for (const auto& [precision, why] : asked.refused) notes.add("left out: " + why);
+        for (const auto& [way, why] : asked.refused) notes.add("left out: " + why);
     }
 }
 
@@ -201,7 +201,7 @@ void Session::answer_calls(const Question& question, const std::vector<Asked>& d
     for (std::size_t i = 0; i < devices.size(); ++i) {
         for (const Operation& operation : question.operations) {
             for (const Execution& execution : executions(operation, question)) {
-                if (const auto refused = devices[i].refused.find(execution.precision);
+                if (const auto refused = devices[i].refused.find(refusal_key(execution));
                     refused != devices[i].refused.end()) {
                     answer.left_out.push_back({i, answer.forecasts.size(), refused->second});
                     continue;

@@ -27,7 +27,7 @@ std::string stamp(const std::string& model) {
 
 std::string execution_key(const Execution& execution) {
     const TrainingSetup& training = execution.training;
-    return execution.precision + '\n' + std::string(name(execution.host)) + '\n' +
+    return execution.engine + '\n' + execution.precision + '\n' + std::string(name(execution.host)) + '\n' +
            std::string(name(training.optimizer)) + ' ' +
            std::to_string(training.form ? static_cast<int>(*training.form) : -1) + ' ' +
            std::to_string(training.accumulation) + (training.checkpointing ? " checkpointing" : "");
@@ -164,7 +164,7 @@ std::vector<std::vector<Forecast>> Session::Networks::on_each(std::size_t turn, 
 std::string Session::Networks::forecast_in(std::size_t turn, const Group& group, std::size_t place,
                                            const Execution& execution) {
     const Asked& first = devices_[group.front()];
-    if (const auto refused = first.refused.find(execution.precision); refused != first.refused.end())
+    if (const auto refused = first.refused.find(refusal_key(execution)); refused != first.refused.end())
         return refused->second;
     try {
         auto forecasts = on_each(turn, group, first.settled(execution));

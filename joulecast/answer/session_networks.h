@@ -37,7 +37,7 @@ struct Session::Asked {
     std::shared_ptr<WarmDevice> on;
     std::string note;
     std::vector<OperatingPoint> points;          ///< none: the clock that it was measured at
-    std::map<std::string, std::string> refused;  ///< precisions that it has not, with the reason
+    std::map<std::string, std::string> refused;  ///< by refusal_key(): what it has not, and why
 
     /// As the device takes it: with what PyTorch's default precision is there.
     Execution settled(Execution execution) const;
@@ -75,7 +75,7 @@ class Session::Networks {
 
     std::size_t networks() const { return question_.models.size() + question_.graphs.size(); }
     std::size_t sized() const { return networks() * question_.sizes.size(); }
-    std::size_t of_each() const { return question_.precisions.size() * question_.hosts.size(); }
+    std::size_t of_each() const { return executions(question_, Mode::inference).size(); }
     std::size_t of_device() const { return sized() * question_.modes.size() * of_each(); }
     Mode mode(std::size_t turn) const { return question_.modes[turn / sized()]; }
 

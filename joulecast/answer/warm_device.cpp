@@ -31,10 +31,10 @@ ForecastCache& WarmDevice::of_model(Operations& operations, const DeviceModel& m
 }
 
 NetworkForecast WarmDevice::forecast(const Graph& prepared, const Execution& execution) {
-    const DeviceModel& model = device_.model_for(execution.precision, execution.host);
+    const DeviceModel& model = device_.model_for(execution);
     auto own = idle_operations();
-    NetworkForecast network =
-        forecast_network(prepared, execution.precision, of_model(*own, model), execution.host, execution.training);
+    NetworkForecast network = forecast_network(prepared, execution.precision, of_model(*own, model),
+                                               device_.host_for(execution), execution.training);
     network.predictor = device_.predictor_name();
     const std::scoped_lock alone(giving_);
     idle_.push_back(std::move(own));

@@ -13,12 +13,13 @@
 namespace joulecast {
 namespace {
 
-using Way = std::tuple<std::string, double, double, double, Mode, std::string, std::int64_t>;
+using Way = std::tuple<std::string, std::string, double, double, double, Mode, std::string, std::int64_t>;
 
 Way way_of(const Candidate& c) {
     const auto number = [](double value) { return std::isnan(value) ? -1 : value; };
     const auto batch = c.symbols.find("batch");
     return {c.asked.device,
+            c.asked.engine,
             number(c.asked.sm_clock_mhz),
             number(c.asked.memory_clock_mhz),
             number(c.asked.power_limit_w),

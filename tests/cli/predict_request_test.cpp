@@ -24,7 +24,7 @@ std::string refused(const std::string& line) {
 TEST(PredictRequest, TakesEveryKey) {
     const auto r = parse_predict_request(
         R"({"id":"a","model":"resnet50","device":"h100","symbols":{"batch":8},"mode":"training","precision":"bf16",)"
-        R"("host":"cpp","host_cpu":"epyc-7763","optimizer":"adam","optimizer_form":"fused","accumulate":4,"checkpointing":true,)"
+        R"("engine":"onnxruntime","host":"cpp","host_cpu":"epyc-7763","optimizer":"adam","optimizer_form":"fused","accumulate":4,"checkpointing":true,)"
         R"("clock_mhz":900,"memory_clock_mhz":1215.5,"power_limit_w":150,"operations":false})");
     EXPECT_EQ(r.id, "\"a\"");
     EXPECT_EQ(r.question.models.front(), "resnet50");
@@ -32,6 +32,7 @@ TEST(PredictRequest, TakesEveryKey) {
     EXPECT_EQ(r.question.sizes.front(), (SymbolValues{{"batch", 8}}));
     EXPECT_EQ(r.question.modes.front(), Mode::training);
     EXPECT_EQ(r.question.precisions.front(), "bf16");
+    EXPECT_EQ(r.question.engines, std::vector<std::string>{"onnxruntime"});
     EXPECT_EQ(r.question.hosts.front(), Host::cpp);
     EXPECT_EQ(r.question.host_cpu, "epyc-7763");
     EXPECT_EQ(r.question.training.optimizer, Optimizer::adam);
@@ -72,6 +73,7 @@ TEST(PredictRequest, NamesTheKeyThatIsWrong) {
     EXPECT_THAT(refused(R"({"model":1})"), HasSubstr("\"model\": expected a text"));
     EXPECT_THAT(refused(R"({"model":"a","mode":"sleep"})"), HasSubstr("\"mode\": expected inference or training"));
     EXPECT_THAT(refused(R"({"model":"a","host":"me"})"), HasSubstr("\"host\""));
+    EXPECT_THAT(refused(R"({"model":"a","engine":"My Engine"})"), HasSubstr("\"engine\""));
     EXPECT_THAT(refused(R"({"model":"a","symbols":{"batch":1.5}})"), HasSubstr("\"batch\" is not a 64-bit integer"));
     EXPECT_THAT(refused(R"({"model":"a","symbols":{"batch":18446744073709551615}})"),
                 HasSubstr("is not a 64-bit integer"));
