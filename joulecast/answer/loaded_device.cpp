@@ -178,8 +178,8 @@ std::optional<std::string> LoadedDevice::refusal_of(const Execution& execution) 
     const std::string engine = engine_of(execution);
     const std::vector<std::string> known = chosen_.engines();
     if (std::ranges::find(known, engine) == known.end())
-        return device().id + " was measured with " + joined(known) + " alone (" + predictor_name() + "), not with " +
-               engine + ". Measure with joulecast profile --worker joulecast-" + engine + " and train on that";
+        return predictor_name() + " knows " + device().id + " with " + joined(known) + " alone, not with " + engine +
+               ". Measure with joulecast profile --worker joulecast-" + engine + " and train on that";
     const Precision precision = precision_named(settled(execution));
     // Of a device that was trained on and has no sheet, nobody knows what it lacks.
     const DataSheet* const sheet = chosen_.model().unseen ? nullptr : known_devices().find(device().id);
