@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import support
+from joulecast_measuring import this_cpu
 
 PROGRAM = support.BIN / "joulecast-onnxruntime"
 EXAMPLE = support.WORKERS.parent / "examples" / "worker" / "numpy_worker.py"
@@ -64,6 +65,13 @@ class Protocol(unittest.TestCase):
                 measured = self.worker.measure(operation)
                 self.assertEqual((measured["outcome"], measured["time"]["mean_s"]), ("unsupported", None))
                 self.assertIn(words, measured["message"])
+        self.assertIn(self.worker.measure("aten::relu(self=f32[8])")["outcome"], ("ok", "unstable"))
+
+    def test_a_result_that_is_too_large_is_out_of_memory_and_it_goes_on(self):
+        # The input has four bytes; the result is one and a half times the machine's memory.
+        rows = int(this_cpu.this_cpu()["memory_bytes"] * 1.5 / 4 / 1024)
+        measured = self.worker.measure(f"aten::expand(self=f32[1,1], size=[{rows},1024])")
+        self.assertEqual(measured["outcome"], "out_of_memory", measured["message"])
         self.assertIn(self.worker.measure("aten::relu(self=f32[8])")["outcome"], ("ok", "unstable"))
 
     def test_a_network_with_operations_that_it_lacks_names_all_of_them(self):
