@@ -1,13 +1,14 @@
-# add_python_worker(onnxruntime) in workers/onnxruntime: the worker joulecast-onnxruntime of the package
-# joulecast_onnxruntime, started by joulecast-onnxruntime.in beside the other programs. Nothing is compiled and nothing
-# fetched; a Python that lacks the engine's package says the line that installs it when the worker is started.
+# add_python_worker(torch-compile) in workers/torch_compile: the worker joulecast-torch-compile of the package
+# joulecast_torch_compile, started by joulecast-torch-compile.in beside the other programs. Nothing is compiled and
+# nothing fetched; where the Python lacks the engine, the worker says the line that installs it when it is started.
 function(add_python_worker engine)
-    string(TOUPPER ${engine} upper)
+    string(REPLACE - _ package ${engine})
+    string(TOUPPER ${package} upper)
     set(JOULECAST_${upper}_PYTHON "python3" CACHE STRING "Python that joulecast-${engine} runs with")
     configure_file(joulecast-${engine}.in ${PROJECT_BINARY_DIR}/bin/joulecast-${engine} @ONLY
                    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
     install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/joulecast-${engine} DESTINATION ${CMAKE_INSTALL_BINDIR})
-    add_python_part(joulecast_${engine})
+    add_python_part(joulecast_${package})
 endfunction()
 
 # Found at ../share/joulecast/workers of the program, in the build tree as after an installation.

@@ -156,6 +156,7 @@ class Service:
                 os.sched_setaffinity(0, {self.processors[0]})
             except OSError:
                 pass  # best effort: containers may forbid it
+        this_cpu.limit_memory_growth()
         return asked, real, Request(settings, threads, self.processors, self.device["last_level_cache_bytes"])
 
     def energy_missing_reason(self, settings):

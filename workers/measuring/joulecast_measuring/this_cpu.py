@@ -139,6 +139,16 @@ def available_memory_bytes(root=""):
     return available
 
 
+def limit_memory_growth():
+    """Results that turn out too large meet a limit on the process instead of the kernel's out-of-memory killer."""
+    import resource
+    available, held = available_memory_bytes(), kib_line(read("/proc/self/status"), "VmData")
+    if available and held is not None:
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        wanted = int(held + 0.95 * available)
+        resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+
+
 def processors():
     """(those that this process may use, one of each physical core first; number of those cores)."""
     if not hasattr(os, "sched_getaffinity"):

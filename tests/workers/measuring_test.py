@@ -1,9 +1,11 @@
 """The package that all workers in Python share: statistics, the stopping rule, signatures, requests, facts of the CPU."""
 import json
 import math
+import os
 import pathlib
 import random
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -189,6 +191,12 @@ class Cpu(unittest.TestCase):
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text)
             self.assertEqual(this_cpu.available_memory_bytes(root), 450000.0)
+
+    def test_a_process_may_take_what_is_available_and_no_more(self):
+        ended = subprocess.run([sys.executable, "-c", "import resource; from joulecast_measuring import this_cpu; "
+                                "this_cpu.limit_memory_growth(); print(resource.getrlimit(resource.RLIMIT_DATA)[0])"],
+                               env=os.environ | {"PYTHONPATH": str(support.WORKERS / "measuring")}, capture_output=True, timeout=60)
+        self.assertTrue(0 < int(ended.stdout) < this_cpu.this_cpu()["memory_bytes"], ended)
 
 
 if __name__ == "__main__":

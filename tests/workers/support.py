@@ -1,13 +1,15 @@
 """What the tests of this folder share: where the packages are, and that they skip where one is not installed."""
 import importlib.util
+import json
 import os
 import pathlib
+import subprocess
 import sys
 import unittest
 
 BIN = pathlib.Path(os.environ["JOULECAST_BUILD"]) / "bin"
 WORKERS = pathlib.Path(__file__).resolve().parents[2] / "workers"
-sys.path[:0] = [str(WORKERS / "measuring"), str(WORKERS / "onnxruntime")]
+sys.path[:0] = [str(WORKERS / folder) for folder in ("measuring", "onnxruntime", "torch_compile")]
 # Behind all others: of the environment with torch only torch is wanted.
 if os.environ.get("JOULECAST_TORCH_PACKAGES"):
     sys.path.append(os.environ["JOULECAST_TORCH_PACKAGES"])
@@ -18,6 +20,37 @@ def need(*packages):
     for package in packages:
         if importlib.util.find_spec(package) is None:
             raise unittest.SkipTest(f"{sys.executable} has no {package}")
+
+
+class Worker:
+    """A worker over its pipes."""
+    quick = {"warm_up_s": 0.0, "time_budget_s": 0.001, "min_block_s": 1e-5, "working_set_bytes": 1 << 20, "threads": 1}
+
+    def __init__(self, command, environment, **point):
+        self.point = {"device": "cpu"} | point
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
+
+    def ask_line(self, line):
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def ask(self, request, **fields):
+        return self.ask_line(json.dumps({"protocol": 1, "id": "7", "request": request} | fields))
+
+    def measure(self, operation, **settings):
+        return self.ask("measure", operation=operation, point=self.point, settings=self.quick | settings)["measurement"]
+
+    def network(self, graph):
+        return self.ask("measure_graph", graph=graph, point=self.point, settings=self.quick)["network"]
+
+    def end(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+def worker_check(command, environment):
+    return subprocess.run([BIN / "joulecast", "worker-check", command], capture_output=True, timeout=550, env=environment)
 
 
 def torch_call(operation, tensors):

@@ -7,12 +7,11 @@ import tempfile
 import unittest
 
 import support
+from joulecast_measuring import this_cpu
 
 PROGRAM = support.BIN / "joulecast-onnxruntime"
 EXAMPLE = support.WORKERS.parent / "examples" / "worker" / "numpy_worker.py"
 ENVIRONMENT = os.environ | {"JOULECAST_ONNXRUNTIME_PYTHON": sys.executable}
-QUICK = {"warm_up_s": 0.0, "time_budget_s": 0.001, "min_block_s": 1e-5, "working_set_bytes": 1 << 20, "threads": 1}
-POINT = {"device": "cpu", "engine": "onnxruntime"}
 CONVOLUTION = "aten::conv2d(input=f32[1,32,28,28], weight=f32[64,32,3,3], bias=f32[64], padding=[1,1])"
 GRAPH = {
     "schema": "joulecast.graph/1", "name": "small", "mode": "inference", "has_edges": True, "symbols": {"batch": 8},
@@ -24,43 +23,18 @@ GRAPH = {
     "outputs": ["2.0"]}
 
 
-class Worker:
-    def __init__(self, command):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
-
-    def ask(self, request, **fields):
-        line = {"protocol": 1, "id": "7", "request": request} | fields
-        self.process.stdin.write(json.dumps(line).encode() + b"\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
-
-    def measure(self, operation, **settings):
-        return self.ask("measure", operation=operation, point=POINT, settings=QUICK | settings)["measurement"]
-
-    def network(self, graph):
-        return self.ask("measure_graph", graph=graph, point=POINT, settings=QUICK)["network"]
-
-    def end(self):
-        self.process.kill()
-        self.process.communicate()
-
-
-def worker_check(command):
-    return subprocess.run([support.BIN / "joulecast", "worker-check", command], capture_output=True, timeout=500, env=ENVIRONMENT)
-
-
 class Protocol(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         support.need("onnxruntime", "onnx")
-        cls.worker = Worker([PROGRAM])
+        cls.worker = support.Worker([PROGRAM], ENVIRONMENT, engine="onnxruntime")
 
     @classmethod
     def tearDownClass(cls):
         cls.worker.end()
 
     def test_it_keeps_the_promises_of_the_protocol(self):
-        ended = worker_check(str(PROGRAM))
+        ended = support.worker_check(str(PROGRAM), ENVIRONMENT)
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
 
     def test_hello_names_engine_and_versions_and_that_it_only_infers(self):
@@ -93,6 +67,13 @@ class Protocol(unittest.TestCase):
                 self.assertIn(words, measured["message"])
         self.assertIn(self.worker.measure("aten::relu(self=f32[8])")["outcome"], ("ok", "unstable"))
 
+    def test_a_result_that_is_too_large_is_out_of_memory_and_it_goes_on(self):
+        # The input has four bytes; the result is one and a half times the machine's memory.
+        rows = int(this_cpu.this_cpu()["memory_bytes"] * 1.5 / 4 / 1024)
+        measured = self.worker.measure(f"aten::expand(self=f32[1,1], size=[{rows},1024])")
+        self.assertEqual(measured["outcome"], "out_of_memory", measured["message"])
+        self.assertIn(self.worker.measure("aten::relu(self=f32[8])")["outcome"], ("ok", "unstable"))
+
     def test_a_network_with_operations_that_it_lacks_names_all_of_them(self):
         graph = json.loads(json.dumps(GRAPH).replace("aten::softmax.int", "aten::fft_rfft").replace("aten::relu_", "aten::erfinv"))
         network = self.worker.network(graph)
@@ -115,7 +96,8 @@ class Protocol(unittest.TestCase):
                                        ({"sm_clock_mhz": 900}, {}, "clock"), ({}, {"method": "thesis"}, "thesis"),
                                        ({}, {"threads": 4096}, "4096 threads"), ({}, {"seed": -1}, "settings.seed")):
             with self.subTest(words):
-                answer = self.worker.ask("measure", operation="aten::relu(self=f32[8])", point=POINT | point, settings=QUICK | settings)
+                answer = self.worker.ask("measure", operation="aten::relu(self=f32[8])", point=self.worker.point | point,
+                                         settings=self.worker.quick | settings)
                 self.assertEqual(answer["response"], "failure")
                 self.assertIn(words, answer["message"])
 
@@ -130,9 +112,7 @@ class Protocol(unittest.TestCase):
                             ('{"protocol":1,"id":"7","request":"time_runs",' + operation + ',"calls":[0],"point":{"device":"cpu"}}',
                              "field calls")):
             with self.subTest(line[:60]):
-                self.worker.process.stdin.write(line.encode() + b"\n")
-                self.worker.process.stdin.flush()
-                answer = json.loads(self.worker.process.stdout.readline())
+                answer = self.worker.ask_line(line)
                 self.assertEqual(answer["response"], "failure")
                 self.assertIn(words, answer["message"])
         self.assertEqual(self.worker.ask("hello")["response"], "hello")
@@ -160,7 +140,7 @@ class Missing(unittest.TestCase):
 class Example(unittest.TestCase):
     def test_the_example_of_the_documentation_keeps_the_promises_in_a_hundred_lines(self):
         support.need("numpy")
-        ended = worker_check(f"{sys.executable} {EXAMPLE}")
+        ended = support.worker_check(f"{sys.executable} {EXAMPLE}", ENVIRONMENT)
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
         self.assertLessEqual(len(EXAMPLE.read_text().splitlines()), 100)
 
