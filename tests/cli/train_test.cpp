@@ -208,13 +208,13 @@ TEST(Train, TakesNoImplausibleFactorFromAMachineThatDrifted) {
         return outcome;
     };
     const Outcome drifted = train("drifted.db", 1.5);
-    EXPECT_EQ(drifted.device["network_factors"].size(), 0U) << drifted.device;
+    EXPECT_EQ(drifted.device.at("network_factors").size(), 0U) << drifted.device;
     EXPECT_THAT(drifted.ran.err, HasSubstr("no factor is taken from the networks on cpu-synthetic (inference|fp32): "
                                            "the machine's pace ranged over 50.0 % while they and their operations "
                                            "were measured. They count as never measured. Measure again while"));
     // Where the machine kept its pace, the same networks are believed, and how far they are apart is the width.
     const Outcome steady = train("steady.db", 1.05);
-    EXPECT_LT(steady.device["network_factors"]["inference|fp32"].get<double>(), 0.4);
+    EXPECT_LT(steady.device.at("network_factors").at("inference|fp32").get<double>(), 0.4);
     EXPECT_THAT(steady.ran.err, ::testing::Not(HasSubstr("no factor is taken")));
     EXPECT_LT(drifted.high_over_low, 2);
     EXPECT_GT(steady.high_over_low, 3);
