@@ -49,6 +49,7 @@ struct Stored {
     std::vector<OperationRow> operations;
     std::vector<NetworkRow> networks;
     Pace pace;
+    double pace_range = 0;
 };
 
 /// Where rows come from, and whose pace they are put to.
@@ -72,8 +73,9 @@ void tell_pace(const std::vector<Row>& rows, const Pace& pace) {
 Stored stored_of(const Source& source, const Device& device) {
     // Databases of before profile did so may hold a device without figures.
     const auto references = source.dataset.references(device.id);
+    const auto usual = source.paced_by == nullptr ? references : source.paced_by->references(device.id);
     Stored stored{with_known_figures(device), source.dataset.operations(device.id), source.dataset.networks(device.id),
-                  Pace(references, source.paced_by == nullptr ? references : source.paced_by->references(device.id))};
+                  Pace(references, usual), std::fmax(pace_range(references), pace_range(usual))};
     const Pace& pace = stored.pace;
     if (const std::string suspect = suspect_rows(stored.operations, stored.networks, references); !suspect.empty())
         std::cerr << "joulecast: " << suspect << "\n";
@@ -107,6 +109,7 @@ MeasuredRows operations_at(const Stored& stored, const OperatingPoint& setting) 
                  [&](const OperationRow& row) { return same_setting(row.measurement.real, setting); });
     found.operations = training_rows_at(found.rows, stored.device, setting);
     found.measured = measured_operations(found.rows, stored.device.last_level_cache_bytes);
+    found.pace_range = stored.pace_range;
     found.pace_reference = pace_reference(found.rows, stored.pace);
     return found;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +22,7 @@ struct MeasuredRows {
     std::vector<TrainingRow> operations;
     std::vector<TrainingNetwork> networks;
     MeasuredOperations measured;
+    double pace_range = std::numeric_limits<double>::quiet_NaN();  ///< of joulecast/dataset/pace.h
     std::optional<PaceReference> pace_reference;  ///< where the pace was followed while all of this was measured
 };
 

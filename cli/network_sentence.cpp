@@ -2,13 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <vector>
 
+#include "joulecast/dataset/pace.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast::cli {
 namespace {
+
+/// Errors of time that people call good; pace of a machine that nothing else uses.
+constexpr double good_error = 0.1;
+constexpr double quiet_pace_range = 1.1;
 
 std::string signed_percent(double share) {
     char text[32];
@@ -36,6 +43,34 @@ std::string network_sentence(std::span<const NetworkAccuracy> networks, bool hel
            " of " + std::to_string(networks.size()) + " inside the 90 % interval (median interval " +
            signed_percent(median(low)) + " to " + signed_percent(median(high)) + ", its ends a factor of " + ratio +
            " apart).\n";
+}
+
+std::string verdict(std::span<const NetworkAccuracy> networks, double pace_range) {
+    std::vector<double> errors;
+    for (const NetworkAccuracy& network : networks)
+        errors.push_back(std::abs(network.predicted_time.value.value() / network.measured_time_s - 1));
+    const double error = mean(errors);
+    if (!std::isfinite(error)) return {};
+    const auto outside = std::ranges::count_if(networks, std::logical_not<>(), &NetworkAccuracy::inside_interval);
+    // As many outside as 90 % intervals leave out of so many in 19 of 20 cases: more are no chance.
+    const bool intervals_hold = binomial_bounds(outside, static_cast<std::int64_t>(networks.size()), 0.9).low <= 0.1;
+    const std::string range = std::to_string(std::lround(100 * (pace_range - 1))) + " %";
+    std::string text =
+        "Verdict: forecasts of time are " + std::to_string(std::lround(100 * error)) + " % off on average; ";
+    if (std::isnan(pace_range))
+        text += "how steady the machine was is not known. ";
+    else if (pace_range <= quiet_pace_range)
+        text += "nothing disturbed the machine while it was measured (its pace kept within " + range + "). ";
+    else
+        text += "the machine's pace ranged over " + range +
+                " while it was measured: something else ran, or heat slowed it. ";
+    if (pace_range > steady_pace_range)
+        return text + "Measure again while nothing else runs; joulecast doctor says what disturbs.\n";
+    if (error <= good_error && intervals_hold) return text + "They can be used as they are.\n";
+    return text +
+           (intervals_hold ? "Their intervals hold; for smaller errors measure more: "
+                           : "Trust neither them nor their intervals yet, and measure more: ") +
+           "joulecast profile with a larger --budget, then train.\n";
 }
 
 }  // namespace joulecast::cli

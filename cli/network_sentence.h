@@ -11,4 +11,8 @@ namespace joulecast::cli {
 /// inside their intervals, and how wide these are. Empty without networks.
 std::string network_sentence(std::span<const NetworkAccuracy> networks, bool held_out);
 
+/// The end of ./quickstart --measure: how good forecasts of this machine are, what disturbed its measurements, and what
+/// to do. `pace_range` is that of joulecast/dataset/pace.h. Empty without networks.
+std::string verdict(std::span<const NetworkAccuracy> networks, double pace_range);
+
 }  // namespace joulecast::cli

@@ -8,6 +8,7 @@
 #include "cli/measured_rows.h"
 #include "cli/report_pages.h"
 #include "cli/settings.h"
+#include "joulecast/dataset/pace.h"
 #include "joulecast/error.h"
 #include "joulecast/evaluate/cross_validate.h"
 #include "joulecast/evaluate/network_curves.h"
@@ -25,8 +26,10 @@ namespace {
 constexpr std::size_t folds_of_intervals = 3;
 constexpr std::size_t trees_of_forests = 20;
 
-ValidationSettings validation_settings(const ReportOptions& options, bool baselines, const std::string& what) {
+ValidationSettings validation_settings(const ReportOptions& options, const MeasuredRows& rows, bool baselines,
+                                       const std::string& what) {
     ValidationSettings settings;
+    settings.training.drifted = rows.pace_range > steady_pace_range;
     settings.folds = options.folds;
     if (const auto learner = parse_learner(options.learner)) settings.training.learner = learner;
     // Those of the thesis, beside ours in its tables; joulecast-lab validate --baselines has all.
@@ -67,8 +70,8 @@ std::map<std::string, std::int64_t> calls_of_models(const ReportOptions& options
 ReportedSetting reported(const ReportOptions& options, MeasuredRows rows, bool baselines, const SlowSettings& slow,
                          ReportedDataset& dataset) {
     const std::string what = rows.device.id + ", " + std::string(name(rows.setting.math));
-    auto held_out =
-        validate_operations(rows.device, rows.setting, rows.operations, validation_settings(options, baselines, what));
+    auto held_out = validate_operations(rows.device, rows.setting, rows.operations,
+                                        validation_settings(options, rows, baselines, what));
     ReportedSetting setting{rows.device, rows.setting, std::move(rows.operations), std::move(rows.networks), {}, {}};
     setting.sums = summed_networks(setting.networks, rows.measured);
     setting.slow = slow_operations(held_out, setting.operations, setting.device, setting.setting.math, slow);
@@ -84,8 +87,9 @@ void leave_networks_out(const ReportOptions& options, const MeasuredRows& rows, 
     }
     const std::string what = rows.device.id + ", networks";
     try {
-        NetworkValidation validation = validate_networks(rows.device, rows.setting, rows.operations, rows.networks,
-                                                         rows.measured, validation_settings(options, false, what));
+        NetworkValidation validation =
+            validate_networks(rows.device, rows.setting, rows.operations, rows.networks, rows.measured,
+                              validation_settings(options, rows, false, what));
         append(dataset.networks, std::move(validation.networks));
         if (options.predictor.empty()) append(dataset.curves, std::move(validation.curves));
     } catch (const Error& error) {

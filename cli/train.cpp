@@ -19,11 +19,14 @@
 #include "cli/verb.h"
 #include "cli/what_next.h"
 #include "joulecast/answer/clock_calibration.h"
+#include "joulecast/dataset/pace.h"
 #include "joulecast/error.h"
+#include "joulecast/forecast/forecast_network.h"
 #include "joulecast/forecast/published/method.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/model/jcp.h"
 #include "joulecast/profile/request.h"
+#include "joulecast/train/calibrate_networks.h"
 #include "joulecast/train/fit_models.h"
 #include "joulecast/train/fit_over_clocks.h"
 #include "joulecast/train/outliers.h"
@@ -91,10 +94,6 @@ nlohmann::ordered_json to_json(const Predictor& predictor, const std::string& pa
     return answer;
 }
 
-/// A correction beyond these tells of something that was not measured rather than of how networks run.
-constexpr double least_factor = 0.8;
-constexpr double most_factor = 1.25;
-
 /// Share of the networks' different calls that no row stands for.
 double unmeasured_share(const MeasuredRows& rows) {
     std::set<std::string> measured;
@@ -113,7 +112,7 @@ double unmeasured_share(const MeasuredRows& rows) {
 /// A large correction is a finding, with its likely cause.
 void tell_corrections(const DeviceModel& device, const MeasuredRows& rows) {
     for (const NetworkCorrection& correction : device.corrections) {
-        if (correction.factor >= least_factor && correction.factor <= most_factor) continue;
+        if (plausible(correction)) continue;
         const double missing = unmeasured_share(rows);
         std::cerr << "joulecast: networks on " << device.device.id << " (" << correction.key << ") take "
                   << show(correction.factor, Show::number)
@@ -127,6 +126,23 @@ void tell_corrections(const DeviceModel& device, const MeasuredRows& rows) {
             std::cerr << "Nearly all calls were measured, so the machine was faster or slower, or networks run "
                          "differently from their operations. Measure again while nothing else runs\n";
     }
+}
+
+/// What a machine that drifted says of its networks, and is not believed.
+void tell_refused(const DeviceModel& device, const MeasuredRows& rows) {
+    std::set<std::string> refused;
+    for (const TrainingNetwork& network : rows.networks) {
+        const NetworkMeasurement& m = network.measurement;
+        const std::string key = correction_key(m.mode, m.precision);
+        const bool is_known = std::ranges::any_of(device.corrections, [&key](const auto& c) { return c.key == key; });
+        if (m.real.host == device.point.host && is_timed(m.outcome) && !is_known) refused.insert(key);
+    }
+    if (refused.empty()) return;
+    std::cerr << "joulecast: no factor is taken from the networks on " << device.device.id << " ("
+              << joined(std::vector(refused.begin(), refused.end())) << "): the machine's pace ranged over "
+              << show(rows.pace_range - 1, Show::percent)
+              << " while they and their operations were measured. They count as never measured. Measure again while "
+                 "nothing else runs: joulecast doctor\n";
 }
 
 /// "core clocks 510 to 1410 MHz; "
@@ -312,12 +328,15 @@ Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> measured, co
             std::cerr << "training for " << rows.device.id << " (" << name(rows.setting.math)
                       << "): " << rows.operations.size() << " operations, " << rows.networks.size() << " networks\n";
             tell_samples(rows, candidates(settings));
+            TrainSettings of_rows = settings;
+            of_rows.drifted = rows.pace_range > steady_pace_range;
             DeviceModel& device = predictor.devices.emplace_back(
-                train_device(rows.device, rows.setting, rows.operations, rows.networks, settings));
+                train_device(rows.device, rows.setting, rows.operations, rows.networks, of_rows));
             device.pace_reference = rows.pace_reference;
             if (const std::string left = rows_left_out(device, rows.operations); !left.empty())
                 std::cerr << "joulecast: " << left << '\n';
             tell_corrections(device, rows);
+            if (of_rows.drifted) tell_refused(device, rows);
             if (!device.over_clocks) device.clocks = measured_clocks(dataset, rows.device);
             append_power_samples(device, rows, samples);
         }

@@ -1,6 +1,7 @@
 #include "cli/validation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <iterator>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "cli/validate_clocks.h"
 #include "cli/validation_output.h"
 #include "joulecast/answer/choose_predictor.h"
+#include "joulecast/dataset/pace.h"
 #include "joulecast/error.h"
 #include "joulecast/evaluate/device_choice.h"
 #include "joulecast/evaluate/leave_device_out.h"
@@ -33,11 +35,13 @@ void score(const Predictor& predictor, const MeasuredRows& rows, Validated& v) {
     append(v.networks, std::move(scored.networks));
     append(v.compositions, std::move(scored.compositions));
     append(v.ratios, std::move(scored.ratios));
+    v.pace_range = std::fmax(v.pace_range, rows.pace_range);
 }
 
 void cross_validate(const ValidationOptions& options, const MeasuredRows& rows, Validated& v) {
     ValidationSettings settings = options.settings;
     settings.folds = options.folds;
+    settings.training.drifted = rows.pace_range > steady_pace_range;
     settings.grouped = options.split != "random";
     std::vector<Learner> named;
     for (const auto& learner : settings.learners) {

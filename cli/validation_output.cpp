@@ -358,6 +358,7 @@ std::string to_text(const Validated& v) {
         text += "\nChosen clocks: the chance that `recommend` states, and how often it was right:\n\n" +
                 clock_chances_text(chances);
     if (!v.networks.empty()) text += networks_text(v) + "\n" + network_sentence(v.networks, v.split == "network");
+    if (v.split == "none") text += verdict(v.networks, v.pace_range);
     return text;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ struct Validated {
     std::vector<NetworkRatio> ratios;  ///< of networks that were measured at two clocks or more
     /// Methods of whole networks that were asked for where the split has none.
     std::vector<const NetworkBaseline*> network_methods;
-    ClockValidation clocks;                   ///< of split clock
-    std::vector<ClockRegret> device_regrets;  ///< of split device
+    ClockValidation clocks;                                        ///< of split clock
+    std::vector<ClockRegret> device_regrets;                       ///< of split device
+    double pace_range = std::numeric_limits<double>::quiet_NaN();  ///< of the machine, where a predictor is scored
 };
 
 /// Tables for people; a document of schema joulecast.validation/1; one table for programs, of the networks where these

@@ -19,8 +19,9 @@ grep -q '^JOULECAST_PORTABLE:BOOL=ON' "$build/CMakeCache.txt" || {
     echo "$build was made without -DJOULECAST_PORTABLE=ON" >&2
     exit 2
 }
-cmake --build "$build" --target joulecast_cli joulecast_clockd
-cmake --install "$build" --prefix "$folder" --component Unspecified >/dev/null
+# All that is installed.
+cmake --build "$build" --target joulecast_cli joulecast_clockd joulecast_pretend
+cmake --install "$build" --prefix "$folder" --component Unspecified --strip >/dev/null
 
 # Every library that is not the C library's own: that one belongs to the machine's kernel and loader.
 belongs_to_system() {

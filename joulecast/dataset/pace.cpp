@@ -18,6 +18,7 @@ namespace {
 /// Repeats a minute apart tell that a machine drifts, but not when: a virtual machine changes its pace within seconds.
 constexpr double longest_interval_s = 15;
 constexpr std::size_t fewest_repeats = 3;
+constexpr std::size_t fewest_repeats_of_range = 5;
 /// 95 % half widths to standard deviations.
 constexpr double half_width_sigmas = 1.96;
 
@@ -193,6 +194,19 @@ std::optional<PaceReference> Pace::usual(const OperatingPoint& asked, const Prov
 double Pace::median_of(const OperatingPoint& asked, const Provenance& provenance) const {
     const Course* const known = course(asked, provenance);
     return known == nullptr ? std::numeric_limits<double>::quiet_NaN() : std::exp(median(known->log_pace));
+}
+
+double pace_range(std::span<const ReferenceRow> references) {
+    double largest = std::numeric_limits<double>::quiet_NaN();
+    for (const auto& [key, repeated] : most_repeated(references)) {
+        const Repeats& repeats = repeated.second;
+        if (repeats.size() < fewest_repeats_of_range) continue;
+        std::vector<double> log_pace;
+        for (const Repeat& repeat : repeats) log_pace.push_back(std::log(repeat.time_s));
+        const std::vector<double> smooth = medians_of_three(log_pace);
+        largest = std::fmax(largest, std::exp(quantile(smooth, 0.9) - quantile(smooth, 0.1)));
+    }
+    return largest;
 }
 
 void put_to_one_pace(std::vector<OperationRow>& rows, const Pace& pace) {

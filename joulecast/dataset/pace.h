@@ -40,6 +40,12 @@ class Pace {
     std::map<std::string, Course> courses_;  ///< by conditions
 };
 
+/// How far the machine's pace ranged: the 90th percentile of the repeats' times over the 10th, without single repeats
+/// that were disturbed. Under several conditions the largest. NaN where none has five repeats.
+double pace_range(std::span<const ReferenceRow> references);
+/// Beyond it a machine drifted: what was measured at one time is no measure of another. Quiet ones range within 1.1.
+inline constexpr double steady_pace_range = 1.25;
+
 /// Times and energies as they would have been at the usual pace; power stays as it was.
 void put_to_one_pace(std::vector<OperationRow>& rows, const Pace& pace);
 void put_to_one_pace(std::vector<NetworkRow>& rows, const Pace& pace);

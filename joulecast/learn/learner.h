@@ -39,8 +39,8 @@ TreeSettings settings(Learner learner, std::size_t trees, std::uint64_t seed);
 
 /// Regression trees on squared error (Breiman 1984, 2001; Geurts 2006). Deterministic by seed. Beside the samples
 /// it takes 4 bytes a value (1 byte beyond exact_rows, none for random thresholds), and in each thread once more 4
-/// bytes a value (none beyond exact_rows) and 25 bytes a row. Throws Error for no rows, a target that is not finite, or
-/// sizes that differ.
+/// bytes a value (none beyond exact_rows) and up to 37 bytes a row. Throws Error for no rows, a target that is not
+/// finite, or sizes that differ.
 Forest fit_forest(const Samples& samples, std::span<const double> targets, const TreeSettings& settings);
 
 }  // namespace joulecast

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -89,7 +90,7 @@ std::vector<ForestNode> TreeGrower::grow(std::vector<std::uint32_t> rows) {
     rows_ = std::move(rows);
     scratch_.resize(rows_.size());
     node_targets_.resize(rows_.size());
-    node_values_.resize(rows_.size());
+    if (settings_.random_thresholds) node_values_.resize(rows_.size() * lanes);
     if (shared_.order) presorted_.emplace(*shared_.order, columns_.size(), rows_, samples_.rows());
     live_.clear();
     for (std::size_t column = 0; column < columns_.size(); ++column) {
@@ -105,7 +106,7 @@ std::vector<ForestNode> TreeGrower::grow(std::vector<std::uint32_t> rows) {
         if (node.parent >= 0) nodes[static_cast<std::size_t>(node.parent)].right = index;
         const Summary targets = summary(node.rows);
         const bool splits = !targets.pure && may_split(node.rows.size(), node.depth);
-        const auto split = splits ? find_split(node, targets.sum) : std::nullopt;
+        const auto split = splits ? choose_split(node, targets.sum) : std::nullopt;
         if (!split) {
             nodes.push_back({-1, static_cast<float>(targets.mean), 0});
             continue;
@@ -151,23 +152,35 @@ void TreeGrower::divide(const Open& node, const Split& split, std::int32_t index
     for (std::size_t i = live_begin; i < live_.size(); ++i) presorted_->divide(live_[i], node.rows, goes_left_);
 }
 
-std::optional<TreeGrower::Split> TreeGrower::find_split(const Open& node, double total) {
+std::size_t TreeGrower::mark_live(const Open& node) {
     std::fill(is_live_.begin(), is_live_.end(), std::uint8_t{0});
     for (std::size_t i = node.live_begin; i < node.live_end; ++i) is_live_[live_[i]] = 1;
     const auto share = settings_.features_per_split * static_cast<double>(columns_.size());
-    const auto wanted = std::max<std::size_t>(1, static_cast<std::size_t>(share));
+    return std::max<std::size_t>(1, static_cast<std::size_t>(share));
+}
+
+std::size_t TreeGrower::draw_column(std::size_t tried) {
+    std::swap(columns_[tried], columns_[tried + random_.below(columns_.size() - tried)]);
+    return columns_[tried];
+}
+
+std::optional<TreeGrower::Split> TreeGrower::choose_split(const Open& node, double total) {
+    return settings_.random_thresholds ? find_random_split(node, total) : find_split(node, total);
+}
+
+std::optional<TreeGrower::Split> TreeGrower::find_split(const Open& node, double total) {
+    const std::size_t wanted = mark_live(node);
     std::optional<Split> best;
     for (std::size_t tried = 0; tried < columns_.size() && (tried < wanted || !best); ++tried) {
-        std::swap(columns_[tried], columns_[tried + random_.below(columns_.size() - tried)]);
-        if (is_live_[columns_[tried]] == 0) continue;
-        const auto split = try_column(node.rows, columns_[tried], total);
+        const std::size_t column = draw_column(tried);
+        if (is_live_[column] == 0) continue;
+        const auto split = try_column(node.rows, column, total);
         if (split && (!best || split->score > best->score)) best = split;
     }
     return best;
 }
 
 std::optional<TreeGrower::Split> TreeGrower::try_column(NodeRows node, std::size_t column, double total) {
-    if (settings_.random_thresholds) return random_threshold(node, column, total);
     if (presorted_) return best_of_presorted(node, column, total);
     if (node.size() < fewest_rows_for_bins) return best_of_sorted(node, column, total);
     return best_of_bins(node, column, total);
@@ -253,41 +266,76 @@ std::optional<TreeGrower::Split> TreeGrower::best_of_bins(NodeRows node, std::si
     return Split{column, between(columns.high(column, best.first), columns.low(column, best.second)), cut.score()};
 }
 
-std::optional<TreeGrower::Split> TreeGrower::random_threshold(NodeRows node, std::size_t column, double total) {
+std::optional<TreeGrower::Split> TreeGrower::find_random_split(const Open& node, double total) {
+    const std::size_t wanted = mark_live(node);
+    std::optional<Split> best;
+    for (std::size_t tried = 0; tried < columns_.size() && (tried < wanted || !best); ++tried) {
+        const std::size_t column = draw_column(tried);
+        if (is_live_[column] != 0) draw_threshold(node.rows, column);
+        // Once as many as wanted were tried, each may be the last.
+        if (drawn_.count == lanes || tried + 1 >= wanted) choose_best(node.rows, total, best);
+    }
+    return best;
+}
+
+void TreeGrower::draw_threshold(NodeRows node, std::size_t column) {
     constexpr float infinity = std::numeric_limits<float>::infinity();
-    const auto values = samples_.column(column);
-    const std::size_t count = node.size();
+    const float* values = samples_.column(column).data();
+    const std::uint32_t* rows = rows_.data() + node.begin;
+    float* of_node = node_values_.data() + drawn_.count;
     float low = infinity;
     float high = -infinity;
-    float highest = -infinity;
-    for (std::size_t i = 0; i < count; ++i) {
-        const float value = values[rows_[node.begin + i]];
-        node_values_[i] = value;
+    for (std::size_t i = 0; i < node.size(); ++i) {
+        const float value = values[rows[i]];
+        of_node[i * lanes] = value;
         low = std::min(low, value);
-        high = std::max(high, value == infinity ? -infinity : value);
-        highest = std::max(highest, value);
+        high = std::max(high, value);
     }
-    const bool missing = highest == infinity;
+    const bool missing = high == infinity;
+    if (missing) {
+        high = -infinity;
+        for (std::size_t i = 0; i < node.size(); ++i) {
+            const float value = of_node[i * lanes];
+            high = std::max(high, value == infinity ? -infinity : value);
+        }
+    }
     if (low > high || (!missing && !differ(low, high))) {
         is_live_[column] = 0;
-        return std::nullopt;
+        return;
     }
     auto threshold = static_cast<float>(static_cast<double>(low) +
                                         random_.uniform() * (static_cast<double>(high) - static_cast<double>(low)));
     // At the very top only missing values would be left on the right.
     if (threshold >= high) threshold = missing ? high : low;
-    double left_sum = 0;
-    std::size_t left = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        const bool is_left = node_values_[i] <= threshold;
-        left_sum += is_left ? node_targets_[i] : 0.0;
-        left += is_left ? 1 : 0;
+    drawn_.columns[drawn_.count] = column;
+    drawn_.thresholds[drawn_.count++] = threshold;
+}
+
+void TreeGrower::choose_best(NodeRows node, double total, std::optional<Split>& best) {
+    if (drawn_.count == 0) return;
+    std::array<double, lanes> sums{};
+    std::array<std::uint64_t, lanes> counts{};
+    const float* values = node_values_.data();
+    for (std::size_t i = 0; i < node.size(); ++i, values += lanes) {
+        const auto target = std::bit_cast<std::uint64_t>(node_targets_[i]);
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            // All ones or none, since compilers make a branch of a choice, and one in two would be guessed wrongly.
+            const std::uint64_t is_left = -static_cast<std::uint64_t>(values[lane] <= drawn_.thresholds[lane]);
+            sums[lane] += std::bit_cast<double>(target & is_left);
+            counts[lane] -= is_left;
+        }
     }
-    if (left < settings_.min_leaf || count - left < settings_.min_leaf) return std::nullopt;
-    const double right_sum = total - left_sum;
-    return Split{
-        column, threshold,
-        left_sum * left_sum / static_cast<double>(left) + right_sum * right_sum / static_cast<double>(count - left)};
+    const auto least = static_cast<double>(settings_.min_leaf);
+    const auto count = static_cast<double>(node.size());
+    for (std::size_t lane = 0; lane < drawn_.count; ++lane) {
+        const auto left = static_cast<double>(counts[lane]);
+        const double right = count - left;
+        if (left < least || right < least) continue;
+        const double right_sum = total - sums[lane];
+        const double score = sums[lane] * sums[lane] / left + right_sum * right_sum / right;
+        if (!best || score > best->score) best = Split{drawn_.columns[lane], drawn_.thresholds[lane], score};
+    }
+    drawn_.count = 0;
 }
 
 }  // namespace joulecast

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -53,18 +54,35 @@ class TreeGrower {
         double mean = 0;
     };
 
+    /// Columns that have a random threshold but no sums yet.
+    static constexpr std::size_t lanes = 4;
+    struct Drawn {
+        std::size_t count = 0;
+        std::array<std::size_t, lanes> columns{};
+        std::array<float, lanes> thresholds{};
+    };
+
     /// Sums up the node's targets and lays them into node_targets_.
     Summary summary(NodeRows node);
     bool may_split(std::size_t rows, std::size_t depth) const;
     /// Divides the node's rows and returns its two children, the left one second.
     void divide(const Open& node, const Split& split, std::int32_t index, std::vector<Open>& open);
 
+    std::optional<Split> choose_split(const Open& node, double total);
+    /// Marks the node's live columns; returns how many columns are to be tried.
+    std::size_t mark_live(const Open& node);
+    /// Moves one of the columns that were not yet drawn to place `tried`, and returns it.
+    std::size_t draw_column(std::size_t tried);
     std::optional<Split> find_split(const Open& node, double total);
     std::optional<Split> try_column(NodeRows node, std::size_t column, double total);
     std::optional<Split> best_of_presorted(NodeRows node, std::size_t column, double total);
     std::optional<Split> best_of_bins(NodeRows node, std::size_t column, double total);
     std::optional<Split> best_of_sorted(NodeRows node, std::size_t column, double total);
-    std::optional<Split> random_threshold(NodeRows node, std::size_t column, double total);
+    /// As find_split(), with a random threshold a column, and the sums of several columns added up at once: one alone
+    /// waits for each of its additions.
+    std::optional<Split> find_random_split(const Open& node, double total);
+    void draw_threshold(NodeRows node, std::size_t column);
+    void choose_best(NodeRows node, double total, std::optional<Split>& best);
 
     const Samples& samples_;
     const SplitColumns& shared_;
@@ -78,7 +96,8 @@ class TreeGrower {
     std::vector<std::uint8_t> is_live_;    ///< per column, for the node at hand
     std::vector<std::uint8_t> goes_left_;  ///< per row of the samples
     std::vector<double> node_targets_;     ///< of the node at hand, in the order of rows_
-    std::vector<float> node_values_;       ///< scratch: one column of the node at hand
+    Drawn drawn_;
+    std::vector<float> node_values_;  ///< scratch: of the node at hand, those of the drawn columns side by side
     std::vector<std::uint32_t> scratch_;
     std::vector<std::pair<float, double>> sorted_;  ///< scratch: value and target
 };

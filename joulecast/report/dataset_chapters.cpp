@@ -6,6 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include "joulecast/graph/symbol_values.h"
+
 namespace joulecast {
 namespace {
 
@@ -58,8 +60,10 @@ const std::vector<Column<NetworkAccuracy>>& network_columns() {
     static const std::vector<Column<N>> list = {
         {"network", "network", Show::text, [](const N& n) { return n.network; }},
         {"device", "device", Show::text, [](const N& n) { return n.device; }},
+        {"symbols", "sizes", Show::text, [](const N& n) { return values_text(n.symbols); }},
         {"mode", "mode", Show::text, [](const N& n) { return std::string(name(n.mode)); }},
         {"precision", "precision", Show::text, [](const N& n) { return n.precision; }},
+        {"host", "host", Show::text, [](const N& n) { return std::string(name(n.host)); }},
         {"measured_time_s", "measured", Show::seconds, [](const N& n) { return finite_or_dash(n.measured_time_s); }},
         {"predicted_time_s", "forecast", Show::seconds,
          [](const N& n) { return finite_or_dash(n.predicted_time.value.value()); }},
@@ -103,7 +107,7 @@ double middle(std::vector<double>& values) {
 
 /// The line of equal values, with the median of the 90 % intervals around it at each size of the forecast.
 PlotSeries interval_band(const RowList& rows) {
-    PlotSeries line{"forecast with its 90 % interval (median at that size)", PlotSeries::Style::line, {}, {}};
+    PlotSeries line{"forecast, 90 % interval", PlotSeries::Style::line, {}, {}};
     RowList sorted = rows;
     std::erase_if(sorted, [](const OutOfFoldRow* r) { return !(r->low > 0) || !std::isfinite(r->high); });
     std::ranges::sort(sorted, {}, [](const OutOfFoldRow* r) { return r->predicted; });
@@ -144,7 +148,7 @@ Plot held_out_plot(const MetricText& text, const std::string& title, const RowLi
     }
     for (auto& [family_name, series] : families) plot.series.push_back(std::move(series));
     if (step > 1)
-        plot.subtitle = "every " + std::to_string(step) + "th of " + std::to_string(rows.size()) + " rows is drawn";
+        plot.subtitle = "One row in " + std::to_string(step) + " of " + std::to_string(rows.size()) + " is drawn";
     plot.height_px = 520;
     return plot;
 }
@@ -156,8 +160,9 @@ void add_network_point(PlotSeries& series, const NetworkAccuracy& n, const Estim
     series.y.push_back(forecast.value.value());
     series.low.push_back(forecast.low.value());
     series.high.push_back(forecast.high.value());
-    series.texts.push_back(n.network + ", " + std::string(name(n.mode)) + ", " + n.precision + " on " + n.device +
-                           ": error " + show(forecast.value.value() / measured - 1, Show::percent));
+    series.texts.push_back(n.network + ", " + values_text(n.symbols) + ", " + std::string(name(n.mode)) + ", " +
+                           n.precision + " on " + n.device + ": error " +
+                           show(forecast.value.value() / measured - 1, Show::percent));
 }
 
 Plot network_plot(const MetricText& text, const ReportedDataset& dataset, bool energy) {
@@ -291,7 +296,8 @@ Chapter networks_chapter(const ReportedDataset& dataset) {
     if (with_energy > 0)
         chapter.blocks.emplace_back(
             drawn(network_plot(metric_texts()[2], dataset, true), "Whiskers are 90 % intervals"));
-    chapter.blocks.emplace_back(TitledTable{"Networks", fill(network_columns(), dataset.networks)});
+    chapter.blocks.emplace_back(
+        TitledTable{"Networks", without_empty_columns(fill(network_columns(), dataset.networks))});
     return chapter;
 }
 

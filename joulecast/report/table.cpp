@@ -186,6 +186,18 @@ std::string bar(double fraction, std::size_t width) {
     return result + eighths[steps % 8];
 }
 
+Table without_empty_columns(const Table& table) {
+    Table kept;
+    kept.rows.resize(table.rows.size());
+    for (std::size_t column = 0; column < table.heads.size(); ++column) {
+        const auto is_known = [column](const std::vector<Cell>& row) { return row[column].index() != 0; };
+        if (std::ranges::none_of(table.rows, is_known)) continue;
+        kept.heads.push_back(table.heads[column]);
+        for (std::size_t row = 0; row < table.rows.size(); ++row) kept.rows[row].push_back(table.rows[row][column]);
+    }
+    return kept;
+}
+
 std::string show(const Cell& cell, Show how) {
     if (const auto* flag = std::get_if<bool>(&cell)) return *flag ? "yes" : "no";
     if (const auto* text = std::get_if<std::string>(&cell)) return printable(*text);

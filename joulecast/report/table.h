@@ -48,6 +48,9 @@ Table fill(const std::vector<Column<Row>>& columns, const Rows& rows) {
     return table;
 }
 
+/// Without the columns of which nothing is known in any row.
+Table without_empty_columns(const Table& table);
+
 /// "12.3 ms", "4.56 GB", "1.82 GFLOP", "5.2 %": three significant digits.
 std::string show(const Cell& cell, Show how);
 

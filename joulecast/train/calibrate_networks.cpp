@@ -50,6 +50,11 @@ constexpr double weight_of_one = squared(tamed_beyond / 0.15);
 /// is nothing unusual.
 constexpr double weight_of_one_for_host = squared(tamed_beyond / 0.7);
 
+/// Networks of quiet machines took 0.8 to 1.25 times the sum of their operations. Of the host see
+/// weight_of_one_for_host.
+constexpr double least_factor = 0.8, most_factor = 1.25;
+constexpr double least_host_factor = 0.4, most_host_factor = 2.5;
+
 bool is_measured(const NetworkMeasurement& measurement) {
     return is_timed(measurement.outcome) && measurement.time.median_s > 0;
 }
@@ -217,8 +222,14 @@ double systematic_sigma(std::span<const NetworkError> errors) {
     return high;
 }
 
+bool plausible(const NetworkCorrection& correction) {
+    const auto lies = [](double factor, double least, double most) { return factor >= least && factor <= most; };
+    return lies(correction.factor, least_factor, most_factor) &&
+           lies(correction.host_factor, least_host_factor, most_host_factor);
+}
+
 void calibrate_networks(DeviceModel& device, std::span<const TrainingRow> rows, std::span<const HeldOutTime> held_out,
-                        std::span<const TrainingNetwork> networks) {
+                        std::span<const TrainingNetwork> networks, bool drifted) {
     const auto columns = all_columns();
     const auto times = held_out_operations(rows, held_out);
     std::map<std::string, std::vector<NetworkSample>> by_key;
@@ -239,7 +250,13 @@ void calibrate_networks(DeviceModel& device, std::span<const TrainingRow> rows, 
         if (plan && plan->peak_bytes > 0 && peak > 0)
             memory_errors.push_back(std::abs(std::log(peak / plan->peak_bytes)));
     }
-    for (const auto& [key, samples] : by_key) device.corrections.push_back(fit_correction(samples, device.power));
+    for (const auto& [key, samples] : by_key) {
+        NetworkCorrection correction = fit_correction(samples, device.power);
+        if (drifted && !plausible(correction))
+            std::erase_if(of_this_host, [&key](const NetworkSample& s) { return s.key == key; });
+        else
+            device.corrections.push_back(std::move(correction));
+    }
     const LeftOut errors = left_out_errors(of_this_host, device.power);
     const std::size_t models = models_in(of_this_host).size();
     if (device.over_clocks) {
@@ -263,6 +280,12 @@ void calibrate_networks(DeviceModel& device, std::span<const TrainingRow> rows, 
     std::vector<HostSample> from_hosts;
     for (const NetworkSample& sample : of_other_hosts) from_hosts.push_back(host_sample(device, of_this_host, sample));
     device.hosts = fit_hosts(from_hosts, device);
+    if (drifted) {
+        std::erase_if(device.hosts, [&device](const HostExtra& fitted) {
+            const HostExtra usual = default_extra(device, fitted.host, fitted.mode);
+            return std::abs(std::log(fitted.seconds_per_call / usual.seconds_per_call)) > usual.sigma;
+        });
+    }
 }
 
 }  // namespace joulecast

@@ -14,9 +14,13 @@ namespace joulecast {
 /// Sets corrections, the systematic sigmas and memory_half_width of `device` from the networks that were measured from
 /// the host of its operations, and `hosts` from those measured from others. Their operations count as forecast while
 /// held out, so that the correction is the one a new network needs. Without networks: no correction, and wide default
-/// widths.
+/// widths. Of a machine that `drifted` no factor is taken that is not plausible(): then these networks count as never
+/// measured, for widths too; and no host that is further from the default than the default's own uncertainty.
 void calibrate_networks(DeviceModel& device, std::span<const TrainingRow> rows, std::span<const HeldOutTime> held_out,
-                        std::span<const TrainingNetwork> networks);
+                        std::span<const TrainingNetwork> networks, bool drifted = false);
+
+/// Whether a correction tells how networks run, rather than of something that was not measured or of another pace.
+bool plausible(const NetworkCorrection& correction);
 
 /// A measured network beside what its calls add up to.
 struct NetworkSample {

@@ -302,7 +302,7 @@ DeviceModel train_device(const Device& device, const OperatingPoint& setting,
     DeviceModel trained = fit_chosen_models(frame, usable, held_out.scores, settings);
     trained.power = power_facts(trained, usable);
     const std::vector<HeldOutTime> times = times_of_chosen(trained, rows, held_out);
-    calibrate_networks(trained, rows, times, networks);
+    calibrate_networks(trained, rows, times, networks, settings.drifted);
     calibrate_ratios(trained, rows, times, networks);
     return trained;
 }

@@ -22,6 +22,8 @@ struct TrainSettings {
     std::size_t folds = 5;           ///< grouped, for intervals and choices
     std::uint64_t seed = 1;
     unsigned threads = 0;
+    /// The machine's pace ranged so far while rows and networks were measured that neither is the other's measure.
+    bool drifted = false;
 };
 
 /// A measured row ready for training.

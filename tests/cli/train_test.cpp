@@ -155,5 +155,75 @@ TEST(Train, NeedsTheSuffixOfPredictors) {
     EXPECT_EQ(run_joulecast("train --db " + folder.file("none.db") + " -o p.jcp").status, 1);
 }
 
+/// Operations and networks, beside thirty repeats of a reference over which the machine's pace ranged by `range`. The
+/// networks took a half, a quarter and an eighth of what their operations say.
+std::string odd_database(const TemporaryFolder& folder, const std::string& name, double range) {
+    const std::string path = folder.file(name);
+    Dataset dataset(path);
+    const std::vector graphs{synthetic_graph("resnet18", 2), synthetic_graph("mobilenet_v2", 2),
+                             synthetic_graph("alexnet", 2)};
+    dataset.insert(synthetic_cpu());
+    const std::vector<OperationRow> rows = synthetic_rows(graphs);
+    for (const OperationRow& row : rows) dataset.insert(row.measurement, row.provenance);
+    double share = 1;
+    for (const Graph& graph : graphs) {
+        share /= 2;
+        NetworkRow row = synthetic_network(graph);
+        for (double* seconds : {&row.measurement.time.mean_s, &row.measurement.time.median_s}) *seconds *= share;
+        dataset.insert(row.measurement, row.provenance);
+    }
+    for (int i = 0; i < 30; ++i) {
+        ReferenceRow repeat;
+        repeat.operation = signature(rows.front().measurement.operation);
+        repeat.asked = repeat.real = synthetic_point();
+        // A minute apart: by them nobody can put the rest to one pace.
+        repeat.started_at = "2026-01-02T03:" + std::to_string(10 + i) + ":00.000Z";
+        repeat.time_mean_s = i < 15 ? 1e-3 : range * 1e-3;
+        repeat.time_half_width_s = 1e-6;
+        repeat.provenance = rows.front().provenance;
+        dataset.insert(repeat);
+    }
+    return path;
+}
+
+// A host factor of 0.248 was fitted to networks of a machine that drifted, and intervals came out 1173 % wide.
+TEST(Train, TakesNoImplausibleFactorFromAMachineThatDrifted) {
+    const TemporaryFolder folder;
+    struct Outcome {
+        Ran ran;
+        nlohmann::json device;
+        double high_over_low = 0;
+    };
+    const auto train = [&](const std::string& name, double range) {
+        const std::string jcp = folder.file(name + ".jcp");
+        Outcome outcome{run_joulecast("train --learner decision_tree --format json --db " +
+                                      odd_database(folder, name, range) + " -o " + jcp),
+                        {},
+                        0};
+        outcome.device = nlohmann::json::parse(outcome.ran.out)["devices"][0];
+        const Ran predict = run_joulecast(
+            "predict resnet18 --set batch=2 --host cpp --device cpu-synthetic --format json --predictor " + jcp);
+        const auto time = nlohmann::json::parse(predict.out)["predictions"][0]["time_s"];
+        outcome.high_over_low = time["high"].get<double>() / time["low"].get<double>();
+        return outcome;
+    };
+    const Outcome drifted = train("drifted.db", 1.5);
+    EXPECT_EQ(drifted.device.at("network_factors").size(), 0U) << drifted.device;
+    EXPECT_THAT(drifted.ran.err, HasSubstr("no factor is taken from the networks on cpu-synthetic (inference|fp32): "
+                                           "the machine's pace ranged over 50.0 % while they and their operations "
+                                           "were measured. They count as never measured. Measure again while"));
+    // Where the machine kept its pace, the same networks are believed, and how far they are apart is the width.
+    const Outcome steady = train("steady.db", 1.05);
+    EXPECT_LT(steady.device.at("network_factors").at("inference|fp32").get<double>(), 0.4);
+    EXPECT_THAT(steady.ran.err, ::testing::Not(HasSubstr("no factor is taken")));
+    EXPECT_LT(drifted.high_over_low, 2);
+    EXPECT_GT(steady.high_over_low, 3);
+
+    const Ran checked =
+        run_joulecast("validate --predictor " + folder.file("drifted.db.jcp") + " --db " + folder.file("drifted.db"));
+    EXPECT_TRUE(checked.out.ends_with("Measure again while nothing else runs; joulecast doctor says what disturbs.\n"))
+        << checked.out;
+}
+
 }  // namespace
 }  // namespace joulecast::testing

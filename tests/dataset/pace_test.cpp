@@ -144,5 +144,23 @@ TEST(Pace, PutsTimesAndEnergiesButNotPowerToOnePace) {
     EXPECT_DOUBLE_EQ(networks[0].measurement.time.median_s, 3 / slow);
 }
 
+TEST(PaceRange, IsHowFarTheMiddleOfAllRepeatsLiesApart) {
+    // Ten quick ones and ten that take a third longer: the tenth and the ninetieth percentile are in either half.
+    std::vector<double> times(20, 1.0);
+    std::fill(times.begin() + 10, times.end(), 4.0 / 3);
+    EXPECT_NEAR(pace_range(repeats(times)), 4.0 / 3, 1e-9);
+    EXPECT_GT(pace_range(repeats(times)), steady_pace_range);
+    // A minute apart they tell no course to follow, but that the machine drifts all the same.
+    EXPECT_NEAR(pace_range(repeats(times, 60)), 4.0 / 3, 1e-9);
+}
+
+TEST(PaceRange, IsNotThatOfSingleDisturbedRepeats) {
+    std::vector<double> times(20, 1.0);
+    for (const std::size_t i : {3, 8, 13, 17}) times[i] = 5;
+    EXPECT_NEAR(pace_range(repeats(times)), 1, 1e-9);
+    EXPECT_TRUE(std::isnan(pace_range(repeats({1, 2, 1, 2}))));
+    EXPECT_TRUE(std::isnan(pace_range({})));
+}
+
 }  // namespace
 }  // namespace joulecast

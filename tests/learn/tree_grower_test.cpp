@@ -183,5 +183,58 @@ TEST(TreeGrower, PartsNeighbouringFloatsByRandomThresholds) {
     EXPECT_EQ(forest.nodes.size(), 20U * 3U);
 }
 
+TEST(TreeGrower, FindsTheColumnThatTellsByRandomThresholdsWhereverItIs) {
+    // Sums of several columns are added up at once: none may be forgotten at the end, or taken for another's. Values
+    // are 0 and 1, so that every threshold parts them; one column alone tells the targets apart.
+    constexpr std::size_t rows = 64;
+    for (std::size_t columns = 1; columns <= 10; ++columns) {
+        for (std::size_t telling = 0; telling < columns; ++telling) {
+            Samples samples(rows, columns);
+            std::vector<double> targets(rows);
+            Random random(1 + telling);
+            for (std::size_t row = 0; row < rows; ++row) {
+                for (std::size_t column = 0; column < columns; ++column)
+                    samples.set(row, column, static_cast<float>(random.below(2)));
+                targets[row] = samples.at(row, telling);
+            }
+            TreeSettings trees = settings(Learner::extra_trees, 5, 1);
+            trees.features_per_split = 1;
+            const Forest forest = fit_forest(samples, targets, trees);
+            EXPECT_EQ(forest.nodes.size(), 5U * 3U) << telling << " of " << columns;
+            EXPECT_EQ(forest.nodes[0].feature, static_cast<std::int32_t>(telling)) << columns;
+        }
+    }
+}
+
+TEST(TreeGrower, GoesOnBeyondTheWantedColumnsUntilOneIsNotConstant) {
+    // Half of nine columns are wanted, eight are constant.
+    for (std::size_t telling = 0; telling < 9; ++telling) {
+        Samples samples(8, 9);
+        std::vector<double> targets(8);
+        for (std::size_t row = 0; row < 8; ++row) {
+            targets[row] = row < 4 ? 0 : 1;
+            for (std::size_t column = 0; column < 9; ++column)
+                samples.set(row, column, column == telling ? static_cast<float>(targets[row]) : 7.0F);
+        }
+        EXPECT_EQ(fit_forest(samples, targets, settings(Learner::extra_trees, 5, 1)).nodes.size(), 5U * 3U) << telling;
+    }
+}
+
+TEST(TreeGrower, TriesNoMoreColumnsThanWanted) {
+    // One of two is wanted, and both part the rows: drawn first, the one that tells nothing is taken in some trees.
+    Samples samples(8, 2);
+    std::vector<double> targets(8);
+    for (std::size_t row = 0; row < 8; ++row) {
+        targets[row] = row < 4 ? 0 : 1;
+        samples.set(row, 0, static_cast<float>(targets[row]));
+        samples.set(row, 1, static_cast<float>(row % 2));
+    }
+    const Forest forest = fit_forest(samples, targets, settings(Learner::extra_trees, 20, 1));
+    std::size_t of_first = 0;
+    for (const std::int32_t root : forest.roots) of_first += forest.nodes[static_cast<std::size_t>(root)].feature == 0;
+    EXPECT_GT(of_first, 0U);
+    EXPECT_LT(of_first, 20U);
+}
+
 }  // namespace
 }  // namespace joulecast

@@ -187,5 +187,26 @@ TEST(SponnerChapter, HasScoresByFamilyAndNamesTheRest) {
     EXPECT_THAT(all_text(chapter), AllOf(HasSubstr("Figures 5 and 6"), HasSubstr("Figures 7 and 8")));
 }
 
+// Three batches of a network gave three rows that looked alike, beside three columns of dashes.
+TEST(NetworksChapter, TellsSizesAndHostAndLeavesOutWhatWasNotMeasured) {
+    ReportedDataset dataset = three_operations();
+    for (const std::int64_t batch : {1, 8}) {
+        NetworkAccuracy& n = dataset.networks.emplace_back();
+        n.network = "net";
+        n.symbols = {{"batch", batch}};
+        n.measured_time_s = 1;
+        n.measured_energy_j = std::nan("");
+        n.predicted_time = {Seconds(1), Seconds(0.9), Seconds(1.1)};
+    }
+    const Chapter chapter = networks_chapter(dataset);
+    const Table& table = std::get<TitledTable>(chapter.blocks.back()).table;
+    std::vector<std::string> heads;
+    for (const Table::Head& head : table.heads) heads.push_back(head.key);
+    EXPECT_THAT(heads, ::testing::IsSupersetOf({"symbols", "host", "measured_time_s"}));
+    EXPECT_THAT(heads, ::testing::Not(::testing::Contains("measured_energy_j")));
+    EXPECT_EQ(std::get<std::string>(table.rows[0][2]), "batch=1");
+    EXPECT_EQ(std::get<std::string>(table.rows[1][2]), "batch=8");
+}
+
 }  // namespace
 }  // namespace joulecast::testing

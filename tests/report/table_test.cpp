@@ -110,5 +110,16 @@ TEST(ToCsv, QuotesWhatRfc4180Asks) {
               "\"two\nlines\",0.3333333333333333\n");
 }
 
+TEST(WithoutEmptyColumns, KeepsThoseOfWhichOneRowKnowsSomething) {
+    const Table table{{{"a", "a", Show::text}, {"b", "b", Show::seconds}, {"c", "c", Show::seconds}},
+                      {{Cell("x"), Cell(), Cell()}, {Cell("y"), Cell(), Cell(2.0)}}};
+    const Table kept = without_empty_columns(table);
+    ASSERT_EQ(kept.heads.size(), 2U);
+    EXPECT_EQ(kept.heads[0].key, "a");
+    EXPECT_EQ(kept.heads[1].key, "c");
+    const std::vector<std::vector<Cell>> rows{{Cell("x"), Cell()}, {Cell("y"), Cell(2.0)}};
+    EXPECT_EQ(kept.rows, rows);
+}
+
 }  // namespace
 }  // namespace joulecast
