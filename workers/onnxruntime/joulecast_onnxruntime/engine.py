@@ -102,7 +102,7 @@ class OperationTrial:
             copies = min(rotation, MOST_COPIES, math.ceil(LONGEST_RUN_S / self.rough_s))
         bindings = math.ceil(rotation / copies)
         hot_copies = int(min(max(request.cache_bytes / 4 // set_bytes, 1), MOST_HOT_COPIES))
-        return Trial(whole=None, make_whole=lambda: self.calls(copies, bindings),
+        return Trial(whole=None, make_whole=lambda: self.calls(copies, bindings), make_exact=lambda: self.calls(1, rotation),
                      make_hot=(lambda: self.calls(hot_copies, 1)) if set_bytes < request.cache_bytes else None,
                      rotation=copies * bindings, working_set_bytes=float(copies * (self.weight_bytes + bindings * self.input_bytes)),
                      peak_memory_bytes=lambda: sessions.peak_bytes(self.model.graph, self.sizes, self.outputs), message=self.message)
