@@ -53,6 +53,21 @@ class Protocol(unittest.TestCase):
         self.assertEqual(measured["peak_memory_bytes"], 64 * 28 * 28 * 4)
         self.assertEqual(len(measured["block_s"]), measured["time"]["blocks"] + measured["time"]["dropped_blocks"])
 
+    def test_time_runs_makes_as_many_calls_as_it_is_asked_for(self):
+        # It made multiples of the 256 copies in its model: one call took as long as 256, on a busy machine longer than a thousand.
+        answer = self.worker.ask("time_runs", operation="aten::relu(self=f32[64])", point=self.worker.point, settings=self.worker.quick,
+                                 calls=[1, 1000, 7])
+        self.assertEqual([run["calls"] for run in answer["runs"]], [1, 1000, 7])
+
+    def test_slow_calls_in_few_copies_rotate_over_as_many_bytes(self):
+        # On a busy machine calls seemed long, few copies were made, and their weights counted once for each set of inputs.
+        measured = self.worker.measure("aten::conv2d(input=f32[1,128,56,56], weight=f32[128,128,3,3], padding=[1,1])",
+                                       working_set_bytes=64 << 20)
+        self.assertGreaterEqual(measured["working_set_bytes"], 64 << 20)
+
+    def test_tensors_without_elements_are_measured(self):
+        self.assertIn(self.worker.measure("aten::relu(self=f32[0,4])")["outcome"], ("ok", "unstable"))
+
     def test_strides_are_said_to_be_left_out(self):
         self.assertIn("no strides", self.worker.measure("aten::relu(self=f32[8,64]{1,8})")["message"])
         self.assertEqual(self.worker.measure("aten::relu(self=f32[8,64])", relative_half_width=1.0)["message"].count("strides"), 0)

@@ -44,6 +44,7 @@ class Trial:
     whole: object
     make_hot: object = None  # a function without arguments, or None: there is no number of a hot cache
     make_whole: object = None  # where `whole` is made when it is its turn
+    make_exact: object = None  # where `whole` makes several calls at once: a workload of any number of calls, for time_runs
     rotation: int = 1
     working_set_bytes: float = 0.0
     resident_bytes: float = 0.0
@@ -235,8 +236,8 @@ class Service:
         _, _, wanted = self.request_of(request)
         try:
             trial = self.trial_of(operation, wanted)
-            workload = trial.make_whole() if trial.make_whole is not None else trial.whole
-            return time_numbers_of_calls(workload, calls)
+            make = trial.make_exact or trial.make_whole
+            return time_numbers_of_calls(make() if make is not None else trial.whole, calls)
         except Exception as error:
             raise Refused(": ".join(outcome_of(error))) from None
 

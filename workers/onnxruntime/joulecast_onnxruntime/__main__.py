@@ -2,7 +2,7 @@
 from joulecast_measuring import serve
 
 WORKER = "joulecast-onnxruntime"
-MISSING = 'Install it with: pip install "onnxruntime>=1.20" "onnx>=1.16" numpy'
+MISSING = 'Install it with: pip install "onnxruntime>=1.31" onnx numpy'
 
 
 def make_engine():

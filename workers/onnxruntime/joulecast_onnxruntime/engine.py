@@ -7,7 +7,7 @@ from onnx import TensorProto
 
 from joulecast_measuring.contents import contents, input_contents, numpy_dtype
 from joulecast_measuring.requests import Unsupported
-from joulecast_measuring.serve import Trial
+from joulecast_measuring.serve import MOST_SETS, Trial
 from joulecast_onnxruntime import sessions
 from joulecast_onnxruntime.kernels import Original, fused_share, kernels, results_of
 from joulecast_onnxruntime.network import LARGE_BYTES, NetworkWriter, lacking
@@ -100,9 +100,11 @@ class OperationTrial:
             copies = min(rotation, MOST_COPIES_OF_WEIGHTS)
         else:
             copies = min(rotation, MOST_COPIES, math.ceil(LONGEST_RUN_S / self.rough_s))
-        bindings = math.ceil(rotation / copies)
-        hot_copies = int(min(max(request.cache_bytes / 4 // set_bytes, 1), MOST_HOT_COPIES))
-        return Trial(whole=None, make_whole=lambda: self.calls(copies, bindings),
+        # Each copy's weights are one set for all bindings, so that it takes more of these to go over as many bytes.
+        left = (rotation * set_bytes - copies * self.weight_bytes) / (copies * max(1, self.input_bytes))
+        bindings = min(max(1, math.ceil(left)), MOST_SETS // copies)
+        hot_copies = int(min(max(request.cache_bytes / 4 // max(1, set_bytes), 1), MOST_HOT_COPIES))
+        return Trial(whole=None, make_whole=lambda: self.calls(copies, bindings), make_exact=lambda: self.calls(1, rotation),
                      make_hot=(lambda: self.calls(hot_copies, 1)) if set_bytes < request.cache_bytes else None,
                      rotation=copies * bindings, working_set_bytes=float(copies * (self.weight_bytes + bindings * self.input_bytes)),
                      peak_memory_bytes=lambda: sessions.peak_bytes(self.model.graph, self.sizes, self.outputs), message=self.message)
