@@ -26,10 +26,10 @@ struct SustainedRule {
 double sustained_share(const Device& device, const SustainedRule& rule);
 
 /// Of the bandwidth, in (0, 1]: 0.75 before 2017; from then on 0.87 of stacked memory (a bus of 1024 bits or more), and
-/// of other memory 0.75, from 2020 on 0.84, on graphics cards (adds_at_half_rate) 0.93. NVIDIA's paper on Volta tells of
-/// memory controllers that reach 95 % where Pascal's reached 76 %; Jia et al. 2019 measured 69 % on T4; matrix products
-/// of few rows in AIConfigurator's tables stream weights at 83 % (A100, L40S) to 90 % (H100); networks in timm's tables
-/// move what they must at 93 % and more on RTX 3090 and 4090. 1 where the rule does not go by memory.
+/// of other memory 0.75, from 2020 on 0.84, on graphics cards (adds_at_half_rate) 0.93. NVIDIA's paper on Volta tells
+/// of memory controllers that reach 95 % where Pascal's reached 76 %; Jia et al. 2019 measured 69 % on T4; matrix
+/// products of few rows in AIConfigurator's tables stream weights at 83 % (A100, L40S) to 90 % (H100); networks in
+/// timm's tables move what they must at 93 % and more on RTX 3090 and 4090. 1 where the rule does not go by memory.
 double sustained_bandwidth_share(const Device& device, const SustainedRule& rule);
 
 /// What a kernel takes however little it does, in seconds: 3,400 cycles of the highest clock, which is the 2 us of

@@ -34,9 +34,9 @@ TEST(Recommend, AnswersInOneSentenceWithTheCommandThatAppliesIt) {
     const auto ran = run_joulecast("recommend resnet18 --device a30 --set batch=8");
     EXPECT_EQ(ran.status, 0) << ran.err;
     const std::string sentence = in_one_line(ran.out);
-    for (const char* part : {"Asked: least energy a sample, at most 10 % more time than at default settings",
-                             "Run resnet18 on a30 at ", "batch=8", "than at its default clock of 1440 MHz", "Runner-up",
-                             "Chance to be within 1 % of the best of"})
+    for (const char* part :
+         {"Asked: least energy a sample, at most 10 % more time than at default settings", "Run resnet18 on a30 at ",
+          "batch=8", "than at its default clock of 1440 MHz", "Runner-up", "Chance to be within 1 % of the best of"})
         EXPECT_THAT(sentence, HasSubstr(part));
     EXPECT_THAT(sentence, Not(HasSubstr("to be the best")));
     EXPECT_THAT(ran.out, HasSubstr("Set it: sudo nvidia-smi -i 0 -lgc "));
