@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds a wheel that runs on other Linux machines: auditwheel puts the libraries that it needs beside the package and
-# names it by the C library that it asks for (manylinux_2_36 where this is made on Debian 12). For the Python that makes
+# names it by the C library that it asks for (manylinux_2_35 where this is made on Debian 12). For the Python that makes
 # it. Compiles the whole library.
 set -euo pipefail
 

@@ -107,7 +107,7 @@ double middle(std::vector<double>& values) {
 
 /// The line of equal values, with the median of the 90 % intervals around it at each size of the forecast.
 PlotSeries interval_band(const RowList& rows) {
-    PlotSeries line{"forecast, 90 % interval", PlotSeries::Style::line, {}, {}};
+    PlotSeries line{"90 % interval", PlotSeries::Style::line, {}, {}};
     RowList sorted = rows;
     std::erase_if(sorted, [](const OutOfFoldRow* r) { return !(r->low > 0) || !std::isfinite(r->high); });
     std::ranges::sort(sorted, {}, [](const OutOfFoldRow* r) { return r->predicted; });

@@ -135,8 +135,9 @@ function dress(colours,on_paper){
     if(!is_shown(at))continue;
     const width=on_paper?(at.closest(".beside")?paper_px.half:paper_px.whole):at.clientWidth;
     const layout=dressed(figure.layout,colours,on_paper?Math.min(width,590):width);
-    const height=figure.height;
-    at.style.height=(on_paper?Math.round(Math.min(at.closest(".beside")?270:420,Math.max(200,height*.75))):height)+"px";
+    const height=figure.height,entries=layout.showlegend?figure.data.filter(trace=>trace.showlegend!==false).length:0;
+    const most=at.closest(".beside")?270+11*Math.max(0,entries-4):420;
+    at.style.height=(on_paper?Math.round(Math.min(most,Math.max(200+10*entries,height*.75))):height)+"px";
     if(on_paper)Object.assign(layout,{width:width,height:parseInt(at.style.height),autosize:false});
     else Object.assign(layout,{autosize:true,width:undefined,height:undefined});
     Plotly.react(at,coloured(figure.data,colours),layout);

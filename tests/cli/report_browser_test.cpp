@@ -63,6 +63,9 @@ addEventListener("load",()=>when_drawn(()=>{
   dispatchEvent(new Event("beforeprint"));
   setTimeout(()=>{
     seen.on_paper=letters().reduce((least,colour)=>Math.min(least,contrast(colour,"rgb(255,255,255)")),21);
+    seen.scrolling=[...document.querySelectorAll(".legend .scrollbar")].filter(bar=>bar.getAttribute("height")>0).length;
+    const drawn=[...document.querySelectorAll(".js-plotly-plot")].map(at=>at._fullLayout).filter(l=>l&&l.xaxis);
+    seen.lowest=Math.min(...drawn.map(layout=>layout._size.h));
     parent.postMessage(JSON.stringify(seen),"*");
   },300);
   }),100);
@@ -121,6 +124,11 @@ void expect_sound(const std::string& page_file, int highest_px = 100'000) {
         EXPECT_GE(seen.answer["text"], 7);
         EXPECT_GE(seen.answer["ticks"], 4.5);
         EXPECT_GE(seen.answer["on_paper"], 7);
+        // Nobody scrolls a legend on paper, and a long one must leave a figure its room.
+        EXPECT_EQ(seen.answer["scrolling"], 0);
+        if (seen.answer["lowest"].is_number()) {
+            EXPECT_GE(seen.answer["lowest"], 90);
+        }
     }
 }
 
