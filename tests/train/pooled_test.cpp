@@ -189,7 +189,7 @@ TEST(Pooled, ANetworkIsAsUncertainAsWhatItsTimeFollows) {
     EXPECT_LT(of_both, of_products - 0.01);
     EXPECT_GT(of_both, std::exp(2 * 1.645 * a30.unseen->residual.prior().common));
     // Types that nobody measured stand on the laws of others.
-    EXPECT_GT(factor_of_network(a30, {linear("6000", "f16")}), 1.2 * factor_of_network(a30, {linear("6000")}));
+    EXPECT_GT(factor_of_network(a30, {linear("6000", "f16")}), 1.05 * factor_of_network(a30, {linear("6000")}));
 }
 
 TEST(Pooled, BackwardPassesFollowThoseThatWereMeasured) {
