@@ -1,11 +1,12 @@
-# add_python_worker(torch-compile) in workers/torch_compile: the worker joulecast-torch-compile of the package
-# joulecast_torch_compile, started by joulecast-torch-compile.in beside the other programs. Nothing is compiled and
-# nothing fetched; where the Python lacks the engine, the worker says the line that installs it when it is started.
-function(add_python_worker engine)
+# add_python_worker(torch-compile torch) in workers/torch_compile: the worker joulecast-torch-compile of the package
+# joulecast_torch_compile beside the other programs, run by a Python with torch. Nothing is compiled and nothing
+# fetched; where the Python lacks the engine, the worker says the line that installs it when it is started.
+function(add_python_worker engine needed)
     string(REPLACE - _ package ${engine})
     string(TOUPPER ${package} upper)
     set(JOULECAST_${upper}_PYTHON "python3" CACHE STRING "Python that joulecast-${engine} runs with")
-    configure_file(joulecast-${engine}.in ${PROJECT_BINARY_DIR}/bin/joulecast-${engine} @ONLY
+    set(JOULECAST_PYTHON_OF_ENGINE "${JOULECAST_${upper}_PYTHON}")
+    configure_file(${PROJECT_SOURCE_DIR}/workers/python_worker.in ${PROJECT_BINARY_DIR}/bin/joulecast-${engine} @ONLY
                    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
     install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/joulecast-${engine} DESTINATION ${CMAKE_INSTALL_BINDIR})
     add_python_part(joulecast_${package})

@@ -14,7 +14,7 @@ from joulecast_measuring.requests import Unsupported, graph_of
 from joulecast_onnxruntime import sessions
 from joulecast_onnxruntime.engine import written
 from joulecast_onnxruntime.kernels import Original, fused_share, kernels
-from joulecast_onnxruntime.network import NetworkWriter, is_arithmetic_on_sizes
+from joulecast_onnxruntime.network import NetworkWriter
 
 ONE_THREAD = types.SimpleNamespace(threads=1, processors=[0])
 
@@ -40,7 +40,7 @@ def call_by_call(graph, arrays):
     import torch
     values = {(-1, number): torch.from_numpy(array.copy()) for number, array in enumerate(arrays)}
     for number, node in enumerate(graph.nodes):
-        if not is_arithmetic_on_sizes(node.operation):
+        if not node.operation.is_arithmetic_on_sizes:
             made = support.torch_call(node.operation, [values[reference] for reference in node.inputs])
             values |= {(number, output): value for output, value in enumerate(made)}
     return [values[reference].numpy() for reference in dict.fromkeys(graph.outputs) if reference in values]

@@ -53,22 +53,30 @@ def worker_check(command, environment):
     return subprocess.run([BIN / "joulecast", "worker-check", command], capture_output=True, timeout=550, env=environment)
 
 
+class WorkerTest:
+    """Beside unittest.TestCase: a worker of this build, started once for all tests of the class."""
+    program, environment, point = None, None, {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.worker = Worker([cls.program], cls.environment, **cls.point)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.worker.end()
+
+    def test_it_keeps_the_promises_of_the_protocol(self):
+        ended = worker_check(str(self.program), self.environment)
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+
+
 def torch_call(operation, tensors):
     """What torch returns for an operation on these tensors, as a list."""
     import torch
-    from joulecast_measuring.signature import Dtype, TensorType
     dtypes = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "i64": torch.int64, "i32": torch.int32, "bool": torch.bool}
-    rest = iter(tensors)
-
-    def given(value):
-        if isinstance(value, TensorType):
-            return next(rest)
-        if isinstance(value, Dtype):
-            return dtypes[value]
-        return [given(item) for item in value] if isinstance(value, list) else value
     namespace, _, name = operation.target.partition("::")
     name, _, overload = name.partition(".")
-    arguments = {argument: given(value) for argument, value in operation.arguments.items()}
+    arguments = operation.filled(tensors, dtype=dtypes.__getitem__)
     if overload == "device":  # no part of a signature
         arguments["device"] = "cpu"
     made = getattr(getattr(getattr(torch.ops, namespace), name), overload or "default")(**arguments)

@@ -11,7 +11,7 @@ import zoo_graphs
 from joulecast_measuring.contents import Maker, contents, input_contents
 from joulecast_measuring.requests import graph_of
 from joulecast_measuring.signature import parse_operation
-from joulecast_torch_compile.modules import is_arithmetic_on_sizes, module_of_call, module_of_graph, tensor
+from joulecast_torch_compile.modules import module_of_call, module_of_graph, tensor
 
 PROGRAM = support.BIN / "joulecast-torch-compile"
 ENVIRONMENT = os.environ | {"JOULECAST_TORCH_COMPILE_PYTHON": os.environ.get("JOULECAST_TORCH_COMPILE_PYTHON", "python3")}
@@ -36,7 +36,7 @@ class Modules(unittest.TestCase):
             inputs = [tensor(item.type, content, maker) for item, content in zip(graph.inputs, input_contents(graph))]
             values = {(-1, number): value.clone() for number, value in enumerate(inputs)}
             for number, node in enumerate(graph.nodes):
-                if not is_arithmetic_on_sizes(node.operation):
+                if not node.operation.is_arithmetic_on_sizes:
                     made = support.torch_call(node.operation, [values[reference] for reference in node.inputs])
                     values |= {(number, output): value for output, value in enumerate(made)}
             module, _ = module_of_graph(graph)
@@ -50,18 +50,8 @@ class Modules(unittest.TestCase):
         self.assertEqual(module(torch.tensor([-1.0, 0.0, 1.0, 0.2])).tolist(), torch.tensor([-0.5, 0.0, 0.5, 0.2]).tolist())
 
 
-class Protocol(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.worker = support.Worker([PROGRAM], ENVIRONMENT, engine="torch-compile", host="python")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.worker.end()
-
-    def test_it_keeps_the_promises_of_the_protocol(self):
-        ended = support.worker_check(str(PROGRAM), ENVIRONMENT)
-        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+class Protocol(support.WorkerTest, unittest.TestCase):
+    program, environment, point = PROGRAM, ENVIRONMENT, {"engine": "torch-compile", "host": "python"}
 
     def test_an_operation_in_place_is_measured_as_a_network_compiles_it(self):
         measured = self.worker.measure("aten::relu_(self=f32[64,64])")

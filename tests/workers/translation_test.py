@@ -13,7 +13,6 @@ import zoo_graphs
 from joulecast_measuring.contents import Maker, contents
 from joulecast_measuring.requests import Unsupported
 from joulecast_measuring.signature import parse_operation
-from joulecast_onnxruntime.network import is_arithmetic_on_sizes
 from joulecast_onnxruntime.translation import TABLE, WEIGHTS, write
 from joulecast_onnxruntime.writer import Call, Writer
 
@@ -196,7 +195,7 @@ def zoo_operations():
     for name in zoo_graphs.names():
         for node in zoo_graphs.graph(name)["nodes"]:
             operation = parse_operation(node["operation"])
-            if is_arithmetic_on_sizes(operation) or not operation.tensors():
+            if operation.is_arithmetic_on_sizes or not operation.tensors():
                 continue
             size = sum(type_.elements for _, type_ in operation.tensors())
             if size < found.get(form(node["operation"]), (MOST_ELEMENTS,))[0]:

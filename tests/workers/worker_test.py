@@ -23,19 +23,13 @@ GRAPH = {
     "outputs": ["2.0"]}
 
 
-class Protocol(unittest.TestCase):
+class Protocol(support.WorkerTest, unittest.TestCase):
+    program, environment, point = PROGRAM, ENVIRONMENT, {"engine": "onnxruntime"}
+
     @classmethod
     def setUpClass(cls):
         support.need("onnxruntime", "onnx")
-        cls.worker = support.Worker([PROGRAM], ENVIRONMENT, engine="onnxruntime")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.worker.end()
-
-    def test_it_keeps_the_promises_of_the_protocol(self):
-        ended = support.worker_check(str(PROGRAM), ENVIRONMENT)
-        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        super().setUpClass()
 
     def test_hello_names_engine_and_versions_and_that_it_only_infers(self):
         import onnxruntime

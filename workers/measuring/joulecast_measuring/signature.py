@@ -55,6 +55,24 @@ class Operation:
         base = self.target.partition("::")[2].partition(".")[0]
         return base.endswith("_") and not base.endswith("__")
 
+    @property
+    def is_arithmetic_on_sizes(self):
+        """Does not run on a device: sizes, checks that torch.export added."""
+        namespace, _, name = self.target.partition("::")
+        return "operator" in namespace or name.startswith(("sym_", "_assert", "_check"))
+
+    def filled(self, tensors, dtype=Dtype):
+        """The arguments with these in place of the types of tensors(), in order, and dtypes as `dtype` makes them of their names."""
+        rest = iter(tensors)
+
+        def given(value):
+            if isinstance(value, TensorType):
+                return next(rest)
+            if isinstance(value, Dtype):
+                return dtype(value)
+            return [given(item) for item in value] if isinstance(value, list) else value
+        return {name: given(value) for name, value in self.arguments.items()}
+
     def tensors(self):
         """(argument name, type) of all tensors in order, lists taken apart, holes left out: the order of a node's inputs."""
         found = []

@@ -9,12 +9,6 @@ ALIASES = {"alias", "detach", "contiguous", "to", "dropout", "lift_fresh", "view
            "unsqueeze", "squeeze", "view_as"}
 
 
-def is_arithmetic_on_sizes(operation):
-    """Does not run on a device: sizes, checks that torch.export added."""
-    namespace, _, name = operation.target.partition("::")
-    return "operator" in namespace or name.startswith(("sym_", "_assert", "_check"))
-
-
 class NetworkWriter:
     """Writes call after call. ONNX has no tensors that are written to: a call in place makes a new value, which stands for the old one from
     there on, and is put back into what the old one was a view of."""
@@ -43,7 +37,7 @@ class NetworkWriter:
                 self.weights[name] = number
                 self.values[-1, number] = Value(name, item.type.dtype, item.type.sizes)
         for number, node in enumerate(self.graph.nodes):
-            if is_arithmetic_on_sizes(node.operation):
+            if node.operation.is_arithmetic_on_sizes:
                 continue
             self.writer.current = number
             self.add(number, node)
@@ -138,4 +132,4 @@ def put_back(call, made):
 def lacking(graph):
     """Names of the operations without an entry in the table, in order."""
     return list(dict.fromkeys(node.operation.target for node in graph.nodes
-                              if not is_arithmetic_on_sizes(node.operation) and node.operation.name not in TABLE))
+                              if not node.operation.is_arithmetic_on_sizes and node.operation.name not in TABLE))

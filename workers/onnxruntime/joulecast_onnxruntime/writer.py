@@ -7,7 +7,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from joulecast_measuring.contents import numpy_dtype
 from joulecast_measuring.requests import Unsupported
-from joulecast_measuring.signature import DTYPES, TensorType
+from joulecast_measuring.signature import DTYPES
 
 OPSET = 20
 IR_VERSION = 10
@@ -109,17 +109,8 @@ class Call:
 
     def __init__(self, writer, operation, values):
         self.writer, self.operation, self.name = writer, operation, operation.name
-        rest = iter(values)
-        self.arguments = {name: self._with_values(value, rest) for name, value in operation.arguments.items()}
+        self.arguments = operation.filled(values)
         self.emit, self.cast, self.constant, self.integers = writer.emit, writer.cast, writer.constant, writer.integers
-
-    @staticmethod
-    def _with_values(value, rest):
-        if isinstance(value, TensorType):
-            return next(rest)
-        if isinstance(value, list):
-            return [next(rest) if isinstance(item, TensorType) else item for item in value]
-        return value
 
     def get(self, name, default=None):
         return self.arguments.get(name, default)

@@ -4,7 +4,7 @@ import operator
 import torch
 
 from joulecast_measuring.requests import Unsupported
-from joulecast_measuring.signature import Dtype, TensorType
+from joulecast_measuring.signature import TensorType
 
 TORCH = {"u8": torch.uint8, "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64, "f16": torch.float16,
          "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "bool": torch.bool}
@@ -36,16 +36,8 @@ def tensor(type_, content, maker):
 
 def add_call(graph, operation, tensors):
     """The node of one call in an FX graph; `tensors` are nodes, in the order of the operation's tensors."""
-    rest = iter(tensors)
-
-    def given(value):
-        if isinstance(value, TensorType):
-            return next(rest)
-        if isinstance(value, Dtype):
-            return TORCH[value]
-        return [given(item) for item in value] if isinstance(value, list) else value
     function = overload(operation.target)
-    arguments = {name: given(value) for name, value in operation.arguments.items()}
+    arguments = operation.filled(tensors, dtype=TORCH.__getitem__)
     if any(argument.name == "device" and not argument.has_default_value() for argument in function._schema.arguments):
         arguments["device"] = torch.device("cpu")  # no part of a signature
     return graph.call_function(function, (), arguments)
@@ -63,19 +55,13 @@ def module_of_call(operation):
     return torch.fx.GraphModule(torch.nn.Module(), graph)
 
 
-def is_arithmetic_on_sizes(operation):
-    """Does not run on a device: sizes, checks that torch.export added."""
-    namespace, _, name = operation.target.partition("::")
-    return "operator" in namespace or name.startswith(("sym_", "_assert", "_check"))
-
-
 def module_of_graph(given):
     """(module of all calls in order, numbers of the graph's nodes that its calls are)."""
     graph, values, numbers = torch.fx.Graph(), {}, []
     for number in range(len(given.inputs)):
         values[-1, number] = graph.placeholder(f"x{number}")
     for number, node in enumerate(given.nodes):
-        if is_arithmetic_on_sizes(node.operation):
+        if node.operation.is_arithmetic_on_sizes:
             continue
         made = add_call(graph, node.operation, [values[reference] for reference in node.inputs])
         numbers.append(number)
