@@ -77,12 +77,21 @@ struct KernelKind {
     bool has_rule = false;            ///< tensor_core_convolution_s() answers, since nobody measured such a call
 };
 
-/// Products whose time goes by the rate at which tensor cores add in float32.
-bool adds_on_tensor_cores(const PreparedOperation& operation) {
+/// Products that matrix units compute where there are any: not those of float32 proper.
+bool is_for_matrix_units(const PreparedOperation& operation) {
     const Dtype type = compute_dtype(operation.operation);
     const bool is_ieee = type == Dtype::f32 && operation.math == Math::ieee;
-    return multiplies_matrices(operation.family()) && is_floating(type) && !is_ieee &&
-           !is_depthwise(operation.operation);
+    return multiplies_matrices(operation.family()) && is_floating(type) && !is_ieee;
+}
+
+bool is_in_tf32(const PreparedOperation& operation) {
+    return operation.math == Math::tf32 && is_for_matrix_units(operation) &&
+           compute_dtype(operation.operation) == Dtype::f32;
+}
+
+/// Products whose time goes by the rate at which tensor cores add in float32.
+bool adds_on_tensor_cores(const PreparedOperation& operation) {
+    return is_for_matrix_units(operation) && !is_depthwise(operation.operation);
 }
 
 /// Of those who know such calls; the device's own expert, if it has one, alone. Absent where nobody knows them.
@@ -120,12 +129,11 @@ constexpr double most_of_peak = 0.8;
 /// No kernel is faster: products within that share of the peak (all of it where float32 sums run at half the rate), and
 /// bytes that no cache can hold, before or after, within the bandwidth of the data sheet.
 double least_seconds(const PreparedOperation& operation, const Counts& counts, const Device& device) {
-    const Dtype type = compute_dtype(operation.operation);
-    const bool is_ieee = type == Dtype::f32 && operation.math == Math::ieee;
     double least = 0;
-    if (multiplies_matrices(operation.family()) && !is_ieee && is_floating(type))
-        least = static_cast<double>(counts.flop) /
-                ((adds_at_half_rate(device) ? 1 : most_of_peak) * peak_flop_per_s(device, type, operation.math));
+    if (is_for_matrix_units(operation)) {
+        const double peak = peak_flop_per_s(device, compute_dtype(operation.operation), operation.math);
+        least = static_cast<double>(counts.flop) / ((adds_at_half_rate(device) ? 1 : most_of_peak) * peak);
+    }
     const double cache = std::isnan(device.last_level_cache_bytes) ? 0 : device.last_level_cache_bytes;
     const double moved = static_cast<double>(counts.bytes_read) + static_cast<double>(counts.bytes_written) - 2 * cache;
     return std::fmax(least, moved / device.bandwidth_bytes_per_s);
@@ -144,9 +152,7 @@ KernelKind kernel_kind(const DeviceModel& device, const PreparedOperation& opera
     const bool on_tensor_cores = runs_on_tensor_cores(operation, device.device);
     // A law without rows stands in for one that nobody measured.
     const auto has_rule = [&](const TrainedLaw* law) { return on_tensor_cores && law && law->rows == 0; };
-    const bool is_tf32 =
-        operation.math == Math::tf32 && multiplies_matrices(family) && compute_dtype(operation.operation) == Dtype::f32;
-    if (is_tf32) {
+    if (is_in_tf32(operation)) {
         Operation as_bf16 = operation.operation;
         for (TensorType* tensor : tensors(as_bf16)) {
             if (tensor->dtype == Dtype::f32) tensor->dtype = Dtype::bf16;
@@ -291,10 +297,8 @@ std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<c
 
 /// A convolution that was asked for in TF32 and has no kernel for that is computed in float32.
 std::optional<PreparedOperation> as_float32(const PreparedOperation& operation, const Device& device) {
-    const bool is_tf32 = operation.math == Math::tf32 && compute_dtype(operation.operation) == Dtype::f32;
-    if (!is_tf32 || operation.family() != Family::convolution || operation.dimensions.groups != 1 ||
-        runs_on_tensor_cores(operation, device))
-        return std::nullopt;
+    const bool is_whole = operation.family() == Family::convolution && operation.dimensions.groups == 1;
+    if (!is_whole || !is_in_tf32(operation) || runs_on_tensor_cores(operation, device)) return std::nullopt;
     return on(operation, device, Math::ieee);
 }
 

@@ -15,8 +15,8 @@ constexpr double tensor_core_alignment_bytes = 16;
 // The constants below were chosen on published networks in mixed precision on RTX 3090 and RTX 4090 (timm, Apache-2.0)
 // and on EnergAIzer's resnet101 on A10 and A100 (MIT); docs/decisions/0029 has the tables.
 
-/// Of 16-bit multiply-adds that shared memory feeds a unit with in a cycle, twice their number of bytes. Its 128 bytes
-/// a cycle make 2048 with the tiles of 64 x 64, which convolutions mostly have.
+/// What a unit can be fed with in a cycle, an operand of each multiply-add counted: shared memory brings 128 bytes, and
+/// in tiles of 64 x 64, which convolutions mostly have, each of them is used by 32.
 constexpr double fed_bytes = 2400;
 constexpr double misfit_of_odd_rows = 2;
 /// Turning the input, turning the weight, the convolution, turning the result: each starts and ends.

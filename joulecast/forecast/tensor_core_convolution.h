@@ -13,10 +13,11 @@ bool runs_on_tensor_cores(const PreparedOperation& convolution, const Device& de
 ///     FLOP / peak · feeding · misfit  +  passes · bytes / bandwidth  +  8 · kernel latency
 ///
 /// * feeding = 1 + (operand bytes that a unit multiplies in a cycle at peak) / (those that its shared memory brings).
-/// * The kernels want channels last. Contiguous images are turned before and after, which reads and writes all of it
-/// once
-///   more: two passes. A 1x1 convolution of stride 1 is a product of matrices as it lies, and takes one.
-/// * ... but where the pixels of an image are no multiple of 4 its rows are not aligned: misfit 2, and two passes.
+/// * The kernels want channels last. Contiguous images are turned before and after, so all bytes move twice: two
+/// passes.
+/// * A 1x1 convolution of stride 1 is a product of matrices as it lies, and takes one pass. Where the pixels of an
+/// image
+///   are no multiple of 4 its rows are not aligned: then misfit is 2 (else 1), and it takes two passes.
 double tensor_core_convolution_s(const PreparedOperation& convolution, const Device& device);
 
 }  // namespace joulecast

@@ -64,18 +64,18 @@ double static_w(const PhysicalPower& model, const Device& device, double relativ
 double watts(const PhysicalPower& model, const Device& device, const Activity& activity,
              double limit_w = std::numeric_limits<double>::quiet_NaN(), double relative_clock = 1);
 
-/// What a meter may say more or less than there is: NVML's gain error (docs/energy.md).
-inline constexpr double meter_gain = 1.05;
-
-/// The same if no limit held it.
+/// The same P if no limit held it, in W.
 double unlimited_watts(const PhysicalPower& model, const Device& device, const Activity& activity,
                        double relative_clock = 1);
+
+/// What a meter may say more or less than there is: NVML's gain error (docs/energy.md).
+inline constexpr double meter_gain = 1.05;
 
 /// P with its 90 % interval on a device that the fit has not seen. The half width is that of the power that no limit
 /// holds, so what the device could well exceed lies surely near its limit; 5 % for the meter's gain come on top.
 Estimate<Watts> watts_90(const PhysicalPower& model, const Device& device, const Activity& activity,
                          double limit_w = std::numeric_limits<double>::quiet_NaN(), double relative_clock = 1);
-/// The same of that power without a limit.
+/// watts_90() of a power that is known as it were without a limit.
 Estimate<Watts> held_90(const PhysicalPower& model, const Device& device, double unlimited_w, double limit_w);
 
 /// The model that predictors without one of their own use, fitted by tools/fit_physical_power to published tables under
