@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "joulecast/dataset/dataset.h"
+#include "joulecast/dataset/pace.h"
 #include "joulecast/train/measured_networks.h"
 #include "joulecast/train/train.h"
 
@@ -24,6 +25,9 @@ struct MeasuredRows {
     MeasuredOperations measured;
     double pace_range = std::numeric_limits<double>::quiet_NaN();  ///< of joulecast/dataset/pace.h
     std::optional<PaceReference> pace_reference;  ///< where the pace was followed while all of this was measured
+
+    /// The machine was no steady one while all of this was measured.
+    bool drifted() const { return pace_range > steady_pace_range; }
 };
 
 /// The settings of a device's models, by device id.

@@ -23,18 +23,25 @@ std::string signed_percent(double share) {
     return text;
 }
 
+/// |forecast / measured - 1| on average; NaN without networks, or where one has no forecast.
+double mean_error(std::span<const NetworkAccuracy> networks) {
+    std::vector<double> errors;
+    for (const NetworkAccuracy& network : networks)
+        errors.push_back(std::abs(network.predicted_time.value.value() / network.measured_time_s - 1));
+    return mean(errors);
+}
+
 }  // namespace
 
 std::string network_sentence(std::span<const NetworkAccuracy> networks, bool held_out) {
-    std::vector<double> errors, low, high;
+    const double error = mean_error(networks);
+    if (!std::isfinite(error)) return {};  // none, or one without a forecast
+    std::vector<double> low, high;
     for (const NetworkAccuracy& network : networks) {
         const double value = network.predicted_time.value.value();
-        errors.push_back(std::abs(value / network.measured_time_s - 1));
         low.push_back(network.predicted_time.low.value() / value - 1);
         high.push_back(network.predicted_time.high.value() / value - 1);
     }
-    const double error = mean(errors);
-    if (!std::isfinite(error)) return {};  // none, or one without a forecast
     const auto inside = std::ranges::count_if(networks, &NetworkAccuracy::inside_interval);
     char ratio[32];
     std::snprintf(ratio, sizeof ratio, "%.2f", (1 + median(high)) / (1 + median(low)));
@@ -46,10 +53,7 @@ std::string network_sentence(std::span<const NetworkAccuracy> networks, bool hel
 }
 
 std::string verdict(std::span<const NetworkAccuracy> networks, double pace_range) {
-    std::vector<double> errors;
-    for (const NetworkAccuracy& network : networks)
-        errors.push_back(std::abs(network.predicted_time.value.value() / network.measured_time_s - 1));
-    const double error = mean(errors);
+    const double error = mean_error(networks);
     if (!std::isfinite(error)) return {};
     const auto outside = std::ranges::count_if(networks, std::logical_not<>(), &NetworkAccuracy::inside_interval);
     // As many outside as 90 % intervals leave out of so many in 19 of 20 cases: more are no chance.

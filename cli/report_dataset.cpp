@@ -8,7 +8,6 @@
 #include "cli/measured_rows.h"
 #include "cli/report_pages.h"
 #include "cli/settings.h"
-#include "joulecast/dataset/pace.h"
 #include "joulecast/error.h"
 #include "joulecast/evaluate/cross_validate.h"
 #include "joulecast/evaluate/network_curves.h"
@@ -29,7 +28,7 @@ constexpr std::size_t trees_of_forests = 20;
 ValidationSettings validation_settings(const ReportOptions& options, const MeasuredRows& rows, bool baselines,
                                        const std::string& what) {
     ValidationSettings settings;
-    settings.training.drifted = rows.pace_range > steady_pace_range;
+    settings.training.drifted = rows.drifted();
     settings.folds = options.folds;
     if (const auto learner = parse_learner(options.learner)) settings.training.learner = learner;
     // Those of the thesis, beside ours in its tables; joulecast-lab validate --baselines has all.

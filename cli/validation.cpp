@@ -11,7 +11,6 @@
 #include "cli/validate_clocks.h"
 #include "cli/validation_output.h"
 #include "joulecast/answer/choose_predictor.h"
-#include "joulecast/dataset/pace.h"
 #include "joulecast/error.h"
 #include "joulecast/evaluate/device_choice.h"
 #include "joulecast/evaluate/leave_device_out.h"
@@ -41,7 +40,7 @@ void score(const Predictor& predictor, const MeasuredRows& rows, Validated& v) {
 void cross_validate(const ValidationOptions& options, const MeasuredRows& rows, Validated& v) {
     ValidationSettings settings = options.settings;
     settings.folds = options.folds;
-    settings.training.drifted = rows.pace_range > steady_pace_range;
+    settings.training.drifted = rows.drifted();
     settings.grouped = options.split != "random";
     std::vector<Learner> named;
     for (const auto& learner : settings.learners) {

@@ -191,7 +191,7 @@ def page(folder):
         lines += ["", f"## [{title}](results/{section}.md)", "", written]
         # The same rows with less told of them (clocks.md) are for the full page, and so are a card's single operations
         # where its networks stand.
-        hidden = {"family"} if section == "sheets" else {None}
+        hidden = {"family"} if section == "sheets" else set()
         shown = [t for t in tables_of(text) if not t.of.endswith("-untold") and not hidden & set(t.columns)]
         lines += summary_of(shown) or first_part(text)
         while lines[-1] == "":
