@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "joulecast/device/engine.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/sparkline.h"
 #include "joulecast/report/table.h"
@@ -30,7 +31,7 @@ CurveKey key_of(const NetworkForecast& n) {
     return {with_values(n.model, n.symbols),
             n.device,
             std::string(name(n.mode)) + ", " + n.precision,
-            std::string(name(n.point.host)),
+            host_text(n.point),
             number(n.asked.memory_clock_mhz),
             number(n.asked.power_limit_w)};
 }
@@ -50,12 +51,12 @@ std::string curve_text(std::vector<const NetworkForecast*> points) {
         values.push_back(has_energy ? n->energy.value.value() : n->time.value.value());
     const auto least = static_cast<std::size_t>(std::ranges::min_element(values) - values.begin());
     const NetworkForecast& best = *points[least];
-    std::string text =
-        with_values(highest.model, highest.symbols) + " (" + std::string(name(highest.mode)) + ", " +
-        highest.precision + ", host " + std::string(name(highest.point.host)) + ") on " + highest.device + "\n  " +
-        (has_energy ? "energy " : "time ") + mhz(points.front()->asked.sm_clock_mhz) + " " +
-        sparkline(values, curve_width) + " " + mhz(highest.asked.sm_clock_mhz) + " MHz\n  least " +
-        show(values[least], has_energy ? Show::joules : Show::seconds) + " at " + mhz(best.asked.sm_clock_mhz) + " MHz";
+    std::string text = with_values(highest.model, highest.symbols) + " (" + std::string(name(highest.mode)) + ", " +
+                       highest.precision + ", host " + host_text(highest.point) + ") on " + highest.device + "\n  " +
+                       (has_energy ? "energy " : "time ") + mhz(points.front()->asked.sm_clock_mhz) + " " +
+                       sparkline(values, curve_width) + " " + mhz(highest.asked.sm_clock_mhz) + " MHz\n  least " +
+                       show(values[least], has_energy ? Show::joules : Show::seconds) + " at " +
+                       mhz(best.asked.sm_clock_mhz) + " MHz";
     if (&best != &highest)
         text += " (" + change(values[least], values.back()) + (has_energy ? " energy, " : " time, ") +
                 change(best.time.value.value(), highest.time.value.value()) + " time against " +

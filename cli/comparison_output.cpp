@@ -11,6 +11,7 @@
 #include "cli/json_tree.h"
 #include "cli/known.h"
 #include "cli/prose.h"
+#include "joulecast/device/engine.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/table.h"
 
@@ -90,7 +91,7 @@ Table block(const Comparison& comparison, const std::vector<const DeviceJob*>& j
 std::string job_text(const Comparison& comparison) {
     const NetworkForecast& n = comparison.jobs.front().forecast.network;
     std::string text = with_values(n.model, n.symbols) + ", " + std::string(name(n.mode)) + ", precision " +
-                       n.precision + ", host " + std::string(name(n.point.host)) + ": ";
+                       n.precision + ", host " + host_text(n.point) + ": ";
     if (!(comparison.samples > 0)) return text + "one run";
     return text + "a job of " + show(static_cast<std::int64_t>(comparison.samples), Show::count) + " samples";
 }

@@ -66,9 +66,9 @@ bool is_tie(const Estimate<Ratio>& ratio) {
 
 Comparison compare_devices(const Comparing& comparing, const SessionSettings& settings, const Session::Tell& tell) {
     const Question& asked = comparing.question;
-    if (asked.models.size() != 1 ||
-        asked.sizes.size() * asked.modes.size() * executions(asked, asked.modes.front()).size() != 1)
-        throw UsageError("compare takes one network at one size, mode, precision and host; devices are what differs");
+    if (asked.models.size() != 1 || forecasts_of_each_network(asked) != 1)
+        throw UsageError(
+            "compare takes one network at one size, mode, precision, engine and host; devices are what differs");
     if (asked.devices.size() < 2) throw UsageError("compare needs two devices or more: --device a100 h100");
     Session session(settings);
     Answer answer = session.answer(asked, tell);

@@ -6,6 +6,7 @@
 
 #include "cli/clock_text.h"
 #include "cli/json_tree.h"
+#include "joulecast/device/engine.h"
 #include "joulecast/report/table.h"
 
 namespace joulecast::cli {
@@ -107,7 +108,7 @@ std::string DiffCosts::to_text(const std::string& arrow) const {
     CostDifference resident;
     resident.value = resident.low = resident.high = difference_.resident_bytes;
     const std::string clock = std::isnan(b.asked.sm_clock_mhz) ? "" : " at " + clock_text(b);
-    std::string text = after_.device_name + clock + ", " + b.precision + ", host " + std::string(name(b.point.host)) +
+    std::string text = after_.device_name + clock + ", " + b.precision + ", host " + host_text(b.point) +
                        "; predictor " + b.predictor + "\n";
     text += line("time", a.time.value.value(), b.time.value.value(), difference_.time_s, Show::seconds, arrow);
     text += line("energy", a.energy.value.value(), b.energy.value.value(), difference_.energy_j, Show::joules, arrow);

@@ -13,6 +13,7 @@
 #include "cli/forecast_words.h"
 #include "cli/known.h"
 #include "cli/prose.h"
+#include "joulecast/device/engine.h"
 #include "joulecast/forecast/compose.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/table.h"
@@ -113,7 +114,7 @@ Column<Forecast> relative_column(const char* key, const char* header, Estimate<R
 /// With the clock behind the host, where one was asked for, and what it costs over the device's own clock.
 NetworkColumns text_columns(const std::vector<Forecast>& forecasts) {
     NetworkColumns columns = table_columns();
-    const auto is_usual = [](const Forecast& f) { return f.network.point.engine == OperatingPoint().engine; };
+    const auto is_usual = [](const Forecast& f) { return is_torch(f.network.point.engine); };
     if (!std::ranges::all_of(forecasts, is_usual)) {
         const auto host = std::ranges::find(columns, "host", &Column<Forecast>::key);
         columns.insert(host,
@@ -198,7 +199,7 @@ std::string where_it_goes(const Forecast& forecast) {
         operations.resize(shown);
     }
     return "\nWhere the time of " + forecast.network.model + " goes (" + std::string(name(forecast.network.mode)) +
-           ", " + forecast.network.precision + ", host " + std::string(name(forecast.network.point.host)) + ")\n" +
+           ", " + forecast.network.precision + ", host " + host_text(forecast.network.point) + ")\n" +
            to_text(fill(operation_table_columns(), operations)) + rest;
 }
 

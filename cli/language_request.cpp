@@ -12,6 +12,7 @@
 #include "cli/known.h"
 #include "cli/prose.h"
 #include "joulecast/answer/shipped.h"
+#include "joulecast/device/engine.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/units/estimate_sum.h"
@@ -87,7 +88,7 @@ std::vector<Column<RequestForecast>> text_columns() {
         {"model", "network", Show::text, [](R r) { return r.prefill.network.model; }},
         {"device", "device", Show::text, [](R r) { return r.prefill.network.device; }},
         {"precision", "precision", Show::text, [](R r) { return r.prefill.network.precision; }},
-        {"host", "host", Show::text, [](R r) { return std::string(name(r.prefill.network.point.host)); }},
+        {"host", "host", Show::text, [](R r) { return host_text(r.prefill.network.point); }},
         {"clock", "MHz", Show::count, [](R r) { return known(std::round(r.prefill.network.asked.sm_clock_mhz)); }},
         {"batch", "batch", Show::count, [](R r) { return r.batch; }},
         {"first", "1st token", Show::seconds, [](R r) { return known(r.read.time.value.value()); }},
@@ -205,6 +206,7 @@ std::string requests_to_csv(const std::vector<RequestForecast>& forecasts, const
         {"model", "", Show::text, [](R r) { return r.prefill.network.model; }},
         {"device", "", Show::text, [](R r) { return r.prefill.network.device; }},
         {"precision", "", Show::text, [](R r) { return r.prefill.network.precision; }},
+        {"engine", "", Show::text, [](R r) { return r.prefill.network.point.engine; }},
         {"host", "", Show::text, [](R r) { return std::string(name(r.prefill.network.point.host)); }},
         {"batch", "", Show::count, [](R r) { return r.batch; }},
         {"prompt", "", Show::count, [&](R) { return request.prompt; }},

@@ -11,6 +11,7 @@
 #include "cli/settings.h"
 #include "cli/verb.h"
 #include "joulecast/answer/session.h"
+#include "joulecast/device/engine.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/device_power.h"
 #include "joulecast/forecast/forecast_network.h"
@@ -40,6 +41,7 @@ struct Entry {
 struct Composition {
     std::string device;
     std::string precision;
+    std::string engine;
     std::string host;
     std::string mode;
     NetworkCorrection correction;
@@ -102,6 +104,7 @@ const std::vector<Column<Composition>>& composition_columns() {
     static const std::vector<Column<Composition>> list = {
         {"device", "", Show::text, [](C c) { return c.device; }},
         {"precision", "", Show::text, [](C c) { return c.precision; }},
+        {"engine", "", Show::text, [](C c) { return c.engine; }},
         {"host", "", Show::text, [](C c) { return c.host; }},
         {"mode", "", Show::text, [](C c) { return c.mode; }},
         {"device_factor", "", Show::number, [](C c) { return c.correction.factor; }},
@@ -124,9 +127,9 @@ void add_composition(const Forecast& forecast, Tabled& tabled, Collected& into) 
     const NetworkForecast& network = forecast.network;
     const Host host = network.point.host;
     const std::string key = correction_key(network.mode, network.precision);
-    if (!tabled.composed.insert(key + "|" + std::string(name(host))).second) return;
+    if (!tabled.composed.insert(key + "|" + host_text(network.point)).second) return;
     const DeviceModel& model = *forecast.model;
-    into.compositions.push_back({network.device, network.precision, std::string(name(host)),
+    into.compositions.push_back({network.device, network.precision, network.point.engine, std::string(name(host)),
                                  std::string(name(network.mode)), network_correction(model, key),
                                  host_extra(model, host, network.mode).seconds_per_call, power_facts_of(model).idle_w});
 }
@@ -134,7 +137,7 @@ void add_composition(const Forecast& forecast, Tabled& tabled, Collected& into) 
 void add_operations(const NetworkForecast& network, const std::string& called, Tabled& tabled, Collected& into) {
     const std::string host(name(network.point.host));
     for (const OperationForecast& operation : network.operations) {
-        std::string key = network.precision + '\n' + host + '\n';
+        std::string key = network.precision + '\n' + host_text(network.point) + '\n';
         key += std::string(name(operation.part)) + '\n' + signature(operation.operation);
         const auto [place, is_new] = tabled.places.try_emplace(std::move(key), into.entries.size());
         if (is_new)

@@ -11,6 +11,7 @@
 #include "cli/prose.h"
 #include "cli/recommendation_words.h"
 #include "cli/settings.h"
+#include "joulecast/device/engine.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/recommend/apply.h"
 #include "joulecast/report/sparkline.h"
@@ -174,7 +175,7 @@ std::vector<Column<Line>> table_columns(const Recommendation& r) {
         {"power", "power", Show::watts, [](const Line& l) { return known(l.candidate().power.value.value()); }},
         {"memory", "memory", Show::bytes, [](const Line& l) { return known(l.candidate().memory.value.value()); }},
     };
-    const auto is_usual = [](const Candidate& c) { return c.asked.engine == OperatingPoint().engine; };
+    const auto is_usual = [](const Candidate& c) { return is_torch(c.asked.engine); };
     if (!std::ranges::all_of(r.candidates, is_usual)) {
         const auto mode = std::ranges::find(list, "mode", &Column<Line>::key);
         list.insert(mode, {"engine", "engine", Show::text, [](const Line& l) { return l.candidate().asked.engine; }});

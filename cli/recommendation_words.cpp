@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "joulecast/device/engine.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/table.h"
@@ -45,7 +46,7 @@ std::string run_words(const Candidate& c) {
     std::string text = values_text(c.symbols);
     const auto add = [&](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
     add(c.precision == name(Precision::torch_default) ? "PyTorch's default precision" : c.precision);
-    if (c.asked.engine != OperatingPoint().engine) add(c.asked.engine);
+    if (!is_torch(c.asked.engine)) add(c.asked.engine);
     if (c.mode == Mode::training) add(std::string(name(c.mode)));
     return text;
 }

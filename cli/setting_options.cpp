@@ -39,7 +39,8 @@ void declare_engines(CLI::App& command, std::vector<std::string>& engines) {
     command.option_defaults()->group("Device");
     command.add_option("--engine", engines, "whose kernels run, as measured: torch, onnxruntime, ...; several: a,b")
         ->type_name("NAME,...")
-        ->delimiter(',');
+        ->delimiter(',')
+        ->allow_extra_args(false);  // a network may stand behind it
 }
 
 void put_engines_in(Question& question, const std::vector<std::string>& engines) {
@@ -92,7 +93,9 @@ std::vector<SymbolValues> SettingOptions::sizes() const {
 }
 
 std::size_t SettingOptions::count() const {
-    return sizes().size() * modes.size() * precisions.size() * hosts.size() * std::max<std::size_t>(engines.size(), 1);
+    Question question;
+    put_in(question);
+    return forecasts_of_each_network(question);
 }
 
 TrainingSetup SettingOptions::training_setup() const {

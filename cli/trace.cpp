@@ -56,7 +56,8 @@ TracedForecast traced_on(const LoadedDevice& device, const Graph& graph, const E
     ForecastCache known(model, device.columns(), device.measured(model));
     TracedForecast traced;
     traced.graph = device.prepared(graph, execution);
-    traced.timeline = forecast_timeline(traced.graph, execution.precision, known, execution.host, execution.training);
+    traced.timeline = forecast_timeline(traced.graph, execution.precision, known,
+                                        LoadedDevice::host_for(model, execution), execution.training);
     traced.timeline.forecast.predictor = device.predictor_name();
     traced.device_name = model.device.display_name;
     traced.idle_w = power_facts_of(model).idle_w;

@@ -19,7 +19,7 @@
 #include "cli/verb.h"
 #include "cli/what_next.h"
 #include "joulecast/answer/clock_calibration.h"
-#include "joulecast/dataset/pace.h"
+#include "joulecast/device/engine.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/forecast_network.h"
 #include "joulecast/forecast/published/method.h"
@@ -169,7 +169,7 @@ std::string to_text(const Predictor& predictor, const std::string& path, std::ui
     for (const DeviceModel& device : predictor.devices) {
         text += "\n" + device.device.id + " (" + std::string(name(device.point.math)) + ", " +
                 std::to_string(device.point.threads) + " threads" +
-                (device.point.engine == OperatingPoint().engine ? "" : ", " + device.point.engine) + "): ";
+                (is_torch(device.point.engine) ? "" : ", " + device.point.engine) + "): ";
         text += clocks_text(device);
         text +=
             device.networks == 0 ? no_networks_text(device) : std::to_string(device.networks) + " measured networks";
@@ -329,7 +329,7 @@ Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> measured, co
                       << "): " << rows.operations.size() << " operations, " << rows.networks.size() << " networks\n";
             tell_samples(rows, candidates(settings));
             TrainSettings of_rows = settings;
-            of_rows.drifted = rows.pace_range > steady_pace_range;
+            of_rows.drifted = rows.drifted();
             DeviceModel& device = predictor.devices.emplace_back(
                 train_device(rows.device, rows.setting, rows.operations, rows.networks, of_rows));
             device.pace_reference = rows.pace_reference;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "joulecast/answer/shipped.h"
+#include "joulecast/device/engine.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/device_choice.h"
 #include "joulecast/forecast/float32_math.h"
@@ -81,12 +82,11 @@ ChosenPredictor open(const DeviceChoice& choice, Predictor predictor, std::strin
 }  // namespace
 
 std::vector<std::string> ChosenPredictor::engines() const {
-    const std::string usual = OperatingPoint().engine;
     std::vector<std::string> found;
     for (const DeviceModel& candidate : predictor.devices) {
         const std::string& engine = candidate.point.engine;
         if (candidate.device.id != model().device.id || std::ranges::find(found, engine) != found.end()) continue;
-        found.insert(engine == usual ? found.begin() : found.end(), engine);
+        found.insert(is_torch(engine) ? found.begin() : found.end(), engine);
     }
     return found;
 }

@@ -11,6 +11,7 @@
 #include "joulecast/dataset/suspect_rows.h"
 #include "joulecast/device/device_argument.h"
 #include "joulecast/device/device_table.h"
+#include "joulecast/device/engine.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/compose.h"
@@ -106,6 +107,7 @@ LoadedDevice::LoadedDevice(const std::string& device, const PredictorSource& pre
         if (database_ && model.unseen) used = std::max(used, adjust(model, columns_, operations));
         measured_.emplace(&model, measured_as(model, operations));
     }
+    engines_ = chosen_.engines();
     database_note_ = suspect_rows(operations);
     if (used > 0)
         database_note_ += (database_note_.empty() ? "" : "; ") + std::string("the model was adjusted to ") +
@@ -153,13 +155,13 @@ std::string LoadedDevice::short_note() const {
     return chosen_.short_note.empty() ? chosen_.note : chosen_.short_note;
 }
 
-std::string LoadedDevice::engine_of(const Execution& execution) const {
-    return execution.engine.empty() ? chosen_.engines().front() : execution.engine;
+const std::string& LoadedDevice::engine_of(const Execution& execution) const {
+    return execution.engine.empty() ? engines_.front() : execution.engine;
 }
 
 std::string LoadedDevice::settled(const Execution& execution) const {
     const Precision precision = joulecast::settled(precision_named(execution.precision), device());
-    const std::string engine = engine_of(execution);
+    const std::string& engine = engine_of(execution);
     const bool is_half_known = precision == Precision::torch_default &&
                                !chosen_.model_with(Math::torch_default, Host::python, engine) &&
                                chosen_.model_with(Math::ieee, Host::python, engine);
@@ -175,10 +177,9 @@ std::string LoadedDevice::settled_note(const Execution& execution) const {
 
 std::optional<std::string> LoadedDevice::refusal_of(const Execution& execution) const {
     const std::string& word = execution.precision;
-    const std::string engine = engine_of(execution);
-    const std::vector<std::string> known = chosen_.engines();
-    if (std::ranges::find(known, engine) == known.end())
-        return predictor_name() + " knows " + device().id + " with " + joined(known) + " alone, not with " + engine +
+    const std::string& engine = engine_of(execution);
+    if (std::ranges::find(engines_, engine) == engines_.end())
+        return predictor_name() + " knows " + device().id + " with " + joined(engines_) + " alone, not with " + engine +
                ". Measure with joulecast profile --worker joulecast-" + engine + " and train on that";
     const Precision precision = precision_named(settled(execution));
     // Of a device that was trained on and has no sheet, nobody knows what it lacks.
@@ -198,14 +199,12 @@ const DeviceModel& LoadedDevice::model_for(const Execution& execution) const {
     if (const auto why = refusal_of(execution)) throw UsageError(*why);
     const Math math = math_of(precision_named(settled(execution)));
     const DeviceModel& model = *chosen_.model_with(math, execution.host, engine_of(execution));
-    const Host host = model.point.engine == OperatingPoint().engine ? execution.host : model.point.host;
-    if (const auto why = refusal(host, model.device, model.point.host)) throw UsageError(*why);
+    if (const auto why = refusal(host_for(model, execution), model.device, model.point.host)) throw UsageError(*why);
     return model;
 }
 
-Host LoadedDevice::host_for(const Execution& execution) const {
-    const DeviceModel& model = model_for(execution);
-    return model.point.engine == OperatingPoint().engine ? execution.host : model.point.host;
+Host LoadedDevice::host_for(const DeviceModel& model, const Execution& execution) {
+    return is_torch(model.point.engine) ? execution.host : model.point.host;
 }
 
 std::string LoadedDevice::measured_note(const DeviceModel& model) const {

@@ -69,8 +69,9 @@ class LoadedDevice {
     /// The model that learnt how the device computes so with that engine. Throws UsageError where it cannot compute or
     /// be issued to so, or was measured with other matrix products alone, or not with that engine.
     const DeviceModel& model_for(const Execution& execution) const;
-    /// Who issues the calls: another engine than torch does it as it was measured, whatever host torch is asked for.
-    Host host_for(const Execution& execution) const;
+    /// Who issues the calls to that model: another engine than torch does it as it was measured, whatever host torch is
+    /// asked for.
+    static Host host_for(const DeviceModel& model, const Execution& execution);
     /// What the database has of that model's device and setting.
     const MeasuredOperations& measured(const DeviceModel& model) const { return measured_.at(&model); }
     /// That there is a database, but nothing in it of that model's device and setting; empty where there is.
@@ -81,9 +82,11 @@ class LoadedDevice {
 
   private:
     /// Asked for, or else that of the device's measurements.
-    std::string engine_of(const Execution& execution) const;
+    const std::string& engine_of(const Execution& execution) const;
+
     std::optional<Dataset> database_;
     ChosenPredictor chosen_;
+    std::vector<std::string> engines_;  ///< that the device was measured with, the usual one first
     std::string database_path_;
     std::string database_note_;
     std::string issuer_note_;

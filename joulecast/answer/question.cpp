@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "joulecast/device/engine.h"
+
 namespace joulecast {
 
 std::string refusal_key(const Execution& execution) {
@@ -9,8 +11,12 @@ std::string refusal_key(const Execution& execution) {
 }
 
 std::span<const Host> hosts_of(const Question& question, const std::string& engine) {
-    const bool is_torch = engine.empty() || engine == OperatingPoint().engine;
-    return std::span(question.hosts).first(is_torch ? question.hosts.size() : 1);
+    const bool has_hosts = engine.empty() || is_torch(engine);
+    return std::span(question.hosts).first(has_hosts ? question.hosts.size() : 1);
+}
+
+std::size_t forecasts_of_each_network(const Question& question) {
+    return question.sizes.size() * question.modes.size() * executions(question, Mode::inference).size();
 }
 
 std::vector<Execution> executions(const Question& question, Mode mode) {

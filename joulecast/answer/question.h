@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -60,5 +61,8 @@ std::span<const Host> hosts_of(const Question& question, const std::string& engi
 
 /// Executions of networks in that mode: by engine, then by precision, then by host.
 std::vector<Execution> executions(const Question& question, Mode mode);
+
+/// On one device at one point: at each size, in each mode and execution.
+std::size_t forecasts_of_each_network(const Question& question);
 
 }  // namespace joulecast

@@ -159,7 +159,7 @@ Session::Asked Session::asked(const DeviceAtClock& named, const Question& questi
             continue;
         }
         const DeviceModel& model = device.model_for(execution);
-        if (told.insert(execution.precision).second) notes.add(device.settled_note(execution));
+        if (auto note = device.settled_note(execution); told.insert(note).second) notes.add(note);
         if (used.insert(&model).second) notes.add(device.measured_note(model));
     }
     return asked;

@@ -40,14 +40,17 @@ std::string graph_key(const std::string& model, const SymbolValues& sizes, Mode 
 }
 
 Session::Networks::Networks(Session& session, const Question& question, const std::vector<Asked>& devices)
-    : session_(session), question_(question), devices_(devices) {
+    : session_(session),
+      question_(question),
+      devices_(devices),
+      of_each_(executions(question, Mode::inference).size()) {
     for (std::size_t i = 0; i < devices.size(); ++i) {
         const auto same = std::ranges::find_if(
             groups_, [&](const auto& group) { return devices[group.front()].on == devices[i].on; });
         same == groups_.end() ? groups_.push_back({i}) : same->push_back(i);
     }
     opened_ = std::vector<Opened>(sized() * question.modes.size());
-    for (Opened& opened : opened_) opened.left = groups_.size() * of_each();
+    for (Opened& opened : opened_) opened.left = groups_.size() * of_each_;
     made_.resize(devices.size() * of_device());
     reasons_.resize(made_.size());
 }
@@ -184,7 +187,7 @@ std::string Session::Networks::forecast_in(std::size_t turn, const Group& group,
 
 void Session::Networks::forecast_on(const Group& group, std::size_t turn) {
     if (question_.leaves_out) opened(turn);  // what cannot be read is no device's fault
-    std::size_t place = (turn % sized() * question_.modes.size() + turn / sized()) * of_each();
+    std::size_t place = (turn % sized() * question_.modes.size() + turn / sized()) * of_each_;
     for (const Execution& execution : executions(question_, mode(turn))) {
         const std::string why = forecast_in(turn, group, place, execution);
         for (const std::size_t i : group) reasons_[i * of_device() + place] = why;

@@ -75,8 +75,7 @@ class Session::Networks {
 
     std::size_t networks() const { return question_.models.size() + question_.graphs.size(); }
     std::size_t sized() const { return networks() * question_.sizes.size(); }
-    std::size_t of_each() const { return executions(question_, Mode::inference).size(); }
-    std::size_t of_device() const { return sized() * question_.modes.size() * of_each(); }
+    std::size_t of_device() const { return sized() * question_.modes.size() * of_each_; }
     Mode mode(std::size_t turn) const { return question_.modes[turn / sized()]; }
 
     void open(std::size_t turn);
@@ -97,6 +96,7 @@ class Session::Networks {
     Session& session_;
     const Question& question_;
     const std::vector<Asked>& devices_;
+    std::size_t of_each_;  ///< executions of each network at each size in each mode
     std::vector<Group> groups_;
     std::vector<Opened> opened_;
     std::vector<std::vector<Forecast>> made_;  ///< by device, then in the order of forecasts

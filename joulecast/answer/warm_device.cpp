@@ -34,7 +34,7 @@ NetworkForecast WarmDevice::forecast(const Graph& prepared, const Execution& exe
     const DeviceModel& model = device_.model_for(execution);
     auto own = idle_operations();
     NetworkForecast network = forecast_network(prepared, execution.precision, of_model(*own, model),
-                                               device_.host_for(execution), execution.training);
+                                               LoadedDevice::host_for(model, execution), execution.training);
     network.predictor = device_.predictor_name();
     const std::scoped_lock alone(giving_);
     idle_.push_back(std::move(own));

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "joulecast/device/engine.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/figure_text.h"
 
@@ -34,7 +35,7 @@ Parts parts_of_label(const ReportedForecast& forecast) {
             values_text(n.symbols),
             mode_text(n),
             n.precision,
-            "host " + std::string(name(n.point.host)),
+            "host " + host_text(n.point),
             forecast.device.display_name,
             clock_text(n),
             forecast.run};
@@ -49,7 +50,7 @@ std::string with_interval(const Estimate<Unit>& value, Show how) {
 std::string settings_of_one(const NetworkForecast& n) {
     const std::string sizes = values_text(n.symbols);
     return n.model + " (" + sizes + (sizes.empty() ? "" : ", ") + mode_text(n) + ", " + n.precision + ", issued from " +
-           std::string(name(n.point.host)) + ")";
+           host_text(n.point) + ")";
 }
 
 std::string bound_text(Bound bound) {
@@ -174,7 +175,7 @@ std::vector<std::pair<std::string, std::string>> asked_of(const std::vector<Repo
         return f.network.precision == "default" ? "default (PyTorch's: float32, convolutions with TF32 where there is)"
                                                 : f.network.precision;
     });
-    add("issued from", "issued from", [](const F& f) { return std::string(name(f.network.point.host)); });
+    add("issued from", "issued from", [](const F& f) { return host_text(f.network.point); });
     add("device", "devices", [](const F& f) { return device_label(f); });
     return asked;
 }

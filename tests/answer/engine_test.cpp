@@ -8,24 +8,16 @@
 #include "joulecast/answer/session.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/graph_json.h"
-#include "joulecast/model/jcp.h"
+#include "tests/answer/two_engines.h"
 
 namespace joulecast {
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* synthetic_cpu = JOULECAST_SOURCE_DIR "/tests/model/data/version_1.jcp";
-
-/// A CPU that was measured with two engines, of which ONNX Runtime's rows come first and take twice as long.
 SessionSettings two_engines() {
-    Predictor predictor = read_jcp(synthetic_cpu);
-    DeviceModel other = predictor.devices.front();
-    other.point.engine = "onnxruntime";
-    other.pace = 2;
-    predictor.devices.insert(predictor.devices.begin(), other);
     SessionSettings settings;
-    settings.predictor.at_hand = std::make_shared<const Predictor>(std::move(predictor));
+    settings.predictor.at_hand = std::make_shared<const Predictor>(testing::two_engines());
     return settings;
 }
 

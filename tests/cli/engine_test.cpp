@@ -1,0 +1,66 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "joulecast/model/jcp.h"
+#include "tests/answer/two_engines.h"
+#include "tests/cli/suite_folder.h"
+
+namespace joulecast::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+class EnginesOnTheCommandLine : public SuiteFolder<EnginesOnTheCommandLine> {
+  public:
+    static void set_up_files() {
+        Predictor both = two_engines();
+        write_jcp(both, file("both.jcp"));
+        both.devices.pop_back();
+        write_jcp(both, file("onnxruntime.jcp"));
+    }
+
+  protected:
+    static std::string on(const std::string& predictor) {
+        return " resnet18 --device cpu-synthetic --set batch=4 --predictor " + file(predictor);
+    }
+};
+
+// The second engine's operations were dropped, since the first one's had the same call at the same setting.
+TEST_F(EnginesOnTheCommandLine, ATableOfCallsHasThoseOfEachEngine) {
+    const auto ran = run_joulecast("export --lut --format json --engine torch,onnxruntime" + on("both.jcp"));
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const json table = json::parse(ran.out);
+    std::map<std::string, int> calls, compositions;
+    for (const json& entry : table["operations"]) ++calls[entry["engine"]];
+    for (const json& entry : table["compositions"]) ++compositions[entry["engine"]];
+    EXPECT_EQ(calls.size(), 2U);
+    EXPECT_EQ(calls["torch"], calls["onnxruntime"]);
+    EXPECT_EQ(compositions, (std::map<std::string, int>{{"torch", 1}, {"onnxruntime", 1}}));
+}
+
+// A trace had Python's share in it, which ONNX Runtime's calls do not have.
+TEST_F(EnginesOnTheCommandLine, ATraceEndsWhereTheForecastDoes) {
+    const json predicted =
+        json::parse(run_joulecast("predict --format json" + on("onnxruntime.jcp")).out)["predictions"][0];
+    EXPECT_EQ(predicted["engine"], "onnxruntime");
+    const json trace = json::parse(run_joulecast("trace" + on("onnxruntime.jcp")).out);
+    double end_us = 0;
+    for (const json& event : trace["traceEvents"])
+        if (event.contains("dur")) end_us = std::max(end_us, event["ts"].get<double>() + event["dur"].get<double>());
+    EXPECT_NEAR(end_us * 1e-6, predicted["time_s"]["value"].get<double>(), 1e-8);
+}
+
+TEST_F(EnginesOnTheCommandLine, TablesTellWhoseCallsTheyAre) {
+    const auto ran = run_joulecast("predict --per-operation --engine torch,onnxruntime" + on("both.jcp"));
+    EXPECT_THAT(ran.out, HasSubstr("host python)"));
+    EXPECT_THAT(ran.out, HasSubstr("host cpp of onnxruntime)"));
+}
+
+}  // namespace
+}  // namespace joulecast::testing
