@@ -9,6 +9,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/forecast/batch_of_call.h"
+#include "joulecast/forecast/depthwise_convolution.h"
 #include "joulecast/forecast/tensor_core_convolution.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/physics/law.h"
@@ -70,11 +71,14 @@ double opinion_of(const Expert& expert, const std::vector<float>& row) {
     return std::clamp(predict(part.model, row), part.low, part.high);
 }
 
+/// What a forward pass takes by what is known of its kernels, in seconds.
+using Rule = double (*)(const PreparedOperation&, const Device&);
+
 /// What answers for the kernel of a call.
 struct KernelKind {
     const TrainedLaw* law = nullptr;  ///< nullptr: nothing does
     Family family = Family::other;    ///< of the experts that know it
-    bool has_rule = false;            ///< tensor_core_convolution_s() answers, since nobody measured such a call
+    Rule rule = nullptr;              ///< answers in their place, where nobody measured such a call
 };
 
 /// Products that matrix units compute where there are any: not those of float32 proper.
@@ -144,24 +148,40 @@ bool is_scaling(const Operation& operation) {
     return operation.target == "aten::batch_norm" && !takes_batch_statistics(operation);
 }
 
+/// Such a convolution that nobody measured; a law of wider ones says nothing of it.
+bool is_depthwise_by_rule(const DeviceModel& device, const PreparedOperation& operation) {
+    if (!runs_depthwise_kernel(operation, device.device)) return false;
+    const TrainedLaw* law = find_trained_law(device, operation.operation);
+    return law == nullptr || !is_depthwise_law_key(law->key);
+}
+
+/// The rule has the passes apart, so in training nothing knows both.
+KernelKind depthwise_kind(const DeviceModel& device, const PreparedOperation& operation) {
+    if (mode(operation.operation) == Mode::training) return {};
+    return {find_trained_law(device, operation.operation), operation.family(), depthwise_forward_s};
+}
+
 /// What knows the call's kernel. Products of f32 in tf32 run on tensor cores, so who knows those of 16 bits is asked,
 /// relative to the peak for TF32 and the bytes of f32. (Asked as if for 16 bits, they were no better: convolutions of
 /// an A30 95 % off, in place of 89 %.)
 KernelKind kernel_kind(const DeviceModel& device, const PreparedOperation& operation) {
     const Family family = operation.family();
+    if (is_depthwise_by_rule(device, operation)) return depthwise_kind(device, operation);
     const bool on_tensor_cores = runs_on_tensor_cores(operation, device.device);
     // A law without rows stands in for one that nobody measured.
-    const auto has_rule = [&](const TrainedLaw* law) { return on_tensor_cores && law && law->rows == 0; };
+    const auto rule_for = [&](const TrainedLaw* law) -> Rule {
+        return on_tensor_cores && law && law->rows == 0 ? tensor_core_convolution_s : nullptr;
+    };
     if (is_in_tf32(operation)) {
         Operation as_bf16 = operation.operation;
         for (TensorType* tensor : tensors(as_bf16)) {
             if (tensor->dtype == Dtype::f32) tensor->dtype = Dtype::bf16;
         }
         const TrainedLaw* law = find_trained_law(device, as_bf16);
-        return {law, family, has_rule(law)};
+        return {law, family, rule_for(law)};
     }
     const TrainedLaw* law = find_trained_law(device, operation.operation);
-    if (has_rule(law)) return {law, family, true};
+    if (const Rule rule = rule_for(law)) return {law, family, rule};
     const bool is_of_family = law != nullptr && is_family_law_key(law->key);
     if (!is_of_family || !is_scaling(operation.operation)) return {law, family};
     const TrainedLaw* elementwise = law_named(device, family_law_key(Family::elementwise, operation.operation));
@@ -188,8 +208,8 @@ std::optional<double> learned_kernel_s(const DeviceModel& device, std::span<cons
 
 std::optional<KernelForecast> kernel_of(const DeviceModel& device, std::span<const Feature* const> columns,
                                         const PreparedOperation& operation, const KernelKind& kind) {
-    const auto told = kind.has_rule ? std::optional(tensor_core_convolution_s(operation, device.device))
-                                    : learned_kernel_s(device, columns, operation, kind);
+    const auto told = kind.rule ? std::optional(kind.rule(operation, device.device))
+                                : learned_kernel_s(device, columns, operation, kind);
     if (!told) return std::nullopt;
     const ResidualProcess& residual = device.unseen->residual;
     const auto belief = residual.at(residual_place(operation.dimensions, device.device));
@@ -246,7 +266,7 @@ template <class KernelOfCall>
 std::optional<KernelForecast> kernel_in_order(const DeviceModel& device, const PreparedOperation& operation,
                                               const KernelKind& kind, const KernelOfCall& kernel_of_call) {
     auto kernel = kernel_of_call(operation);
-    if (!kernel || kind.has_rule) return kernel;
+    if (!kernel || kind.rule) return kernel;
     for (auto larger = at_twice_the_batch(operation, device.device); larger;
          larger = at_twice_the_batch(*larger, device.device)) {
         if (least_kernel_s(device, *larger, kind.family) >= kernel->seconds) break;
@@ -268,6 +288,19 @@ void correct_for_both(KernelForecast& kernel, const DeviceModel& device, const P
     kernel.half_width = residual.half_width_90(both, operation.family());
 }
 
+/// The backward pass at the forward one's share of the roofline, but where a rule tells.
+double backward_kernels_s(const DeviceModel& device, const PreparedOperation& operation, double forward_s) {
+    if (is_depthwise_by_rule(device, forward_alone(operation, device)))
+        return depthwise_backward_s(operation, device.device);
+    const auto seconds_of = [&](const Counts& counts) {
+        return seconds(roofline(counts, compute_dtype(operation.operation), device.device, operation.math)) +
+               device.device.kernel_latency_s;
+    };
+    const double efficiency = forward_s / seconds_of(operation.dimensions.forward);
+    return std::max(efficiency * seconds_of(operation.dimensions.backward),
+                    least_seconds(operation, operation.dimensions.backward, device.device));
+}
+
 /// The kernels of both passes, by that of the forward pass.
 std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<const Feature* const> columns,
                                           const PreparedOperation& operation, ForwardKernels& known) {
@@ -275,18 +308,11 @@ std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<c
         const PreparedOperation forward = forward_alone(operation, device);
         return kernel_of(device, columns, forward, kernel_kind(device, forward));
     });
-    if (!kernel) return std::nullopt;
-    const double roof = seconds(
-        roofline(operation.dimensions.backward, compute_dtype(operation.operation), device.device, operation.math));
-    if (!(roof > 0)) return kernel;
-    const double forward_roof = seconds(
-        roofline(operation.dimensions.forward, compute_dtype(operation.operation), device.device, operation.math));
-    const double efficiency = kernel->seconds / (forward_roof + device.device.kernel_latency_s);
+    const Counts& counts = operation.dimensions.backward;
+    if (!kernel || counts.flop + counts.other_flop + counts.bytes_read + counts.bytes_written == 0) return kernel;
     const double weight_bytes = operation.dimensions.weight_bytes;
     const double accumulating = passes_to_accumulate * weight_bytes / streamed_bytes_per_s(device.device);
-    const double backward = std::max(efficiency * (roof + device.device.kernel_latency_s),
-                                     least_seconds(operation, operation.dimensions.backward, device.device)) +
-                            accumulating;
+    const double backward = backward_kernels_s(device, operation, kernel->seconds) + accumulating;
     const double share = backward / (kernel->seconds + backward);
     kernel->seconds += backward;
     correct_for_both(*kernel, device, operation);

@@ -15,6 +15,8 @@
 namespace joulecast {
 namespace {
 
+constexpr std::string_view depthwise_suffix = "/depthwise";
+
 constexpr double pull_to_data_sheet = 0.003;
 /// Tiles must bring law and times nearer by this share, or they are chance.
 constexpr double better_by_tiles = 0.07;
@@ -242,6 +244,10 @@ bool is_depthwise(const Operation& operation) {
     return !operands.empty() && operands.front()->sizes.size() > 2 && operands.front()->sizes[1] == *count;
 }
 
+bool is_depthwise_law_key(std::string_view key) {
+    return key.find(depthwise_suffix) != std::string_view::npos;
+}
+
 std::string sibling_target(const std::string& target) {
     const std::size_t name = target.rfind("::");
     const std::size_t dot = target.find('.', name == std::string::npos ? 0 : name);
@@ -253,7 +259,7 @@ std::string sibling_target(const std::string& target) {
 
 std::string law_key(const Operation& operation) {
     std::string key = operation.target;
-    if (is_depthwise(operation)) key += "/depthwise";
+    if (is_depthwise(operation)) key += depthwise_suffix;
     if (takes_batch_statistics(operation)) key += "/batch_statistics";
     return key + mode_and_type(operation);
 }

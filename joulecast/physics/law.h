@@ -66,5 +66,7 @@ std::string sibling_target(const std::string& target);
 
 /// Convolution with as many groups as input channels, and more than one.
 bool is_depthwise(const Operation& operation);
+/// Whether a law_key() is that of such convolutions.
+bool is_depthwise_law_key(std::string_view key);
 
 }  // namespace joulecast

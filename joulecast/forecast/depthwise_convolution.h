@@ -1,0 +1,30 @@
+#pragma once
+
+#include "joulecast/forecast/prepared_operation.h"
+
+namespace joulecast {
+
+/// Convolutions of contiguous images in two dimensions with a channel for each group, on NVIDIA's GPUs: PyTorch
+/// computes them with kernels of its own (aten/src/ATen/native/cuda/DepthwiseConv2d.cu), in float32 on vector units
+/// whatever the precision. Images whose channels lie last go to cuDNN.
+bool runs_depthwise_kernel(const PreparedOperation& convolution, const Device& device);
+
+/// What the kernel of such a forward pass takes, in seconds, on a device that was never measured
+/// (docs/decisions/0030): a thread makes one element of the result, so a unit takes a number of cycles for each, which
+/// grows with the places that the window covers (its taps), and reads and writes overlap with that:
+///
+///     ((elements · (1.3 + c · taps) / (units · clock))³ + (bytes / bandwidth)³)^(1/3) + kernel latency
+///
+/// c is 0.1 where the kernel was compiled for the window (1, 3 or 5 squared), else 0.144.
+double depthwise_forward_s(const PreparedOperation& convolution, const Device& device);
+
+/// The same of the backward pass: of the gradients that are wanted
+///
+/// * that of the input like the forward pass, with 2.6 + 0.32 · taps cycles for each of its elements;
+/// * that of the weight: a warp goes through the places of an image by 32, for each channel and tap. It takes
+///   9.2 cycles of a unit for each step, and 30 for each image.
+///
+/// In float16 cuDNN computes windows of 1, 3 or 5 squared over 32 channels or more, in 0.6 of that.
+double depthwise_backward_s(const PreparedOperation& convolution, const Device& device);
+
+}  // namespace joulecast

@@ -1,0 +1,116 @@
+#include "joulecast/forecast/depthwise_convolution.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "joulecast/device/device_table.h"
+#include "joulecast/graph/operation.h"
+
+namespace joulecast {
+namespace {
+
+const Device& a100() {
+    static const Device device = find_device("a100-80g-sxm");
+    return device;
+}
+
+PreparedOperation call(const std::string& signature, const Device& device = a100()) {
+    return prepare(parse_operation(signature), device, Math::ieee);
+}
+
+/// 32 images of 256 channels and 56 x 56 places, as many results. "~" behind a tensor: it gets a gradient.
+std::string square(int window, const std::string& of_input = "", const std::string& of_weight = "",
+                   const std::string& type = "f32") {
+    const std::string side = std::to_string(window), border = std::to_string(window / 2);
+    return "aten::conv2d(input=" + type + "[32,256,56,56]" + of_input + ", weight=" + type + "[256,1," + side + "," +
+           side + "]" + of_weight + ", padding=[" + border + "," + border + "], groups=256)";
+}
+
+double forward_s(const std::string& signature, const Device& device = a100()) {
+    return depthwise_forward_s(call(signature, device), device);
+}
+
+double backward_s(const std::string& signature) {
+    return depthwise_backward_s(call(signature), a100());
+}
+
+TEST(DepthwiseConvolution, IsOneInTwoDimensionsWithAChannelForEachGroupOnACardOfNvidia) {
+    EXPECT_TRUE(runs_depthwise_kernel(call(square(3)), a100()));
+    EXPECT_TRUE(runs_depthwise_kernel(call(square(7, "", "", "bf16")), a100()));
+    for (const char* other :
+         {"aten::conv2d(input=f32[8,64,56,56], weight=f32[64,64,3,3])",
+          "aten::conv2d(input=f32[8,64,56,56], weight=f32[64,32,3,3], groups=2)",
+          "aten::conv1d(input=f32[8,64,56], weight=f32[64,1,3], groups=64)", "aten::relu(self=f32[8,64,56,56])"})
+        EXPECT_FALSE(runs_depthwise_kernel(call(other), a100())) << other;
+    const Device amd = find_device("mi210");
+    EXPECT_FALSE(runs_depthwise_kernel(call(square(3), amd), amd));
+    // cuDNN computes images whose channels lie last.
+    EXPECT_FALSE(runs_depthwise_kernel(call("aten::conv2d(input=f32[8,64,56,56]{cl}, weight=f32[64,1,3,3], groups=64)"),
+                                       a100()));
+}
+
+// A V100 has 80 units at 1.53 GHz, an A100 108 at 1.41.
+TEST(DepthwiseConvolution, TakesCyclesOfUnitsForEachResult) {
+    const Device v100 = find_device("v100-16g-sxm");
+    const double cycles =
+        (forward_s(square(7), v100) - v100.kernel_latency_s) * v100.units * v100.boost_clock_mhz * 1e6;
+    EXPECT_NEAR(cycles / (32.0 * 256 * 56 * 56), 1.3 + 0.144 * 49, 0.1);
+    EXPECT_NEAR(forward_s(square(7), v100) / forward_s(square(7)), 108 * 1.410 / (80 * 1.530), 0.01);
+}
+
+TEST(DepthwiseConvolution, TakesLongerForALargerWindowAndLessForOneThatHasAKernelOfItsOwn) {
+    double before = 0;
+    for (const int window : {1, 3, 5, 7, 9}) {
+        EXPECT_GT(forward_s(square(window)), before) << window;
+        before = forward_s(square(window));
+    }
+    // Twenty-five places in a row have no kernel that was compiled for them.
+    const std::string row = "aten::conv2d(input=f32[32,256,56,56], weight=f32[256,1,1,25], padding=[0,12], groups=256)";
+    EXPECT_GT(forward_s(row), 1.2 * forward_s(square(5)));
+}
+
+TEST(DepthwiseConvolution, IsNoFasterThanItsBytes) {
+    const Device t4 = find_device("t4");
+    const auto over_bytes = [&](const std::string& signature) {
+        const Counts counts = call(signature, t4).dimensions.forward;
+        const double bytes = static_cast<double>(counts.bytes_read + counts.bytes_written);
+        return forward_s(signature, t4) / (bytes / streamed_bytes_per_s(t4));
+    };
+    EXPECT_GT(over_bytes(square(1)), 1);
+    EXPECT_LT(over_bytes(square(1)), 1.3);
+    EXPECT_GT(over_bytes(square(7)), 3);
+}
+
+TEST(DepthwiseConvolution, GoesBackForTheGradientsThatAreWanted) {
+    const double both = backward_s(square(3, "~", "~"));
+    const double input = backward_s(square(3, "~"));
+    const double weight = backward_s(square(3, "", "~"));
+    EXPECT_GT(input, forward_s(square(3)));
+    EXPECT_GT(weight, 0);
+    EXPECT_NEAR(both, input + weight, 1e-9);
+    EXPECT_EQ(backward_s(square(3)), 0);
+}
+
+// In float16 alone, and only windows that cuDNN has a kernel for.
+TEST(DepthwiseConvolution, GoesBackFasterWhereCuDnnDoes) {
+    const auto share = [](int window, const std::string& type) {
+        return backward_s(square(window, "~", "~", type)) / backward_s(square(window, "~", "~", "bf16"));
+    };
+    EXPECT_NEAR(share(3, "f16"), 0.6, 1e-9);
+    EXPECT_NEAR(share(7, "f16"), 1, 1e-9);
+    EXPECT_GE(share(3, "f32"), 1);
+}
+
+// A warp has 32 lanes, so an image of 7 x 7 places takes two steps, and as long to begin as one of 56 x 56.
+TEST(DepthwiseConvolution, GradientOfTheWeightLosesMostOnSmallImages) {
+    const auto of_a_place = [](const std::string& images, double places) {
+        return backward_s("aten::conv2d(input=f32[32," + images +
+                          "], weight=f32[1024,1,7,7]~, padding=[3,3], groups=1024)") /
+               places;
+    };
+    EXPECT_GT(of_a_place("1024,7,7", 49), 2 * of_a_place("1024,56,56", 3136));
+}
+
+}  // namespace
+}  // namespace joulecast
