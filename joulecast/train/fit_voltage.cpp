@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,21 +21,12 @@ namespace {
 constexpr std::size_t least_rows = 20;
 constexpr std::size_t most_rows = 600;  // more cost time and tell no more
 constexpr std::size_t least_clocks = 3;
-constexpr double lowest_knee = 0.40, highest_knee = 0.94, knee_step = 0.02;
+constexpr double lowest_knee = 0.40, highest_knee = 0.94, knee_step = 0.02, fine_step = 0.004;
 constexpr double knee_deviation = 0.05;  // of cards of one architecture, docs/clocks-model.md
-constexpr double tells_alike = 1.1;
+/// Errors that near to the least one tell nothing: a tenth of it, or what noise of half a percent makes of the mean of
+/// 600 rows.
+constexpr double tells_alike = 1.1, noise_of_error = 2e-4;
 constexpr double better_when_bent = 0.95;
-
-/// Rows of known power by what dynamic_watts() multiplies at the lowest voltage.
-std::vector<PowerShares> spread_rows(const DeviceModel& device, std::span<const TrainingRow> rows) {
-    DeviceModel level = device;
-    level.clocks->slope = 0;
-    std::vector<PowerShares> shares = power_shares(level, rows);
-    if (shares.size() <= most_rows) return shares;
-    std::vector<PowerShares> spread;
-    for (std::size_t i = 0; i < most_rows; ++i) spread.push_back(shares[i * shares.size() / most_rows]);
-    return spread;
-}
 
 std::size_t distinct_clocks(std::span<const PowerShares> rows) {
     constexpr double same = 0.015;
@@ -50,25 +42,97 @@ std::size_t distinct_clocks(std::span<const PowerShares> rows) {
     return count;
 }
 
-double error_with(const ClockParameters& parameters, std::span<const PowerShares> rows) {
-    std::map<double, double> squared_voltage;
+/// Rows of one operation.
+using OwnRows = std::vector<PowerShares>;
+
+/// At most so many rows, of operations throughout the list.
+std::vector<OwnRows> thinned(std::vector<OwnRows> operations, std::size_t rows) {
+    if (rows <= most_rows) return operations;
+    const std::size_t kept = std::max<std::size_t>(1, operations.size() * most_rows / rows);
+    std::vector<OwnRows> spread;
+    for (std::size_t i = 0; i < kept; ++i) spread.push_back(std::move(operations[i * operations.size() / kept]));
+    return spread;
+}
+
+/// Rows of known power by what dynamic_watts() multiplies at the lowest voltage. Operations that were measured at three
+/// clocks or more, since only these tell how their own power follows the clock; where they are few, all.
+std::vector<OwnRows> rows_by_operation(const DeviceModel& device, std::span<const TrainingRow> rows) {
+    DeviceModel level = device;
+    level.clocks->slope = 0;
+    std::map<std::string_view, OwnRows> by_operation;
+    for (const PowerShares& share : power_shares(level, rows, TimeOfWork::measured))
+        by_operation[rows[share.row].operation.signature].push_back(share);
+    std::vector<OwnRows> all, swept;
+    std::size_t of_all = 0, of_swept = 0;
+    for (auto& [signature, own] : by_operation) {
+        of_all += own.size();
+        if (distinct_clocks(own) >= least_clocks) {
+            of_swept += own.size();
+            swept.push_back(own);
+        }
+        all.push_back(std::move(own));
+    }
+    return of_swept >= least_rows ? thinned(std::move(swept), of_swept) : thinned(std::move(all), of_all);
+}
+
+/// What the parts come to at a voltage, for least squares.
+struct Told {
     std::vector<double> columns, targets;
-    for (const PowerShares& row : rows) {
-        const auto [square, is_new] = squared_voltage.try_emplace(row.x);
-        if (is_new) square->second = std::pow(relative_voltage(parameters, row.x), 2);
-        for (std::size_t part = 0; part < dynamic_parts.size(); ++part)
-            columns.push_back((follows_voltage(part) ? square->second : 1) * row.of_parts[part]);
-        targets.push_back(row.above_idle);
+
+    double row(std::span<const double> watts, std::size_t at) const {
+        double sum = 0;
+        for (std::size_t part = 0; part < watts.size(); ++part) sum += watts[part] * columns[at * watts.size() + part];
+        return sum;
     }
-    const auto watts = non_negative_least_squares(columns, targets);
+};
+
+Told told_with(const ClockParameters& parameters, std::span<const OwnRows> operations,
+               std::span<const double> factors) {
+    std::map<double, double> squared_voltage;
+    Told told;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        for (const PowerShares& row : operations[i]) {
+            const auto [square, is_new] = squared_voltage.try_emplace(row.x);
+            if (is_new) square->second = std::pow(relative_voltage(parameters, row.x), 2);
+            for (std::size_t part = 0; part < dynamic_parts.size(); ++part)
+                told.columns.push_back(factors[i] * (follows_voltage(part) ? square->second : 1) * row.of_parts[part]);
+            told.targets.push_back(row.above_idle);
+        }
+    }
+    return told;
+}
+
+/// Of one operation: which factor brings what is told nearest to what was measured, in squares.
+double own_factor(const Told& told, std::span<const double> watts, std::size_t first, std::size_t count) {
+    double product = 0, square = 0;
+    for (std::size_t at = first; at < first + count; ++at) {
+        const double value = told.row(watts, at);
+        product += value * told.targets[at];
+        square += value * value;
+    }
+    return square > 0 ? product / square : 1;
+}
+
+/// Mean |error| relative to the rows' power. What an operation draws at all its clocks may be told wrong by a factor of
+/// its own: operations differ by more than their power does over the clocks, and that alone tells of the voltage.
+double error_with(const ClockParameters& parameters, std::span<const OwnRows> operations) {
+    std::vector<double> factors(operations.size(), 1.0);
     double sum = 0;
-    for (std::size_t row = 0; row < targets.size(); ++row) {
-        double told = 0;
-        for (std::size_t part = 0; part < watts.size(); ++part)
-            told += watts[part] * columns[row * watts.size() + part];
-        sum += std::abs(told - targets[row]);
+    std::size_t rows = 0;
+    constexpr int rounds = 2;
+    for (int round = 0; round < rounds; ++round) {
+        const Told told = told_with(parameters, operations, factors);
+        const auto watts = non_negative_least_squares(told.columns, told.targets);
+        sum = 0;
+        rows = 0;
+        for (std::size_t i = 0; i < operations.size(); ++i) {
+            const double own = own_factor(told, watts, rows, operations[i].size());
+            factors[i] *= own;
+            for (std::size_t k = 0; k < operations[i].size(); ++k, ++rows)
+                sum += std::abs(own * told.row(watts, rows) - told.targets[rows]);
+        }
     }
-    return sum / static_cast<double>(targets.size());
+    return sum / static_cast<double>(rows);
 }
 
 /// What idle power was measured at the trained clocks; those beyond were told from these.
@@ -104,7 +168,7 @@ struct Voltage {
 };
 
 /// By golden section on the logarithm of the slope, to 2 %.
-Voltage with_knee(ClockParameters parameters, double knee, std::span<const PowerShares> rows) {
+Voltage with_knee(ClockParameters parameters, double knee, std::span<const OwnRows> rows) {
     constexpr double golden = 0.6180339887498949;
     constexpr int cuts = 11;
     parameters.knee = knee;
@@ -127,20 +191,40 @@ Voltage with_knee(ClockParameters parameters, double knee, std::span<const Power
     return {knee, std::exp((low + high) / 2), std::min(at_lower, at_upper)};
 }
 
-/// For each knee from the lowest one on.
-std::vector<Voltage> voltages(const ClockParameters& parameters, double lowest, std::span<const PowerShares> rows) {
+struct Knees {
+    double low = 0;
+    double high = 0;
+    double step = 0;
+};
+
+std::vector<Voltage> voltages(const ClockParameters& parameters, const Knees& knees, std::span<const OwnRows> rows) {
     std::vector<Voltage> found;
-    for (double knee = std::max(lowest_knee, lowest); knee <= highest_knee; knee += knee_step)
+    for (double knee = knees.low; knee <= knees.high; knee += knees.step)
         found.push_back(with_knee(parameters, knee, rows));
     return found;
 }
 
+const Voltage& nearest(std::span<const Voltage> voltages) {
+    return *std::ranges::min_element(voltages, {}, &Voltage::error);
+}
+
 double least_error(std::span<const Voltage> voltages) {
-    return std::ranges::min_element(voltages, {}, &Voltage::error)->error;
+    return nearest(voltages).error;
+}
+
+double still_alike(std::span<const Voltage> voltages) {
+    const double least = least_error(voltages);
+    return std::max(tells_alike * least, least + noise_of_error);
+}
+
+/// Whether the rows tell the knee: the error rises by more than a tenth on both sides of the nearest one.
+bool is_told(std::span<const Voltage> voltages) {
+    const double most = still_alike(voltages);
+    return std::ranges::count_if(voltages, [&](const Voltage& voltage) { return voltage.error <= most; }) <= 2;
 }
 
 double likely_knee(std::span<const Voltage> voltages, double architecture) {
-    const double most = tells_alike * least_error(voltages);
+    const double most = still_alike(voltages);
     double nearest = std::numeric_limits<double>::infinity();
     for (const Voltage& voltage : voltages) {
         if (voltage.error <= most) nearest = std::min(nearest, std::abs(voltage.knee - architecture));
@@ -163,20 +247,28 @@ ClockParameters settle_voltage(const DeviceModel& device, std::span<const Traini
                                const ClockParameters& architecture) {
     ClockParameters parameters = *device.clocks;
     if (has_measured_voltage(parameters)) return parameters;
-    const std::vector<PowerShares> shares = spread_rows(device, rows);
-    if (shares.size() < least_rows || distinct_clocks(shares) < least_clocks) return parameters;
+    const std::vector<OwnRows> shares = rows_by_operation(device, rows);
+    OwnRows together;
+    for (const OwnRows& own : shares) together.insert(together.end(), own.begin(), own.end());
+    if (together.size() < least_rows || distinct_clocks(together) < least_clocks) return parameters;
     const double lowest = std::min(highest_knee, straight_up_to(measured_idle(device), parameters.highest_mhz));
     parameters.steady_share = 0;
     ClockParameters bent = parameters;
     parameters.bend = 1;
     bent.bend = 1.5;
-    std::vector<Voltage> found = voltages(parameters, lowest, shares);
-    const std::vector<Voltage> when_bent = voltages(bent, lowest, shares);
+    const Knees all{std::max(lowest_knee, lowest), highest_knee, knee_step};
+    std::vector<Voltage> found = voltages(parameters, all, shares);
+    const std::vector<Voltage> when_bent = voltages(bent, all, shares);
     if (least_error(when_bent) < better_when_bent * least_error(found)) {
         parameters = std::move(bent);
         found = when_bent;
     }
-    const Voltage likely = with_knee(parameters, likely_knee(found, architecture.knee), shares);
+    const double coarse = nearest(found).knee;
+    const Voltage likely =
+        is_told(found)
+            ? nearest(
+                  voltages(parameters, {std::max(all.low, coarse - knee_step), coarse + knee_step, fine_step}, shares))
+            : with_knee(parameters, likely_knee(found, architecture.knee), shares);
     parameters.knee = likely.knee;
     parameters.slope = likely.slope;
     return parameters;
