@@ -2,7 +2,7 @@
 # Writes docs/results/SECTION.md: every table there is what the command above it printed. About twenty minutes. Published
 # tables are read from $JOULECAST_DATA (docs/data.md). Then tools/summarise_results.py makes docs/results.md of them.
 # usage: tools/make_results.sh [JOULECAST [SECTION...]]   (default: build/release/bin/joulecast, all of them); joulecast-lab lies beside it
-# SECTION is cpu, a30, gpus, sheets, clocks, pretended, studies or decisions; the others stay as they are, with their dates.
+# SECTION is cpu, a30, gpus, sheets, clocks, pretended, drawn, studies or decisions; the others stay as they are, with their dates.
 set -euo pipefail
 data=${JOULECAST_DATA:?set it to the folder of published tables, docs/data.md}
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -350,7 +350,24 @@ TEXT
     done
 }
 
-sections=(cpu a30 gpus sheets clocks pretended studies decisions)
+drawn() {
+    begin "${titles[drawn]}"
+    cat >>"$result" <<'TEXT'
+Not real hardware: six pretended cards whose size, clocks, memory, host, voltage and power were drawn at random
+(`bench/drawn_cards.py` says from where). Networks as on the cards of [pretended.md](pretended.md), no clock and no network of them
+in training. Operations at four clocks, with networks too, or operations at the highest clock alone. In percent: mean errors of
+time, power and energy, times inside the 90 % interval, the interval's median width, and what the chosen clock costs more
+than the best one. Nothing was fitted to these cards but the voltage's knee: how it is told was changed when they showed it (docs/decisions/0019).
+TEXT
+    local mode
+    for mode in inference training; do
+        printf '\n    bench/drawn_cards.py build/release/bin/joulecast --mode %s\n\n```text\n' "$mode" >>"$result"
+        bench/drawn_cards.py "$joulecast" --mode "$mode" >>"$result"
+        printf '```\n' >>"$result"
+    done
+}
+
+sections=(cpu a30 gpus sheets clocks pretended drawn studies decisions)
 declare -A titles=(
     [cpu]='A CPU: two cores of an AMD EPYC, float32'
     [a30]='An NVIDIA A30: the layers of the thesis'
@@ -358,6 +375,7 @@ declare -A titles=(
     [sheets]='GPUs from their data sheets, by the predictor that ships'
     [clocks]='Clocks: from one clock to the others'
     [pretended]='Clocks: one model, pretended cards'
+    [drawn]='Clocks: cards drawn at random'
     [studies]='Studies'
     [decisions]='Speed of decisions'
 )

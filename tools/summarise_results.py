@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 # In the order of the page.
-SECTIONS = ["cpu", "a30", "gpus", "sheets", "clocks", "pretended", "studies", "decisions", "speed"]
+SECTIONS = ["cpu", "engines", "a30", "gpus", "sheets", "clocks", "pretended", "drawn", "studies", "decisions", "speed"]
 RULE = re.compile(r"^─+( +─+)*$")
 MOST_LINES = 300
 
@@ -54,10 +54,10 @@ def what(command, caption, heading):
         return re.sub(r" at \S+ MHz.*", "", caption)
     database = re.search(r"--db (\S+)\.db", command)
     words = heading.split(":")[0] or (database[1] if database else "")
-    apart = re.search(r"--probes \d+", command)
+    apart = re.search(r"--probes \d+|--mode \w+", command)
     if heading and "--predictor" in command and database:
         words += f" ({database[1]})"
-    return words + (f", {apart[0].removeprefix('--')}" if apart else "")
+    return ", ".join([words] * bool(words) + ([apart[0].removeprefix("--")] if apart else []))
 
 
 def tables_of(text):
@@ -67,7 +67,7 @@ def tables_of(text):
     for i, line in enumerate(lines):
         if line.startswith("## "):
             heading, caption = line.removeprefix("## "), ""
-        elif line.startswith(("    joulecast ", "    joulecast-lab ")):
+        elif line.startswith(("    joulecast ", "    joulecast-lab ", "    bench/")):
             command = line.strip()
         elif line.endswith(":") and line.startswith("pretend-"):
             caption = line
@@ -143,6 +143,12 @@ KINDS = [
         "Ratio of energies at two clocks, each network over itself at its highest clock",
         lambda table: [row for row in table.rows if row["ratio of"] == "energy"],
         ["ratios", "MAPE", "median", "in 90 %", "width"],
+    ),
+    (
+        {"card", "way", "energy regret"},
+        "Means over cards drawn at random, in percent",
+        lambda table: [row for row in table.rows if row["card"] == "mean"],
+        ["way", "time", "power", "energy", "inside", "width", "energy regret", "EDP regret"],
     ),
     (
         {"chosen by", "regret"},
