@@ -181,7 +181,9 @@ std::vector<ToldNetworks> told_networks(std::span<const TrainingNetwork> network
         auto most = by_framework.begin();
         for (auto next = most; next != by_framework.end(); ++next)
             if (next->second.size() >= most->second.size()) most = next;
-        told.push_back({precision, most->first, std::move(most->second)});
+        ToldNetworks& taken = told.emplace_back(precision, most->first, std::move(most->second));
+        for (const auto& [framework, of_framework] : by_framework)
+            if (framework != taken.framework) taken.others.push_back(framework);
     }
     return told;
 }

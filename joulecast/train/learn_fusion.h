@@ -32,6 +32,7 @@ struct ToldNetworks {
     std::string precision;
     std::string framework;
     std::vector<std::size_t> networks;
+    std::vector<std::string> others;  ///< versions that are not taken
 };
 std::vector<ToldNetworks> told_networks(std::span<const TrainingNetwork> networks);
 

@@ -66,6 +66,7 @@ TEST(LearnFusion, VersionsOfAnEngineAreKeptApart) {
     ASSERT_EQ(told.size(), 1u);
     EXPECT_EQ(told[0].framework, "fuser 1.0");
     EXPECT_THAT(told[0].networks, ElementsAre(0, 2));
+    EXPECT_THAT(told[0].others, ElementsAre("fuser 0.9"));
     // Of several with as many networks the last by name.
     networks.pop_back();
     EXPECT_EQ(told_networks(networks).at(0).framework, "fuser 1.0");
