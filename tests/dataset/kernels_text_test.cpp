@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "dataset/samples.h"
+#include "joulecast/dataset/columns.h"
 #include "joulecast/error.h"
 
 namespace joulecast {
@@ -31,6 +33,18 @@ TEST(KernelsText, WhatIsNoListIsRefused) {
           R"({"names":["Conv"],"kernels":[[0,[1]]]})", R"({"names":["Conv"],"kernels":[],"more":1})"})
         EXPECT_THROW(parse_kernels(text), FormatError) << text;
     EXPECT_THROW(parse_kernels(R"({"names":[")" + std::string(201, 'x') + R"("],"kernels":[[0]]})"), FormatError);
+}
+
+// What is stored must come back: a database whose text its reader refuses would open no more.
+TEST(KernelsText, AMeasurementIsImpossibleWithKernelsThatCannotBe) {
+    NetworkMeasurement network = testing::sample_network("net", 8);
+    EXPECT_EQ(impossible(network), std::nullopt);
+    for (const NetworkKernel& kernel :
+         {NetworkKernel{"Conv", {2, 1}}, NetworkKernel{"Conv", {-1}}, NetworkKernel{"", {1}},
+          NetworkKernel{std::string(201, 'x'), {1}}, NetworkKernel{std::string("a\0b", 3), {1}}}) {
+        network.kernels = {kernel};
+        EXPECT_NE(impossible(network), std::nullopt) << kernel.kernel;
+    }
 }
 
 TEST(KernelsText, AListWithoutEndIsRefused) {
