@@ -114,7 +114,8 @@ IssueOrder with_fusion(const IssueOrder& order, const Graph& graph, const Fusion
 const FusionModel* fusion_of(const DeviceModel& device, const Graph& graph, const std::string& precision) {
     if (graph.mode != Mode::inference || !graph.has_edges) return nullptr;
     const auto found = std::ranges::find(device.fusions, precision, &FusionModel::precision);
-    return found == device.fusions.end() ? nullptr : &*found;
+    if (found != device.fusions.end()) return &*found;
+    return precision == "default" ? fusion_of(device, graph, "fp32") : nullptr;  // as network_correction() has it
 }
 
 FusedCalls fused_calls(const IssueOrder& order, const FusionModel& fusion) {

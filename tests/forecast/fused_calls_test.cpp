@@ -101,6 +101,7 @@ TEST(FusedCalls, WhatRulesAreNotOfIsForecastAsBefore) {
     const DeviceModel device = testing::fusing_device({"resnet18", "squeezenet1_1"});
     const Graph graph = synthetic_graph("resnet18", 2);
     EXPECT_NE(fusion_of(device, graph, "fp32"), nullptr);
+    EXPECT_EQ(fusion_of(device, graph, "default"), fusion_of(device, graph, "fp32"));
     EXPECT_EQ(fusion_of(device, graph, "fp16"), nullptr);
     EXPECT_EQ(fusion_of(device, without_edges(graph), "fp32"), nullptr);
     EXPECT_EQ(fusion_of(device, synthetic_graph("resnet18", 2, Mode::training), "fp32"), nullptr);
