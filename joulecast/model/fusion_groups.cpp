@@ -24,8 +24,9 @@ class Sets {
   public:
     explicit Sets(std::size_t nodes) : first_(nodes) { std::iota(first_.begin(), first_.end(), 0); }
 
-    std::int32_t of(std::int32_t node) const {
-        while (at(node) != node) node = at(node);
+    std::int32_t of(std::int32_t node) {
+        // Halves the way, so that none stays long.
+        while (at(node) != node) node = at(node) = at(at(node));
         return node;
     }
     void join(std::int32_t a, std::int32_t b) {
@@ -34,7 +35,7 @@ class Sets {
     }
 
   private:
-    std::int32_t at(std::int32_t node) const { return first_[static_cast<std::size_t>(node)]; }
+    std::int32_t& at(std::int32_t node) { return first_[static_cast<std::size_t>(node)]; }
     std::vector<std::int32_t> first_;
 };
 
@@ -57,7 +58,8 @@ class Grouping {
           facts_(graph.nodes.size()),
           sets_(graph.nodes.size()),
           texts_(graph.nodes.size()),
-          runs_(graph.nodes.size(), true) {
+          runs_(graph.nodes.size(), true),
+          handed_on_(graph.nodes.size()) {
         count_readers();
         for (std::size_t i = 0; i < graph.nodes.size(); ++i) look_at(i);
     }
@@ -107,13 +109,11 @@ class Grouping {
         facts.is_same = from.dtype == node.outputs.front().dtype && from.sizes == node.outputs.front().sizes;
     }
 
-    /// What a call reads, beyond calls that are not run: those hand their first tensor on. -1: an input of the network.
-    ValueRef source(ValueRef value) const {
-        while (value.node >= 0 && !runs_[static_cast<std::size_t>(value.node)]) {
-            const Node& node = graph_.nodes[static_cast<std::size_t>(value.node)];
-            value = node.inputs.empty() ? ValueRef{} : node.inputs.front();
-        }
-        return value;
+    /// What a call reads, beyond calls that are not run: those hand their first tensor on. Node -1: an input of the
+    /// network.
+    ValueRef source(const ValueRef& value) const {
+        if (value.node < 0 || runs_[static_cast<std::size_t>(value.node)]) return value;
+        return handed_on_[static_cast<std::size_t>(value.node)];
     }
 
     std::vector<std::string> keys_of_running(std::size_t i) const {
@@ -129,8 +129,7 @@ class Grouping {
         return {kind + "|" + made + "|" + facts.readers, kind + "|>" + facts.readers, kind + "|" + made + ">", kind};
     }
 
-    std::vector<std::string> keys_of_joining(std::size_t i, std::size_t place, const ValueRef& from,
-                                             bool has_joined) const {
+    std::vector<std::string> keys_of_joining(std::size_t i, std::size_t place, const ValueRef& from, bool has_joined) {
         const Node& node = graph_.nodes[i];
         const auto producer = static_cast<std::size_t>(from.node);
         const auto computed = std::ranges::count_if(node.inputs, [](const ValueRef& v) { return v.node >= 0; });
@@ -154,6 +153,8 @@ class Grouping {
         const auto node = static_cast<std::int32_t>(i);
         if (facts_[i].is_arithmetic || answer_({node, -1, keys_of_running(i), facts_[i].is_constant})) {
             runs_[i] = false;
+            const std::vector<ValueRef>& read = graph_.nodes[i].inputs;
+            if (!read.empty()) handed_on_[i] = source(read.front());
             return;
         }
         texts_[i] = facts_[i].name;
@@ -184,6 +185,7 @@ class Grouping {
     Sets sets_;
     std::vector<std::string> texts_;  ///< of a set, by its first node: "conv2d+batch_norm"
     std::vector<bool> runs_;
+    std::vector<ValueRef> handed_on_;  ///< by calls that are not run
 };
 
 }  // namespace

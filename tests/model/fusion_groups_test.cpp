@@ -83,6 +83,31 @@ TEST(FusionGroups, FollowsTheMostTellingRule) {
     EXPECT_THAT(fusion_groups(block(), fusion), ElementsAre(0, 0, 2, not_run, 2, 5, not_run));
 }
 
+// Walked again and again from each of its calls, a chain would take the square of its length.
+TEST(FusionGroups, LongChainsAreWalkedOnce) {
+    constexpr std::int32_t pairs = 30'000;
+    Graph chain;
+    chain.inputs.emplace_back().type = {Dtype::f32, {4}};
+    Node dropout, relu;
+    dropout.operation = parse_operation("aten::dropout(input=f32[4], p=0.5, train=false)");
+    relu.operation = parse_operation("aten::relu(self=f32[4])");
+    dropout.outputs = relu.outputs = {chain.inputs.front().type};
+    std::vector<NetworkKernel> kernels;
+    FusionGroups expected;
+    for (std::int32_t i = 0; i < pairs; ++i) {
+        dropout.inputs = {i == 0 ? ValueRef{} : ValueRef{2 * i - 2, 0}};
+        relu.inputs = {{2 * i, 0}};
+        chain.nodes.insert(chain.nodes.end(), {dropout, relu});
+        kernels.push_back({"Pair", {2 * (pairs - i) - 2, 2 * (pairs - i) - 1}});
+        if (i > 0) kernels.push_back({"Pair", {2 * (pairs - i) - 2, 2 * (pairs - i)}});
+        expected.insert(expected.end(), {not_run, 2 * i + 1});
+    }
+    const auto groups =
+        fusion_groups(chain, [](const FusionQuestion& asked) { return asked.producer < 0 && asked.node % 2 == 0; });
+    EXPECT_EQ(groups, expected);
+    EXPECT_EQ(groups_of_kernels(chain, kernels), FusionGroups(2 * pairs, 0));
+}
+
 TEST(FusionGroups, ANodeIsRightWhereItsWholeGroupIs) {
     const FusionGroups measured{0, 0, 0, not_run, 4, 5, not_run};
     EXPECT_EQ(agreement(block(), measured, measured).right, 7);
