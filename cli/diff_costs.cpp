@@ -61,7 +61,15 @@ DiffCosts::DiffCosts(Forecast before, Forecast after, const DeviceModel& device)
 DiffCosts::BySignature DiffCosts::by_signature(const NetworkForecast& network) {
     BySignature operations;
     for (const OperationForecast& operation : network.operations) {
-        if (operation.part == StepPart::forward) operations.emplace(signature(operation.operation), &operation);
+        if (operation.part != StepPart::forward) continue;
+        const CallsCost own{operation.cost.device_time.value.value(), operation.energy.value.value()};
+        const auto [found, is_first] = operations.try_emplace(signature(operation.operation), operation.count, own);
+        if (is_first) continue;
+        MeanCost& mean = found->second;
+        mean.calls += operation.count;
+        const double weight = static_cast<double>(operation.count) / static_cast<double>(mean.calls);
+        mean.each.time_s += weight * (own.time_s - mean.each.time_s);
+        mean.each.energy_j += weight * (own.energy_j - mean.each.energy_j);
     }
     return operations;
 }
@@ -70,7 +78,7 @@ CallsCost DiffCosts::cost(const BySignature& operations, const std::string& sign
     const auto found = operations.find(signature);
     if (found == operations.end() || count == 0) return {};
     const auto calls = static_cast<double>(count);
-    return {calls * found->second->cost.device_time.value.value(), calls * found->second->energy.value.value()};
+    return {calls * found->second.each.time_s, calls * found->second.each.energy_j};
 }
 
 CallsCost DiffCosts::before(const std::string& signature, std::int64_t count) const {

@@ -34,7 +34,12 @@ class DiffCosts {
     std::string to_text(const std::string& arrow) const;
 
   private:
-    using BySignature = std::map<std::string, const OperationForecast*>;
+    /// Means over the calls of an operation, whose roles in an engine's kernels may differ.
+    struct MeanCost {
+        std::int64_t calls = 0;
+        CallsCost each;
+    };
+    using BySignature = std::map<std::string, MeanCost>;
     static BySignature by_signature(const NetworkForecast& network);
     static CallsCost cost(const BySignature& operations, const std::string& signature, std::int64_t count);
 

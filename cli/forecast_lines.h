@@ -42,6 +42,20 @@ inline double of_a_pass(double whole, const NetworkForecast& n) {
     return whole / static_cast<double>(n.training.accumulation);
 }
 
+/// Of an engine whose fusion is known.
+template <class Object>
+void add_fusion(Object& to, const Forecast& forecast) {
+    if (!forecast.network.fusion) return;
+    const FusedCalls& calls = *forecast.network.fusion;
+    Object fusion = to.object("fusion");
+    fusion.add("framework", calls.framework);
+    fusion.add("networks", calls.networks);
+    fusion.add("alone", calls.alone);
+    fusion.add("fused", calls.fused);
+    fusion.add("not_run", calls.not_run);
+    fusion.end();
+}
+
 inline std::optional<std::string> if_any(const std::string& text) {
     return text.empty() ? std::nullopt : std::optional(text);
 }
@@ -123,6 +137,7 @@ inline constexpr std::tuple evidence_lines{
     Reported{"predictor_method", "", [](F f) { return f.network.method; }},
     Reported{"predictor_note", "", [](F f) { return f.note; }},
     ReportedInObject{[](auto& to, F f) { add_shares(to, f); }},
+    ReportedInObject{[](auto& to, F f) { add_fusion(to, f); }},
     Reported{"power_evidence", "", [](F f) { return power_evidence_words(f.network); }, In::csv},
     Reported{"unknown_nodes", "", [](F f) { return f.network.unknown_nodes; }},
     Reported{"unknown_operations", "", [](F f) { return f.network.unknown_operations; }},
@@ -178,6 +193,9 @@ inline constexpr std::tuple call_lines{
     Reported{"energy", "j", [](const OperationForecast& o) { return o.energy; }},
     Reported{"power", "w", [](const OperationForecast& o) { return o.power; }},
     Reported{"part", "", [](const OperationForecast& o) { return name(o.part); }},
+    ReportedInObject{[](auto& to, const OperationForecast& o) {
+        if (!o.role.empty()) to.add("role", o.role);
+    }},
     Reported{"evidence", "", [](const OperationForecast& o) { return name(o.evidence); }},
     Reported{"power_evidence", "", [](const OperationForecast& o) { return name(o.power_evidence); }},
 };

@@ -172,7 +172,7 @@ const std::vector<Column<OperationLine>>& operation_table_columns() {
         {"op", "operation", Show::text,
          [](const OperationLine& l) {
              const std::string& target = l.forecast.operation.target;
-             return target.starts_with("aten::") ? target.substr(6) : target;
+             return with_role(target.starts_with("aten::") ? target.substr(6) : target, l.forecast);
          }},
         {"count", "calls", Show::count, [](const OperationLine& l) { return l.forecast.count; }},
         {"time_s", "time", Show::seconds, [](const OperationLine& l) { return l.total_s; }},
@@ -233,6 +233,17 @@ std::string hosts_text(const std::vector<Forecast>& forecasts) {
                                     : " was not measured on " + n.device + "; assuming " + assumed(f.assumed_host);
         const std::string line = host_word(n.point.host) + " overhead" + how + " (" + std::string(name(n.mode)) + ")\n";
         if (said.insert(line).second) text += line;
+    }
+    return text;
+}
+
+/// What engines fuse, by rules; once for each network.
+std::string fusion_text(const std::vector<Forecast>& forecasts, const TextSettings& settings) {
+    std::set<std::string> said;
+    std::string text;
+    for (const Forecast& f : forecasts) {
+        const std::string words = fusion_words(f.network);
+        if (!words.empty() && said.insert(words).second) text += line(words, settings);
     }
     return text;
 }
@@ -330,7 +341,8 @@ std::string forecasts_to_text(const std::vector<Forecast>& forecasts, bool per_o
         if (!f.network.energy.known()) reasons.insert(f.network.energy_missing_reason);
     }
     for (const std::string& reason : reasons) text += line("energy –: " + reason, settings);
-    text += wrapped_lines(hosts_text(forecasts), settings) + physical_note(forecasts, settings);
+    text += wrapped_lines(hosts_text(forecasts), settings) + fusion_text(forecasts, settings) +
+            physical_note(forecasts, settings);
     if (settings.verbose) {
         text += "memory = weights + inputs + peak activations\n";
         if (std::ranges::any_of(forecasts, [](const Forecast& f) { return f.network.precision == "default"; }))

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "cli/forecast_words.h"
 #include "cli/known.h"
 #include "joulecast/error.h"
 
@@ -20,7 +21,7 @@ std::string without_namespace(const std::string& target) {
 }
 
 std::string title(const OperationForecast& operation, const TimedCall& call) {
-    const std::string target = without_namespace(operation.operation.target);
+    const std::string target = with_role(without_namespace(operation.operation.target), operation);
     return call.part == StepPart::backward ? target + " backward" : target;
 }
 
@@ -30,6 +31,7 @@ TraceDetails details_of(const TracedForecast& traced, const OperationForecast& o
                          {"evidence", std::string(name(operation.evidence))},
                          {"power_evidence", std::string(name(operation.power_evidence))},
                          {"dynamic_energy_j", known(call.dynamic_j)}};
+    if (!operation.role.empty()) details.emplace_back("role", operation.role);
     if (call.node < 0) return details;
     const Node& node = traced.graph.nodes.at(static_cast<std::size_t>(call.node));
     details.emplace_back("module", node.module_path);

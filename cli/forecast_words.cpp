@@ -4,6 +4,8 @@
 #include <set>
 
 #include "cli/memory_output.h"
+#include "joulecast/device/engine.h"
+#include "joulecast/forecast/fused_calls.h"
 #include "joulecast/report/table.h"
 #include "joulecast/units/joined.h"
 
@@ -37,6 +39,24 @@ std::string limit_name(const NetworkForecast& network) {
     }
     if (!(compute + memory > 0)) return "device";
     return compute > memory ? "compute" : "memory";
+}
+
+std::string with_role(const std::string& call, const OperationForecast& operation) {
+    if (operation.role == role_not_run) return call + " (not run)";
+    const std::size_t plus = operation.role.find('+');
+    return plus == std::string::npos ? call : call + " in " + operation.role.substr(0, plus);
+}
+
+std::string fusion_words(const NetworkForecast& network) {
+    if (is_torch(network.point.engine) || network.mode != Mode::inference || network.operations.size() < 2) return "";
+    if (!network.fusion)
+        return network.model + ": how " + network.point.engine + " fuses " + network.precision +
+               " networks was not measured, so every call counts by itself";
+    const FusedCalls& calls = *network.fusion;
+    return network.model + ": by the rules of " + calls.framework + ", learnt from " + std::to_string(calls.networks) +
+           (calls.networks == 1 ? " network, " : " networks, ") + std::to_string(calls.fused) + " of " +
+           std::to_string(calls.alone + calls.fused + calls.not_run) + " calls run in the kernel of another, " +
+           std::to_string(calls.not_run) + " not at all";
 }
 
 std::string unknown_words(const std::vector<std::string>& operations, const std::string& method) {

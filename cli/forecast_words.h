@@ -14,6 +14,12 @@ std::string power_evidence_words(const NetworkForecast& network);
 /// it has no forecast of them.
 std::string unknown_words(const std::vector<std::string>& operations, const std::string& method);
 
+/// The call's name with its role under an engine that fuses calls: "relu in convolution", "dropout (not run)".
+std::string with_role(const std::string& call, const OperationForecast& operation);
+
+/// What an engine other than torch makes of a network by its rules, or that these are not known; empty of torch.
+std::string fusion_words(const NetworkForecast& network);
+
 /// What decides the network's time, for people: "host", "compute" or "memory" (which of the two its kernels wait for
 /// longer, by their counts and the data sheet), "power limit"; "device" where the calls are not listed.
 std::string limit_name(const NetworkForecast& network);

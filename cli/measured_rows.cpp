@@ -20,6 +20,7 @@
 #include "joulecast/forecast/hosts.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/train/fit_models.h"
+#include "joulecast/train/learn_fusion.h"
 
 namespace joulecast::cli {
 namespace {
@@ -143,6 +144,18 @@ std::vector<TrainingNetwork> networks_of(const Dataset& dataset, const Stored& s
     return std::move(found.networks);
 }
 
+/// Kernels of two versions of an engine are not mixed.
+void tell_versions(const std::vector<MeasuredRows>& sets) {
+    for (const MeasuredRows& rows : sets) {
+        for (const ToldNetworks& told : told_networks(rows.networks)) {
+            if (!told.others.empty())
+                std::cerr << "joulecast: how " << rows.setting.engine << " fuses " << told.precision
+                          << " networks is learnt from " << told.framework
+                          << ", which most were measured with; not from " << joined(told.others) << '\n';
+        }
+    }
+}
+
 std::string describe(const OperatingPoint& setting) {
     return std::string(name(setting.math)) + " math, engine " + setting.engine + ", host " +
            std::string(name(setting.host)) + ", " + std::to_string(setting.threads) + " threads";
@@ -213,6 +226,7 @@ std::vector<MeasuredRows> measured_rows(const Dataset& dataset, const std::vecto
     LeftOut left_out;
     auto rows = rows_of({dataset, paced_by}, devices, settings_of, left_out);
     tell(left_out);
+    tell_versions(rows);
     return rows;
 }
 

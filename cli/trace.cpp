@@ -31,6 +31,7 @@ struct TraceOptions {
     std::string precision = "default";
     std::string host = "python";
     std::string host_cpu;
+    std::string engine;
     TrainingOptions training;
     std::string file;
 };
@@ -42,8 +43,11 @@ SymbolValues one_setting(const std::vector<std::string>& texts) {
 }
 
 Execution execution_of(const TraceOptions& options) {
-    const Execution execution{parse_mode(options.mode).value(), options.precision, parse_host(options.host).value(),
-                              options.training.setup()};
+    Execution execution{parse_mode(options.mode).value(), options.precision, parse_host(options.host).value(),
+                        options.training.setup()};
+    if (!options.engine.empty() && !is_engine(options.engine))
+        throw UsageError("--engine: '" + options.engine + "' is no name of an engine");
+    execution.engine = options.engine;
     if (options.training.is_given() && execution.mode == Mode::inference)
         throw UsageError("--optimizer, --accumulate and --checkpointing need --mode training");
     return execution;
@@ -116,6 +120,8 @@ Run declare_trace(CLI::App& command) {
         ->check(CLI::IsMember({"python", "cpp", "graph"}))
         ->capture_default_str();
     declare_host_cpu(command, options->host_cpu);
+    command.add_option("--engine", options->engine, "whose kernels run, as measured: torch, onnxruntime, ...")
+        ->type_name("ENGINE");
     options->training.declare(command);
     declare_sources(command, options->predictor, options->database);
     command.option_defaults()->group("Output");

@@ -154,6 +154,12 @@ std::string clocks_text(const DeviceModel& device) {
            show(high.sm_clock_mhz, Show::number) + " MHz; ";
 }
 
+/// "; fusion of fp32 by the kernels of 17 networks (onnxruntime 1.32.0)".
+std::string fusion_text(const FusionModel& fusion) {
+    return "; fusion of " + fusion.precision + " by the kernels of " + std::to_string(fusion.networks) +
+           (fusion.networks == 1 ? " network (" : " networks (") + fusion.framework + ")";
+}
+
 std::string no_networks_text(const DeviceModel& device) {
     return device.published ? "no measured networks, so the error of sums of operations is unknown"
                             : "no measured networks, so network times are not corrected";
@@ -176,6 +182,7 @@ std::string to_text(const Predictor& predictor, const std::string& path, std::ui
         for (const NetworkCorrection& correction : device.corrections) {
             text += "; " + correction.key + " x " + show(correction.factor, Show::number);
         }
+        for (const FusionModel& fusion : device.fusions) text += fusion_text(fusion);
         for (const HostExtra& extra : device.hosts) text += "; " + host_text(extra);
         text += '\n';
     }

@@ -2,7 +2,7 @@
 # Writes docs/results/SECTION.md: every table there is what the command above it printed. About twenty minutes. Published
 # tables are read from $JOULECAST_DATA (docs/data.md). Then tools/summarise_results.py makes docs/results.md of them.
 # usage: tools/make_results.sh [JOULECAST [SECTION...]]   (default: build/release/bin/joulecast, all of them); joulecast-lab lies beside it
-# SECTION is cpu, a30, gpus, sheets, clocks, pretended, drawn, studies or decisions; the others stay as they are, with their dates.
+# SECTION is cpu, engines, a30, gpus, sheets, clocks, pretended, drawn, studies or decisions; the others stay as they are, with their dates.
 set -euo pipefail
 data=${JOULECAST_DATA:?set it to the folder of published tables, docs/data.md}
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -31,6 +31,25 @@ lab_table() { table_of "$laboratory" "$@"; }
 
 # begin TITLE : a section.
 begin() { printf '# %s\n\nWritten %s, joulecast %s.\n\n' "$1" "$(date -u +%F)" "$version" >>"$result"; }
+
+engines() {
+    begin "${titles[engines]}"
+    cat >>"$result" <<'TEXT'
+Data: `datasets/cpu-amd-epyc-2c-onnxruntime.csv` (its README says how it was measured). Groups are calls that run in one kernel;
+rules and factors are learnt from all networks of another name (docs/onnxruntime.md). "calls" is the sum over all calls, each
+alone, over the measured time, "groups" that of the groups. Calls take what was measured of them, and others what the
+predictor of these operations says.
+
+    joulecast import csv datasets/cpu-amd-epyc-2c-onnxruntime.csv --db engine.db
+TEXT
+    "$joulecast" import csv datasets/cpu-amd-epyc-2c-onnxruntime.csv --db "$work/engine.db" >/dev/null
+    lab_table study fusion --db "$work/engine.db"
+    cat >>"$result" <<'TEXT'
+
+## Forecasts of networks left out with all their operations
+TEXT
+    table validate --db "$work/engine.db" --split network
+}
 
 own_database() {
     if [[ ! -f $work/own.db ]]; then
@@ -367,9 +386,10 @@ TEXT
     done
 }
 
-sections=(cpu a30 gpus sheets clocks pretended drawn studies decisions)
+sections=(cpu engines a30 gpus sheets clocks pretended drawn studies decisions)
 declare -A titles=(
     [cpu]='A CPU: two cores of an AMD EPYC, float32'
+    [engines]='Engines that fuse calls: ONNX Runtime on a CPU'
     [a30]='An NVIDIA A30: the layers of the thesis'
     [gpus]='GPUs left out: forecasts from data sheets'
     [sheets]='GPUs from their data sheets, by the predictor that ships'

@@ -6,6 +6,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "joulecast/dataset/kernels_text.h"
 #include "joulecast/device/figures.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/symbol_values.h"
@@ -91,6 +92,14 @@ StoredColumn<Row> symbols_column(Access access) {
                 const bool missing = std::holds_alternative<std::monostate>(field);
                 access(row) = parse_symbols(missing ? "" : expect<std::string>(field));
             }};
+}
+
+/// NULL where the engine did not say.
+template <class Row, class Access>
+StoredColumn<Row> kernels_column(Access access) {
+    return {"kernels", StoredColumn<Row>::Type::text,
+            [access](const Row& row) { return access(row).empty() ? Field{} : Field{kernels_text(access(row))}; },
+            [access](Row& row, const Field& field) { access(row) = parse_kernels(expect<std::string>(field)); }};
 }
 
 std::vector<double> parse_clocks(const std::string& text) {
@@ -219,6 +228,8 @@ void append_member(std::vector<StoredColumn<Row>>& columns, const record::Field<
         append(operation_column<Row>(access));
     } else if constexpr (std::is_same_v<Member, std::map<std::string, std::int64_t>>) {
         append(symbols_column<Row>(access));
+    } else if constexpr (std::is_same_v<Member, std::vector<NetworkKernel>>) {
+        append(kernels_column<Row>(access));
     } else if constexpr (std::is_same_v<Member, double>) {
         append(real<Row>(column, access));
     } else if constexpr (std::is_integral_v<Member>) {
@@ -433,6 +444,7 @@ std::optional<std::string> impossible(const Measurement& measurement) {
 }
 
 std::optional<std::string> impossible(const NetworkMeasurement& measurement) {
+    if (auto why = wrong_kernels(measurement.kernels)) return why;
     return impossible_number(network_columns(), NetworkRow{0, measurement, {}});
 }
 

@@ -334,6 +334,11 @@ ALTER TABLE devices ADD COLUMN min_power_limit_w REAL;
 ALTER TABLE devices ADD COLUMN max_power_limit_w REAL;
 )sql";
 
+// What an engine made of a network (kernels_text.h); NULL: it did not say.
+constexpr const char* version_12 = R"sql(
+ALTER TABLE networks ADD COLUMN kernels TEXT;
+)sql";
+
 /// The sessions' frameworks say whose kernels ran.
 void write_engines(sqlite::Connection& connection) {
     connection.execute("CREATE TEMP TABLE engines (session_id INTEGER PRIMARY KEY, engine TEXT NOT NULL)");
@@ -365,8 +370,8 @@ void write_strides(sqlite::Connection& connection) {
 }
 
 constexpr Migration migrations_of_dataset[] = {
-    {version_1}, {"", &write_strides},        {version_3},  {version_4},  {version_5}, {version_6}, {version_7},
-    {version_8}, {version_9, &write_engines}, {version_10}, {version_11},
+    {version_1}, {"", &write_strides},        {version_3},  {version_4},  {version_5},  {version_6}, {version_7},
+    {version_8}, {version_9, &write_engines}, {version_10}, {version_11}, {version_12},
 };
 
 /// The file's version; throws when it is another program's or newer than we know.

@@ -61,6 +61,19 @@ struct OperationForecast {
     KernelTime balance;
     /// forward: a call of the graph, in training with its backward pass; else what a training step adds.
     StepPart part = StepPart::forward;
+    /// In the kernel of an engine that fuses calls, "convolution+relu" (fused_calls.h); empty where that is not known.
+    std::string role = {};
+};
+
+/// A network's calls under an engine that fuses them, by rules that were learnt from other networks.
+struct FusedCalls {
+    std::string framework;      ///< "onnxruntime 1.32.0": whose rules
+    std::int64_t networks = 0;  ///< that they were learnt from
+    double sigma = 0;           ///< systematic log error of a network's time
+    // Of the calls that compute:
+    std::int64_t alone = 0;    ///< run in a kernel of their own, or one that others are fused into
+    std::int64_t fused = 0;    ///< run in the kernel of another
+    std::int64_t not_run = 0;  ///< in none
 };
 
 /// A call of it there, in the order of NetworkForecast::operations.
@@ -122,6 +135,7 @@ struct NetworkForecast {
     std::int64_t unknown_nodes = 0;
     std::vector<std::string> unknown_operations;
     bool lower_bound = false;
+    std::optional<FusedCalls> fusion;  ///< absent: every call runs by itself, as far as is known
     std::string predictor;
     std::string method = "joulecast";  ///< or the published one that forecasts: "thesis", "sponner"
     /// Of a model over clocks: the same network at each of its clocks, whose curve at_point() follows. Ascending by

@@ -10,6 +10,8 @@ namespace {
 
 /// How far bytes moved alone tell one element-wise kernel's time from another's. An assumption.
 constexpr double fused_spread = 1.3;
+/// How far a copy of strided numbers is from the device's bandwidth. An assumption.
+constexpr double copied_spread = 2;
 
 template <class Unit>
 void multiply(Estimate<Unit>& estimate, double factor, double spread) {
@@ -35,6 +37,22 @@ void stand_in(OperationForecast& forecast, const CallKind& kind) {
     if (kind.work != 1) forecast.evidence = Evidence::analytic;
 }
 
+/// What the call takes in its role of what it takes alone; of a view that is copied, what moving the bytes takes.
+void take_role(OperationForecast& forecast, const CallKind& kind, const Device& device) {
+    forecast.role = kind.role;
+    const double copy_s = kind.moved_bytes / device.bandwidth_bytes_per_s;
+    if (copy_s > 0) {
+        forecast.cost.device_time = {Seconds(copy_s), Seconds(copy_s / copied_spread), Seconds(copy_s * copied_spread)};
+        forecast.evidence = Evidence::analytic;
+    }
+    if (kind.role_factor == 1) return;
+    multiply(forecast.cost.device_time, kind.role_factor, 1);
+    multiply(forecast.cost.host_time, kind.role_factor, 1);
+    multiply(forecast.cost.dynamic_energy, kind.role_factor, 1);
+    multiply(forecast.energy, kind.role_factor, 1);
+    forecast.kernel_s *= kind.role_factor;
+}
+
 }  // namespace
 
 std::vector<OperationForecast> forecast_calls(const IssueOrder& order, ForecastCache& known) {
@@ -45,6 +63,7 @@ std::vector<OperationForecast> forecast_calls(const IssueOrder& order, ForecastC
         operation.count = kind.count;
         operation.part = kind.part;
         if (!kind.called.empty()) stand_in(operation, kind);
+        if (!kind.role.empty()) take_role(operation, kind, known.device().device);
     }
     return operations;
 }

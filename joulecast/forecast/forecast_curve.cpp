@@ -78,7 +78,8 @@ double unlimited_watts(const NetworkForecast& forecast, const DeviceModel& devic
     if (!is_held || !(time > 0) || !forecast.at_clocks.empty()) return power;
     const NetworkParts parts = parts_of(forecast.operations);
     const NetworkCorrection correction =
-        network_correction(device, std::string(name(forecast.mode)) + "|" + forecast.precision);
+        forecast.fusion ? NetworkCorrection{}
+                        : network_correction(device, std::string(name(forecast.mode)) + "|" + forecast.precision);
     return std::max(power, unlimited_joules(parts, correction, power_facts_of(device), time) / time);
 }
 

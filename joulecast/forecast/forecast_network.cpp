@@ -18,6 +18,7 @@
 #include "joulecast/forecast/evidence_shares.h"
 #include "joulecast/forecast/forecast_cache.h"
 #include "joulecast/forecast/forecast_calls.h"
+#include "joulecast/forecast/fused_calls.h"
 #include "joulecast/forecast/hosts.h"
 #include "joulecast/forecast/over_clocks.h"
 #include "joulecast/forecast/own_limit.h"
@@ -69,7 +70,8 @@ TimeDeviations time_deviations(const NetworkForecast& forecast, const DeviceMode
     if (device.unseen) {
         own = deviations_of_unseen(device, forecast.operations, parts, correction);
     } else {
-        own.whole = own.device = own.host = std::hypot(parts.sigma_time, device.sigma_network);
+        const double systematic = forecast.fusion ? forecast.fusion->sigma : device.sigma_network;
+        own.whole = own.device = own.host = std::hypot(parts.sigma_time, systematic);
     }
     const double of_own = 1 - std::min(1.0, of_added);
     const double of_issuing = deviation_of_issuing(parts, correction, of_added);
@@ -239,11 +241,18 @@ ComposedNetwork compose_network(const Graph& graph, const Asked& asked, Forecast
     if (asked.training.checkpointing)
         forecast.checkpointed_blocks = static_cast<std::int64_t>(checkpoint_segments(graph).size());
     composed.order = issue_order(graph, asked.training, device.device.kind);
+    const FusionModel* fusion = fusion_of(device, graph, asked.precision);
+    if (fusion != nullptr) {
+        composed.order = with_fusion(composed.order, graph, *fusion);
+        forecast.fusion = fused_calls(composed.order, *fusion);
+    }
     forecast.operations = forecast_calls(composed.order, known);
     note_unknown(forecast);
     const Host issuer = asked.host.value_or(device.point.host);
     set_host(forecast, issuer, device);
-    composed.correction = network_correction(device, correction_key(graph.mode, asked.precision));
+    // Factors of roles were fitted to whole networks, so a network needs no other.
+    if (fusion == nullptr)
+        composed.correction = network_correction(device, correction_key(graph.mode, asked.precision));
     const NetworkParts own = parts_of(forecast.operations, composed.order);
     composed.parts = issued_from(issuer, graph.mode, device, own);
     forecast.composition = composition_of(own);

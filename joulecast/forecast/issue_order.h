@@ -23,6 +23,11 @@ struct CallKind {
     std::string called;   ///< the call it stands in for: "aten::_foreach_add_"; empty: it is what is called
     double work = 1;      ///< bytes that the call moves over those of `operation`
     double launches = 1;  ///< kernels that one call launches
+
+    // Under an engine whose fusion is known (fused_calls.h).
+    std::string role = {};   ///< in the kernel that does it; empty: not known
+    double role_factor = 1;  ///< of what the call takes alone
+    double moved_bytes = 0;  ///< of a view that the engine copies
 };
 
 inline constexpr std::int64_t most_accumulation = 1024;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 #include <string>
-#include <utility>
+#include <tuple>
 
 #include "joulecast/forecast/compose.h"
 #include "joulecast/forecast/device_power.h"
@@ -19,14 +19,14 @@ struct CallsOfBoth {
     const OperationForecast* forecast = nullptr;
 };
 
-/// By operation and part of the step: a gradient's sum is no call of the graph.
-using CallsByKind = std::map<std::pair<StepPart, std::string>, CallsOfBoth>;
+/// By operation, part of the step (a gradient's sum is no call of the graph) and role in an engine's kernels.
+using CallsByKind = std::map<std::tuple<StepPart, std::string, std::string>, CallsOfBoth>;
 
 CallsByKind calls_of_both(const NetworkForecast& before, const NetworkForecast& after) {
     CallsByKind calls;
     const auto add = [&](const NetworkForecast& network, double CallsOfBoth::* count) {
         for (const OperationForecast& operation : network.operations) {
-            CallsOfBoth& both = calls[{operation.part, signature(operation.operation)}];
+            CallsOfBoth& both = calls[{operation.part, signature(operation.operation), operation.role}];
             both.*count += static_cast<double>(operation.count);
             both.forecast = &operation;
         }
@@ -73,8 +73,9 @@ NetworkDifference difference(const NetworkForecast& before, const NetworkForecas
         times.add(both, both.forecast->cost.device_time);
         energies.add(both, both.forecast->energy);
     }
+    const double systematic = after.fusion ? after.fusion->sigma : device.sigma_network;
     NetworkDifference found;
-    found.time_s = difference(before.time, after.time, times, device.sigma_network);
+    found.time_s = difference(before.time, after.time, times, systematic);
     found.energy_j = difference(before.energy, after.energy, energies, power_facts_of(device).sigma_energy);
     const Estimate<Bytes>& peak_before = before.cost.peak_memory;
     const Estimate<Bytes>& peak_after = after.cost.peak_memory;

@@ -129,6 +129,13 @@ struct Measurement {
     std::string ended_at;
 };
 
+/// A kernel of an engine that rewrites a network before it runs it.
+struct NetworkKernel {
+    std::string kernel;                    ///< the engine's name for it
+    std::vector<std::int32_t> operations;  ///< nodes of the graph that it does, ascending; empty: nobody can tell
+    friend bool operator==(const NetworkKernel&, const NetworkKernel&) = default;
+};
+
 /// A whole network measured at one point.
 struct NetworkMeasurement {
     std::string model;
@@ -150,6 +157,8 @@ struct NetworkMeasurement {
     double workspace_bytes = std::numeric_limits<double>::quiet_NaN();    ///< of libraries, kept between calls
     double resident_bytes = std::numeric_limits<double>::quiet_NaN();     ///< parameters, buffers and inputs
     double memory_active = std::numeric_limits<double>::quiet_NaN();      ///< bytes moved over what could be, 0 to 1
+    /// In the order in which they run; a node in none of them is not run. Empty: the engine does not say.
+    std::vector<NetworkKernel> kernels;
     std::vector<double> block_s;
     double wall_s = 0;
     std::string started_at;  ///< as of Measurement

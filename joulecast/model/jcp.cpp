@@ -20,6 +20,7 @@
 #include "joulecast/model/jcp_device.h"
 #include "joulecast/model/jcp_family_model.h"
 #include "joulecast/model/jcp_frame.h"
+#include "joulecast/model/jcp_fusion.h"
 #include "joulecast/model/jcp_parts.h"
 #include "joulecast/model/jcp_pooled.h"
 #include "joulecast/model/jcp_published.h"
@@ -321,6 +322,7 @@ constexpr SectionReader section_readers[] = {
     {"HOST", [](P p, C c) { take_hosts(c.in, current(p, c.in)); }},
     {"PHYS", [](P p, C c) { current(p, c.in).physical_power = take_physical_power(c.in); }},
     {"PACE", [](P p, C c) { current(p, c.in).pace_reference = take_pace_reference(c.in); }},
+    {"FUSE", [](P p, C c) { current(p, c.in).fusions.push_back(take_fusion(c.in)); }},
     {"PUBL", [](P p, C c) { current(p, c.in).published = take_published(c.in); }},
     {"CLCK", [](P p, C c) { current(p, c.in).clocks = take_clocks(c.in); }},
     {"CRES", [](P p, C c) { current_clocks(p, c.in).residuals = take_residuals(c.in); }},
@@ -403,6 +405,8 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
         out.section("POWR", [&](ByteWriter& w) { put_power(w, device); });
         out.section("PHYS", [&](ByteWriter& w) { put(w, device.physical_power); });
         if (device.pace_reference) out.section("PACE", [&](ByteWriter& w) { put(w, *device.pace_reference); });
+        for (const FusionModel& fusion : device.fusions)
+            out.section("FUSE", [&](ByteWriter& w) { put_fusion(w, fusion); });
         if (device.published) out.section("PUBL", [&](ByteWriter& w) { put_published(w, *device.published); });
         if (!device.clocks) continue;
         out.section("CLCK", [&](ByteWriter& w) { put_clocks(w, *device.clocks); });

@@ -15,6 +15,7 @@
 #include "joulecast/learn/learner.h"
 #include "joulecast/learn/model.h"
 #include "joulecast/measure/pace_reference.h"
+#include "joulecast/model/fusion_rules.h"
 #include "joulecast/model/ratio_spread.h"
 #include "joulecast/model/residual_process.h"
 #include "joulecast/physics/clock_curve.h"
@@ -233,6 +234,8 @@ struct DeviceModel {
     /// Present: operations are forecast by this alone, and a network is their sum. Without laws, models, corrections
     /// and idle power.
     std::optional<PublishedModel> published{};
+    /// How its engine fuses networks, one for each precision that it told kernels of.
+    std::vector<FusionModel> fusions{};
     /// Present: the pace of the device was followed while it was measured.
     std::optional<PaceReference> pace_reference{};
     /// Every operation takes so much longer than usual. Asked for, not learnt: no file holds it.

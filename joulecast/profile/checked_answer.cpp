@@ -30,6 +30,7 @@ void forget_numbers(Result& result) {
         result.rotation = 1;
     } else {
         result.resident_bytes = std::numeric_limits<double>::quiet_NaN();
+        result.kernels.clear();
     }
 }
 
@@ -63,6 +64,15 @@ void refuse_other_engine(Result& result) {
     real = result.asked.engine;
 }
 
+/// Its kernels are to be looked up in the graph later.
+void refuse_other_nodes(NetworkMeasurement& result, std::size_t nodes) {
+    const auto is_other = [nodes](std::int32_t node) { return static_cast<std::size_t>(node) >= nodes; };
+    for (const NetworkKernel& kernel : result.kernels) {
+        if (!std::ranges::any_of(kernel.operations, is_other)) continue;
+        return refuse(result, "the worker answered with a kernel of nodes that the network does not have");
+    }
+}
+
 }  // namespace
 
 Measurement checked(Measurement answer, const Operation& operation, const OperatingPoint& point) {
@@ -76,7 +86,7 @@ Measurement checked(Measurement answer, const Operation& operation, const Operat
     return answer;
 }
 
-NetworkMeasurement checked(NetworkMeasurement answer, const NetworkMeasurement& asked) {
+NetworkMeasurement checked(NetworkMeasurement answer, const NetworkMeasurement& asked, std::size_t nodes) {
     answer.model = asked.model;
     answer.symbols = asked.symbols;
     answer.mode = asked.mode;
@@ -85,6 +95,7 @@ NetworkMeasurement checked(NetworkMeasurement answer, const NetworkMeasurement& 
     refuse_other_device(answer);
     refuse_other_engine(answer);
     refuse_impossible(answer);
+    refuse_other_nodes(answer, nodes);
     if (is_timed(answer.outcome) && answer.optimizer != asked.optimizer) {
         answer.outcome = Outcome::unsupported;
         answer.message = "the worker did not update the weights with " + std::string(name(asked.optimizer));

@@ -193,7 +193,7 @@ Measurement SweepRun::ask(const PlannedOperation& planned) {
 }
 
 NetworkMeasurement SweepRun::ask(const PlannedNetwork& planned) {
-    return dataset_.judged(checked(session_.measure(planned), describe(planned)));
+    return dataset_.judged(checked(session_.measure(planned), describe(planned), planned.variation.graph.nodes.size()));
 }
 
 template <class Result>

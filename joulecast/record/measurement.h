@@ -203,6 +203,15 @@ struct Description<Measurement> {
 };
 
 template <>
+struct Description<NetworkKernel> {
+    using S = NetworkKernel;
+    static constexpr std::tuple fields{
+        Field{"kernel", &S::kernel, {.absent = Absent::refuse}},
+        Field{"operations", &S::operations},
+    };
+};
+
+template <>
 struct Description<NetworkMeasurement> {
     using S = NetworkMeasurement;
     static constexpr auto fields = std::tuple_cat(
@@ -217,6 +226,7 @@ struct Description<NetworkMeasurement> {
         std::tuple{
             Field{"resident_bytes", &S::resident_bytes},
             Field{"memory_active", &S::memory_active, {.where = Where::database}},
+            Field{"kernels", &S::kernels, {.is_later = true}},
         });
 };
 

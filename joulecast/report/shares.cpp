@@ -43,17 +43,37 @@ WorkKind work_kind(Family family) {
     }
 }
 
-std::vector<CallShare> call_shares(const ReportedForecast& forecast) {
-    struct KnownCost {
-        const OperationForecast* forecast = nullptr;
-        std::int64_t left = 0;  ///< calls that no node was found for yet
-    };
-    std::map<std::string, KnownCost> costs;
-    for (const OperationForecast& operation : forecast.network.operations) {
-        KnownCost& cost = costs[signature(operation.operation)];
-        cost.forecast = &operation;
-        cost.left += operation.count;
+namespace {
+
+struct KnownCost {
+    const OperationForecast* forecast = nullptr;
+    std::int64_t left = 0;  ///< calls that no node was found for yet
+};
+
+/// By signature; several of one are its roles in the kernels of an engine that fuses calls.
+using KnownCosts = std::map<std::string, std::vector<KnownCost>>;
+
+KnownCosts costs_of(const NetworkForecast& network) {
+    KnownCosts costs;
+    for (const OperationForecast& operation : network.operations) {
+        std::vector<KnownCost>& known = costs[signature(operation.operation)];
+        if (known.empty() || !operation.role.empty()) known.emplace_back();
+        known.back().forecast = &operation;
+        known.back().left += operation.count;
     }
+    return costs;
+}
+
+/// One that has calls left.
+KnownCost& next_of(std::vector<KnownCost>& known) {
+    const auto left = std::ranges::find_if(known, [](const KnownCost& cost) { return cost.left > 0; });
+    return left == known.end() ? known.back() : *left;
+}
+
+}  // namespace
+
+std::vector<CallShare> call_shares(const ReportedForecast& forecast) {
+    KnownCosts costs = costs_of(forecast.network);
     std::vector<CallShare> calls;
     for (const Node& node : forecast.graph.nodes) {
         CallShare& call = calls.emplace_back();
@@ -63,16 +83,19 @@ std::vector<CallShare> call_shares(const ReportedForecast& forecast) {
         call.family = family(node.operation);
         const auto found = costs.find(signature(node.operation));
         if (found == costs.end()) continue;
-        set_cost(call, *found->second.forecast, node.count);
-        found->second.left -= node.count;
+        KnownCost& cost = next_of(found->second);
+        set_cost(call, *cost.forecast, node.count);
+        cost.left -= node.count;
     }
-    for (const auto& [text, cost] : costs) {
-        if (cost.left <= 0) continue;
-        CallShare& call = calls.emplace_back();
-        call.op = short_target(cost.forecast->operation);
-        call.module = step_module;
-        call.family = family(cost.forecast->operation);
-        set_cost(call, *cost.forecast, cost.left);
+    for (const auto& [text, known] : costs) {
+        for (const KnownCost& cost : known) {
+            if (cost.left <= 0) continue;
+            CallShare& call = calls.emplace_back();
+            call.op = short_target(cost.forecast->operation);
+            call.module = step_module;
+            call.family = family(cost.forecast->operation);
+            set_cost(call, *cost.forecast, cost.left);
+        }
     }
     return calls;
 }

@@ -28,17 +28,37 @@ PointKey point_key(const NetworkMeasurement& m) {
             real > 0 ? std::lround(std::log(real) / same_clock) : 0};
 }
 
-NetworkMeasurement middle(std::vector<const NetworkMeasurement*> repeats) {
-    std::sort(repeats.begin(), repeats.end(),
-              [](const auto* a, const auto* b) { return a->time.median_s < b->time.median_s; });
+struct Middle {
+    NetworkMeasurement measurement;
+    std::string framework;
+};
+
+Middle middle(std::vector<const NetworkRow*> repeats) {
+    const auto median_s = [](const NetworkRow* row) { return row->measurement.time.median_s; };
+    std::ranges::sort(repeats, {}, median_s);
     const std::size_t count = repeats.size();
-    NetworkMeasurement chosen = *repeats[count / 2];
-    chosen.time.median_s = (repeats[(count - 1) / 2]->time.median_s + repeats[count / 2]->time.median_s) / 2;
+    const NetworkRow& row = *repeats[count / 2];
+    Middle chosen{row.measurement, row.provenance.framework};
+    chosen.measurement.time.median_s = (median_s(repeats[(count - 1) / 2]) + median_s(repeats[count / 2])) / 2;
     // The middle one may be one without a meter.
-    for (const NetworkMeasurement* repeat : repeats) {
-        if (!chosen.energy && repeat->energy) chosen.energy = repeat->energy;
+    for (const NetworkRow* repeat : repeats) {
+        if (!chosen.measurement.energy && repeat->measurement.energy)
+            chosen.measurement.energy = repeat->measurement.energy;
     }
     return chosen;
+}
+
+/// The network as it was measured; throws Error where its kernels are of another graph than that which opens by its
+/// name.
+Graph opened(const NetworkMeasurement& measurement, const OpenMeasured& open) {
+    Graph graph = open(measurement);
+    if (!graph.has_edges) return graph;
+    for (const NetworkKernel& kernel : measurement.kernels) {
+        if (!kernel.operations.empty() && static_cast<std::size_t>(kernel.operations.back()) >= graph.nodes.size())
+            throw Error("its kernels are of another network of that name: the graph has " +
+                        std::to_string(graph.nodes.size()) + " nodes");
+    }
+    return graph;
 }
 
 }  // namespace
@@ -46,18 +66,18 @@ NetworkMeasurement middle(std::vector<const NetworkMeasurement*> repeats) {
 MeasuredNetworks measured_networks(std::span<const NetworkRow> rows, const OperatingPoint& setting,
                                    const OpenMeasured& open) {
     std::map<std::tuple<std::string, std::map<std::string, std::int64_t>, Mode, std::string, Host, PointKey>,
-             std::vector<const NetworkMeasurement*>>
+             std::vector<const NetworkRow*>>
         same;
     for (const NetworkRow& row : rows) {
         const NetworkMeasurement& m = row.measurement;
         if (is_usable(m, setting))
-            same[{m.model, m.symbols, m.mode, m.precision, m.real.host, point_key(m)}].push_back(&m);
+            same[{m.model, m.symbols, m.mode, m.precision, m.real.host, point_key(m)}].push_back(&row);
     }
     MeasuredNetworks found;
     for (const auto& [key, repeats] : same) {
-        const NetworkMeasurement measurement = middle(repeats);
+        const auto [measurement, framework] = middle(repeats);
         try {
-            found.networks.push_back({open(measurement), measurement});
+            found.networks.push_back({opened(measurement, open), measurement, framework});
         } catch (const Error& error) {
             found.left_out.emplace_back(measurement.model, error.what());
         }

@@ -18,6 +18,7 @@
 #include "joulecast/train/calibrate_ratios.h"
 #include "joulecast/train/fit_models.h"
 #include "joulecast/train/fit_over_clocks.h"
+#include "joulecast/train/learn_fusion.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {
@@ -303,6 +304,7 @@ DeviceModel train_device(const Device& device, const OperatingPoint& setting,
     trained.power = power_facts(trained, usable);
     const std::vector<HeldOutTime> times = times_of_chosen(trained, rows, held_out);
     calibrate_networks(trained, rows, times, networks, settings.drifted);
+    learn_fusions(trained, rows, times, networks);
     calibrate_ratios(trained, rows, times, networks);
     return trained;
 }

@@ -56,6 +56,7 @@ double measured_value(const TrainingRow& row, Metric metric);
 struct TrainingNetwork {
     Graph graph;
     NetworkMeasurement measurement;
+    std::string framework = {};  ///< of who measured it, with its version: what its kernels hold for
 };
 
 /// What stays together in folds: the signature with gradients cleared, floating types as float32, out of place, and

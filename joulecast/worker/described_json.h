@@ -160,7 +160,13 @@ void take(const Fields& from, const record::Field<Struct, std::vector<Item>>& fi
     if (from.find(field.name) == nullptr) return;
     to.clear();
     for (const Json& item : from.list(field.name)) {
-        if constexpr (std::is_same_v<Item, double>) {
+        if constexpr (record::Described<Item>) {
+            to.push_back(from_json<Item>(Fields(item, field.name)));
+        } else if constexpr (std::integral<Item>) {
+            if (!item.is_number_integer() || item < 0 || item > std::numeric_limits<Item>::max())
+                from.fault(field.name, "has an item that is no whole number in range");
+            to.push_back(item.template get<Item>());
+        } else if constexpr (std::is_same_v<Item, double>) {
             if (!item.is_number()) from.fault(field.name, "has an item that is not a number");
             to.push_back(item.get<double>());
         } else {

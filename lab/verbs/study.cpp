@@ -28,6 +28,7 @@ constexpr Study studies[] = {
     {"layers", &study_layers},
     {"augmentation", &study_augmentation},
     {"latency", &study_latency},
+    {"fusion", &study_fusion},
     {"what-next", &study_what_next},
 };
 
@@ -77,7 +78,7 @@ void declare_measuring(CLI::App& command, StudyOptions& options, OwnOptions& own
 
 void declare_database(CLI::App& command, StudyOptions& options, OwnOptions& own) {
     own.add(command.add_option("--db", options.database, "database of measurements")->type_name("FILE.db"),
-            {"dataset-size", "features", "learners", "layers", "augmentation", "latency", "what-next"});
+            {"dataset-size", "features", "learners", "layers", "augmentation", "latency", "fusion", "what-next"});
     own.add(command
                 .add_option("--folds", options.folds,
                             "parts to split the operations into (default: dataset-size 3, else 5)")

@@ -21,6 +21,15 @@ class EnginesOnTheCommandLine : public SuiteFolder<EnginesOnTheCommandLine> {
     static void set_up_files() {
         Predictor both = two_engines();
         write_jcp(both, file("both.jcp"));
+        FusionModel fusion;
+        fusion.framework = "onnxruntime 1.32.0";
+        fusion.networks = 7;
+        fusion.rules = {{"join|...conv2d:2|batch_norm|one|first|0|1|4", true}};
+        fusion.factors = {{"convolution+batch_norm", 0, 7}};
+        for (DeviceModel& device : both.devices)
+            if (device.point.engine == "onnxruntime") device.fusions = {fusion};
+        write_jcp(both, file("fusing.jcp"));
+        for (DeviceModel& device : both.devices) device.fusions.clear();
         both.devices.pop_back();
         write_jcp(both, file("onnxruntime.jcp"));
     }
@@ -54,6 +63,36 @@ TEST_F(EnginesOnTheCommandLine, ATraceEndsWhereTheForecastDoes) {
     for (const json& event : trace["traceEvents"])
         if (event.contains("dur")) end_us = std::max(end_us, event["ts"].get<double>() + event["dur"].get<double>());
     EXPECT_NEAR(end_us * 1e-6, predicted["time_s"]["value"].get<double>(), 1e-8);
+}
+
+TEST_F(EnginesOnTheCommandLine, WhatAnEngineFusesIsForecastShownAndTraced) {
+    const auto json_of = [](const std::string& command) { return json::parse(run_joulecast(command).out); };
+    const std::string asked = " --engine onnxruntime" + on("fusing.jcp");
+    const json fused = json_of("predict --per-operation --format json" + asked)["predictions"][0];
+    EXPECT_EQ(fused["fusion"],
+              json::parse(R"({"framework":"onnxruntime 1.32.0","networks":7,"alone":48,"fused":20,"not_run":0})"));
+    double sum = 0;
+    for (const json& operation : fused["operations"])
+        sum += operation["count"].get<double>() * operation["time_s"]["value"].get<double>();
+    EXPECT_NEAR(sum, fused["time_s"]["value"].get<double>(), 1e-9);
+    // torch's forecast is what it was.
+    const std::string of_torch = "predict --format json --engine torch";
+    json torch = json_of(of_torch + on("fusing.jcp"))["predictions"][0],
+         before = json_of(of_torch + on("both.jcp"))["predictions"][0];
+    torch.erase("predictor"), before.erase("predictor");
+    EXPECT_EQ(torch, before);
+    const json trace = json_of("trace" + asked);
+    double end_us = 0;
+    int in_convolution = 0;
+    for (const json& event : trace["traceEvents"]) {
+        if (!event.contains("dur")) continue;
+        end_us = std::max(end_us, event["ts"].get<double>() + event["dur"].get<double>());
+        in_convolution += event["name"] == "batch_norm in convolution" ? 1 : 0;
+    }
+    EXPECT_EQ(in_convolution, 20);
+    EXPECT_NEAR(end_us * 1e-6, fused["time_s"]["value"].get<double>(), 1e-8);
+    EXPECT_THAT(run_joulecast("predict" + asked).out,
+                HasSubstr("by the rules of onnxruntime 1.32.0, learnt from 7 networks"));
 }
 
 TEST_F(EnginesOnTheCommandLine, TablesTellWhoseCallsTheyAre) {

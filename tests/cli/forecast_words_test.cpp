@@ -22,5 +22,33 @@ TEST(ForecastWords, SharesThatRoundToNoneOrAllAreNotPrinted) {
     EXPECT_EQ(power_evidence_words(network), "physical power model");
 }
 
+TEST(ForecastWords, ACallSaysWhoseKernelItRunsIn) {
+    OperationForecast operation;
+    EXPECT_EQ(with_role("relu_", operation), "relu_");
+    operation.role = "convolution+relu";
+    EXPECT_EQ(with_role("relu_", operation), "relu_ in convolution");
+    operation.role = "elementwise";
+    EXPECT_EQ(with_role("relu_", operation), "relu_");
+    operation.role = "not run";
+    EXPECT_EQ(with_role("dropout", operation), "dropout (not run)");
+}
+
+TEST(ForecastWords, FusionIsSpokenOfOfOtherEnginesThanTorch) {
+    NetworkForecast network;
+    network.model = "net";
+    network.operations.resize(2);
+    EXPECT_EQ(fusion_words(network), "");
+    network.point.engine = "fuser";
+    EXPECT_EQ(fusion_words(network),
+              "net: how fuser fuses fp32 networks was not measured, so every call counts by itself");
+    network.fusion =
+        FusedCalls{.framework = "fuser 1.0", .networks = 9, .sigma = 0.1, .alone = 5, .fused = 3, .not_run = 2};
+    EXPECT_EQ(fusion_words(network),
+              "net: by the rules of fuser 1.0, learnt from 9 networks, 3 of 10 calls run in the kernel of another, 2 "
+              "not at all");
+    network.operations.resize(1);
+    EXPECT_EQ(fusion_words(network), "") << "a single call has nothing to be fused with";
+}
+
 }  // namespace
 }  // namespace joulecast::cli

@@ -148,6 +148,7 @@ inline NetworkMeasurement sample_network(const std::string& model, std::int64_t 
     network.peak_memory_bytes = 5e6;
     network.workspace_bytes = 3e5;
     network.resident_bytes = 7e7;
+    network.kernels = {{"Conv", {0, 1, 2}}, {"a \"name\", for tests", {4}}};
     network.block_s = {0.1, 0.11};
     network.wall_s = 1.5;
     network.started_at = "2026-01-02T03:05:00.000Z";

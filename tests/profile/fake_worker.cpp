@@ -21,6 +21,7 @@
 //   --gpu-later MHZ         and at that one from the second light operation on
 //   --card ID               calls it so and tells no figures, as cuda:0
 //   --framework TEXT        says so in hello
+//   --kernel LAST           runs the nodes of a network up to that one in one kernel
 //   --engine-of-answers E   says so in its measurements
 //   --no-reference 1        cannot measure the reference operation
 //   --signal-parent-on TEXT sends SIGINT to the sweep, as Ctrl-C in a terminal does, then dies of it
@@ -62,6 +63,7 @@ struct Behaviour {
     long references = 0;
     bool was_hot = false;
     std::int64_t no_memory_from = INT64_MAX;
+    std::int32_t kernel = -1;
 };
 
 bool occurs(const std::string& text, const std::string& where) {
@@ -191,6 +193,10 @@ NetworkMeasurement measure_graph(const protocol::MeasureGraph& request, const Be
         result.message = "cannot allocate";
         return result;
     }
+    if (behaviour.kernel >= 0) {
+        result.kernels = {{"Fused", {}}};
+        for (std::int32_t node = 0; node <= behaviour.kernel; ++node) result.kernels[0].operations.push_back(node);
+    }
     result.time = summary(1e-6 * static_cast<double>(request.graph.nodes.size()));
     result.time.calls_per_block = std::llround(1000 * request.settings.time_budget_s);
     result.wall_s = 0.001;
@@ -223,6 +229,7 @@ int main(int argc, char** argv) {
         if (option == "--card") behaviour.card = value;
         if (option == "--framework") behaviour.framework = value;
         if (option == "--engine-of-answers") behaviour.engine_of_answers = value;
+        if (option == "--kernel") behaviour.kernel = std::stoi(value);
         if (option == "--guard") behaviour.guard = open_guard();
         if (option == "--die-at-random") behaviour.die_at_random = std::stod(value);
         if (option == "--no-reference") behaviour.no_reference = true;

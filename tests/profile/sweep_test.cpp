@@ -239,6 +239,18 @@ TEST_F(SweepTest, ABadAnswerIsARowAndTheSweepGoesOn) {
     }
 }
 
+TEST_F(SweepTest, KeepsWhatAnEngineMadeOfANetworkAndRefusesNodesThatItLacks) {
+    profile({many(3)}, "--kernel 2");
+    const NetworkMeasurement kept = Dataset(file()).networks().at(0).measurement;
+    EXPECT_EQ(kept.kernels, (std::vector<NetworkKernel>{{"Fused", {0, 1, 2}}}));
+    std::filesystem::remove(file());
+    profile({many(3)}, "--kernel 3");
+    const NetworkMeasurement refused = Dataset(file()).networks().at(0).measurement;
+    EXPECT_EQ(refused.outcome, Outcome::crashed);
+    EXPECT_THAT(refused.message, HasSubstr("a kernel of nodes that the network does not have"));
+    EXPECT_TRUE(refused.kernels.empty());
+}
+
 TEST_F(SweepTest, InfersThatLargerBatchesRunOutOfMemoryToo) {
     profile({bag("first", {{10, 1}})}, "--no-memory-from 10");
     EXPECT_EQ(rows().at(signature(relu_row(10))).outcome, Outcome::out_of_memory);

@@ -26,6 +26,20 @@ TEST(CallShares, WhatNoNodeCallsBelongsToTheTrainingStep) {
     EXPECT_DOUBLE_EQ(calls[2].time_s, 2e-3);
 }
 
+TEST(CallShares, RolesOfOneOperationAddUpToItsCalls) {
+    ReportedForecast forecast = made_up_forecast("net", "gpu");
+    forecast.graph.nodes.push_back(forecast.graph.nodes[1]);
+    OperationForecast fused = forecast.network.operations[1];
+    fused.role = "matmul+relu";
+    fused.cost.device_time = {Seconds(0), Seconds(0), Seconds(0)};
+    forecast.network.operations[1].role = "elementwise";
+    forecast.network.operations.push_back(fused);
+    const auto calls = call_shares(forecast);
+    ASSERT_EQ(calls.size(), 3U);
+    EXPECT_DOUBLE_EQ(calls[1].time_s, 1e-3);
+    EXPECT_DOUBLE_EQ(calls[2].time_s, 0);
+}
+
 TEST(SharesBy, AddsWhatHasOneNameDearestFirstAndLeavesOutWhatHasNone) {
     std::vector<CallShare> calls(4);
     calls[0] = {"relu", "a", "", Family::elementwise, 1, 10};

@@ -52,6 +52,30 @@ TEST(MeasuredNetworks, TellsModesPrecisionsAndHostsApartAndLeavesOtherSettingsOu
                                                         "inference a 8 bf16 cpp", "training a 8 fp32 cpp"));
 }
 
+// A file may have changed since it was measured.
+TEST(MeasuredNetworks, LeavesKernelsOfAnotherGraphOut) {
+    std::vector<NetworkRow> rows = {row("a", 8, 0.1), row("b", 8, 0.2)};
+    rows.at(0).measurement.kernels = {{"Conv", {0, 1}}};
+    rows.at(1).measurement.kernels = {{"Conv", {0, 2}}};
+    const auto open = [](const NetworkMeasurement& network) {
+        Graph graph = named(network);
+        graph.nodes.resize(2);
+        return graph;
+    };
+    const auto found = measured_networks(rows, rows.front().measurement.real, open);
+    ASSERT_EQ(found.networks.size(), 1U);
+    EXPECT_EQ(found.networks.at(0).measurement.model, "a");
+    EXPECT_THAT(found.left_out, ElementsAre(Pair("b", ::testing::HasSubstr("the graph has 2 nodes"))));
+}
+
+TEST(MeasuredNetworks, KeepsWhichVersionMeasured) {
+    NetworkRow measured = row("a", 8, 0.1);
+    measured.provenance.framework = "onnxruntime 1.32.0";
+    const std::vector<NetworkRow> rows{measured};
+    EXPECT_EQ(measured_networks(rows, rows.front().measurement.real, &named).networks.at(0).framework,
+              "onnxruntime 1.32.0");
+}
+
 TEST(MeasuredNetworks, NamesThoseWhoseGraphCannotBeHad) {
     const std::vector<NetworkRow> rows = {row("a", 8, 0.1), row("lost", 8, 0.2)};
     const auto open = [](const NetworkMeasurement& network) {

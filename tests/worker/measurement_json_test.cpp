@@ -77,6 +77,7 @@ TEST(MeasurementJson, NetworksComeBackAsTheyWere) {
     network.energy->suspect = true;
     network.conditions = {61.0, "P0", 4, LimitedBy::power_cap};
     network.workspace_bytes = 8e6;
+    network.kernels = {{"Conv", {0, 1}}, {"Gemm", {}}};
     const std::string line = to_line(Response{"1", network});
     const auto response = parse_response(line);
     const auto& back = std::get<NetworkMeasurement>(response.body);
@@ -94,7 +95,24 @@ TEST(MeasurementJson, NetworksComeBackAsTheyWere) {
     EXPECT_EQ(back.energy->meter, "nvml-counter");
     EXPECT_EQ(back.conditions.limited_by, LimitedBy::power_cap);
     EXPECT_EQ(back.workspace_bytes, 8e6);
+    EXPECT_EQ(back.kernels, network.kernels);
     EXPECT_EQ(to_line(response), line);
+}
+
+TEST(MeasurementJson, KernelsThatCannotBeAreRefused) {
+    NetworkMeasurement network;
+    network.asked.device = network.real.device = "cpu";
+    network.time.mean_s = 0.5;
+    network.kernels = {{"Conv", {0, 1}}};
+    const std::string line = to_line(Response{"1", network});
+    const std::string kernels = R"([{"kernel":"Conv","operations":[0,1]}])";
+    const std::size_t at = line.find(kernels);
+    ASSERT_NE(at, std::string::npos) << line;
+    for (const std::string other :
+         {"7", "[7]", "[{}]", R"([{"kernel":1,"operations":[]}])", R"([{"kernel":"Conv","operations":{}}])",
+          R"([{"kernel":"Conv","operations":[-1]}])", R"([{"kernel":"Conv","operations":[0.5]}])",
+          R"([{"kernel":"Conv","operations":["0"]}])", R"([{"kernel":"Conv","operations":[2147483648]}])"})
+        EXPECT_THROW(parse_response(std::string(line).replace(at, kernels.size(), other)), FormatError) << other;
 }
 
 }  // namespace

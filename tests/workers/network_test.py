@@ -12,8 +12,8 @@ import zoo_graphs
 from joulecast_measuring.contents import Maker, input_contents, numpy_dtype
 from joulecast_measuring.requests import Unsupported, graph_of
 from joulecast_onnxruntime import sessions
-from joulecast_onnxruntime.engine import written
-from joulecast_onnxruntime.kernels import Original, fused_share, kernels
+from joulecast_onnxruntime.engine import original_of, written
+from joulecast_onnxruntime.kernels import fused_share, kernels
 from joulecast_onnxruntime.network import NetworkWriter
 
 ONE_THREAD = types.SimpleNamespace(threads=1, processors=[0])
@@ -115,7 +115,7 @@ class Kernels(unittest.TestCase):
         """Weights are ones: what is fused does not hang on their numbers."""
         network, _, _, model = optimised(graph, lambda number: numpy.ones(graph.inputs[number].type.sizes,
                                                                           numpy_dtype(graph.inputs[number].type.dtype)))
-        return kernels(Original(network.writer.nodes, network.writer.call_of_node), model.graph)
+        return kernels(original_of(network.writer), model.graph)
 
     def test_a_residual_block_is_two_kernels(self):
         # conv 0, norm 1, relu 2, conv 3, norm 4, + input 5, relu 6: the sum and the last relu belong to the second convolution.
@@ -134,6 +134,29 @@ class Kernels(unittest.TestCase):
         convolutions = [kernel.operations for kernel in found if kernel.kind.endswith("Conv")]
         self.assertEqual(convolutions, [[0], [1, 2, 3], [4, 5, 6, 7]])
         self.assertEqual(fused_share(found), 7 / 8)
+
+    def test_a_norm_before_a_convolution_is_a_kernel_of_its_own(self):
+        # As in DenseNet: convolutions 0 and 1 joined by 2, norm 3, relu 4, convolution 5, silu 6, convolution 7. The optimiser gives the norm's
+        # and the silu's results other names.
+        wide, image = "f32[1,64,8,8]", "f32[1,32,8,8]"
+        convolution = "aten::conv2d(input=f32[1,32,8,8], weight=f32[32,32,1,1])"
+        norm = ("aten::batch_norm(input=f32[1,64,8,8], weight=f32[64], bias=f32[64], running_mean=f32[64], running_var=f32[64], "
+                "training=false, momentum=0.1, eps=1e-05, cudnn_enabled=true)")
+        found = self.kernels(tiny(
+            [(convolution, ["input.0", "input.1"], [image]), (convolution, ["0.0", "input.1"], [image]),
+             ("aten::cat(tensors=[f32[1,32,8,8],f32[1,32,8,8]], dim=1)", ["0.0", "1.0"], [wide]),
+             (norm, ["2.0"] + ["input.3"] * 4, [wide]), ("aten::relu(self=f32[1,64,8,8])", ["3.0"], [wide]),
+             ("aten::conv2d(input=f32[1,64,8,8], weight=f32[32,64,1,1])", ["4.0", "input.2"], [image]),
+             ("aten::silu(self=f32[1,32,8,8])", ["5.0"], [image]), (convolution, ["6.0", "input.1"], [image])],
+            [("user_input", image), ("parameter", "f32[32,32,1,1]"), ("parameter", "f32[32,64,1,1]"), ("parameter", "f32[64]")], ["7.0"]))
+        self.assertEqual({tuple(kernel.operations) for kernel in found}, {(0,), (1,), (2,), (3, 4), (5,), (6,), (7,)})
+
+    def test_what_is_computed_before_the_run_is_in_no_kernel(self):
+        found = self.kernels(tiny([("aten::mul.Tensor(self=f32[8], other=2.0)", ["input.1"], ["f32[8]"]),
+                                   ("aten::sqrt(self=f32[8])", ["0.0"], ["f32[8]"]),
+                                   ("aten::add.Tensor(self=f32[4,8], other=f32[8])", ["input.0", "1.0"], ["f32[4,8]"])],
+                                  [("user_input", "f32[4,8]"), ("parameter", "f32[8]")], ["2.0"]))
+        self.assertEqual([kernel.operations for kernel in found], [[2]])
 
     def test_a_call_of_several_nodes_is_one_operation(self):
         found = self.kernels(tiny([("aten::scaled_dot_product_attention(query=f32[1,2,4,8], key=f32[1,2,4,8], value=f32[1,2,4,8])",

@@ -140,7 +140,7 @@ def network_trial(graph, request):
     wanted = {item.name for item in made.get_inputs()}
     inputs = {f"input.{number}": fill(number) for number in range(len(graph.inputs)) if f"input.{number}" in wanted}
     results = {value.name: numpy.empty(value.sizes, numpy_dtype(value.dtype)) for value in outputs}
-    found = kernels(Original(writer.nodes, writer.call_of_node), optimised.graph)
+    found = kernels(original_of(writer), optimised.graph)
     sizes = value_bytes(optimised.graph, writer)
     return Trial(whole=sessions.Calls(made, 1, [sessions.binding(made, inputs, results)]),
                  resident_bytes=float(sum(item.type.bytes for item in graph.inputs)),
@@ -149,9 +149,13 @@ def network_trial(graph, request):
                        "fused_share": fused_share(found)})
 
 
+def original_of(writer):
+    return Original(writer.nodes, writer.call_of_node, [item.name for item in writer.inputs])
+
+
 def value_bytes(optimised, writer):
     """Of all values of the optimised graph. What ONNX Runtime made itself is as large as the result that it becomes, or what it is made of."""
-    found, original = dict(writer.bytes), Original(writer.nodes, writer.call_of_node)
+    found, original = dict(writer.bytes), original_of(writer)
     for node in optimised.node:
         size = max([writer.bytes[name] for name in results_of(node, original)] or [found.get(name, 0) for name in node.input], default=0)
         for name in node.output:

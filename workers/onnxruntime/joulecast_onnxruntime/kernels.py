@@ -5,10 +5,12 @@ the calls that lie between its results and the nearest values that other nodes m
 """
 import collections
 import dataclasses
+import re
 
 from joulecast_onnxruntime.sessions import RENAMES
 
 NCHWC = "_nchwc"
+OTHER_LAYOUT = re.compile("_token_[0-9]+$")
 # Change the layout or shape of a value and compute nothing; ONNX Runtime adds such nodes.
 GLUE = {"Reshape", "ReorderInput", "ReorderOutput", "Transpose", "Cast", "Squeeze", "Unsqueeze", "Identity"}
 
@@ -20,10 +22,14 @@ class Kernel:
 
 
 class Original:
-    """The model as it was written."""
+    """The model as it was written. What is computed without any of the `inputs` is computed when the model is loaded."""
 
-    def __init__(self, nodes, call_of_node):
+    def __init__(self, nodes, call_of_node, inputs):
         self.nodes, self.call_of_node = nodes, call_of_node
+        varying, self.runs = set(inputs), []
+        for node in nodes:
+            self.runs.append(not varying.isdisjoint(node.input))
+            varying.update(node.output if self.runs[-1] else ())
         self.maker = {name: number for number, node in enumerate(nodes) for name in node.output}
         self.by_name = {node.name: number for number, node in enumerate(nodes)}
         self.readers = collections.defaultdict(list)
@@ -32,14 +38,15 @@ class Original:
                 self.readers[name].append(number)
 
     def between(self, results, known):
-        """Numbers of the nodes that lead from the known values to the results."""
+        """Numbers of the nodes that lead from the known values to the results, without those that were computed before the run."""
         found, left = set(), [self.maker[name] for name in results]
         while left:
             number = left.pop()
             if number in found:
                 continue
             found.add(number)
-            left += [self.maker[name] for name in self.nodes[number].input if name in self.maker and name not in known]
+            makers = [self.maker[name] for name in self.nodes[number].input if name in self.maker and name not in known]
+            left += [maker for maker in makers if self.runs[maker]]
         return found
 
     def named(self, name):
@@ -58,10 +65,15 @@ class Original:
         return [number for number in numbers if self.nodes[number].op_type not in RENAMES]
 
 
+def value_of_blocked(node):
+    """A batch norm that is left alone becomes a convolution, `5/BatchNormalization.5_bn_nchwc`."""
+    return node.name.removesuffix(NCHWC).removesuffix("_bn")
+
+
 def blocked_result(node, original):
     """The value that a node in blocked layout makes. It is called after the value that it made first; what was fused into it later shows in
     its fourth input, a tensor that is added, and in its activation."""
-    value = node.name[:-len(NCHWC)]
+    value = value_of_blocked(node)
     if len(node.input) > 3 and node.input[3]:
         value = original.after(value, "Add")
     activation = next((item.s.decode() for item in node.attribute if item.name == "activation"), None)
@@ -69,10 +81,14 @@ def blocked_result(node, original):
 
 
 def results_of(node, original):
-    """The values of the original model that a node of the optimised one makes."""
-    found = [name for name in node.output if name in original.maker]
-    if not found and node.name.endswith(NCHWC) and node.name[:-len(NCHWC)] in original.maker:
+    """The values of the original model that a node of the optimised one makes: under their own names, or as `7/Mul.9_token_210` in another
+    layout, or else it is called as it was."""
+    found = [name for name in (OTHER_LAYOUT.sub("", name) for name in node.output) if name in original.maker]
+    if not found and node.name.endswith(NCHWC) and value_of_blocked(node) in original.maker:
         found = [blocked_result(node, original)]
+    number = original.by_name.get(node.name)
+    if not found and number is not None and original.nodes[number].op_type == node.op_type:
+        found = list(original.nodes[number].output)
     return found
 
 
@@ -91,6 +107,11 @@ def kernels(original, optimised):
             if nodes[number].op_type not in GLUE and after and all(nodes[reader].op_type in GLUE for reader in after):
                 results[number] = results[after[0]]
     known = {name for found in results for name in found}
+    # What several nodes were fused into is called after one of them, `2/Mul.4/QuickGeluFusion/`.
+    for number, node in enumerate(nodes):
+        if not results[number] and (named := original.named(node.name)) is not None:
+            results[number] = [name for name in original.nodes[named].output if name not in known]
+            known.update(results[number])
     calls = []
     for node, found in zip(nodes, results):
         between = original.between(found, known - set(found)) if found else set()
