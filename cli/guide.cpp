@@ -140,8 +140,16 @@ std::string VerbHelp::make_help(const CLI::App* app, std::string name, CLI::AppF
         if (!options.empty()) page += '\n' + group + ":\n";
         for (const CLI::Option* option : options) page += option_line(*option);
     }
-    const std::string program = name.substr(0, name.size() - app->get_name().size());  // "joulecast "
-    return page + "\n[value]: the default. More: " + program + "help " + app->get_name() + '\n';
+    const auto parts = app->get_subcommands({});
+    if (!parts.empty()) page += '\n';
+    for (const CLI::App* part : parts) page += two_columns(part->get_name(), part->get_description());
+    // A part of a verb has the verb's guide: "joulecast fleet plan".
+    const CLI::App* const above = app->get_parent();
+    const bool is_part = above != nullptr && above->get_parent() != nullptr;
+    const std::string verb = is_part ? above->get_name() : app->get_name();
+    const std::string words = is_part ? verb + " " + app->get_name() : verb;
+    const std::string program = name.substr(0, name.size() - std::min(name.size(), words.size()));  // "joulecast "
+    return page + "\n[value]: the default. More: " + program + "help " + verb + '\n';
 }
 
 std::string ProgramHelp::make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const {
