@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/fleet_next.h"
 #include "cli/fleet_output.h"
 #include "cli/fleet_plan.h"
 #include "cli/verb.h"
@@ -86,8 +87,13 @@ Run declare_fleet(CLI::App& command) {
     merging->add_option("--format", merged->output.format, "format of what is printed")
         ->check(CLI::IsMember({"table", "json", "csv"}))
         ->capture_default_str();
+    const auto next = std::make_shared<FleetNextOptions>();
+    CLI::App* const asking =
+        command.add_subcommand("what-next", "what to measure on which device within some node-hours");
+    declare_fleet_next(*asking, *next);
     command.require_subcommand(1);
     return [=] {
+        if (asking->parsed()) return run_fleet_next(*next);
         if (planning->parsed()) return run_fleet_plan(*plan);
         return looking->parsed() ? show_status(*status) : merge(*merged);
     };
