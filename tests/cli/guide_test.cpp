@@ -56,10 +56,11 @@ TEST(VerbHelp, GivesUsageThreeExamplesAndOptionsInTheirGroups) {
 TEST(VerbHelp, ListsThePartsOfAVerbAndNamesItsGuideInTheirs) {
     CLI::App program("", "joulecast");
     CLI::App* const verb = program.add_subcommand("fleet", "");
-    verb->formatter(std::make_shared<VerbHelp>(Guide{"joulecast fleet plan", "Does this.", {}}));
+    verb->formatter(std::make_shared<VerbHelp>(Guide{"joulecast fleet plan | status", "Does this.", {}}));
     CLI::App* const part = verb->add_subcommand("plan", "writes it");
     EXPECT_THAT(verb->help("joulecast"), HasSubstr("\n  plan                          writes it\n"));
     EXPECT_THAT(verb->help("joulecast"), HasSubstr("More: joulecast help fleet\n"));
+    EXPECT_THAT(part->help("joulecast fleet"), HasSubstr("       joulecast fleet status\n"));
     EXPECT_THAT(part->help("joulecast fleet"), HasSubstr("More: joulecast help fleet\n"));
 }
 

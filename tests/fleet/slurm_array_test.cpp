@@ -67,7 +67,7 @@ class SlurmArray : public ::testing::Test {
         write_file(folder.file("n4.json"), laws.dump());
         // The shell puts the node's name in.
         write_file(folder.file("worker"),
-                   "exec '" PRETEND "' --laws \"" + folder.path().string() + "/$SLURMD_NODENAME.json\"\n");
+                   "exec '" PRETEND "' --drift 0 --laws \"" + folder.path().string() + "/$SLURMD_NODENAME.json\"\n");
     }
 
     /// "12_7" and its node.
