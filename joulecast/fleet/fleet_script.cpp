@@ -10,7 +10,7 @@ namespace joulecast {
 namespace {
 
 /// sbatch reads its lines as a shell would, with patterns of its own in names of files.
-const std::string& directive(const std::string& text, const char* what) {
+std::string directive(const std::string& text, const char* what) {
     for (const char c : text) {
         const auto byte = static_cast<unsigned char>(c);
         if (byte < ' ' || byte == 127)
@@ -20,7 +20,7 @@ const std::string& directive(const std::string& text, const char* what) {
     return text;
 }
 
-const std::string& word(const std::string& text, const char* what) {
+std::string word(const std::string& text, const char* what) {
     if (directive(text, what).find_first_of(" \"'\\#") != std::string::npos)
         throw UsageError(std::string(what) + " '" + printable(text) +
                          "' has a space or a quote, which sbatch may read otherwise");

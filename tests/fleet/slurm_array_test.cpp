@@ -115,26 +115,30 @@ class SlurmArray : public ::testing::Test {
                              .out.c_str());
     }
 
-    /// One running task, by one of the ways in which Slurm or a user ends it. False where none runs.
-    bool kill_one(std::mt19937& random) {
+    /// One running task, by one of the ways in which Slurm or a user ends it; where none runs, none.
+    void kill_one(std::mt19937& random) {
         static const std::pair<const char*, const char*> ways[] = {
             {"cancelled", "timeout 2 scancel "},
             {"warned", "timeout 2 scancel --batch --signal=TERM "},
             {"requeued", "scontrol requeue "},
         };
         const auto tasks = running();
-        if (tasks.empty()) return false;
+        if (tasks.empty()) return;
         const std::string task = tasks[random() % tasks.size()].first;
         if (random() % 2 == 0) {
             kills["killed"] += kill_processes_of(task) > 0 ? 1 : 0;
-            return true;
+            return;
         }
         const auto& [name, command] = ways[random() % std::size(ways)];
         // scancel asks again and again while the task, which has got its signal, is being ended: 124 is timeout's.
         const int status = slurm(command + task).status;
-        if (status != 0 && status != 124) return true;  // the task had ended
+        if (status != 0 && status != 124) return;  // the task had ended
         ++kills[name];
-        return true;
+    }
+
+    /// The node's card has measured what all cards measure.
+    bool is_compared(const std::string& node) const {
+        return std::filesystem::exists(folder.path() / "fleet/shards" / ("card-" + node + ".done"));
     }
 
     void let_node_die(const std::string& node) const {
@@ -145,14 +149,15 @@ class SlurmArray : public ::testing::Test {
     /// Ends so many tasks at random moments. On the way n2 is drained, and n3 dies.
     void end_at_random(std::mt19937& random, std::int64_t wanted) {
         bool is_drained = false, has_died = false;
-        while (ended() < wanted) {
+        while (ended() < wanted || !is_drained || !has_died) {
             std::this_thread::sleep_for(std::chrono::milliseconds(random() % 400));
-            if (!kill_one(random) && slurm("squeue --noheader").out.empty()) break;
-            if (ended() >= wanted / 3 && !is_drained) {
+            if (ended() < wanted) kill_one(random);
+            if (slurm("squeue --noheader").out.empty()) break;
+            if (ended() >= wanted / 3 && !is_drained && is_compared("n2")) {
                 is_drained = slurm("scontrol update nodename=n2 state=drain reason=test").status == 0;
                 seen.merge(rows_of_shards());
             }
-            if (ended() >= 2 * wanted / 3 && !has_died) {
+            if (ended() >= 2 * wanted / 3 && !has_died && is_compared("n3")) {
                 let_node_die("n3");
                 has_died = true;
                 seen.merge(rows_of_shards());
