@@ -55,7 +55,7 @@ void hand_on(const CLI::App& command, FleetPlan& plan) {
         const std::string name = "--" + option->get_lnames().front();
         // A budget is for a shard, not for comparing cards.
         auto& to = is_what || name == "--budget" ? plan.what : plan.how;
-        if (option->get_type_size() == 0) {
+        if (option->get_items_expected_max() == 0) {  // a flag
             to.push_back(name);
             continue;
         }
