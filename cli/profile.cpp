@@ -138,10 +138,15 @@ int dry_run(const ProfileOptions& options, const ProfileWish& wish) {
     return print_plan(options.output, make_plan(wish.variations, dataset ? &*dataset : nullptr, settings), device);
 }
 
-int profile(const ProfileOptions& options) {
-    if (!options.card.empty()) with_card("", options.card);  // throws before anything is opened
+/// Before anything is opened.
+void check(const ProfileOptions& options) {
+    if (!options.card.empty()) with_card("", options.card);  // throws for what is no name
     if (options.how.meter) check_meter_name(*options.how.meter);
     if (options.models.empty() && !options.probe) throw UsageError("profile needs a MODEL, a PLAN or --probe");
+}
+
+int profile(const ProfileOptions& options) {
+    check(options);
     const ProfileWish wanted = profile_wish(options);
     if (options.dry_run) return dry_run(options, wanted);
     listen_for_stop();

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <set>
 
 #include "joulecast/dataset/card.h"
@@ -62,9 +63,10 @@ class TaskTest : public ::testing::Test {
     }
 
     /// alexnet and resnet18 on pretend-a, in so many tasks.
-    FleetFolder planned(int tasks, const std::string& options = "--no-compare") {
+    FleetFolder planned(int tasks, const std::string& options = "--no-compare",
+                        const std::string& device = "pretend-a") {
         const Ran ran = run_joulecast("fleet plan alexnet resnet18 --slurm --array " + std::to_string(tasks) +
-                                      " --device pretend-a --worker " + folder.file("bin/worker") + " --folder " +
+                                      " --device " + device + " --worker " + folder.file("bin/worker") + " --folder " +
                                       folder.file("fleet") + " " + options);
         EXPECT_EQ(ran.status, 0) << ran.err;
         return open_fleet_folder(folder.file("fleet"));
@@ -234,6 +236,17 @@ TEST_F(TaskTest, RefusesANodeThatOthersUse) {
         EXPECT_EQ(status(fleet).state, ShardState::refused) << facts;
     }
     EXPECT_FALSE(fs::exists(fleet.shard_file("shard-00001", ".db")));
+}
+
+TEST_F(TaskTest, RefusesASliceOfACard) {
+    const FleetFolder fleet = planned(1, "--no-compare", "cuda:0");
+    ::setenv("CUDA_VISIBLE_DEVICES", "MIG-0f3a", 1);
+    const Ran ran = run({});
+    ::unsetenv("CUDA_VISIBLE_DEVICES");
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_EQ(status(fleet).state, ShardState::refused);
+    EXPECT_EQ(status(fleet).card, "n1/MIG-0f3a");
+    EXPECT_THAT(status(fleet).message, HasSubstr("a MIG slice"));
 }
 
 TEST_F(TaskTest, MeasuresNoEnergyThatIsNotItsOwn) {
