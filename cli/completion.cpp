@@ -14,11 +14,29 @@ std::vector<std::string> names_of(const CLI::Option& option) {
     return names;
 }
 
+/// Options of a verb and of its parts ("fleet plan"), each name once.
+std::vector<const CLI::Option*> options_in(const CLI::App& verb) {
+    std::vector<const CLI::Option*> options = verb.get_options([](const CLI::Option* o) { return o->nonpositional(); });
+    for (const CLI::App* part : verb.get_subcommands({})) {
+        for (const CLI::Option* option : options_in(*part)) {
+            const auto has_its_names = [&](const CLI::Option* o) { return names_of(*o) == names_of(*option); };
+            if (std::ranges::none_of(options, has_its_names)) options.push_back(option);
+        }
+    }
+    return options;
+}
+
 std::vector<std::string> options_of(const CLI::App& verb) {
     std::vector<std::string> names;
-    for (const CLI::Option* option : verb.get_options([](const CLI::Option* o) { return o->nonpositional(); })) {
+    for (const CLI::Option* option : options_in(verb)) {
         for (std::string& name : names_of(*option)) names.push_back(std::move(name));
     }
+    return names;
+}
+
+std::vector<std::string> parts_of(const CLI::App& verb) {
+    std::vector<std::string> names;
+    for (const CLI::App* part : verb.get_subcommands({})) names.push_back(part->get_name());
     return names;
 }
 
@@ -40,7 +58,7 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
 std::vector<std::pair<std::string, std::string>> words_of_options(const CLI::App& app) {
     std::vector<std::pair<std::string, std::string>> words;
     for (const CLI::App* verb : app.get_subcommands({})) {
-        for (const CLI::Option* option : verb->get_options([](const CLI::Option* o) { return o->nonpositional(); })) {
+        for (const CLI::Option* option : options_in(*verb)) {
             const std::string choices = joined(choices_of(*option), " ");
             if (choices.empty()) continue;
             for (const std::string& name : names_of(*option)) {
@@ -66,7 +84,10 @@ std::string bash_script(const CLI::App& app, const std::string& devices, const s
     std::string verbs, cases;
     for (const CLI::App* verb : app.get_subcommands({})) {
         verbs += (verbs.empty() ? "" : " ") + verb->get_name();
-        cases += "        " + verb->get_name() + ") options=\"" + joined(options_of(*verb), " ") + "\" ;;\n";
+        cases += "        " + verb->get_name() + ") options=\"" + joined(options_of(*verb), " ") + "\"";
+        if (const std::string parts = joined(parts_of(*verb), " "); !parts.empty())
+            cases += "; [ \"$COMP_CWORD\" -eq 2 ] && words=\"" + parts + "\"";
+        cases += " ;;\n";
     }
     std::string words;
     for (const auto& [option, choices] : words_of_options(app))
@@ -93,7 +114,9 @@ std::string fish_script(const CLI::App& app, const std::string& devices, const s
                   quoted(summary.substr(0, summary.find('.'))) + "\n";
         const std::string under =
             "complete -c " + program + " -n '__fish_seen_subcommand_from " + verb->get_name() + "'";
-        for (const CLI::Option* option : verb->get_options([](const CLI::Option* o) { return o->nonpositional(); })) {
+        if (const std::string parts = joined(parts_of(*verb), " "); !parts.empty())
+            script += under + " -f -a " + quoted(parts) + "\n";
+        for (const CLI::Option* option : options_in(*verb)) {
             std::string line = under;
             for (const std::string& name : option->get_lnames()) line += " -l " + name;
             for (const std::string& name : option->get_snames()) line += " -s " + name;

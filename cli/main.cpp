@@ -37,6 +37,7 @@ Program joulecast_program() {
                 {"Read networks", {"diff", declare_diff}},
                 {"Read networks", {"export-hf", declare_export_hf}},
                 {"Measure", {"profile", declare_profile}},
+                {"Measure", {"fleet", declare_fleet}},
                 {"Measure", {"measure", declare_measure, true}},
                 {"Learn", {"train", declare_train}},
                 {"Learn", {"validate", declare_validate}},

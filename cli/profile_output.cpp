@@ -100,6 +100,14 @@ int print_plan(const Output& output, const Plan& plan, const Device& device) {
     return done;
 }
 
+void write_counts(const std::string& file, const Plan& plan, const Device& device, const SweepResult* result) {
+    if (file.empty()) return;
+    auto answer = summary(plan, device);
+    answer["state"] = result == nullptr ? "measuring" : "ended";
+    if (result != nullptr) answer.update(rows_json(fill(result_columns(), std::vector<SweepResult>{*result})).at(0));
+    Output{.format = "json", .file = file}.write(printed(answer));
+}
+
 int print_result(const Output& output, const std::string& database, const Swept& swept) {
     const Table table = fill(result_columns(), std::vector<SweepResult>{swept.result});
     if (output.format == "json") {

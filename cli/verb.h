@@ -51,6 +51,7 @@ void tell(const std::string& note);
 Run declare_extract(CLI::App& command);
 Run declare_diff(CLI::App& command);
 Run declare_profile(CLI::App& command);
+Run declare_fleet(CLI::App& command);
 Run declare_measure(CLI::App& command);
 Run declare_import(CLI::App& command);
 Run declare_export(CLI::App& command);

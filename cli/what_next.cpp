@@ -170,6 +170,7 @@ NextPlan next_plan(const MeasuredRows& rows, const WhatNextWish& wish) {
         plan.lines.push_back({candidate.operation.operation, chosen, candidate.calls == 0});
     }
     plan.cost_s = next.cost_s;
+    plan.uncertainty = next.uncertainty;
     plan.candidates = next.candidates;
     plan.not_considered = next.not_considered;
     return plan;

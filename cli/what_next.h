@@ -29,6 +29,7 @@ struct NextPlan {
     std::vector<NextLine> lines;
     std::string device;
     double cost_s = 0;
+    double uncertainty = 0;          ///< as of WhatNext
     std::size_t candidates = 0;      ///< operations not in the database
     std::size_t not_considered = 0;  ///< of these, beyond what a choice looks at
     std::size_t networks = 0;        ///< at every size, mode and precision

@@ -289,14 +289,18 @@ void Dataset::merge_idle_points(const Dataset& other) {
     }
 }
 
-std::int64_t Dataset::merge(const Dataset& other) {
+std::int64_t Dataset::merge(const Dataset& other, const RowsToMerge& wanted) {
     Insertion insertion(*this);
     std::int64_t added = 0;
     for (const Device& device : other.devices()) insertion.add(device);
     const auto add = [&](const auto& row) { added += insertion.add(row) ? 1 : 0; };
     // Row by row: raw blocks of a whole database may not fit into memory.
-    other.connection_->for_each<OperationRow>({}, true, add);
-    other.connection_->for_each<NetworkRow>({}, true, add);
+    other.connection_->for_each<OperationRow>({}, true, [&](const OperationRow& row) {
+        if (wanted.operation(row)) add(row);
+    });
+    other.connection_->for_each<NetworkRow>({}, true, [&](const NetworkRow& row) {
+        if (wanted.network(row)) add(row);
+    });
     other.connection_->for_each<ReferenceRow>({}, false, add);
     for (const NetworkOperationRow& row : other.network_operations()) add(row);
     merge_idle_points(other);

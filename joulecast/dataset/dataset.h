@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -105,6 +106,12 @@ struct RowGroup {
     double wall_s = 0;  ///< what measuring them took
 };
 
+/// Which rows a merge copies; without a word for it all.
+struct RowsToMerge {
+    std::function<bool(const OperationRow&)> operation = [](const OperationRow&) { return true; };
+    std::function<bool(const NetworkRow&)> network = [](const NetworkRow&) { return true; };
+};
+
 /// The database of measurements (SQLite, WAL, foreign keys, user_version migrations). Every insert is committed at
 /// once. Two programs may write to one file: the second waits, up to 30 s, then fails saying who holds it.
 class Dataset {
@@ -183,7 +190,7 @@ class Dataset {
 
     /// Copies what `other` has and this one has not (same key, session and start); returns rows added. Where both have
     /// a list of the same network, this one's stays.
-    std::int64_t merge(const Dataset& other);
+    std::int64_t merge(const Dataset& other, const RowsToMerge& wanted = {});
 
   private:
     friend class Insertion;

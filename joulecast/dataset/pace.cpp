@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "joulecast/dataset/card.h"
 #include "joulecast/dataset/plausible.h"
 #include "joulecast/units/bounded_json.h"
 #include "joulecast/units/digits.h"
@@ -31,7 +32,9 @@ std::int64_t threads_of(const Provenance& provenance) {
 }
 
 std::string conditions(const OperatingPoint& asked, const Provenance& provenance) {
-    std::string text = asked.device + '\n' + provenance.worker + '\n' + std::to_string(threads_of(provenance));
+    // Two cards of one name have a pace each, and two nodes need not agree what time it is.
+    std::string text = asked.device + '\n' + card_of(provenance) + '\n' + provenance.worker + '\n' +
+                       std::to_string(threads_of(provenance));
     for (const double value : {asked.sm_clock_mhz, asked.memory_clock_mhz, asked.power_limit_w})
         text += '\n' + (std::isnan(value) ? std::string("as it is") : digits(value));
     return text;

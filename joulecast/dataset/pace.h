@@ -13,7 +13,7 @@ namespace joulecast {
 
 /// How much longer than usual a machine took for everything at a moment, by the reference operation that sweeps repeat
 /// every few seconds (docs/method.md, "Pace"). Usual is the median of all repeats on that device with the same worker,
-/// number of threads and clocks.
+/// number of threads, clocks and card (card.h).
 class Pace {
   public:
     explicit Pace(std::span<const ReferenceRow> references) : Pace(references, references) {}

@@ -23,6 +23,7 @@ struct SweepSettings {
     /// Seconds between repeats that follow the machine's pace (docs/method.md); absent: the reference is repeated every
     /// minute alone.
     std::optional<double> pace_interval_s;
+    std::string card;                   ///< which of several equal cards this is (dataset/card.h); empty: not named
     bool require_energy = false;        ///< a measurement without energy ends the sweep
     std::function<bool()> interrupted;  ///< asked before and after each measurement
     std::function<double()> now_s;      ///< any clock that only goes on

@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "joulecast/dataset/card.h"
 #include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
 #include "joulecast/profile/first_pass.h"
@@ -82,6 +83,7 @@ void WorkerSession::renew() {
                            "database.");
     dataset_.insert(device);
     provenance_ = worker.provenance;
+    if (!settings_.card.empty()) provenance_.machine = with_card(provenance_.machine, settings_.card);
     provenance_.started = utc_time_stamp(utc_now_s());
     provenance_.session = new_session(provenance_.started);
     provenance_.method = name(how_.method);

@@ -206,6 +206,7 @@ WhatNext what_next(const Device& device, const OperatingPoint& setting, std::spa
     next.candidates = candidates.size();
     keep_best(candidates_scored, model, candidates, settings.most_candidates);
     next.not_considered = candidates.size() - candidates_scored.size();
+    for (const Scored& score : candidates_scored) next.uncertainty += score.weight;
     next.chosen = choose(candidates_scored, settings.budget_s);
     for (const NextOperation& operation : next.chosen) next.cost_s += operation.cost_s;
     return next;

@@ -54,6 +54,7 @@ struct WhatNextSettings {
 struct WhatNext {
     std::vector<NextOperation> chosen;
     double cost_s = 0;
+    double uncertainty = 0;  ///< of all candidates, weighted: half of the 90 % interval in log; gains are shares of it
     std::size_t candidates = 0;
     std::size_t not_considered = 0;  ///< beyond most_candidates
 };

@@ -53,5 +53,16 @@ TEST(VerbHelp, GivesUsageThreeExamplesAndOptionsInTheirGroups) {
     EXPECT_THAT(help, Not(HasSubstr("OPTIONS")));
 }
 
+TEST(VerbHelp, ListsThePartsOfAVerbAndNamesItsGuideInTheirs) {
+    CLI::App program("", "joulecast");
+    CLI::App* const verb = program.add_subcommand("fleet", "");
+    verb->formatter(std::make_shared<VerbHelp>(Guide{"joulecast fleet plan | status", "Does this.", {}}));
+    CLI::App* const part = verb->add_subcommand("plan", "writes it");
+    EXPECT_THAT(verb->help("joulecast"), HasSubstr("\n  plan                          writes it\n"));
+    EXPECT_THAT(verb->help("joulecast"), HasSubstr("More: joulecast help fleet\n"));
+    EXPECT_THAT(part->help("joulecast fleet"), HasSubstr("       joulecast fleet status\n"));
+    EXPECT_THAT(part->help("joulecast fleet"), HasSubstr("More: joulecast help fleet\n"));
+}
+
 }  // namespace
 }  // namespace joulecast::cli

@@ -82,6 +82,8 @@ TEST(Program, ItsCompletionIsAScriptThatTheShellTakes) {
     EXPECT_EQ(completes("joulecast recom", 1), "recommend\n");
     EXPECT_EQ(completes("joulecast predict resnet50 --device a100-40g-p", 4), "a100-40g-pcie\n");
     EXPECT_EQ(completes("joulecast predict --mod", 2), "--mode\n");
+    EXPECT_EQ(completes("joulecast fleet sta", 2), "status\n");
+    EXPECT_EQ(completes("joulecast fleet plan --parti", 3), "--partition\n");
     EXPECT_EQ(completes("joulecast predict --format j", 3), "json\n");
     EXPECT_THAT(run_joulecast("completion fish").out,
                 HasSubstr("__fish_seen_subcommand_from predict' -l device -x -a '"));

@@ -11,6 +11,7 @@
 namespace joulecast {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using namespace joulecast::testing;
 
@@ -74,6 +75,35 @@ TEST(Profile, ACardThatAWorkerOnlyNamesCanBeTrainedFor) {
             run_joulecast("train --learner decision_tree --db " + folder.file(name) + " -o " + folder.file("a30.jcp"));
         EXPECT_EQ(trained.status, 0) << name << ": " << trained.err;
     }
+}
+
+TEST(Profile, KeepsTheNameOfTheCardWithItsRows) {
+    const TemporaryFolder folder;
+    profiled("alexnet --set batch=1 --card node7/GPU-1 --db " + folder.file("a.db") + with_worker());
+    const Dataset dataset(folder.path() / "a.db", Dataset::Access::read_only);
+    for (const OperationRow& row : dataset.operations())
+        EXPECT_THAT(row.provenance.machine, EndsWith("; card node7/GPU-1"));
+    const Ran refused = run_joulecast("profile alexnet --card 'a b' --db " + folder.file("b.db") + with_worker());
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, HasSubstr("'a b' is no name of a card"));
+    EXPECT_FALSE(std::filesystem::exists(folder.file("b.db")));
+}
+
+TEST(Profile, WritesTheCountsBeforeItMeasuresAndAtTheEnd) {
+    const TemporaryFolder folder;
+    const std::string counts = folder.file("counts.json");
+    const std::string asked = "alexnet --set batch=1 --counts " + counts + " --db " + folder.file("a.db");
+    // The worker is lost at its first measurement, three times: the sweep fails, but what it was about is known.
+    EXPECT_EQ(run_joulecast("profile " + asked + with_worker("--die-at-random 1")).status, 1);
+    const auto before = nlohmann::json::parse(read_file(counts));
+    EXPECT_EQ(before.at("state"), "measuring");
+    EXPECT_GT(before.at("wanted"), 10);
+    const auto result = profiled(asked + with_worker());
+    const auto after = nlohmann::json::parse(read_file(counts));
+    EXPECT_EQ(after.at("state"), "ended");
+    EXPECT_EQ(after.at("wanted"), before.at("wanted"));
+    EXPECT_EQ(after.at("measured"), result.at("measured"));
+    EXPECT_EQ(after.at("left"), 0);
 }
 
 TEST(Profile, GoesOnAfterWorkersDie) {

@@ -53,6 +53,18 @@ TEST(Pace, FollowsAMachineThatBecomesSlowForAWhile) {
     EXPECT_NEAR(pace_at(pace, 1000), 1, 1e-12);
 }
 
+// Cards of one name were taken for one machine whose pace jumped between theirs.
+TEST(Pace, IsThatOfEachCardByItself) {
+    std::vector<ReferenceRow> rows = repeats(std::vector<double>(30, 1.0));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const bool slow = i / 5 % 2 == 1;
+        rows[i].provenance.machine += slow ? "; card n2" : "; card n1";
+        if (slow) rows[i].time_mean_s = 1.2;
+    }
+    const Pace pace(rows);
+    for (const ReferenceRow& row : rows) EXPECT_EQ(pace.at(row.asked, row.provenance, row.started_at), 1);
+}
+
 TEST(Pace, TakesNoNoiseForPace) {
     // Neighbours differ as much as any two.
     EXPECT_EQ(pace_at(Pace(repeats({1, 1.1, 1, 1.1, 1, 1.1, 1, 1.1})), 12), 1);
