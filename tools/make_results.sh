@@ -380,9 +380,11 @@ than the best one. Nothing was fitted to these cards but the voltage's knee: how
 TEXT
     local mode
     for mode in inference training; do
-        printf '\n    bench/drawn_cards.py build/release/bin/joulecast --mode %s\n\n```text\n' "$mode" >>"$result"
-        bench/drawn_cards.py "$joulecast" --mode "$mode" >>"$result"
-        printf '```\n' >>"$result"
+        {
+            printf '\n    bench/drawn_cards.py build/release/bin/joulecast --mode %s\n\n```text\n' "$mode"
+            bench/drawn_cards.py "$joulecast" --mode "$mode"
+            printf '```\n'
+        } >>"$result"
     done
 }
 
