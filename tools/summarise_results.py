@@ -139,12 +139,6 @@ KINDS = [
         ["published networks", "networks", "MAPE", "median", "bias", "in 90 %"],
     ),
     (
-        {"ratio of", "ratios"},
-        "Ratio of energies at two clocks, each network over itself at its highest clock",
-        lambda table: [row for row in table.rows if row["ratio of"] == "energy"],
-        ["ratios", "MAPE", "median", "in 90 %", "width"],
-    ),
-    (
         {"card", "way", "energy regret"},
         "Means over cards drawn at random, in percent",
         lambda table: [row for row in table.rows if row["card"] == "mean"],
@@ -193,8 +187,8 @@ def page(folder):
         path = folder / "results" / (section + ".md")
         text = path.read_text(encoding="utf-8")
         title = text.split("\n", 1)[0].removeprefix("# ")
-        written = next((part for part in text.split("\n\n") if part.startswith("Written ")), "")
-        lines += ["", f"## [{title}](results/{section}.md)", "", written]
+        written = re.search(r"^Written (\d{4}-\d\d-\d\d)", text, flags=re.M)
+        lines += ["", f"## [{title}](results/{section}.md)" + (f", {written[1]}" if written else "")]
         # The same rows with less told of them (clocks.md) are for the full page, and so are a card's single operations
         # where its networks stand.
         hidden = {"family"} if section == "sheets" else set()
