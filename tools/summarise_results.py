@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 # In the order of the page.
-SECTIONS = ["cpu", "engines", "a30", "gpus", "sheets", "clocks", "pretended", "drawn", "studies", "decisions", "speed"]
+SECTIONS = ["cpu", "engines", "a30", "gpus", "sheets", "clocks", "pretended", "studies", "decisions", "speed"]
 RULE = re.compile(r"^─+( +─+)*$")
 MOST_LINES = 300
 
