@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t most_whole = std::int64_t{1} << 40;
 
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
     return "'" + printable(text, 40) + "'";
 }
 
@@ -26,7 +26,7 @@ TableReader::TableReader(std::istream& input, const std::string& name) : reader_
     if (!header) fail("the file is empty");
     columns_ = *std::move(header);
     for (std::size_t i = 0; i < columns_.size(); ++i)
-        if (!places_.emplace(columns_[i], i).second) fail("column " + quoted(columns_[i]) + " occurs twice");
+        if (!places_.emplace(columns_[i], i).second) fail("column " + in_quotes(columns_[i]) + " occurs twice");
 }
 
 bool TableReader::next() {
@@ -50,14 +50,14 @@ double TableReader::number(std::string_view column) const {
     double value = 0;
     const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
     if (error != std::errc() || end != field.data() + field.size() || !std::isfinite(value))
-        fail(field_name(column) + quoted(field) + " is no finite number");
+        fail(field_name(column) + in_quotes(field) + " is no finite number");
     return value;
 }
 
 double TableReader::positive(std::string_view column) const {
     if (text(column).empty()) fail(field_name(column) + "is empty");
     const double value = number(column);
-    if (value <= 0) fail(field_name(column) + quoted(text(column)) + " is not above zero");
+    if (value <= 0) fail(field_name(column) + in_quotes(text(column)) + " is not above zero");
     return value;
 }
 
@@ -71,7 +71,7 @@ std::int64_t TableReader::whole(std::string_view column, std::int64_t least) con
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
     if (error != std::errc() || end != field.data() + field.size() || value < least || value > most_whole)
-        fail(field_name(column) + quoted(field) + " is no whole number from " + std::to_string(least) + " to 2^40");
+        fail(field_name(column) + in_quotes(field) + " is no whole number from " + std::to_string(least) + " to 2^40");
     return value;
 }
 
