@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -26,6 +27,8 @@ constexpr double knee_deviation = 0.05;  // of cards of one architecture, docs/c
 /// Errors that near to the least one tell nothing: a tenth of it, or what noise of half a percent makes of the mean of
 /// 600 rows.
 constexpr double tells_alike = 1.1, noise_of_error = 2e-4;
+/// The same with one clock above the knee: what is missed of power tells more then than the voltage does.
+constexpr double hardly_told = 1.5;
 constexpr double better_when_bent = 0.95;
 
 std::size_t distinct_clocks(std::span<const PowerShares> rows) {
@@ -40,6 +43,13 @@ std::size_t distinct_clocks(std::span<const PowerShares> rows) {
         ++count;
     }
     return count;
+}
+
+/// Of the core clocks of the rows, those above x.
+std::size_t clocks_above(double x, std::span<const PowerShares> rows) {
+    std::vector<PowerShares> above;
+    std::ranges::copy_if(rows, std::back_inserter(above), [x](const PowerShares& row) { return row.x > x; });
+    return distinct_clocks(above);
 }
 
 /// Rows of one operation.
@@ -223,8 +233,8 @@ bool is_told(std::span<const Voltage> voltages) {
     return std::ranges::count_if(voltages, [&](const Voltage& voltage) { return voltage.error <= most; }) <= 2;
 }
 
-double likely_knee(std::span<const Voltage> voltages, double architecture) {
-    const double most = still_alike(voltages);
+double likely_knee(std::span<const Voltage> voltages, double architecture, bool rises_twice) {
+    const double most = rises_twice ? still_alike(voltages) : hardly_told * least_error(voltages);
     double nearest = std::numeric_limits<double>::infinity();
     for (const Voltage& voltage : voltages) {
         if (voltage.error <= most) nearest = std::min(nearest, std::abs(voltage.knee - architecture));
@@ -264,11 +274,13 @@ ClockParameters settle_voltage(const DeviceModel& device, std::span<const Traini
         found = when_bent;
     }
     const double coarse = nearest(found).knee;
+    // One clock above a knee tells how high the voltage is there, not where it began to rise.
+    const bool rises_twice = clocks_above(coarse + knee_step, together) >= 2;
     const Voltage likely =
-        is_told(found)
+        is_told(found) && rises_twice
             ? nearest(
                   voltages(parameters, {std::max(all.low, coarse - knee_step), coarse + knee_step, fine_step}, shares))
-            : with_knee(parameters, likely_knee(found, architecture.knee), shares);
+            : with_knee(parameters, likely_knee(found, architecture.knee, rises_twice), shares);
     parameters.knee = likely.knee;
     parameters.slope = likely.slope;
     return parameters;
