@@ -148,25 +148,19 @@ bool is_scaling(const Operation& operation) {
     return operation.target == "aten::batch_norm" && !takes_batch_statistics(operation);
 }
 
-/// Such a convolution that nobody measured; a law of wider ones says nothing of it.
-bool is_depthwise_by_rule(const DeviceModel& device, const PreparedOperation& operation) {
-    if (!runs_depthwise_kernel(operation, device.device)) return false;
-    const TrainedLaw* law = find_trained_law(device, operation.operation);
-    return law == nullptr || !is_depthwise_law_key(law->key);
-}
-
-/// The rule has the passes apart, so in training nothing knows both.
-KernelKind depthwise_kind(const DeviceModel& device, const PreparedOperation& operation) {
-    if (mode(operation.operation) == Mode::training) return {};
-    return {find_trained_law(device, operation.operation), operation.family(), depthwise_forward_s};
-}
-
 /// What knows the call's kernel. Products of f32 in tf32 run on tensor cores, so who knows those of 16 bits is asked,
 /// relative to the peak for TF32 and the bytes of f32. (Asked as if for 16 bits, they were no better: convolutions of
 /// an A30 95 % off, in place of 89 %.)
 KernelKind kernel_kind(const DeviceModel& device, const PreparedOperation& operation) {
     const Family family = operation.family();
-    if (is_depthwise_by_rule(device, operation)) return depthwise_kind(device, operation);
+    if (runs_depthwise_kernel(operation, device.device)) {
+        const TrainedLaw* law = find_trained_law(device, operation.operation);
+        // A law of wider convolutions says nothing of such a call; the rule has the passes apart, so that in training
+        // nothing knows both.
+        if (law != nullptr && !is_depthwise_law_key(law->key))
+            return mode(operation.operation) == Mode::training ? KernelKind{}
+                                                               : KernelKind{law, family, depthwise_forward_s};
+    }
     const bool on_tensor_cores = runs_on_tensor_cores(operation, device.device);
     // A law without rows stands in for one that nobody measured.
     const auto rule_for = [&](const TrainedLaw* law) -> Rule {
@@ -290,7 +284,8 @@ void correct_for_both(KernelForecast& kernel, const DeviceModel& device, const P
 
 /// The backward pass at the forward one's share of the roofline, but where a rule tells.
 double backward_kernels_s(const DeviceModel& device, const PreparedOperation& operation, double forward_s) {
-    if (is_depthwise_by_rule(device, forward_alone(operation, device)))
+    const bool may_have_rule = runs_depthwise_kernel(operation, device.device);
+    if (may_have_rule && kernel_kind(device, forward_alone(operation, device)).rule)
         return depthwise_backward_s(operation, device.device);
     const auto seconds_of = [&](const Counts& counts) {
         return seconds(roofline(counts, compute_dtype(operation.operation), device.device, operation.math)) +

@@ -399,6 +399,19 @@ TEST(PredictOperation, AtAClockAndInATableWithItsEvidence) {
         EXPECT_THAT(ran.out, HasSubstr(part));
 }
 
+// A rule knows the kernel of a depth-wise convolution, but in float64 no law does, as of any other.
+TEST(PredictOperation, AnswersInATypeThatNoLawKnows) {
+    for (const char* marked : {"", "~"}) {
+        const auto ran =
+            run_joulecast("predict --device a100 --format json --operation 'aten::conv2d(input=f64[8,64,56,56]" +
+                          std::string(marked) + ", weight=f64[64,1,3,3], padding=[1,1], groups=64)'");
+        ASSERT_EQ(ran.status, 0) << ran.err;
+        const auto answer = nlohmann::json::parse(ran.out)["predictions"][0];
+        EXPECT_GT(answer["time_s"]["value"], 0);
+        EXPECT_EQ(answer["evidence"], "analytic");
+    }
+}
+
 TEST(PredictOperation, SaysWhatASignatureLacks) {
     const auto refusal = [](const std::string& operation) {
         const auto ran = run_joulecast("predict --device cpu-synthetic --operation '" + operation + "'" + predictor);
