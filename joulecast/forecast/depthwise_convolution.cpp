@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "joulecast/physics/law.h"
+#include "joulecast/physics/matrix_rate.h"
 
 namespace joulecast {
 namespace {
@@ -33,11 +34,6 @@ bool backward_by_cudnn(const PreparedOperation& convolution) {
     const Dimensions& size = convolution.dimensions;
     return compute_dtype(convolution.operation) == Dtype::f16 && size.c >= least_cudnn_channels &&
            has_window_of_its_own(size);
-}
-
-double cycles_per_s(const Device& device) {
-    const double clock_mhz = device.boost_clock_mhz > 0 ? device.boost_clock_mhz : highest_clock_mhz(device);
-    return device.units * clock_mhz * 1e6;
 }
 
 /// Computing and moving overlap, though not wholly.

@@ -4,6 +4,9 @@
 
 namespace joulecast {
 
+/// Cycles of all units in a second, at the clock that the data sheet's rates hold at.
+double cycles_per_s(const Device& device);
+
 /// Multiply-adds of such products that a unit begins in a cycle, by the data sheet's rate and clock. NaN where the
 /// sheet lacks one of them.
 double matrix_rate(const Device& device, Dtype dtype, Math math);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -31,10 +30,13 @@ constexpr double tells_alike = 1.1, noise_of_error = 2e-4;
 constexpr double hardly_told = 1.5;
 constexpr double better_when_bent = 0.95;
 
-std::size_t distinct_clocks(std::span<const PowerShares> rows) {
+/// Core clocks of the rows that lie above x, those within 1.5 % as one.
+std::size_t distinct_clocks(std::span<const PowerShares> rows, double above = 0) {
     constexpr double same = 0.015;
     std::set<double> clocks;
-    for (const PowerShares& row : rows) clocks.insert(row.x);
+    for (const PowerShares& row : rows) {
+        if (row.x > above) clocks.insert(row.x);
+    }
     std::size_t count = 0;
     double before = 0;
     for (const double x : clocks) {
@@ -43,13 +45,6 @@ std::size_t distinct_clocks(std::span<const PowerShares> rows) {
         ++count;
     }
     return count;
-}
-
-/// Of the core clocks of the rows, those above x.
-std::size_t clocks_above(double x, std::span<const PowerShares> rows) {
-    std::vector<PowerShares> above;
-    std::ranges::copy_if(rows, std::back_inserter(above), [x](const PowerShares& row) { return row.x > x; });
-    return distinct_clocks(above);
 }
 
 /// Rows of one operation.
@@ -214,7 +209,8 @@ std::vector<Voltage> voltages(const ClockParameters& parameters, const Knees& kn
     return found;
 }
 
-const Voltage& nearest(std::span<const Voltage> voltages) {
+/// Whose error is least.
+Voltage nearest(std::span<const Voltage> voltages) {
     return *std::ranges::min_element(voltages, {}, &Voltage::error);
 }
 
@@ -235,16 +231,16 @@ bool is_told(std::span<const Voltage> voltages) {
 
 double likely_knee(std::span<const Voltage> voltages, double architecture, bool rises_twice) {
     const double most = rises_twice ? still_alike(voltages) : hardly_told * least_error(voltages);
-    double nearest = std::numeric_limits<double>::infinity();
+    double least_off = std::numeric_limits<double>::infinity();
     for (const Voltage& voltage : voltages) {
-        if (voltage.error <= most) nearest = std::min(nearest, std::abs(voltage.knee - architecture));
+        if (voltage.error <= most) least_off = std::min(least_off, std::abs(voltage.knee - architecture));
     }
     double weights = 0, knees = 0;
     for (const Voltage& voltage : voltages) {
         if (voltage.error > most) continue;
         // Relative to the likeliest, so that knees far from the architecture's have weights too.
         const double off = voltage.knee - architecture;
-        const double weight = std::exp((nearest * nearest - off * off) / (2 * knee_deviation * knee_deviation));
+        const double weight = std::exp((least_off * least_off - off * off) / (2 * knee_deviation * knee_deviation));
         weights += weight;
         knees += weight * voltage.knee;
     }
@@ -275,7 +271,7 @@ ClockParameters settle_voltage(const DeviceModel& device, std::span<const Traini
     }
     const double coarse = nearest(found).knee;
     // One clock above a knee tells how high the voltage is there, not where it began to rise.
-    const bool rises_twice = clocks_above(coarse + knee_step, together) >= 2;
+    const bool rises_twice = distinct_clocks(together, coarse + knee_step) >= 2;
     const Voltage likely =
         is_told(found) && rises_twice
             ? nearest(

@@ -11,8 +11,8 @@ namespace joulecast {
 /// their measured times (mean |error| relative to it). What an operation draws at all its clocks may be told wrong by a
 /// factor of its own: only how its power follows the clock counts, where enough operations were measured at three
 /// clocks or more. No knee lies where idle power still goes up along a line that it leaves at a higher clock.
-/// The nearest knee is taken, to 0.004. Where many come as near (within a tenth of the least error), since the knee
-/// lies between two measured clocks and only one above it, the mean of these, weighed by a bell of 0.05 around the
+/// The nearest knee is taken, to 0.004. Where many come as near (within a tenth of the least error, or within half of
+/// it if only one measured clock lies above the knee), the mean of these, weighed by a bell of 0.05 around the
 /// architecture's knee. The voltage rises along a line there, unless bent it tells the rows better by a twentieth;
 /// no dynamic power is drawn for time alone.
 ///
