@@ -54,6 +54,7 @@ std::vector<KernelTime> kernels_of(const NetworkForecast& forecast, const ClockP
         const auto count = static_cast<double>(operation.count);
         const KernelTime parts = with_latency(operation.balance, seconds, parameters, place.x, place.y);
         latency.latency += count * parts.latency;
+        latency.steady += count * parts.steady;
         if (!(parts.compute + parts.memory > 0)) continue;
         KernelTime& sum = classes[parts.memory > 0 ? balance_class(parts) : 1000];
         sum.compute += count * parts.compute;
@@ -94,6 +95,7 @@ WorkloadCurve curve_from(const NetworkForecast& forecast, const ClockParameters&
         kernel.compute *= scale;
         kernel.memory *= scale;
         kernel.latency *= scale;
+        kernel.steady *= scale;
     }
     const double host = forecast.cost.host_time.value.value();
     const WorkloadTraits traits{forecast.model, memory_active_of(kernels)};

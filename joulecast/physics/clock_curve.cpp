@@ -121,7 +121,7 @@ double static_w_at(const ClockParameters& parameters, double x, double y, double
 double slowed_kernel(const KernelTime& kernel, double x, double slowdown) {
     const double arithmetic = kernel.compute / x;
     const double bytes = kernel.memory * slowdown;
-    return std::cbrt(arithmetic * arithmetic * arithmetic + bytes * bytes * bytes) + kernel.latency / x;
+    return std::cbrt(arithmetic * arithmetic * arithmetic + bytes * bytes * bytes) + kernel.latency / x + kernel.steady;
 }
 
 double lowest_voltage_mv(const std::vector<IdlePoint>& points) {

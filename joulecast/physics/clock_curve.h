@@ -73,15 +73,17 @@ double relative_voltage(const ClockParameters& parameters, double x);
 double static_w(const ClockParameters& parameters, double x, double y = 1);
 
 /// A kernel's time at x = y = 1 and unlimited by the other: what its arithmetic takes, its bytes, and what neither
-/// explains (the latency of starting and of few threads), which follows the core clock. Seconds, or any other unit.
+/// explains (the latency of starting and of few threads): the part that follows the core clock, and the one that
+/// follows none. Seconds, or any other unit.
 struct KernelTime {
     double compute = 0;
     double memory = 0;
     double latency = 0;
+    double steady = 0;
 };
 
-/// t(x, y) = [(compute / x)^3 + (memory m)^3]^(1/3) + latency / x, m = (y^-16 + (x_b / x)^16)^(1/16): bytes come as
-/// fast as the slower of memory and the network on the chip lets them.
+/// t(x, y) = [(compute / x)^3 + (memory m)^3]^(1/3) + latency / x + steady, m = (y^-16 + (x_b / x)^16)^(1/16): bytes
+/// come as fast as the slower of memory and the network on the chip lets them.
 double kernel_time(const KernelTime& kernel, const ClockParameters& parameters, double x, double y = 1);
 
 /// m of kernel_time(): how many times as long bytes take at those clocks; the same for all kernels.

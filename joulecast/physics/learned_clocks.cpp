@@ -72,7 +72,7 @@ double memory_active_of(std::span<const KernelTime> kernels) {
     double seconds = 0;
     for (const KernelTime& kernel : kernels) {
         bytes += kernel.memory;
-        seconds += std::cbrt(std::pow(kernel.compute, 3) + std::pow(kernel.memory, 3)) + kernel.latency;
+        seconds += std::cbrt(std::pow(kernel.compute, 3) + std::pow(kernel.memory, 3)) + kernel.latency + kernel.steady;
     }
     return saturated_memory * bytes / seconds;
 }
