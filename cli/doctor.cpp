@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -20,6 +18,7 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/meter/nvml.h"
+#include "joulecast/units/scratch_folder.h"
 #include "joulecast/worker/supervision/supervisor.h"
 
 namespace joulecast::cli {
@@ -96,23 +95,17 @@ Finding predictors() {
 
 /// Creates a database where temporary files go, writes this machine into it and reads it back.
 Finding dataset() {
-    std::string folder = (fs::temp_directory_path() / "joulecast-doctor-XXXXXX").string();
-    if (::mkdtemp(folder.data()) == nullptr) {
-        return {"dataset", State::broken, "no temporary folder can be created: " + folder, "set TMPDIR"};
-    }
-    Finding finding{"dataset", State::works, "a database was written and read back", ""};
     try {
-        const fs::path file = fs::path(folder) / "doctor.db";
+        const ScratchFolder folder("joulecast-doctor");
+        const fs::path file = folder.path() / "doctor.db";
         Dataset(file).insert(this_cpu());
         if (Dataset(file, Dataset::Access::read_only).devices().size() != 1) {
             throw Error("a device written to " + file.string() + " is not read back");
         }
     } catch (const Error& error) {
-        finding = {"dataset", State::broken, error.what(), "see that there is space in " + folder};
+        return {"dataset", State::broken, error.what(), "see that there is space where temporary files go ($TMPDIR)"};
     }
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
-    return finding;
+    return {"dataset", State::works, "a database was written and read back", ""};
 }
 
 Finding torch_worker(const std::string& asked_command) {

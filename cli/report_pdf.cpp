@@ -1,7 +1,6 @@
 #include "cli/report_pdf.h"
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include "joulecast/error.h"
 #include "joulecast/process/child_process.h"
 #include "joulecast/process/shell_word.h"
+#include "joulecast/units/scratch_folder.h"
 
 namespace joulecast::cli {
 namespace {
@@ -27,29 +27,6 @@ std::string browser() {
     }
     return "";
 }
-
-/// A folder beside the file that is to be written, gone with this object: a browser in a sandbox of its own may not see
-/// /tmp.
-class FolderBeside {
-  public:
-    explicit FolderBeside(const std::string& file) {
-        const auto parent = std::filesystem::absolute(file).parent_path();
-        std::string name = (parent / "joulecast-page-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr)
-            throw Error("cannot write into " + parent.string() + ": " + std::strerror(errno));
-        path_ = name;
-    }
-    ~FolderBeside() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    FolderBeside(const FolderBeside&) = delete;
-    FolderBeside& operator=(const FolderBeside&) = delete;
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
 
 /// RFC 8089; every byte that is not plain is written as %20.
 std::string file_address(const std::string& path) {
@@ -83,7 +60,8 @@ std::string pdf_missing_reason() {
 
 void print_pdf(const std::string& html, const std::string& file) {
     if (const std::string why = pdf_missing_reason(); !why.empty()) throw Error(why);
-    const FolderBeside folder(file);
+    // Not where temporary files go: a browser in a sandbox of its own may not see /tmp.
+    const ScratchFolder folder("joulecast-page", std::filesystem::absolute(file).parent_path());
     const auto page = folder.path() / "page.html";
     const auto paper = folder.path() / "page.pdf";
     Output{.format = "html", .file = page.string()}.write(html);

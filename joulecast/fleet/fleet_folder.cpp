@@ -1,10 +1,7 @@
 #include "joulecast/fleet/fleet_folder.h"
 
-#include <cstdlib>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <fstream>
 #include <iterator>
@@ -60,14 +57,6 @@ std::int64_t version_of(const fs::path& database) {
     std::int64_t version = 0;
     for (std::size_t i = 60; i < 64; ++i) version = version << 8 | static_cast<unsigned char>(head[i]);
     return version;
-}
-
-fs::path scratch_folder() {
-    std::string name = (fs::temp_directory_path() / "joulecast-fleet-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-        throw Error("cannot make " + name + ": " + std::generic_category().message(errno) +
-                    ". Set TMPDIR to a folder that can be written.");
-    return name;
 }
 
 }  // namespace
@@ -134,9 +123,9 @@ std::vector<std::string> stored_names(const FleetFolder& fleet) {
     return names;
 }
 
-ShardCopy::ShardCopy(const fs::path& file) : folder_(scratch_folder()) {
+ShardCopy::ShardCopy(const fs::path& file) : folder_("joulecast-fleet") {
     try {
-        const fs::path copy = folder_ / file.filename();
+        const fs::path copy = folder_.path() / file.filename();
         fs::copy_file(file, copy);
         const std::int64_t version = version_of(copy);
         const auto newest = static_cast<std::int64_t>(dataset_migrations().size());
@@ -145,16 +134,8 @@ ShardCopy::ShardCopy(const fs::path& file) : folder_(scratch_folder()) {
                       std::to_string(newest) + ")";
         dataset_ = std::make_unique<Dataset>(copy, Dataset::Access::read_only);
     } catch (const std::exception& error) {
-        std::error_code ignored;
-        fs::remove_all(folder_, ignored);
         throw Error(file.string() + " cannot be read: " + error.what());
     }
-}
-
-ShardCopy::~ShardCopy() {
-    dataset_.reset();
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
 }
 
 }  // namespace joulecast

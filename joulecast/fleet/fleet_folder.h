@@ -8,6 +8,7 @@
 
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/fleet/fleet_script.h"
+#include "joulecast/units/scratch_folder.h"
 
 namespace joulecast {
 
@@ -44,16 +45,13 @@ class ShardCopy {
   public:
     /// Throws Error where it cannot be read: damaged, cut off, newer, no database.
     explicit ShardCopy(const std::filesystem::path& file);
-    ~ShardCopy();
-    ShardCopy(const ShardCopy&) = delete;
-    ShardCopy& operator=(const ShardCopy&) = delete;
 
     const Dataset& dataset() const { return *dataset_; }
     /// What is worth telling: it was written by an older version. Otherwise empty.
     const std::string& remark() const { return remark_; }
 
   private:
-    std::filesystem::path folder_;
+    ScratchFolder folder_;
     std::unique_ptr<Dataset> dataset_;
     std::string remark_;
 };
