@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "cli/device_comparison.h"
@@ -63,15 +64,15 @@ std::vector<Quantity> quantities(const Comparison& c) {
                     }});
     list.push_back({"limited by", [](const DeviceJob& j) { return limit_name(j.forecast.network); }});
     const std::string& first = c.jobs.front().forecast.network.device;
-    const auto ratio = [&](const std::string& name, Estimate<Ratio> DeviceJob::* of) {
-        if (!any(c, [&](const DeviceJob& j) { return (j.*of).known(); })) return;
+    const auto ratio = [&](const std::string& name, Estimate<Ratio> JobRatios::* of) {
+        if (!any(c, [&](const DeviceJob& j) { return (j.over_first.*of).known(); })) return;
         list.push_back({name, [&first, of](const DeviceJob& j) {
-                            return j.forecast.network.device == first ? "1" : ratio_text(j.*of);
+                            return j.forecast.network.device == first ? "1" : ratio_text(j.over_first.*of);
                         }});
     };
-    ratio("time ratio", &DeviceJob::time_ratio);
-    ratio("energy ratio", &DeviceJob::energy_ratio);
-    ratio("cost ratio", &DeviceJob::price_ratio);
+    ratio("time ratio", &JobRatios::time);
+    ratio("energy ratio", &JobRatios::energy);
+    ratio("cost ratio", &JobRatios::price);
     return list;
 }
 
@@ -96,24 +97,23 @@ std::string job_text(const Comparison& comparison) {
     return text + "a job of " + show(static_cast<std::int64_t>(comparison.samples), Show::count) + " samples";
 }
 
-std::string verdict_text(const Comparison& comparison, const std::string& what, Estimate<Ratio> DeviceJob::* of) {
-    const auto& jobs = comparison.jobs;
-    const DeviceJob* best = &jobs.front();
-    const auto value = [&](const DeviceJob& job) { return &job == &jobs.front() ? 1.0 : (job.*of).value.value(); };
-    for (const DeviceJob& job : jobs) {
-        if (value(job) < value(*best)) best = &job;
-    }
-    if (!any(comparison, [&](const DeviceJob& job) { return (job.*of).known(); })) return "";
-    const std::string& first = jobs.front().forecast.network.device;
-    const std::string& winner = best->forecast.network.device;
-    if (best == &jobs.front()) {
-        std::string ties;
-        for (const DeviceJob& job : jobs) {
-            if ((job.*of).known() && is_tie(job.*of)) ties += (ties.empty() ? "" : ", ") + job.forecast.network.device;
-        }
-        return "Least " + what + ": " + winner + (ties.empty() ? "" : " (a tie with " + ties + ")") + ". ";
-    }
-    return "Least " + what + ": " + winner + (is_tie(best->*of) ? " (a tie with " + first + ")" : "") + ". ";
+std::string verdict_text(const std::string& what, const Least& least) {
+    if (least.device.empty()) return "";
+    std::string ties;
+    for (const std::string& device : least.ties) ties += (ties.empty() ? "" : ", ") + device;
+    return "Least " + what + ": " + least.device + (ties.empty() ? "" : " (a tie with " + ties + ")") + ". ";
+}
+
+std::string verdicts_text(const Comparison& comparison) {
+    if (!any(comparison, [](const DeviceJob& job) { return job.fits; }))
+        return "None of these devices has memory for it.";
+    return verdict_text("time", comparison.time) + verdict_text("energy", comparison.energy) +
+           verdict_text("cost", comparison.price);
+}
+
+Json least_json(const Least& least) {
+    if (least.device.empty()) return nullptr;
+    return {{"device", least.device}, {"ties", least.ties}};
 }
 
 Json ratio_json(const Estimate<Ratio>& ratio) {
@@ -138,9 +138,9 @@ Json job_json(const DeviceJob& job) {
             {"predictor", n.predictor},
             {"predictor_note", job.forecast.note},
             {"over_first",
-             {{"time", ratio_json(job.time_ratio)},
-              {"energy", ratio_json(job.energy_ratio)},
-              {"price", ratio_json(job.price_ratio)}}}};
+             {{"time", ratio_json(job.over_first.time)},
+              {"energy", ratio_json(job.over_first.energy)},
+              {"price", ratio_json(job.over_first.price)}}}};
 }
 
 const std::vector<Column<DeviceJob>>& csv_columns() {
@@ -155,11 +155,12 @@ const std::vector<Column<DeviceJob>>& csv_columns() {
             {"runs", "", Show::number, [](J j) { return j.runs; }},
         };
         const auto add = [&](const std::string& key, const std::string& unit, auto of) {
-            columns.push_back({key + unit, "", Show::number, [of](J j) { return known((j.*of).value.value()); }});
             columns.push_back(
-                {key + "_low" + unit, "", Show::number, [of](J j) { return known((j.*of).low.value()); }});
+                {key + unit, "", Show::number, [of](J j) { return known(std::invoke(of, j).value.value()); }});
             columns.push_back(
-                {key + "_high" + unit, "", Show::number, [of](J j) { return known((j.*of).high.value()); }});
+                {key + "_low" + unit, "", Show::number, [of](J j) { return known(std::invoke(of, j).low.value()); }});
+            columns.push_back(
+                {key + "_high" + unit, "", Show::number, [of](J j) { return known(std::invoke(of, j).high.value()); }});
         };
         add("time", "_s", &DeviceJob::time);
         add("energy", "_j", &DeviceJob::energy);
@@ -167,9 +168,9 @@ const std::vector<Column<DeviceJob>>& csv_columns() {
         add("carbon", "_g", &DeviceJob::carbon_g);
         columns.push_back({"memory_bytes", "", Show::number, [](J j) { return known(j.memory_bytes); }});
         columns.push_back({"fits", "", Show::text, [](J j) { return j.fits; }});
-        add("time_over_first", "", &DeviceJob::time_ratio);
-        add("energy_over_first", "", &DeviceJob::energy_ratio);
-        add("price_over_first", "", &DeviceJob::price_ratio);
+        add("time_over_first", "", [](J j) { return j.over_first.time; });
+        add("energy_over_first", "", [](J j) { return j.over_first.energy; });
+        add("price_over_first", "", [](J j) { return j.over_first.price; });
         return columns;
     }();
     return list;
@@ -192,12 +193,7 @@ std::string comparison_to_text(const Comparison& comparison, const TextSettings&
         start += jobs.size();
     }
     const std::string& first = comparison.jobs.front().forecast.network.device;
-    text += "\n" +
-            wrapped(verdict_text(comparison, "time", &DeviceJob::time_ratio) +
-                        verdict_text(comparison, "energy", &DeviceJob::energy_ratio) +
-                        verdict_text(comparison, "cost", &DeviceJob::price_ratio),
-                    width, "  ") +
-            "\n";
+    text += "\n" + wrapped(verdicts_text(comparison), width, "  ") + "\n";
     return text +
            wrapped("ratios: over " + first + "; in brackets 90 % intervals; tie: the interval holds 1", width, "  ") +
            "\n";
@@ -215,6 +211,10 @@ std::string comparison_to_json(const Comparison& comparison) {
               {"samples", comparison.samples > 0 ? Json(comparison.samples) : Json(nullptr)},
               {"currency", comparison.currency},
               {"devices", Json::array()},
+              {"least",
+               {{"time", least_json(comparison.time)},
+                {"energy", least_json(comparison.energy)},
+                {"price", least_json(comparison.price)}}},
               {"notes", comparison.notes}};
     for (const DeviceJob& job : comparison.jobs) json["devices"].push_back(job_json(job));
     return printed(json);

@@ -41,14 +41,28 @@ DeviceJob job_on(Forecast forecast, const Comparing& comparing, double per_hour)
     return job;
 }
 
-/// Over the first one.
-void add_ratios(DeviceJob& job, const DeviceJob& first) {
+JobRatios ratios_between(const DeviceJob& job, const DeviceJob& other) {
     const auto is_unseen = [](const DeviceJob& of) { return of.forecast.model->unseen.has_value(); };
     const SharedError shared =
-        shared_error(job.forecast.network, is_unseen(job), first.forecast.network, is_unseen(first));
-    job.time_ratio = ratio_between(job.time, first.time, shared.time);
-    job.energy_ratio = ratio_between(job.energy, first.energy, shared.energy);
-    job.price_ratio = ratio_between(job.price, first.price, std::min(shared.time, shared.energy));
+        shared_error(job.forecast.network, is_unseen(job), other.forecast.network, is_unseen(other));
+    return {ratio_between(job.time, other.time, shared.time), ratio_between(job.energy, other.energy, shared.energy),
+            ratio_between(job.price, other.price, std::min(shared.time, shared.energy))};
+}
+
+template <class Unit>
+Least least_of(const std::vector<DeviceJob>& jobs, Estimate<Unit> DeviceJob::* of, Estimate<Ratio> JobRatios::* ratio) {
+    const DeviceJob* best = nullptr;
+    const auto takes = [of](const DeviceJob& job) { return (job.*of).value.value(); };
+    for (const DeviceJob& job : jobs) {
+        if (job.fits && (job.*of).known() && (!best || takes(job) < takes(*best))) best = &job;
+    }
+    if (!best) return {};
+    Least least{best->forecast.network.device, {}};
+    for (const DeviceJob& job : jobs) {
+        if (&job == best || !job.fits || !(job.*of).known()) continue;
+        if (is_tie(ratios_between(job, *best).*ratio)) least.ties.push_back(job.forecast.network.device);
+    }
+    return least;
 }
 
 double price_for(const DevicePrices& prices, const std::string& named, const std::string& id) {
@@ -82,8 +96,11 @@ Comparison compare_devices(const Comparing& comparing, const SessionSettings& se
         comparison.jobs.push_back(job_on(std::move(forecast), comparing, per_hour));
     }
     for (DeviceJob& job : comparison.jobs) {
-        if (&job != &comparison.jobs.front()) add_ratios(job, comparison.jobs.front());
+        if (&job != &comparison.jobs.front()) job.over_first = ratios_between(job, comparison.jobs.front());
     }
+    comparison.time = least_of(comparison.jobs, &DeviceJob::time, &JobRatios::time);
+    comparison.energy = least_of(comparison.jobs, &DeviceJob::energy, &JobRatios::energy);
+    comparison.price = least_of(comparison.jobs, &DeviceJob::price, &JobRatios::price);
     return comparison;
 }
 

@@ -20,6 +20,14 @@ struct Comparing {
     std::string currency;  ///< shown beside money: "EUR"; may be empty
 };
 
+/// What a job takes on one device over what it takes on another; narrower than the quotient of two intervals where
+/// errors are shared.
+struct JobRatios {
+    Estimate<Ratio> time;
+    Estimate<Ratio> energy;
+    Estimate<Ratio> price;
+};
+
 /// What the job takes on a device. A price that nobody gave, and energy that nobody knows, leave NaN.
 struct DeviceJob {
     Forecast forecast;
@@ -30,16 +38,23 @@ struct DeviceJob {
     Estimate<Ratio> carbon_g;  ///< grams of CO2
     double memory_bytes = 0;   ///< weights, inputs and the peak above them
     bool fits = true;          ///< into the device's memory
-    /// Over the first device: narrower than the quotient of two intervals where errors are shared.
-    Estimate<Ratio> time_ratio;
-    Estimate<Ratio> energy_ratio;
-    Estimate<Ratio> price_ratio;
+    JobRatios over_first;
+};
+
+/// Of the devices whose memory holds the network the one that takes least of something, and those that tie with it.
+/// Empty: none holds it, or nobody knows.
+struct Least {
+    std::string device;
+    std::vector<std::string> ties;
 };
 
 struct Comparison {
     double samples = 0;
     std::string currency;
     std::vector<DeviceJob> jobs;  ///< by device, as named
+    Least time;
+    Least energy;
+    Least price;
     std::vector<std::string> notes;
 };
 

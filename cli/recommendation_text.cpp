@@ -291,7 +291,7 @@ std::string unfit_words(const Recommendation& r) {
         if (count > 0) parts.push_back(std::to_string(count) + " " + what);
     };
     add(skipped[Unfit::Kind::memory], "need too much memory (" + example + ")");
-    add(skipped[Unfit::Kind::clock], "have a clock too low to save energy");
+    add(skipped[Unfit::Kind::clock], "have a clock so low that the voltage falls no further");
     add(skipped[Unfit::Kind::objective], "have an unknown " + std::string(asked_for(r).noun));
     add(outside, "are over a limit");
     if (parts.empty()) return "";

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -14,7 +16,9 @@ namespace joulecast::testing {
 namespace {
 
 using nlohmann::json;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::IsSubsetOf;
 
 json compared(const std::string& arguments) {
     const auto ran = run_joulecast("compare " + arguments + " --format json");
@@ -60,6 +64,28 @@ TEST(Compare, ARatioIsNarrowerThanTwoIntervalsOfTheirOwnAndATieWhereItHoldsOne) 
     const auto same = compared("resnet18 --device h100 h200");
     EXPECT_TRUE(same["devices"][1]["over_first"]["time"]["tie"].get<bool>()) << "Python decides both";
     EXPECT_EQ(same["devices"][1]["limited_by"], "host");
+}
+
+// A llama of 32 GB in float32: an L4 of 24 GB would take the least energy, if it held it.
+TEST(Compare, NamesOnlyADeviceThatHoldsTheNetworkAndAllThatTieWithIt) {
+    const std::string question = "llama-3.1-8b --device a100-80g-sxm l4 h100-sxm h200";
+    const auto answer = compared(question);
+    const auto& devices = answer["devices"];
+    ASSERT_FALSE(devices[1]["fits"].get<bool>());
+    for (const auto& device : devices)
+        EXPECT_LE(devices[1]["energy_j"]["value"], device["energy_j"]["value"]) << device["device"];
+    const std::vector<std::string> hopper{"h100-sxm", "h200"};
+    for (const char* what : {"time", "energy"}) {
+        const auto& least = answer["least"][what];
+        EXPECT_THAT(hopper, Contains(least["device"].get<std::string>())) << what;
+        EXPECT_THAT(least["ties"].get<std::vector<std::string>>(), IsSubsetOf({"a100-80g-sxm", "h100-sxm", "h200"}));
+        EXPECT_EQ(least["ties"].size(), what == std::string("time") ? 1U : 2U)
+            << "both Hoppers, and of energy the A100";
+    }
+    EXPECT_TRUE(answer["least"]["price"].is_null());
+    EXPECT_THAT(run_joulecast("compare " + question).out, HasSubstr("(a tie with"));
+    EXPECT_THAT(run_joulecast("compare llama-3.1-8b --device t4 l4").out,
+                HasSubstr("None of these devices has memory for it."));
 }
 
 TEST(Compare, FitsTheTerminalWhateverTheNumberOfDevices) {
