@@ -28,6 +28,15 @@ def command():
     return [str(packed)] if packed.exists() else None
 
 
+def packed_for():
+    """The processor that `joulecast pack-worker` packed this for; empty where it did not."""
+    try:
+        from joulecast_measuring.target import TARGET
+    except ImportError:
+        return ""
+    return TARGET
+
+
 class Program:
     """The running program; started when it is first asked."""
 

@@ -340,6 +340,10 @@ def main(worker, make_engine, missing):
     except OSError:
         sys.exit(1)  # nobody can read why
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if metering.packed_for() not in ("", os.uname().machine):
+        write_error_line(worker, f"this worker was packed for {metering.packed_for()}, and this machine ({os.uname().nodename}) is "
+                         f"{os.uname().machine}. Pack another: joulecast pack-worker --target {os.uname().machine}")
+        end(1)
     try:
         engine = make_engine()
     except ImportError as error:

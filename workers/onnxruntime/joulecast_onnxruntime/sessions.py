@@ -149,8 +149,9 @@ class Calls:
 
 
 def binding(made, inputs, outputs):
-    """`inputs` and `outputs`: arrays by name, which have to outlive it."""
+    """`inputs` and `outputs`: arrays by name."""
     bound = made.io_binding()
+    bound.arrays = inputs, outputs  # ONNX Runtime 1.19, the last one for Python 3.9, does not keep them
     for name, array in inputs.items():
         bound.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
     for name, array in outputs.items():
