@@ -24,7 +24,8 @@ Program joulecast_program() {
             "  .pt2 .onnx     extract   measure      .db                  .jcp          network forecast\n"
             "  .graph.json    diff      each operation once\n",
             "joulecast VERB --help lists the options of a verb; joulecast help VERB prints its guide.\n"
-            "joulecast help exporting: how to get a model file. joulecast --version: the version.\n"
+            "joulecast help exporting: how to get a model file. joulecast help boards: how to measure a board over ssh.\n"
+            "joulecast --version: the version.\n"
             "Published tables, methods and studies: joulecast-lab --help",
             {
                 {"Forecast", {"predict", declare_predict}},
@@ -39,6 +40,7 @@ Program joulecast_program() {
                 {"Measure", {"profile", declare_profile}},
                 {"Measure", {"fleet", declare_fleet}},
                 {"Measure", {"measure", declare_measure, true}},
+                {"Measure", {"pack-worker", declare_pack_worker}},
                 {"Learn", {"train", declare_train}},
                 {"Learn", {"validate", declare_validate}},
                 {"Databases and files", {"import", declare_import}},
@@ -50,7 +52,7 @@ Program joulecast_program() {
                 {"This machine", {"clocks", declare_clocks}},
                 {"This machine", {"worker-check", declare_worker_check}},
             },
-            "exporting: how to get a model file",
+            "exporting: how to get a model file; boards: how to measure a board over ssh",
             guide_text,
             hand_over_to_laboratory};
 }

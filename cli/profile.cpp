@@ -66,7 +66,7 @@ void require(const protocol::Capabilities& worker, const ProfileWish& wish, cons
     for (const std::string& device : worker.device_names) devices += (devices.empty() ? "" : ", ") + device;
     if (lacks(worker.device_names, options.device))
         throw Error("the worker has no device '" + options.device + "'. It has: " + devices + ".");
-    if (options.require_energy && !worker.measures_energy)
+    if (options.require_energy && !wish.may_measure_energy(worker))
         throw Error("the worker cannot measure energy: " + worker.energy_missing_reason +
                     ". Without --require-energy time and memory are measured.");
     const bool is_cpu = options.device == "cpu" || options.device == worker.device.id;
@@ -158,7 +158,7 @@ int profile(const ProfileOptions& options) {
     require(worker, wanted, options);
     PlanSettings settings = plan_settings(options, wanted, worker);
     tell_clocks(options, wanted, settings);
-    if (wanted.meter() != "none" && !worker.measures_energy)
+    if (wanted.meter() != "none" && !wanted.may_measure_energy(worker))
         std::cerr << "energy is not measured: " << worker.energy_missing_reason << '\n';
     Dataset dataset(options.database);
     const MeasuringLock lock(

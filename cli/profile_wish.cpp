@@ -156,7 +156,7 @@ PlanSettings plan_settings(const ProfileOptions& options, const ProfileWish& wis
     settings.budget_s = wish.budget_s;
     settings.whole_budget_s = wish.whole_budget_s;
     settings.seed = options.seed;
-    settings.energy_wanted = worker.measures_energy && wish.meter() != "none";
+    settings.energy_wanted = wish.may_measure_energy(worker);
     settings.energy_required = options.require_energy;
     settings.named = wish.named;
     for (const Mode mode : wish.probe) {

@@ -26,6 +26,10 @@ struct ProfileWish {
 
     Host host() const { return how.host.value_or(Host::cpp); }
     std::string meter() const { return how.meter.value_or("auto"); }
+    /// Hello tells of `auto` alone: whether a meter that is named can be read is seen when it is opened.
+    bool may_measure_energy(const protocol::Capabilities& worker) const {
+        return meter() != "none" && (worker.measures_energy || meter() != "auto");
+    }
     ClockWish clocks() const {
         return parse_clock_wish(how.clocks.value_or("current"), how.power_limits.value_or("current"),
                                 how.memory_clocks.value_or("current"));

@@ -6,6 +6,8 @@
 #include <iostream>
 #include <memory>
 #include <new>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include "cli/completion.h"
@@ -45,6 +47,26 @@ int set_other_command_aside(const Program& program, int argc, char** argv) {
     return static_cast<int>(dashes - argv);
 }
 
+struct OtherTopic {
+    std::string name, what;
+};
+
+/// "exporting: how to get a model file; boards: ..." taken apart.
+std::vector<OtherTopic> other_topics(const Program& program) {
+    std::vector<OtherTopic> list;
+    std::istringstream text(program.other_topics);
+    for (std::string part; std::getline(text >> std::ws, part, ';');)
+        if (const auto colon = part.find(": "); colon != std::string::npos)
+            list.push_back({part.substr(0, colon), part.substr(colon + 2)});
+    return list;
+}
+
+std::string names_of(const std::vector<OtherTopic>& others) {
+    std::string names;
+    for (const OtherTopic& other : others) names += (names.empty() ? "" : ", ") + other.name;
+    return names;
+}
+
 /// All verbs with their options, whatever the command line begins with.
 void declare_all(const Program& program, CLI::App& app);
 
@@ -57,9 +79,10 @@ std::string topics(const Program& program) {
         group = listed.group;
         page += two_columns(listed.verb.name, split_guide(program.guide(listed.verb.name)).summary);
     }
-    const std::string others = program.other_topics;
-    const std::size_t colon = others.find(": ");
-    return page + "\nOther topics:\n" + two_columns(others.substr(0, colon), others.substr(colon + 2));
+    const auto others = other_topics(program);
+    if (!others.empty()) page += "\nOther topics:\n";
+    for (const OtherTopic& other : others) page += two_columns(other.name, other.what);
+    return page;
 }
 
 /// Every guide, as a page for man(1).
@@ -68,7 +91,7 @@ std::string man_page(const Program& program) {
                        program.name + " \\- forecasts what neural networks cost\n";
     const auto add = [&](const std::string& topic) { page += as_man_page(program.guide(topic)); };
     for (const VerbInGroup& listed : program.verbs) add(listed.verb.name);
-    add(std::string(program.other_topics).substr(0, std::string(program.other_topics).find(':')));
+    for (const OtherTopic& other : other_topics(program)) add(other.name);
     return page;
 }
 
@@ -84,7 +107,7 @@ std::string page_of(const Program& program, const std::string& topic, std::strin
 Run declare_help(CLI::App& command, const Program& program) {
     const auto topic = std::make_shared<std::string>();
     const auto is_man = std::make_shared<bool>(false);
-    const std::string others = program.other_topics;
+    const std::string others = names_of(other_topics(program));
     command.add_option("TOPIC", *topic, "a verb" + (others.empty() ? "" : ", or " + others));
     command.add_flag("--man", *is_man, "every guide as one man page: joulecast help --man > joulecast.1");
     return [topic, is_man, &program, others] {
@@ -96,7 +119,7 @@ Run declare_help(CLI::App& command, const Program& program) {
         const std::string_view guide = program.guide(*topic);
         if (guide.empty())
             throw UsageError("there is no guide on " + *topic + ". See " + program.name + " --help for the verbs" +
-                             (others.empty() ? "" : "; other topics: " + others.substr(0, others.find(':'))));
+                             (others.empty() ? "" : "; other topics: " + others));
         Output().write(page_of(program, *topic, guide));
         return static_cast<int>(done);
     };

@@ -53,6 +53,7 @@ Run declare_diff(CLI::App& command);
 Run declare_profile(CLI::App& command);
 Run declare_fleet(CLI::App& command);
 Run declare_measure(CLI::App& command);
+Run declare_pack_worker(CLI::App& command);
 Run declare_import(CLI::App& command);
 Run declare_export(CLI::App& command);
 Run declare_export_hf(CLI::App& command);

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 # In the order of the page.
-SECTIONS = ["cpu", "engines", "a30", "gpus", "sheets", "clocks", "pretended", "studies", "decisions", "speed"]
+SECTIONS = ["cpu", "engines", "boards", "a30", "gpus", "sheets", "clocks", "pretended", "studies", "decisions", "speed"]
 RULE = re.compile(r"^─+( +─+)*$")
 MOST_LINES = 300
 
@@ -117,6 +117,14 @@ def choices(table):
     return by_device.values()
 
 
+def engine_choices(table):
+    """Of each round the choice by forecasts and the best of always taking one engine."""
+    for campaign in sorted({row["round"] for row in table.rows}):
+        rows = [row for row in table.rows if row["round"] == campaign]
+        yield rows[0]
+        yield min(rows[1:], key=lambda row: float(row["mean regret"].split()[0]))
+
+
 # What is shown of a table with these columns: a heading, its rows, its columns.
 KINDS = [
     (
@@ -131,6 +139,18 @@ KINDS = [
         lambda table: table.rows if len(table.rows) == 1 else [r for r in table.rows if r["mode"] != "all"],
         ["mode", "precision", "host", "networks", "forecast MAPE", "median", "in 90 %", "width", "Σ measured MAPE",
          "power MAPE", "energy MAPE"],
+    ),
+    (
+        {"round", "engine", "sum of layers"},
+        "Networks left out, over all engines and precisions",
+        lambda table: [row for row in table.rows if row["engine"] == "all"],
+        ["round", "metric", "runs", "mean error", "median", "worst", "sum of layers", "power law"],
+    ),
+    (
+        {"chosen by", "mean regret"},
+        "Energy of the engine that was chosen, over the best one's",
+        engine_choices,
+        ["round", "chosen by", "networks", "right", "mean regret", "worst"],
     ),
     (
         {"published networks", "MAPE"},

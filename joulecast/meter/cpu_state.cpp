@@ -75,6 +75,35 @@ std::vector<fs::path> temperature_files(const fs::path& root) {
     return files;
 }
 
+/// What the firmware of a Raspberry Pi says of now (its bits 0 to 3: under-voltage, frequency capped, throttled, soft
+/// limit of temperature; higher ones are of the past). raspberrypi.com, documentation of `vcgencmd get_throttled`.
+std::uint64_t firmware_reasons(const fs::path& root) {
+    constexpr unsigned under_voltage = 1U;
+    constexpr unsigned capped_or_hot = 2U | 4U | 8U;
+    std::uint64_t reasons = 0;
+    for (const fs::path& device : sysfs_entries(root / "sys" / "bus" / "platform" / "drivers" / "raspberrypi-firmware")) {
+        const std::string text = sysfs_text(device / "get_throttled").value_or("");
+        const std::string_view digits = text.starts_with("0x") ? std::string_view(text).substr(2) : text;
+        unsigned bits = 0;
+        if (std::from_chars(digits.data(), digits.data() + digits.size(), bits, 16).ec != std::errc{}) continue;
+        // A supply that is too weak caps the frequency as well.
+        if ((bits & under_voltage) != 0) reasons |= throttle::power_brake;
+        if ((bits & under_voltage) == 0 && (bits & capped_or_hot) != 0) reasons |= throttle::software_thermal;
+    }
+    return reasons;
+}
+
+/// The kernel's governor of temperature has lowered the processor's clock: how boards of ARM throttle.
+bool is_cooled(const fs::path& root) {
+    for (const fs::path& device : sysfs_entries(root / "sys" / "class" / "thermal")) {
+        if (!device.filename().string().starts_with("cooling_device")) continue;
+        const std::string type = sysfs_text(device / "type").value_or("");
+        if (type.find("cpufreq") == std::string::npos && type != "Processor") continue;
+        if (sysfs_number(device / "cur_state").value_or(0.0) > 0.0) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 CpuStateProbe::CpuStateProbe(fs::path root, std::vector<int> processors)
@@ -121,6 +150,8 @@ void CpuStateProbe::read_throttling(DeviceState& state) {
     }
     if (events > throttle_events_) state.throttle_reasons |= throttle::hardware_thermal;
     throttle_events_ = events;
+    if (is_cooled(root_)) state.throttle_reasons |= throttle::software_thermal;
+    state.throttle_reasons |= firmware_reasons(root_);
 }
 
 DeviceState CpuStateProbe::read() {

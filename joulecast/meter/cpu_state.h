@@ -12,7 +12,9 @@ namespace joulecast {
 /// throttling, as Linux tells them below `root`. What a machine does not tell stays NaN, as in most virtual machines.
 ///
 /// thermally_limited_s is the longest of the used cores and packages. Kernels that only count throttle events have
-/// none; then a read after which events were counted says so by throttle_reasons (NVML's bit "hardware thermal").
+/// none; then a read after which events were counted says so by throttle_reasons (NVML's bit "hardware thermal"). On
+/// boards it is "software thermal" while the kernel cools by lowering the clock or a Raspberry Pi's firmware does, and
+/// "power brake" while the firmware sees too low a voltage.
 class CpuStateProbe final : public DeviceStateProbe {
   public:
     /// `processors`: the logical ones in use; empty: those this process may run on.

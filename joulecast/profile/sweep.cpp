@@ -25,6 +25,10 @@ std::string label(const PlannedNetwork& planned) {
            asked.precision;
 }
 
+std::string temperature_text(double temperature_c) {
+    return std::isnan(temperature_c) ? "" : " (" + std::to_string(std::lround(temperature_c)) + " C)";
+}
+
 }  // namespace
 
 SweepResult SweepRun::run() {
@@ -219,6 +223,10 @@ void SweepRun::store(const Result& result, Doubtful row) {
     measured_s_ = settings_.now_s();
     if (result.conditions.limited_by == LimitedBy::thermal) {
         row.why = "heat throttled the first time";
+        if (!told_heat_)
+            progress_.note("heat throttles " + result.real.device + temperature_text(result.conditions.temperature_c) +
+                           ". Such rows are measured again at the end; a fan, a lower clock or a pause helps");
+        told_heat_ = true;
         doubtful_.push_back(row);
     } else {
         since_good_.push_back(row);

@@ -105,6 +105,7 @@ class SweepRun {
     std::string last_reference_at_;
     std::string looked_in_;  ///< session whose clocks have been looked at
     bool alarmed_ = false;
+    bool told_heat_ = false;
     bool reference_missing_ = false;
     std::vector<Doubtful> since_good_;  ///< measured since the last good repeat
     std::vector<Doubtful> doubtful_;

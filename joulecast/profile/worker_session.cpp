@@ -14,6 +14,7 @@
 #include "joulecast/profile/other_machine.h"
 #include "joulecast/profile/patience.h"
 #include "joulecast/profile/reference_watch.h"
+#include "joulecast/units/printable.h"
 #include "joulecast/units/time_stamp.h"
 
 namespace joulecast {
@@ -28,6 +29,15 @@ std::string new_session(const std::string& started) {
     std::string id = started + "-";
     for (int i = 0; i < 8; ++i) id += digits[random() % 16];
     return id;
+}
+
+/// Empty where a worker of ours is of this release, or is not ours.
+std::string other_release(const std::string& worker) {
+    const auto blank = worker.find(' ');
+    if (!worker.starts_with("joulecast-") || blank == std::string::npos) return "";
+    if (worker.substr(blank + 1) == JOULECAST_VERSION) return "";
+    return "the worker is " + printable(worker, 80) + ", this is joulecast " JOULECAST_VERSION
+           ": they may measure differently. Install both from one release (for a board: joulecast pack-worker).";
 }
 
 /// What the driver lists, each once.
@@ -72,6 +82,10 @@ void WorkerSession::renew() {
     if (worker.engine != settings_.point.engine)
         throw Error("the worker runs engine " + worker.engine + " now, not " + settings_.point.engine +
                     " as before. Its results would be stored under the wrong engine.");
+    if (const std::string remark = other_release(worker.provenance.worker); !remark.empty() && remark != release_remark_) {
+        progress_.note(remark);
+        release_remark_ = remark;
+    }
     Device device = with_known_figures(worker.device);
     device.core_clocks_mhz = ascending(worker.sm_clocks_mhz);
     if (worker.power_limit_low_w > 0) device.min_power_limit_w = worker.power_limit_low_w;
@@ -145,6 +159,10 @@ auto WorkerSession::persistently(Ask ask) {
     progress_.note(answer.message + "; asking a fresh worker");
     answer = stamped(ask);
     if (answer.outcome != Outcome::crashed || settings_.interrupted()) return answer;
+    if (supervisor_.lost_without_blame())
+        throw Error("the worker's machine or the line to it was lost twice: " + answer.message +
+                    ". Nothing is stored of what was being measured; all results before are kept. When it works again, "
+                    "the same command goes on from there.");
     count_loss(answer.message);
     answer.message = "twice, the second time like this: " + answer.message;
     measure_reference();

@@ -60,7 +60,8 @@ class WorkerSession {
     Operation reference_;
     std::string remark_;  ///< the last one that preparing gave
     int restarts_ = 0;
-    int losses_ = 0;  ///< since the last answer
+    std::string release_remark_;  ///< what was said of a worker of another release
+    int losses_ = 0;              ///< since the last answer
 };
 
 }  // namespace joulecast

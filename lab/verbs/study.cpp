@@ -29,6 +29,7 @@ constexpr Study studies[] = {
     {"augmentation", &study_augmentation},
     {"latency", &study_latency},
     {"fusion", &study_fusion},
+    {"boards", &study_boards},
     {"what-next", &study_what_next},
 };
 
@@ -78,7 +79,7 @@ void declare_measuring(CLI::App& command, StudyOptions& options, OwnOptions& own
 
 void declare_database(CLI::App& command, StudyOptions& options, OwnOptions& own) {
     own.add(command.add_option("--db", options.database, "database of measurements")->type_name("FILE.db"),
-            {"dataset-size", "features", "learners", "layers", "augmentation", "latency", "fusion", "what-next"});
+            {"dataset-size", "features", "learners", "layers", "augmentation", "latency", "fusion", "boards", "what-next"});
     own.add(command
                 .add_option("--folds", options.folds,
                             "parts to split the operations into (default: dataset-size 3, else 5)")

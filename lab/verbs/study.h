@@ -73,6 +73,7 @@ int study_layers(const StudyOptions& options);
 int study_augmentation(const StudyOptions& options);
 int study_latency(const StudyOptions& options);
 int study_fusion(const StudyOptions& options);
+int study_boards(const StudyOptions& options);
 int study_what_next(const StudyOptions& options);
 
 /// One table of a study.

@@ -43,7 +43,7 @@ TEST(Program, AMisspeltVerbIsNamedWithThoseNearIt) {
 TEST(Program, HelpAloneListsItsTopics) {
     const auto ran = run_joulecast("help");
     EXPECT_EQ(ran.status, 0) << ran.err;
-    for (const char* topic : {"\n  predict ", "\n  networks ", "\n  exporting "})
+    for (const char* topic : {"\n  predict ", "\n  networks ", "\n  exporting ", "\n  boards "})
         EXPECT_THAT(ran.out, HasSubstr(topic));
 }
 
@@ -125,6 +125,7 @@ TEST(Program, HelpOfAVerbGivesUsageExamplesAndOptionsInGroups) {
 TEST(Program, HelpPrintsTheGuideOfAVerbOrTopic) {
     EXPECT_THAT(run_joulecast("help diff").out, HasSubstr("# joulecast diff A B"));
     EXPECT_THAT(run_joulecast("help exporting").out, HasSubstr("torch.export"));
+    EXPECT_THAT(run_joulecast("help boards").out, HasSubstr("joulecast pack-worker"));
     const auto unknown = run_joulecast("help cooking");
     EXPECT_EQ(unknown.status, 2);
     EXPECT_THAT(unknown.err, HasSubstr("no guide on cooking"));

@@ -68,6 +68,35 @@ TEST(CpuState, TheDieCountsWhereTheControlTemperatureIsRaised) {
     EXPECT_DOUBLE_EQ(CpuStateProbe(machine.root.path(), {0}).read().temperature_c, 60.0);
 }
 
+TEST(CpuState, ABoardIsThrottledWhileTheKernelCoolsItByItsClock) {
+    const Machine machine;
+    const auto device = [](const std::string& file) { return "sys/class/thermal/cooling_device" + file; };
+    machine.root.put(device("0/type"), "pwm-fan\n");
+    machine.root.put(device("0/cur_state"), "3\n");  // a fan that turns throttles nothing
+    machine.root.put(device("1/type"), "thermal-cpufreq-0\n");
+    machine.root.put(device("1/cur_state"), "0\n");
+    CpuStateProbe probe(machine.root.path(), {0});
+    EXPECT_EQ(probe.read().throttle_reasons, 0u);
+    machine.root.put(device("1/cur_state"), "2\n");
+    EXPECT_EQ(probe.read().throttle_reasons, throttle::software_thermal);
+}
+
+TEST(CpuState, ARaspberryPiTellsHeatApartFromAWeakSupply) {
+    const Machine machine;
+    const std::string file = "sys/bus/platform/drivers/raspberrypi-firmware/soc:firmware/get_throttled";
+    CpuStateProbe probe(machine.root.path(), {0});
+    const auto reasons_of = [&](const std::string& text) {
+        machine.root.put(file, text + "\n");
+        return probe.read().throttle_reasons;
+    };
+    EXPECT_EQ(reasons_of("0"), 0u);
+    EXPECT_EQ(reasons_of("e0000"), 0u);  // has been throttled since it was started, and is not now
+    EXPECT_EQ(reasons_of("e0008"), throttle::software_thermal);
+    EXPECT_EQ(reasons_of("0x4"), throttle::software_thermal);
+    EXPECT_EQ(reasons_of("50005"), throttle::power_brake);
+    EXPECT_EQ(reasons_of("what"), 0u);
+}
+
 TEST(CpuState, BoardsTellTheirTemperatureByThermalZones) {
     const Machine machine;
     machine.root.put("sys/class/thermal/thermal_zone0/type", "GPU-therm\n");

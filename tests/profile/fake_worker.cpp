@@ -1,6 +1,8 @@
 // A worker that computes its answers in place of measuring them, for tests of the sweep. Its calls per block are the
 // milliseconds that it was asked to time.
 //   --crash-on TEXT         dies on an operation whose signature holds the text
+//   --full-on TEXT          ends with status 75 on such an operation, as where a disk is full
+//   --release TEXT          says in hello that it is joulecast-fake of that release
 //   --no-memory-from BATCH  is out of memory from that size of dimension 0 on
 //   --nonsense-on TEXT      answers with a negative time
 //   --negative-clock-on TEXT  answers that it ran at a negative clock
@@ -30,7 +32,9 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
+#include <iostream>
 #include <memory>
 #include <random>
 #include <string>
@@ -45,7 +49,7 @@ using namespace joulecast;
 
 struct Behaviour {
     std::string crash_on, nonsense_on, signal_on, thermal_on, negative_clock_on, endless_on, refuses, another_on,
-        another_device_on;
+        another_device_on, full_on, release;
     long drift_from = 0, drift_to = -1;
     double drift_factor = 1;
     bool no_reference = false;
@@ -97,7 +101,7 @@ std::unique_ptr<ClockGuard> open_guard() {
 
 protocol::Capabilities capabilities(const Behaviour& behaviour) {
     protocol::Capabilities own;
-    own.provenance.worker = "fake 1";
+    own.provenance.worker = behaviour.release.empty() ? "fake 1" : "joulecast-fake " + behaviour.release;
     own.provenance.framework = behaviour.framework;
     own.provenance.machine = "none";
     own.provenance.governor = "unknown";
@@ -136,6 +140,10 @@ Measurement measure(const protocol::Measure& request, Behaviour& behaviour) {
     }
     if (!behaviour.engine_of_answers.empty()) result.real.engine = behaviour.engine_of_answers;
     if (occurs(behaviour.crash_on, text)) ::raise(SIGKILL);
+    if (occurs(behaviour.full_on, text)) {
+        std::cerr << "fake: the disk of board is full\n";
+        std::_Exit(75);
+    }
     if (!behaviour.breaks.empty()) {
         if (occurs("[5,8]", text)) std::ofstream(behaviour.breaks) << "broken";
         if (std::ifstream(behaviour.breaks)) ::raise(SIGKILL);
@@ -210,6 +218,8 @@ int main(int argc, char** argv) {
     for (int i = 1; i + 1 < argc; i += 2) {
         const std::string option = argv[i], value = argv[i + 1];
         if (option == "--crash-on") behaviour.crash_on = value;
+        if (option == "--full-on") behaviour.full_on = value;
+        if (option == "--release") behaviour.release = value;
         if (option == "--nonsense-on") behaviour.nonsense_on = value;
         if (option == "--negative-clock-on") behaviour.negative_clock_on = value;
         if (option == "--endless-on") behaviour.endless_on = value;

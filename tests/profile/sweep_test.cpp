@@ -336,6 +336,7 @@ TEST_F(SweepTest, MeasuresOnceMoreWhatHeatThrottled) {
     EXPECT_DOUBLE_EQ(again.time.mean_s, 4e-6);  // twice as long at first
     EXPECT_EQ(again.conditions.limited_by, LimitedBy::none);
     EXPECT_EQ(again.message, "measured once more: heat throttled the first time");
+    EXPECT_THAT(output_.str(), HasSubstr("heat throttles cpu-fake"));
 }
 
 TEST_F(SweepTest, GoesOnWithoutReferenceWhereThereIsNone) {
@@ -367,6 +368,29 @@ TEST_F(SweepTest, BlamesNoOperationWhenTheReferenceIsLostAsWell) {
     EXPECT_FALSE(rows().contains(signature(relu_row(5))));  // not `crashed`: it is tried again
     profile({many(9)});
     EXPECT_EQ(rows().at(signature(relu_row(5))).outcome, Outcome::ok);
+}
+
+TEST_F(SweepTest, AFullDiskOfTheWorkersMachineIsNoFaultOfTheOperation) {
+    try {
+        profile({many(9)}, "--full-on '[5,8]'");
+        ADD_FAILURE() << "it went on";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("machine or the line to it was lost twice"));
+        EXPECT_THAT(error.what(), HasSubstr("the disk of board is full"));
+    }
+    const std::size_t kept = rows().size();
+    EXPECT_LT(kept, 9u);
+    EXPECT_FALSE(rows().contains(signature(relu_row(5))));  // not `crashed`: it is tried again
+    EXPECT_EQ(profile({many(9)}).measured, 10 - static_cast<std::int64_t>(kept));  // the network, too
+    EXPECT_EQ(rows().at(signature(relu_row(5))).outcome, Outcome::ok);
+}
+
+TEST_F(SweepTest, SaysThatTheWorkerIsOfAnotherRelease) {
+    profile({many(2)}, "--release 0.0.9");
+    EXPECT_THAT(output_.str(), HasSubstr("the worker is joulecast-fake 0.0.9, this is joulecast "));
+    output_.str("");
+    profile({many(3)});  // "fake 1" is a stranger, who has releases of his own
+    EXPECT_THAT(output_.str(), ::testing::Not(HasSubstr("this is joulecast")));
 }
 
 TEST_F(SweepTest, StopsWithAReasonAfterThreeLossesInARow) {

@@ -47,6 +47,7 @@ class Supervisor::Process {
     }
     const std::string& command() const { return options_.command; }
     int restarts() const { return starts_ > 0 ? starts_ - 1 : 0; }
+    bool lost_without_blame() const { return lost_without_blame_; }
 
     /// The body of that kind in the worker's answer, its refusal, or what went wrong; then the worker is gone.
     template <class Answer, class Body>
@@ -73,6 +74,7 @@ class Supervisor::Process {
     std::unique_ptr<ChildProcess> child_;
     protocol::Capabilities capabilities_;
     int starts_ = 0;
+    bool lost_without_blame_ = false;
     std::int64_t asked_ = 0;
 };
 
@@ -80,6 +82,7 @@ class Supervisor::Process {
 std::string Supervisor::Process::lose(const std::string& why) {
     std::string message = why;
     const std::string ending = child_->stop();
+    lost_without_blame_ = ending == "exit status 255" || ending == "exit status 75";
     if (why.ends_with("died")) message += " (" + ending + ")";
     const std::string said = last_words(child_->error_tail());
     if (!said.empty()) message += "; its last words: " + said;
@@ -208,6 +211,10 @@ protocol::TimedRuns Supervisor::time_runs(const protocol::TimeRuns& request, Tim
         throw Error("the worker `" + process_->command() + "` timed " + std::to_string(runs.runs.size()) + " of " +
                     std::to_string(request.calls.size()) + " runs");
     return runs;
+}
+
+bool Supervisor::lost_without_blame() const {
+    return process_->lost_without_blame();
 }
 
 int Supervisor::restarts() const {

@@ -43,6 +43,10 @@ class Supervisor {
     /// Throws Error when the worker cannot do that, or was lost over it.
     protocol::TimedRuns time_runs(const protocol::TimeRuns& request, Timeout timeout = {});
 
+    /// The last worker that was lost ended for a reason that is none of its request's: the line to its machine (255, as
+    /// ssh ends then) or that machine (75, EX_TEMPFAIL: as a worker ends whose disk is full).
+    bool lost_without_blame() const;
+
     /// How often the worker had to be started again.
     int restarts() const;
 

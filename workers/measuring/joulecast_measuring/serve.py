@@ -10,6 +10,7 @@ An engine is an object with
 A Request tells threads, settings, how many sets of tensors to rotate over, and makes contents.
 """
 import dataclasses
+import errno
 import functools
 import json
 import math
@@ -20,7 +21,7 @@ import sys
 import time
 import traceback
 
-from joulecast_measuring import this_cpu
+from joulecast_measuring import metering, this_cpu
 from joulecast_measuring.contents import Maker
 from joulecast_measuring.recipe import NETWORK_BUDGET_FACTOR, secondary, time_calls, time_numbers_of_calls
 from joulecast_measuring.requests import (POINT, SETTINGS, FormatError, OutOfMemory, Refused, Unsupported, calls_of, check_version, fields,
@@ -33,7 +34,10 @@ MOST_SETS = 4096
 COMMON_CACHE_BYTES = 32 << 20
 SAYS_OUT_OF_MEMORY = ("not enough memory", "out of memory", "bad allocation", "bad_alloc", "Failed to allocate memory",
                       "Unable to allocate")
-NO_METER = "workers in Python read no meter"
+# Heavy, and short against any meter's period.
+LOAD = "aten::matmul(self=f32[384,384], other=f32[384,384])"
+# Of a worker that cannot go on for a reason that is none of its request's: EX_TEMPFAIL of sysexits.h.
+NO_FAULT_OF_THE_REQUEST = 75
 NO_CLOCKS = "the operating system sets a CPU's clocks. Choose a governor (cpupower frequency-set) and ask for the current clock"
 
 
@@ -78,6 +82,10 @@ class Request:
             raise OutOfMemory(f"not enough memory: {what} take {size / 1e9:.3g} GB, {self.available_bytes / 1e9:.3g} GB are available")
 
 
+class NoRoom(Exception):
+    """The disk is full: no fault of the request, and the next one would find the same."""
+
+
 def first_line(text):
     return text.strip().splitlines()[0][:500] if text.strip() else ""
 
@@ -114,16 +122,17 @@ class Service:
         self.device = this_cpu.this_cpu()
         # Before anything is pinned.
         self.processors, self.cores = this_cpu.processors()
+        self.meter = metering.Meter(self.device["id"])
         self.session, self.started = secrets.token_hex(8), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
     def hello(self):
-        engine = self.engine
+        engine, no_meter = self.engine, self.meter.missing_reason({"measure_energy": True, "meter": "auto"})
         provenance = {"session": self.session, "started": self.started, "worker": f"{engine.worker} {VERSION}",
                       "framework": engine.framework, "machine": this_cpu.machine(), "governor": this_cpu.governor(), "method": "joulecast",
                       "settings": json.dumps({name: default for name, (default, _) in SETTINGS.items()}), "source": ""}
         return {"provenance": provenance, "engine": engine.name, "device": self.device, "device_names": ["cpu"], "dtypes": engine.dtypes,
-                "modes": ["inference"], "measures_graphs": engine.measures_graphs, "measures_energy": False,
-                "energy_missing_reason": NO_METER, "hosts": [engine.host], "boot_id": this_cpu.read("/proc/sys/kernel/random/boot_id")[:64],
+                "modes": ["inference"], "measures_graphs": engine.measures_graphs, "measures_energy": not no_meter,
+                "energy_missing_reason": no_meter, "hosts": [engine.host], "boot_id": this_cpu.read("/proc/sys/kernel/random/boot_id")[:64],
                 "locks_clocks": False, "clocks_missing_reason": NO_CLOCKS, "sm_clocks_mhz": [], "power_limit_low_w": None,
                 "power_limit_high_w": None}
 
@@ -160,18 +169,11 @@ class Service:
         this_cpu.limit_memory_growth()
         return asked, real, Request(settings, threads, self.processors, self.device["last_level_cache_bytes"])
 
-    def energy_missing_reason(self, settings):
-        if not settings["measure_energy"] or settings["meter"] == "none":
-            return "not asked for"
-        return NO_METER
-
     def measure_trial(self, make, asked, real, request, answer):
         """Fills the answer; a trial that fails is an outcome."""
         start, settings = time.perf_counter(), request.settings
         answer |= {"asked": asked, "real": real, "outcome": "ok", "message": "", "time": no_time(), "forward": None, "issue": None,
-                   "energy": None, "energy_missing_reason": self.energy_missing_reason(settings),
-                   "conditions": {"temperature_c": None, "performance_state": this_cpu.governor(), "throttle_reasons": 0,
-                                  "limited_by": "unknown"},
+                   "energy": None, "energy_missing_reason": "", "conditions": {},
                    "workspace_bytes": None, "peak_memory_bytes": None, "block_s": []}
         try:
             trial = make()
@@ -181,18 +183,32 @@ class Service:
             answer |= {name: getattr(trial, name) for name in ("rotation", "working_set_bytes", "resident_bytes") if name in answer}
             answer |= trial.more
         except Exception as error:  # whatever the engine's library raises is the outcome of this trial alone
+            if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+                raise NoRoom(this_cpu.why_no_room() or str(error)) from error
             if not isinstance(error, (Unsupported, OutOfMemory)):
                 traceback.print_exc()
             answer["outcome"], answer["message"] = outcome_of(error)
             answer["time"], answer["block_s"] = no_time(), []
+            answer["energy"], answer["energy_missing_reason"] = None, "the trial failed"
+        self.add_conditions(answer)
         answer["wall_s"] = time.perf_counter() - start
+
+    def add_conditions(self, answer):
+        found = self.meter.end()
+        clock_mhz = found.pop("clock_mhz", None)
+        if clock_mhz is not None:
+            answer["real"]["sm_clock_mhz"] = clock_mhz
+        answer["conditions"] = {"performance_state": this_cpu.governor()} | found
 
     def take_times(self, trial, settings, answer):
         if trial.make_hot is not None and settings["measure_hot"] and "hot" in answer:
             answer["hot"], _ = time_calls(trial.make_hot(), secondary(settings))
         whole = trial.make_whole() if trial.make_whole is not None else trial.whole
         longer = settings if "hot" in answer else dict(settings, time_budget_s=settings["time_budget_s"] * NETWORK_BUDGET_FACTOR)
+        self.meter.begin()
+        start = time.perf_counter()
         answer["time"], blocks = time_calls(whole, longer)
+        answer["energy"], answer["energy_missing_reason"] = self.meter.energy(whole, answer["time"], time.perf_counter() - start, settings)
         answer["message"] = trial.message
         if settings["keep_blocks"]:
             answer["block_s"] = blocks
@@ -242,8 +258,23 @@ class Service:
             raise Refused(": ".join(outcome_of(error))) from None
 
     def prepare(self, request):
-        self.request_of(request)
-        raise Refused(f"{self.engine.worker} has nothing to prepare: it reads no meter and no temperature")
+        _, real, wanted = self.request_of(request)
+        no_meter = self.meter.missing_reason(wanted.settings)
+        if no_meter == metering.NO_PROGRAM:
+            raise Refused(f"{self.engine.worker} has nothing to prepare: {no_meter}")
+        prepared = {"real": real, "soak_s": None, "temperature_c": None, "settled": True, "idle_power_w": None, "meter": "",
+                    "meter_period_s": None, "suspect": False, "message": no_meter}
+        self.meter.begin()
+        if no_meter and self.meter.end()["temperature_c"] is None:
+            return prepared  # nothing tells when it is warm
+        try:
+            trial = self.trial_of(parse_operation(LOAD), wanted)
+            make = trial.make_exact or trial.make_whole
+            workload = make() if make is not None else trial.whole
+            call_s = time_calls(workload, dict(wanted.settings, time_budget_s=0.02))[0]["mean_s"]
+            return prepared | self.meter.prepare(workload, call_s)
+        except (metering.Lost, Unsupported, OutOfMemory) as error:
+            return dict(prepared, message=str(error))
 
     def answer(self, line):
         """The answer as an object; None after `quit`."""
@@ -262,6 +293,8 @@ class Service:
             if kind == "hello" and request.get("device", "cpu") not in ("cpu", self.device["id"]):
                 raise Refused(f"there is no device {request['device']}: {self.engine.worker} measures on cpu")
             return {"protocol": 1, "id": identity, "response": response, response: body}
+        except NoRoom:
+            raise
         except (FormatError, Refused) as error:
             message = str(error)
         except Exception as error:
@@ -307,12 +340,28 @@ def main(worker, make_engine, missing):
     except OSError:
         sys.exit(1)  # nobody can read why
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if metering.packed_for() not in ("", os.uname().machine):
+        write_error_line(worker, f"this worker was packed for {metering.packed_for()}, and this machine ({os.uname().nodename}) is "
+                         f"{os.uname().machine}. Pack another: joulecast pack-worker --target {os.uname().machine}")
+        end(1)
     try:
         engine = make_engine()
     except ImportError as error:
         write_error_line(worker, f"{sys.executable} cannot import {error.name or error}. {missing}")
         end(1)
+    if this_cpu.why_no_room():
+        write_error_line(worker, this_cpu.why_no_room())
+        end(NO_FAULT_OF_THE_REQUEST)
     service = Service(engine)
+    try:
+        answer_lines(service, output)
+    except NoRoom as full:
+        write_error_line(worker, str(full))
+        end(NO_FAULT_OF_THE_REQUEST)
+    end(0)
+
+
+def answer_lines(service, output):
     with os.fdopen(output, "w", encoding="utf-8", newline="\n") as lines:
         while line := sys.stdin.buffer.readline(_LONGEST_READ):
             if not line.strip():
@@ -327,7 +376,6 @@ def main(worker, make_engine, missing):
                 end(1)  # whoever asked is gone
             if len(line) >= _LONGEST_READ:
                 end(1)
-    end(0)
 
 
 # One more than the longest line, so that a longer one is seen as such.

@@ -1,7 +1,9 @@
 """Facts of this machine's CPU, the same as joulecast/device/this_cpu.cpp reads, so that all workers' rows belong to one device."""
 import os
 import re
+import shutil
 import sys
+import tempfile
 
 NOISE = {"cpu", "processor", "r", "tm", "core", "with", "radeon", "graphics"}
 VENDORS = {"AuthenticAMD": "amd", "GenuineIntel": "intel", "0x41": "arm"}
@@ -16,6 +18,10 @@ ARCHITECTURES = {
     ("amd", 0x1A): {"zen5": [(0x00, 0xFF)]},
 }
 ARM_CORES = {"0xd0c": "neoverse-n1", "0xd40": "neoverse-v1", "0xd4f": "neoverse-v2"}
+
+
+# Less than this is full: an optimised model of one operation.
+LEAST_ROOM_BYTES = 1 << 20
 
 
 def read(path):
@@ -137,6 +143,19 @@ def available_memory_bytes(root=""):
         cache = re.search(r"^file (\d+)", read(f"{root}/sys/fs/cgroup/memory.stat"), re.MULTILINE)
         available = min(available, max(0.0, limit - used + (float(cache.group(1)) if cache else 0.0)))
     return available
+
+
+def why_no_room():
+    """What to say where nothing can be written any more, else nothing: engines write models to temporary files."""
+    try:
+        folder = tempfile.gettempdir()
+        free = shutil.disk_usage(folder).free
+    except OSError:  # gettempdir() tries to write
+        folder, free = "every folder for temporary files", 0
+    if free >= LEAST_ROOM_BYTES:
+        return ""
+    return (f"the disk of {os.uname().nodename} is full: {folder} has {free / 1e6:.1f} MB left. Free some room there, or set TMPDIR to a "
+            "folder on another disk")
 
 
 def limit_memory_growth():

@@ -1,6 +1,8 @@
 """Sessions of ONNX Runtime, and calls through them over many sets of tensors."""
+import errno
 import math
 import os
+import shutil
 import tempfile
 import time
 
@@ -8,6 +10,8 @@ import numpy
 import onnx
 import onnxruntime
 from onnx import helper, numpy_helper
+
+from joulecast_measuring.this_cpu import LEAST_ROOM_BYTES
 
 ALL = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
 NONE = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -47,8 +51,13 @@ def optimised(model, chosen, weights=None):
         if large:
             chosen.add_session_config_entry("session.optimized_model_external_initializers_file_name", "weights.bin")
             chosen.add_session_config_entry("session.optimized_model_external_initializers_min_size_in_bytes", "1024")
-        made = session(model, chosen)
-        return made, onnx.load(chosen.optimized_model_filepath, load_external_data=False)
+        try:
+            made = session(model, chosen)
+            return made, onnx.load(chosen.optimized_model_filepath, load_external_data=False)
+        except Exception as error:
+            if shutil.disk_usage(folder).free < LEAST_ROOM_BYTES:  # ONNX Runtime says that as anything else
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), folder) from error
+            raise
 
 
 def values_of(model, inputs, chosen):
@@ -140,8 +149,9 @@ class Calls:
 
 
 def binding(made, inputs, outputs):
-    """`inputs` and `outputs`: arrays by name, which have to outlive it."""
+    """`inputs` and `outputs`: arrays by name."""
     bound = made.io_binding()
+    bound.arrays = inputs, outputs  # ONNX Runtime 1.19, the last one for Python 3.9, does not keep them
     for name, array in inputs.items():
         bound.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
     for name, array in outputs.items():
