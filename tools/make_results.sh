@@ -49,6 +49,48 @@ TEXT
 ## Forecasts of networks left out with all their operations
 TEXT
     table validate --db "$work/engine.db" --split network
+    {
+        cat <<'TEXT'
+
+## Which engine is faster: forecast for networks left out
+
+Data: `datasets/cpu-amd-epyc-2c-engines.csv`, one thread. Regret: how much longer the chosen engine takes than the best one. ONNX Runtime
+is faster for every network here, so the rule that always takes it is right too; what tells more is how far the ratio of the
+two forecasts is off.
+
+    joulecast import csv datasets/cpu-amd-epyc-2c-engines.csv --db engines.db
+
+    bench/engine_choice.py build/release/bin/joulecast --db engines.db
+
+```text
+TEXT
+        "$joulecast" import csv datasets/cpu-amd-epyc-2c-engines.csv --db "$work/engines.db" >/dev/null
+        bench/engine_choice.py "$joulecast" --db "$work/engines.db"
+        printf '```\n'
+    } >>"$result"
+    sponner
+}
+
+# Tables 5 and 6 of Sponner et al.
+sponner() {
+    {
+        cat <<'TEXT'
+
+## Darknet-19 at batch 16, layer by layer: Tables 5 and 6 of Sponner et al.
+
+Data: `datasets/cpu-amd-epyc-2c-darknet19.csv`, one thread. Learnt from the operations of other networks at batch 1; no layer of this
+one at this batch is among them. TVM's kernels are untuned.
+
+    joulecast import csv datasets/cpu-amd-epyc-2c-darknet19.csv --db darknet19.db
+
+    bench/sponner_tables.py build/release/bin/joulecast --db darknet19.db
+
+```text
+TEXT
+        "$joulecast" import csv datasets/cpu-amd-epyc-2c-darknet19.csv --db "$work/darknet19.db" >/dev/null
+        bench/sponner_tables.py "$joulecast" --db "$work/darknet19.db"
+        printf '```\n'
+    } >>"$result"
 }
 
 own_database() {

@@ -133,6 +133,12 @@ KINDS = [
          "power MAPE", "energy MAPE"],
     ),
     (
+        {"engine by", "mean regret"},
+        "Choice of the engine, networks left out",
+        lambda table: table.rows,
+        ["engine by", "right", "share", "mean regret", "worst"],
+    ),
+    (
         {"published networks", "MAPE"},
         "Published times of whole networks, over all cards",
         lambda table: [row for row in table.rows if len(row["published networks"].split()) < 3],
