@@ -1,4 +1,6 @@
 """joulecast-tvm: what its modules compute, which kernels do which calls, and the worker over its pipes."""
+import dataclasses
+import importlib.util
 import os
 import subprocess
 import sys
@@ -12,8 +14,9 @@ import numpy
 import tvm
 import zoo_graphs
 from joulecast_measuring.contents import Maker, input_contents
-from joulecast_measuring.requests import graph_of
 from joulecast_onnxruntime.network import NetworkWriter
+from joulecast_measuring.requests import Unsupported, graph_of
+from joulecast_tvm.compiling import what_is_untuned
 from joulecast_tvm.engine import Lowered, array_of
 from joulecast_tvm.kernels import fused_share
 
@@ -77,6 +80,25 @@ class Networks(unittest.TestCase):
                 done = {call for kernel in made.kernels for call in kernel["operations"]}
                 heavy = {number for number, node in enumerate(graph.nodes) if node.operation.name in ("conv2d", "linear", "batch_norm")}
                 self.assertEqual(heavy - done, set())
+
+
+# One kernel, which is what takes time to tune.
+SINGLE = dataclasses.replace(BRANCHES, nodes=BRANCHES.nodes[:2], outputs=[(1, 0)])
+
+
+class Tuning(unittest.TestCase):
+    def test_what_was_not_tuned_is_said(self):
+        self.assertEqual(what_is_untuned(0, 5, 8), "")
+        self.assertIn("2 of 5 kernels run untuned", what_is_untuned(2, 5, 8))
+        with self.assertRaisesRegex(Unsupported, "none of 8 trials"):
+            what_is_untuned(5, 5, 8)
+
+    @unittest.skipUnless(all(map(importlib.util.find_spec, ("cloudpickle", "psutil", "tornado", "xgboost"))), "what MetaSchedule needs is missing")
+    def test_a_tuned_network_computes_the_same(self):
+        made, inputs, _ = lowered(SINGLE, Maker(1))
+        tuned = made.compiled(1)
+        numpy.testing.assert_allclose(array_of(tuned.run(*inputs)), array_of(made.compiled(0).run(*inputs)), rtol=1e-4, atol=1e-4)
+        self.assertEqual(tuned.message, "")
 
 
 class Protocol(support.WorkerTest, unittest.TestCase):

@@ -11,7 +11,7 @@ MISSING = 'Install it with: pip install "apache-tvm>=0.27" onnx numpy'
 def options():
     parser = argparse.ArgumentParser(prog=WORKER, description="Measures operations and networks as TVM compiles them for this CPU.")
     parser.add_argument("--trials", type=int, default=0, metavar="N",
-                        help="tune each operation and network with so many trials of MetaSchedule first (0: as TVM's own passes make it)")
+                        help="tune with so many trials of MetaSchedule for each kernel first (0: as TVM's own passes make it)")
     chosen = parser.parse_args()
     if chosen.trials < 0:
         parser.error("argument --trials: it cannot be below 0")

@@ -97,6 +97,7 @@ class OperationTrial:
 
     def trial(self):
         made, inputs = self.function(1)
+        self.message = "; ".join(filter(None, [self.message, made.message]))
         one = self.sets(inputs, 1)
         results = made.run(*one[0])
         if not all(numpy.isfinite(array).all() for array in map(array_of, flat(results)) if array.dtype.kind == "f"):
@@ -154,5 +155,5 @@ class Tvm:
         made = lowered.compiled(self.trials)
         inputs = [tvm.runtime.tensor(fill(numbers[name])) for name in lowered.inputs]
         return Trial(whole=Calls(made.run, 1, [inputs]), resident_bytes=float(sum(item.type.bytes for item in graph.inputs)),
-                     peak_memory_bytes=lambda: made.bytes,
+                     peak_memory_bytes=lambda: made.bytes, message=made.message,
                      more={"kernels": lowered.kernels, "fused_share": fused_share(lowered.kernels)})
