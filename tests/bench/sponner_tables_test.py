@@ -19,6 +19,12 @@ class SponnerTables(unittest.TestCase):
     def test_a_layer_has_its_measurement_and_a_forecast_by_each_method_that_has_one(self):
         self.assertEqual(sponner_tables.columns_of(FOUND, "time_s", "a"), [0.010, 0.011, None, None, None, 0.002])
 
+    def test_each_engine_has_the_devices_and_of_networks_the_one_that_is_tested(self):
+        row = lambda kind, engine, model="": {"kind": kind, "engine": engine, "model": model}
+        rows = [row("device", ""), row("operation", "tvm"), row("network", "tvm", "resnet18"), row("network", "tvm", sponner_tables.NETWORK),
+                row("operation", "torch")]
+        self.assertEqual(sponner_tables.parted(rows), {"tvm": [rows[0], rows[1], rows[3]], "torch": [rows[0], rows[4]]})
+
     def test_a_sum_over_layers_of_which_one_is_not_told_is_not_told(self):
         lines = [sponner_tables.columns_of(FOUND, "time_s", which) for which in "ab"]
         self.assertEqual([round(value, 6) if value is not None else None for value in sponner_tables.sums(lines)],

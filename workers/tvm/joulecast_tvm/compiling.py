@@ -8,6 +8,7 @@ import tvm
 from tvm import relax
 from tvm.s_tir.meta_schedule import relax_integration
 from tvm.s_tir.meta_schedule.builder import LocalBuilder
+from tvm.s_tir.meta_schedule.database import MemoryDatabase
 from tvm.s_tir.meta_schedule.runner import LocalRunner
 from tvm.relax import transform
 from tvm.relax.backend.cpu_generic import pipeline
@@ -17,8 +18,6 @@ from joulecast_tvm.importing import bindings
 
 # Of building or running one trial. Builders are processes of their own, which take a minute to start on a busy machine.
 PATIENCE_S = 600.0
-# What MetaSchedule notes as the time of a trial that failed.
-FAILED_S = 1e9
 
 
 def target():
@@ -38,23 +37,36 @@ def grouped(module, target):
     return before, sequence([transform.FuseOps()], before, target)
 
 
-def tuned(module, target, trials):
-    """(the module with each kernel as the best of so many trials of MetaSchedule, how many kernels have none that ran, of how many)."""
-    with target, tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(sys.stderr):
-        tasks = len(relax_integration.extract_tasks(module, target, {}))
-        found = relax_integration.tune_relax(module, {}, target, folder, max_trials_global=trials * tasks, max_trials_per_task=trials,
-                                             num_trials_per_iter=min(trials, 64), seed=1,
-                                             builder=LocalBuilder(max_workers=1, timeout_sec=PATIENCE_S),
-                                             runner=LocalRunner(timeout_sec=PATIENCE_S))
-        ran = {tvm.ir.structural_hash(record.workload.mod) for record in found.get_all_tuning_records()
-               if any(float(seconds) < FAILED_S for seconds in record.run_secs)}
-        with found:
-            return sequence([transform.MetaScheduleApplyDatabase()], module, target), tasks - len(ran), tasks
+class Tuner:
+    """Tunes each different kernel once, with so many trials of MetaSchedule; what it has found holds for later modules."""
+
+    def __init__(self, trials):
+        self.trials, self.database = trials, MemoryDatabase()
+
+    def untuned(self, tasks, target):
+        return sum(self.database.query_tuning_record(task.dispatched[0], target, task.task_name) is None for task in tasks)
+
+    def tuned(self, module, target):
+        """(the module with the best schedule of each kernel, what is to be said of it)."""
+        with target, contextlib.redirect_stdout(sys.stderr):
+            tasks = relax_integration.extract_tasks(module, target, {})
+            if self.untuned(tasks, target):
+                self.tune(module, target, len(tasks))
+            message = what_is_untuned(self.untuned(tasks, target), len(tasks), self.trials)
+            with self.database:
+                return sequence([transform.MetaScheduleApplyDatabase()], module, target), message
+
+    def tune(self, module, target, tasks):
+        with tempfile.TemporaryDirectory() as folder:
+            relax_integration.tune_relax(module, {}, target, folder, max_trials_global=self.trials * tasks,
+                                         max_trials_per_task=self.trials, num_trials_per_iter=min(self.trials, 64), seed=1,
+                                         builder=LocalBuilder(max_workers=1, timeout_sec=PATIENCE_S),
+                                         runner=LocalRunner(timeout_sec=PATIENCE_S), database=self.database)
 
 
 def what_is_untuned(missing, tasks, trials):
     """Raises Unsupported where nothing is tuned: it must not be measured as if it were."""
-    if missing == tasks:
+    if missing and missing == tasks:
         raise Unsupported(f"MetaSchedule could run none of {trials} trials for any kernel; its messages are on standard error")
     return f"{missing} of {tasks} kernels run untuned: none of {trials} trials of MetaSchedule ran" if missing else ""
 
@@ -80,12 +92,11 @@ class Compiled:
     """A machine that runs the grouped module; `bytes` are those of the results of its steps, `message` what is to be
     said of it."""
 
-    def __init__(self, module, target, trials):
+    def __init__(self, module, target, tuner=None):
         module = sequence([transform.FuseTIR()], module, target)
         self.message = ""
-        if trials:
-            module, missing, tasks = tuned(module, target, trials)
-            self.message = what_is_untuned(missing, tasks, trials)
+        if tuner:
+            module, self.message = tuner.tuned(module, target)
         module = sequence([*pipeline.dataflow_lower_passes(target), transform.StaticPlanBlockMemory()], module, target)
         self.bytes = float(stored_bytes(module["main"]))
         module = sequence(pipeline.finalize_passes(target)[1:], module, target)

@@ -12,7 +12,7 @@ from joulecast_measuring.serve import MOST_SETS, Trial
 from joulecast_onnxruntime.network import NetworkWriter, lacking
 from joulecast_onnxruntime.translation import WEIGHTS, write
 from joulecast_onnxruntime.writer import Call, Writer
-from joulecast_tvm.compiling import Compiled, grouped, target
+from joulecast_tvm.compiling import Compiled, Tuner, grouped, target
 from joulecast_tvm.importing import module_of
 from joulecast_tvm.kernels import fused_share, kernels
 
@@ -51,15 +51,15 @@ class Lowered:
         before, self.module = grouped(relax.transform.BindParams("main", constants)(module), self.target)
         self.kernels = kernels(before, self.module)
 
-    def compiled(self, trials):
-        return Compiled(self.module, self.target, trials)
+    def compiled(self, tuner=None):
+        return Compiled(self.module, self.target, tuner)
 
 
 class OperationTrial:
     """One operation: weights are constants, as in a network; the rest are inputs."""
 
-    def __init__(self, operation, request, trials):
-        self.operation, self.request, self.trials = operation, request, trials
+    def __init__(self, operation, request, tuner=None):
+        self.operation, self.request, self.tuner = operation, request, tuner
         self.message = NO_STRIDES if any(type_.strides for _, type_ in operation.tensors()) else ""
         weights = WEIGHTS.get(operation.name, ())
         self.items = [(argument in weights, type_, content)
@@ -86,7 +86,7 @@ class OperationTrial:
         lowered = Lowered(writer, outputs, weights)
         if not lowered.kernels:
             raise Unsupported(RUNS_NOTHING)
-        return lowered.compiled(self.trials), inputs
+        return lowered.compiled(self.tuner), inputs
 
     def sets(self, inputs, count):
         return [[tvm.runtime.tensor(self.request.maker.make(*item)) for item in inputs] for _ in range(count)]
@@ -133,13 +133,13 @@ class Tvm:
     most_threads = 1
 
     def __init__(self, trials=0):
-        self.trials = trials
+        self.tuner = Tuner(trials) if trials else None
         # Kernels of other schedules are those of another engine.
         self.name = f"tvm-tuned-{trials}" if trials else "tvm"
         self.framework = f"{self.name} {tvm.__version__}"
 
     def operation(self, operation, request):
-        return OperationTrial(operation, request, self.trials).trial()
+        return OperationTrial(operation, request, self.tuner).trial()
 
     def network(self, graph, request):
         missing = lacking(graph)
@@ -152,7 +152,7 @@ class Tvm:
         for name, number in network.weights.items():
             writer.input(name, graph.inputs[number].type)
         lowered = Lowered(writer, outputs, {name: fill(number) for name, number in network.weights.items()})
-        made = lowered.compiled(self.trials)
+        made = lowered.compiled(self.tuner)
         inputs = [tvm.runtime.tensor(fill(numbers[name])) for name in lowered.inputs]
         return Trial(whole=Calls(made.run, 1, [inputs]), resident_bytes=float(sum(item.type.bytes for item in graph.inputs)),
                      peak_memory_bytes=lambda: made.bytes, message=made.message,
