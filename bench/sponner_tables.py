@@ -3,8 +3,8 @@
 
 usage: bench/sponner_tables.py JOULECAST --db FILE [--engines NAME...]
 
-The database has the operations of other networks, none of which was measured as a whole, and `darknet19@sponner` at batch 16 with its
-layers and as a whole (docs/seeds.md says how to measure both). No layer of it is in any training. joulecast-lab lies beside joulecast.
+The database has the operations of other networks, and `darknet19@sponner` at batch 16 with its layers and as a whole (docs/seeds.md says
+how to measure both). No layer of it is in any training. joulecast-lab lies beside joulecast.
 Times are in ms, power in W, for one call of a layer. As in the paper the sum is given with and without conv2d_36.
 """
 
@@ -46,12 +46,18 @@ def rows_by_engine(joulecast, database, folder):
     with file.open(newline="") as lines:
         reader = csv.DictReader(lines)
         rows = list(reader)
+    return parted(rows), reader.fieldnames
+
+
+def parted(rows):
+    """By engine, each with the rows that describe devices."""
     devices = [row for row in rows if row["kind"] == "device"]
     found = {}
     for row in rows:
-        if row["kind"] != "device":
+        # Other networks as a whole would each be left out in turn.
+        if row["kind"] != "device" and (row["kind"] != "network" or row["model"] == NETWORK):
             found.setdefault(row["engine"], list(devices)).append(row)
-    return found, reader.fieldnames
+    return found
 
 
 def forecasts(joulecast, rows, columns, folder):

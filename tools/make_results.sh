@@ -81,13 +81,14 @@ sponner() {
 Data: `datasets/cpu-amd-epyc-2c-darknet19.csv`, one thread. Learnt from the operations of other networks at batch 1; no layer of this
 one at this batch is among them. TVM's kernels are untuned.
 
-    joulecast import csv datasets/cpu-amd-epyc-2c-darknet19.csv --db darknet19.db
+    joulecast import csv datasets/cpu-amd-epyc-2c-engines.csv datasets/cpu-amd-epyc-2c-darknet19.csv --db darknet19.db
 
     bench/sponner_tables.py build/release/bin/joulecast --db darknet19.db
 
 ```text
 TEXT
-        "$joulecast" import csv datasets/cpu-amd-epyc-2c-darknet19.csv --db "$work/darknet19.db" >/dev/null
+        "$joulecast" import csv datasets/cpu-amd-epyc-2c-engines.csv datasets/cpu-amd-epyc-2c-darknet19.csv \
+            --db "$work/darknet19.db" >/dev/null
         bench/sponner_tables.py "$joulecast" --db "$work/darknet19.db"
         printf '```\n'
     } >>"$result"
