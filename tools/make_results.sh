@@ -2,7 +2,7 @@
 # Writes docs/results/SECTION.md: every table there is what the command above it printed. About twenty minutes. Published
 # tables are read from $JOULECAST_DATA (docs/data.md). Then tools/summarise_results.py makes docs/results.md of them.
 # usage: tools/make_results.sh [JOULECAST [SECTION...]]   (default: build/release/bin/joulecast, all of them); joulecast-lab lies beside it
-# SECTION is cpu, engines, a30, gpus, sheets, clocks, pretended, drawn, studies or decisions; the others stay as they are, with their dates.
+# SECTION is cpu, engines, darknet19, a30, gpus, sheets, clocks, pretended, drawn, studies or decisions; the others stay as they are, with their dates.
 set -euo pipefail
 data=${JOULECAST_DATA:?set it to the folder of published tables, docs/data.md}
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -68,18 +68,15 @@ TEXT
         bench/engine_choice.py "$joulecast" --db "$work/engines.db"
         printf '```\n'
     } >>"$result"
-    sponner
 }
 
-# Tables 5 and 6 of Sponner et al.
-sponner() {
+darknet19() {
+    begin "${titles[darknet19]}"
     {
         cat <<'TEXT'
-
-## Darknet-19 at batch 16, layer by layer: Tables 5 and 6 of Sponner et al.
-
-Data: `datasets/cpu-amd-epyc-2c-darknet19.csv`, one thread. Learnt from the operations of other networks at batch 1; no layer of this
-one at this batch is among them. TVM's kernels are untuned.
+Data: `datasets/cpu-amd-epyc-2c-darknet19.csv` and `datasets/cpu-amd-epyc-2c-engines.csv`, one thread. Learnt from the operations of
+other networks, at batch 1 and under TVM thirteen at batch 8 and 16, too; no layer of this one at this batch is among them. TVM's
+kernels are untuned.
 
     joulecast import csv datasets/cpu-amd-epyc-2c-engines.csv datasets/cpu-amd-epyc-2c-darknet19.csv --db darknet19.db
 
@@ -431,10 +428,11 @@ TEXT
     done
 }
 
-sections=(cpu engines a30 gpus sheets clocks pretended drawn studies decisions)
+sections=(cpu engines darknet19 a30 gpus sheets clocks pretended drawn studies decisions)
 declare -A titles=(
     [cpu]='A CPU: two cores of an AMD EPYC, float32'
     [engines]='Engines that fuse calls: ONNX Runtime on a CPU'
+    [darknet19]='Darknet-19 at batch 16 by engine: Tables 5 and 6 of Sponner et al.'
     [a30]='An NVIDIA A30: the layers of the thesis'
     [gpus]='GPUs left out: forecasts from data sheets'
     [sheets]='GPUs from their data sheets, by the predictor that ships'
