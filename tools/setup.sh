@@ -115,7 +115,7 @@ install_onnxruntime() {
 TVM_VERSION=0.27
 TVM_VENV=$JOULECAST_CACHE/tvm-$TVM_VERSION
 
-# install_tvm : 70 MB to download; without it the worker's tests skip, and say so.
+# install_tvm : 120 MB to download; without it the worker's tests skip, and say so.
 install_tvm() {
     if "$TVM_VENV/bin/python" -c 'import tvm, onnx' >/dev/null 2>&1; then return; fi
     mkdir -p "$JOULECAST_CACHE"
