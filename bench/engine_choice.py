@@ -115,7 +115,7 @@ def main():
     told = json.loads(run([joulecast, "validate", "--db", options.db, "--split", "network", "--format", "json"]))
     times = times_of(told["networks"])
     if not times:
-        sys.exit(f"{options.db} has no network that two engines ran. Measure some: --measure joulecast-torch "
+        sys.exit(f"{options.db} has no network that two engines ran and that can be forecast from the others. Measure more: --measure joulecast-torch "
                  "joulecast-onnxruntime")
     engines = sorted({engine for of_network in times.values() for engine in of_network})
     print_networks(times, engines)
