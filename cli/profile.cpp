@@ -100,6 +100,12 @@ SweepSettings sweep_settings(const ProfileOptions& options, const ProfileWish& w
     how.measure.seed = how.order_seed = options.seed;
     how.require_energy = options.require_energy;
     how.card = options.card;
+    if (options.patience) {
+        const double more_s = parse_duration(*options.patience);
+        how.patience = [more_s](const MeasureSettings& measure, double call_s, bool network) {
+            return longer_patience(patience(measure, call_s, network), more_s);
+        };
+    }
     how.interrupted = stopped;
     how.now_s = now_s;
     return how;

@@ -44,6 +44,8 @@ void declare_on_what(CLI::App& command, ProfileOptions& options) {
         .add_option("--worker", options.worker,
                     "command that starts the worker (default: joulecast-torch; with --host python: joulecast-python)")
         ->type_name("CMD");
+    command.add_option("--patience", options.patience, "wait so much longer for each of its answers: 10m")
+        ->type_name("TIME");
     add_word(command, "--host", options.how.host, parse_host,
              "what issues the calls: Python, C++ or a CUDA graph (default: as the worker does)",
              {"python", "cpp", "graph"});

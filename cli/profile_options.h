@@ -16,7 +16,7 @@ struct ProfileOptions {
     std::string database;
     std::string device = "cpu";
     std::string worker;
-    std::optional<std::string> mode, precision, budget, augment;
+    std::optional<std::string> mode, precision, budget, augment, patience;
     std::vector<std::string> set;
     HowToMeasure how;
     std::string power_log;

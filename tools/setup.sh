@@ -110,6 +110,23 @@ install_onnxruntime() {
         say "onnxruntime could not be fetched: its worker is not tested."
 }
 
+# The Python that joulecast-tvm runs with. With the newest apache-tvm-ffi (0.1.15) MetaSchedule of 0.27 ends the process
+# (docs/decisions/0033). The packages of the last line are what tuning needs.
+TVM_VERSION=0.27
+TVM_VENV=$JOULECAST_CACHE/tvm-$TVM_VERSION
+
+# install_tvm : 120 MB to download; without it the worker's tests skip, and say so.
+install_tvm() {
+    if "$TVM_VENV/bin/python" -c 'import tvm, onnx' >/dev/null 2>&1; then return; fi
+    mkdir -p "$JOULECAST_CACHE"
+    rm -rf "$TVM_VENV"
+    python3 -m venv "$TVM_VENV" || fail "python3 -m venv failed; it is in the package python3-venv"
+    "$TVM_VENV/bin/pip" install --quiet --disable-pip-version-check \
+        "apache-tvm==$TVM_VERSION.*" 'apache-tvm-ffi==0.1.14.*' 'onnx==1.23.*' numpy \
+        cloudpickle psutil scipy tornado 'xgboost-cpu==3.2.*' ||
+        say "TVM could not be fetched: its worker is not tested."
+}
+
 # install_oracles : what tests compare with besides, into the same environment. XGBoost without CUDA, 7 MB to download;
 # onnx, 16 MB, whose test models the reader reads (1.23 comes without them). Where one does not come, its test
 # says that it did not compare with it.

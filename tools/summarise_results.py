@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 # In the order of the page.
-SECTIONS = ["cpu", "engines", "boards", "a30", "gpus", "sheets", "clocks", "pretended", "studies", "decisions", "speed"]
+SECTIONS = ["cpu", "engines", "darknet19", "boards", "a30", "gpus", "sheets", "clocks", "pretended", "drawn", "studies"]
+SECTIONS += ["decisions", "speed"]
 RULE = re.compile(r"^─+( +─+)*$")
 MOST_LINES = 300
 
@@ -79,8 +80,8 @@ def tables_of(text):
 
 
 def scores(table):
-    """Ours for every metric; of the others the nearest in time, which is what most of them forecast."""
-    rows = [row for row in table.rows if row["family"] == "all" and row["metric"] in ("time_s", "power_w", "energy_j")]
+    """Ours for time and power, whose product energy is; of the others the nearest in time, which is what most forecast."""
+    rows = [row for row in table.rows if row["family"] == "all" and row["metric"] in ("time_s", "power_w")]
     # A table of one mode has no line of all.
     rows = [row for row in rows if row["mode"] == "all"] or rows
     devices = {}
@@ -153,6 +154,18 @@ KINDS = [
         ["round", "chosen by", "networks", "right", "mean regret", "worst"],
     ),
     (
+        {"engine by", "mean regret"},
+        "Choice of the engine, networks left out",
+        lambda table: table.rows,
+        ["engine by", "right", "share", "mean regret", "worst"],
+    ),
+    (
+        {"engine", "Σ measured", "2 x mean"},
+        "The whole network, ms; memory in MiB beyond weights and inputs",
+        lambda table: table.rows,
+        ["engine", "measured", "joulecast", "Σ measured", "memory"],
+    ),
+    (
         {"published networks", "MAPE"},
         "Published times of whole networks, over all cards",
         lambda table: [row for row in table.rows if len(row["published networks"].split()) < 3],
@@ -180,8 +193,9 @@ def markdown(columns, rows):
     return lines
 
 
-def summary_of(tables):
-    """One table for each kind, of all that a file has of it."""
+def summary_of(tables, known):
+    """One table for each kind, of all that a file has of it. A kind whose heading is `known` by now, the first of a
+    section, goes without."""
     lines = []
     for needed, heading, choose, columns in KINDS:
         rows = []
@@ -191,7 +205,8 @@ def summary_of(tables):
         if not rows:
             continue
         used = [i for i in range(len(columns) + 1) if any(row[i] not in ("–", "") for row in rows)]
-        lines += ["", heading + ":", ""]
+        lines += [""] if heading in known and not lines else ["", heading + ":", ""]
+        known.add(heading)
         lines += markdown([(["of"] + columns)[i] for i in used], [[row[i] for i in used] for row in rows])
     return lines
 
@@ -203,6 +218,7 @@ def first_part(text):
 
 def page(folder):
     lines = INTRODUCTION.rstrip("\n").split("\n")
+    known = set()
     for section in SECTIONS:
         path = folder / "results" / (section + ".md")
         text = path.read_text(encoding="utf-8")
@@ -213,7 +229,7 @@ def page(folder):
         # where its networks stand.
         hidden = {"family"} if section == "sheets" else set()
         shown = [t for t in tables_of(text) if not t.of.endswith("-untold") and not hidden & set(t.columns)]
-        lines += summary_of(shown) or first_part(text)
+        lines += summary_of(shown, known) or first_part(text)
         while lines[-1] == "":
             lines.pop()
     return "\n".join(lines) + "\n"

@@ -36,6 +36,10 @@ std::chrono::milliseconds patience(const MeasureSettings& settings, double call_
     return milliseconds(std::min(longest_s, base_s + 4 * (timing_s + 2 * energy_s) + calls_s + method_s));
 }
 
+std::chrono::milliseconds longer_patience(std::chrono::milliseconds patience, double more_s) {
+    return std::min(milliseconds(longest_s), patience + milliseconds(std::min(longest_s, more_s)));
+}
+
 std::chrono::milliseconds preparing_patience() {
     constexpr double calibration_s = 10, longest_soak_s = 60;
     return milliseconds(base_s + 2 * (calibration_s + longest_soak_s));

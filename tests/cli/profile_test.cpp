@@ -40,6 +40,15 @@ TEST(Profile, MeasuresWhatIsMissingAndNothingTwice) {
     EXPECT_THAT(more.err, HasSubstr("already measured on cpu-fake"));
 }
 
+TEST(Profile, PatienceIsATime) {
+    const TemporaryFolder folder;
+    const std::string db = "alexnet --set batch=8 --db " + folder.file("a.db") + with_worker();
+    const Ran refused = run_joulecast("profile " + db + " --patience 5x");
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, HasSubstr("'5x' is not a duration"));
+    EXPECT_GT(profiled(db + " --patience 10m").at("measured"), 0);
+}
+
 TEST(Profile, NamesTheEngineAndMeasuresAnewForAnother) {
     const TemporaryFolder folder;
     const std::string db = "alexnet --set batch=8 --db " + folder.file("a.db");

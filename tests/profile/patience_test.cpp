@@ -30,5 +30,10 @@ TEST(Patience, IsNeverWithoutEnd) {
     EXPECT_GT(preparing_patience(), seconds(70));  // calibration and the longest soak
 }
 
+TEST(Patience, IsLongerByWhatIsAskedForButNoMoreThanADay) {
+    EXPECT_EQ(longer_patience(seconds(122), 600), seconds(722));
+    EXPECT_EQ(longer_patience(seconds(122), 1e300), seconds(24 * 3600));
+}
+
 }  // namespace
 }  // namespace joulecast

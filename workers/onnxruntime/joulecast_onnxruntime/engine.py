@@ -129,7 +129,7 @@ def written(network, outputs, fill):
 def network_trial(graph, request):
     missing = lacking(graph)
     if missing:
-        raise Unsupported("joulecast-onnxruntime has no ONNX form of " + ", ".join(missing))
+        raise Unsupported("there is no ONNX form of " + ", ".join(missing))
     network, filling = NetworkWriter(graph), input_contents(graph)
     outputs, writer = network.write(), network.writer
 

@@ -854,7 +854,7 @@ def write(call):
     namespace = call.operation.target.partition("::")[0]
     entry = TABLE.get(call.name) if namespace == "aten" else None
     if entry is None:
-        raise Unsupported(f"joulecast-onnxruntime has no ONNX form of {call.operation.target}")
+        raise Unsupported(f"there is no ONNX form of {call.operation.target}")
     try:
         made = entry(call)
     except (ValueError, IndexError, TypeError, KeyError, ZeroDivisionError) as error:
