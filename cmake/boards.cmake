@@ -1,11 +1,8 @@
 # What `joulecast pack-worker` puts into a worker's wheel: joulecast-meter for each processor that a compiler is found
 # for, linked statically, so that it runs with any C library. In a build folder of its own, since the compiler is
-# another. `cmake --build BUILD --target joulecast_boards`; part of every build of the type Release.
+# another. `cmake --build BUILD --target joulecast_boards`; of no other build, since it takes minutes.
 set(JOULECAST_BOARDS aarch64 x86_64 CACHE STRING "Processors of boards; left out where g++ for them is missing")
 add_custom_target(joulecast_boards)
-if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT JOULECAST_SANITIZE AND NOT SKBUILD)
-    add_custom_target(joulecast_boards_by_default ALL DEPENDS joulecast_boards)
-endif()
 
 # The header of nlohmann alone: beside it lie headers of this machine's processor.
 get_target_property(json_folder nlohmann_json::nlohmann_json INTERFACE_INCLUDE_DIRECTORIES)

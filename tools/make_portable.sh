@@ -20,7 +20,7 @@ grep -q '^JOULECAST_PORTABLE:BOOL=ON' "$build/CMakeCache.txt" || {
     exit 2
 }
 # All that is installed.
-cmake --build "$build" --target joulecast_cli joulecast_clockd joulecast_pretend
+cmake --build "$build" --target joulecast_cli joulecast_clockd joulecast_pretend joulecast_boards
 cmake --install "$build" --prefix "$folder" --component Unspecified --strip >/dev/null
 
 # Every library that is not the C library's own: that one belongs to the machine's kernel and loader.

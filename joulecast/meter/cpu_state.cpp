@@ -81,7 +81,8 @@ std::uint64_t firmware_reasons(const fs::path& root) {
     constexpr unsigned under_voltage = 1U;
     constexpr unsigned capped_or_hot = 2U | 4U | 8U;
     std::uint64_t reasons = 0;
-    for (const fs::path& device : sysfs_entries(root / "sys" / "bus" / "platform" / "drivers" / "raspberrypi-firmware")) {
+    for (const fs::path& device :
+         sysfs_entries(root / "sys" / "bus" / "platform" / "drivers" / "raspberrypi-firmware")) {
         const std::string text = sysfs_text(device / "get_throttled").value_or("");
         const std::string_view digits = text.starts_with("0x") ? std::string_view(text).substr(2) : text;
         unsigned bits = 0;

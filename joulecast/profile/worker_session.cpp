@@ -36,7 +36,8 @@ std::string other_release(const std::string& worker) {
     const auto blank = worker.find(' ');
     if (!worker.starts_with("joulecast-") || blank == std::string::npos) return "";
     if (worker.substr(blank + 1) == JOULECAST_VERSION) return "";
-    return "the worker is " + printable(worker, 80) + ", this is joulecast " JOULECAST_VERSION
+    return "the worker is " + printable(worker, 80) +
+           ", this is joulecast " JOULECAST_VERSION
            ": they may measure differently. Install both from one release (for a board: joulecast pack-worker).";
 }
 
@@ -82,7 +83,8 @@ void WorkerSession::renew() {
     if (worker.engine != settings_.point.engine)
         throw Error("the worker runs engine " + worker.engine + " now, not " + settings_.point.engine +
                     " as before. Its results would be stored under the wrong engine.");
-    if (const std::string remark = other_release(worker.provenance.worker); !remark.empty() && remark != release_remark_) {
+    if (const std::string remark = other_release(worker.provenance.worker);
+        !remark.empty() && remark != release_remark_) {
         progress_.note(remark);
         release_remark_ = remark;
     }

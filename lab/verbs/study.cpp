@@ -78,8 +78,9 @@ void declare_measuring(CLI::App& command, StudyOptions& options, OwnOptions& own
 }
 
 void declare_database(CLI::App& command, StudyOptions& options, OwnOptions& own) {
-    own.add(command.add_option("--db", options.database, "database of measurements")->type_name("FILE.db"),
-            {"dataset-size", "features", "learners", "layers", "augmentation", "latency", "fusion", "boards", "what-next"});
+    own.add(
+        command.add_option("--db", options.database, "database of measurements")->type_name("FILE.db"),
+        {"dataset-size", "features", "learners", "layers", "augmentation", "latency", "fusion", "boards", "what-next"});
     own.add(command
                 .add_option("--folds", options.folds,
                             "parts to split the operations into (default: dataset-size 3, else 5)")

@@ -380,7 +380,7 @@ TEST_F(SweepTest, AFullDiskOfTheWorkersMachineIsNoFaultOfTheOperation) {
     }
     const std::size_t kept = rows().size();
     EXPECT_LT(kept, 9u);
-    EXPECT_FALSE(rows().contains(signature(relu_row(5))));  // not `crashed`: it is tried again
+    EXPECT_FALSE(rows().contains(signature(relu_row(5))));                         // not `crashed`: it is tried again
     EXPECT_EQ(profile({many(9)}).measured, 10 - static_cast<std::int64_t>(kept));  // the network, too
     EXPECT_EQ(rows().at(signature(relu_row(5))).outcome, Outcome::ok);
 }
