@@ -49,7 +49,9 @@ std::vector<double> sums(const MobileNetwork& network) {
     of[one] = 1.0;
     for (const MobileLayer& layer : network.layers) {
         const double moved = layer.input + layer.output;
-        const auto add = [&](int macs_at, int moved_at) { of[macs_at] += layer.macs, of[moved_at] += moved; };
+        const auto add = [&](std::size_t macs_at, std::size_t moved_at) {
+            of[macs_at] += layer.macs, of[moved_at] += moved;
+        };
         if (layer.kind == Kind::convolution) add(conv_macs, conv_moved);
         if (layer.kind == Kind::pointwise) add(point_macs, point_moved);
         if (layer.kind == Kind::depthwise && layer.kernel == 3) add(depth3_macs, depth3_moved);
@@ -229,9 +231,10 @@ std::vector<EngineChoice> choose_engines(std::span<const BoardRun> runs, std::sp
                             runs[chosen].energy_j / runs[best].energy_j - 1.0,
                             {}};
         choice.regret_of_engine.assign(engines.size(), nan);
-        for (const std::size_t run : members)
-            choice.regret_of_engine[std::ranges::find(engines, runs[run].engine) - engines.begin()] =
-                runs[run].energy_j / runs[best].energy_j - 1.0;
+        for (const std::size_t run : members) {
+            const auto engine = std::ranges::find(engines, runs[run].engine) - engines.begin();
+            choice.regret_of_engine[static_cast<std::size_t>(engine)] = runs[run].energy_j / runs[best].energy_j - 1.0;
+        }
         choices.push_back(std::move(choice));
     }
     return choices;
