@@ -13,9 +13,6 @@ namespace joulecast {
 namespace {
 
 constexpr double tile = 128;
-/// Of a kernel, whatever its size, and the share of that which follows the clock (KernelLevels).
-constexpr double most_latency_s = 10.2e-6;
-constexpr double clocked_latency = 0.7;
 /// A rate of products so much above that of the vector units is one of matrix units.
 constexpr double matrix_over_vector = 1.5;
 
@@ -63,12 +60,13 @@ KernelTime with_latency(const KernelTime& balance, double kernel_s, const ClockP
     if (!(kernel_s > 0)) return {};
     const double explained = kernel_time({balance.compute, balance.memory, 0}, parameters, x, y);
     // A call without counts of its own starts a kernel all the same.
-    const double slowed = clocked_latency / x + 1 - clocked_latency;
-    const double latency = explained > 0 ? std::clamp(kernel_s - explained, 0.0, most_latency_s * slowed) : kernel_s;
+    const double slowed = clocked_share_of_latency / x + 1 - clocked_share_of_latency;
+    const double most_latency_s = KernelLevels{}.latency_s * slowed;  // of a kernel, whatever its size
+    const double latency = explained > 0 ? std::clamp(kernel_s - explained, 0.0, most_latency_s) : kernel_s;
     const double scale = explained > 0 ? (kernel_s - latency) / explained : 0;
     const double at_highest = latency / slowed;
-    return {balance.compute * scale, balance.memory * scale, clocked_latency * at_highest,
-            (1 - clocked_latency) * at_highest};
+    return {balance.compute * scale, balance.memory * scale, clocked_share_of_latency * at_highest,
+            (1 - clocked_share_of_latency) * at_highest};
 }
 
 double kernel_seconds(const OperationForecast& operation) {

@@ -91,12 +91,7 @@ WorkloadCurve curve_from(const NetworkForecast& forecast, const ClockParameters&
     for (const KernelTime& kernel : kernels) sum += kernel_time(kernel, parameters, known.x, known.y);
     const double device = forecast.cost.device_time.value.value();
     const double scale = sum > 0 ? device / sum : 0;
-    for (KernelTime& kernel : kernels) {
-        kernel.compute *= scale;
-        kernel.memory *= scale;
-        kernel.latency *= scale;
-        kernel.steady *= scale;
-    }
+    for (KernelTime& kernel : kernels) kernel = scale * kernel;
     const double host = forecast.cost.host_time.value.value();
     const WorkloadTraits traits{forecast.model, memory_active_of(kernels)};
     return {parameters, std::move(kernels), std::isnan(host) ? 0 : host, known, traits};

@@ -80,6 +80,10 @@ struct KernelTime {
     double memory = 0;
     double latency = 0;
     double steady = 0;
+
+    friend KernelTime operator*(double factor, const KernelTime& kernel) {
+        return {factor * kernel.compute, factor * kernel.memory, factor * kernel.latency, factor * kernel.steady};
+    }
 };
 
 /// t(x, y) = [(compute / x)^3 + (memory m)^3]^(1/3) + latency / x + steady, m = (y^-16 + (x_b / x)^16)^(1/16): bytes

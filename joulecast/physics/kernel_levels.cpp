@@ -12,7 +12,6 @@
 namespace joulecast {
 namespace {
 
-constexpr double clocked_share_of_latency = 0.7;
 constexpr int evaluations = 600;
 constexpr double soft_error = 0.1;  // log errors beyond it count linearly
 constexpr double pull = 0.02;       // of one workload, for a level off by a factor of e
@@ -83,11 +82,7 @@ double drawn_w(const PowerLevels& power, const std::array<double, 4>& parts) {
 
 std::vector<KernelTime> kernel_times(std::span<const ListedKernel> kernels, const KernelLevels& levels, int units) {
     std::vector<KernelTime> times;
-    for (const ListedKernel& kernel : kernels) {
-        KernelTime time = time_of(kernel, levels, units);
-        for (double* part : {&time.compute, &time.memory, &time.latency}) *part *= kernel.count;
-        times.push_back(time);
-    }
+    for (const ListedKernel& kernel : kernels) times.push_back(kernel.count * time_of(kernel, levels, units));
     return times;
 }
 

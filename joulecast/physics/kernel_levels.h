@@ -19,6 +19,9 @@ struct ListedKernel {
     double count = 1;              ///< calls
 };
 
+/// Of a kernel's latency, what follows the clock; fitted with KernelLevels.
+inline constexpr double clocked_share_of_latency = 0.7;
+
 /// What kernels of networks reach of the data sheet. The numbers are those fitted to networks on A100 at 900 MHz, each
 /// model left out in turn (EnergAIzer's measurements, MIT licence); the ramp, which is not fitted to a device, is
 /// between what networks on A10 and on A100 tell (119 to 230).
@@ -26,7 +29,7 @@ struct KernelLevels {
     double matrix = 0.75;        ///< of matrix units' peak
     double vector = 0.87;        ///< of the vector units'
     double bandwidth = 0.67;     ///< of the memory's
-    double latency_s = 10.2e-6;  ///< of a kernel; 0.7 of it follow the clock
+    double latency_s = 10.2e-6;  ///< of a kernel
     double host_s = 32.7e-6;     ///< to issue one, from Python
     double waves = 0.11;         ///< a product of t tiles keeps t / (t + waves * units) of the device busy
     double ramp = 130;           ///< and of depth k each unit for k / (k + ramp) of its time

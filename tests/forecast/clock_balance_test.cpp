@@ -2,17 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/physics/plain_device.h"
+
 namespace joulecast {
 namespace {
 
-ClockParameters plain_device() {
-    ClockParameters parameters;
-    parameters.highest_mhz = 1000;
-    parameters.lowest_mhz = 200;
-    parameters.memory_mhz = 2000;
-    parameters.bandwidth_knee = 0.5;
-    return parameters;
-}
+using testing::plain_device;
 
 /// Microseconds at a clock of what takes `seconds` at the highest one.
 double moved_us(const KernelTime& balance, double seconds, double x) {

@@ -7,19 +7,12 @@
 #include <vector>
 
 #include "joulecast/device/device_table.h"
+#include "tests/physics/plain_device.h"
 
 namespace joulecast {
 namespace {
 
-/// 1000 MHz, knee at 0.7, so that v(1) = 1 + 0.8 * 0.3 = 1.24; no static power.
-ClockParameters plain_device() {
-    ClockParameters parameters;
-    parameters.highest_mhz = 1000;
-    parameters.lowest_mhz = 200;
-    parameters.memory_mhz = 2000;
-    parameters.bandwidth_knee = 0.5;
-    return parameters;
-}
+using testing::plain_device;
 
 constexpr KernelTime computing{1, 0, 0};
 constexpr KernelTime moving{0, 1, 0};
