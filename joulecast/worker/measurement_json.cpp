@@ -143,6 +143,14 @@ Json to_json(const Prepared& prepared) {
     return object_of(prepared);
 }
 
+Json to_json(const EnergySummary& energy) {
+    return object_of(energy);
+}
+
+Json to_json(const Conditions& conditions) {
+    return object_of(conditions);
+}
+
 MeasureSettings settings_from(const Fields& fields) {
     return from_json<MeasureSettings>(fields);
 }

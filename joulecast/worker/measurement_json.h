@@ -3,7 +3,8 @@
 #include "joulecast/worker/json_field.h"
 #include "joulecast/worker/protocol.h"
 
-// Private to the .cpp files of this room: the structs of the protocol as JSON objects and back.
+// For the .cpp files of this room, and of a program that workers ask (workers/metering): the structs of the protocol as
+// JSON objects and back.
 namespace joulecast::protocol {
 
 Json to_json(const MeasureSettings& settings);
@@ -12,6 +13,8 @@ Json to_json(const Measurement& measurement);
 Json to_json(const NetworkMeasurement& measurement);
 Json to_json(const Capabilities& capabilities);
 Json to_json(const Prepared& prepared);
+Json to_json(const EnergySummary& energy);
+Json to_json(const Conditions& conditions);
 
 MeasureSettings settings_from(const Fields& fields);
 OperatingPoint point_from(const Fields& fields);

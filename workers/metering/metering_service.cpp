@@ -23,6 +23,7 @@
 #include "joulecast/meter/open_meter.h"
 #include "joulecast/units/bounded_json.h"
 #include "joulecast/units/printable.h"
+#include "joulecast/worker/measurement_json.h"
 #include "workers/metering/told_workload.h"
 
 namespace joulecast::metering {
@@ -48,21 +49,6 @@ std::string text(const Json& request, const char* name) {
     if (!request.contains(name) || !request[name].is_string())
         throw FormatError(std::string("field ") + name + " is no text");
     return request[name].get<std::string>();
-}
-
-Json json_of(const EnergySummary& energy) {
-    return {{"energy_j", number_or_null(energy.energy_j)},
-            {"dynamic_energy_j", number_or_null(energy.dynamic_energy_j)},
-            {"power_w", number_or_null(energy.power_w)},
-            {"idle_power_w", number_or_null(energy.idle_power_w)},
-            {"half_width_j", number_or_null(energy.half_width_j)},
-            {"gain_error", number_or_null(energy.gain_error)},
-            {"window_s", number_or_null(energy.window_s)},
-            {"ticks", energy.ticks},
-            {"calls", energy.calls},
-            {"drift_per_s", number_or_null(energy.drift_per_s)},
-            {"meter", energy.meter},
-            {"suspect", energy.suspect}};
 }
 
 class Service {
@@ -186,7 +172,7 @@ Json Service::energy(const Json& request) {
     const double share = workload.share_of_calls();
     for (double* joules : {&result.summary->energy_j, &result.summary->dynamic_energy_j, &result.summary->half_width_j})
         *joules *= share;
-    return json_of(*result.summary);
+    return protocol::to_json(*result.summary);
 }
 
 Json Service::end() {
@@ -194,11 +180,9 @@ Json Service::end() {
     const Conditions conditions = conditions_around(before_, after, clock_.now_s() - began_s_);
     OperatingPoint real;
     set_real_point(before_, after, real);
-    return {{"temperature_c", number_or_null(conditions.temperature_c)},
-            {"performance_state", conditions.performance_state},
-            {"throttle_reasons", conditions.throttle_reasons},
-            {"limited_by", name(conditions.limited_by)},
-            {"clock_mhz", number_or_null(real.sm_clock_mhz)}};
+    Json ended = protocol::to_json(conditions);
+    ended["clock_mhz"] = number_or_null(real.sm_clock_mhz);
+    return ended;
 }
 
 }  // namespace
