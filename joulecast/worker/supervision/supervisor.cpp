@@ -1,5 +1,6 @@
 #include "joulecast/worker/supervision/supervisor.h"
 
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -11,6 +12,9 @@
 namespace joulecast {
 
 namespace {
+
+/// Exit statuses that say nothing of the request: of ssh when its line is lost, and EX_TEMPFAIL of sysexits.h.
+constexpr int line_lost = 255, machine_fails = 75;
 
 std::string time_text(std::chrono::milliseconds time) {
     return time.count() % 1000 == 0 ? std::to_string(time.count() / 1000) + " s" : std::to_string(time.count()) + " ms";
@@ -82,7 +86,8 @@ class Supervisor::Process {
 std::string Supervisor::Process::lose(const std::string& why) {
     std::string message = why;
     const std::string ending = child_->stop();
-    lost_without_blame_ = ending == "exit status 255" || ending == "exit status 75";
+    const std::optional<int> status = child_->finish({});
+    lost_without_blame_ = status == line_lost || status == machine_fails;
     if (why.ends_with("died")) message += " (" + ending + ")";
     const std::string said = last_words(child_->error_tail());
     if (!said.empty()) message += "; its last words: " + said;
