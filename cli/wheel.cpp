@@ -3,22 +3,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "cli/sha256.h"
+#include "joulecast/model/bytes.h"
 
 namespace joulecast::cli {
 
 namespace {
-
-/// The checksum of zip (ISO 3309), bit by bit: a wheel of ours is 3 MB.
-std::uint32_t crc32_of(std::string_view bytes) {
-    std::uint32_t crc = 0xffffffff;
-    for (const char byte : bytes) {
-        crc ^= static_cast<std::uint8_t>(byte);
-        for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xedb88320 : 0);
-    }
-    return ~crc;
-}
 
 /// RFC 4648, for URLs, without padding: as RECORD has it.
 std::string base64(const std::array<std::uint8_t, 32>& bytes) {
@@ -46,7 +38,7 @@ class Zip {
             put(to, 0, 2);       // stored as it is
             put(to, 0, 2);       // midnight
             put(to, 0x5a21, 2);  // of 2025-01-01: the same wheel has the same bytes
-            put(to, crc32_of(file.content), 4);
+            put(to, crc32(std::as_bytes(std::span(file.content))), 4);
             put(to, file.content.size(), 4);
             put(to, file.content.size(), 4);
             put(to, file.path.size(), 2);

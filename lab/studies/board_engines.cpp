@@ -195,7 +195,8 @@ std::vector<BoardForecast> leave_networks_out(std::span<const BoardRun> runs) {
     std::vector<BoardForecast> forecasts(runs.size());
     for (const auto& [key, members] : together) {
         const Series times = series_of(runs, members, &BoardRun::time_s);
-        const Series energies = series_of(runs, members, &BoardRun::energy_j);
+        Series energies = times;
+        energies.number = &BoardRun::energy_j;
         for (std::size_t i = 0; i < members.size(); ++i) {
             const Told time = told(times, i);
             const Told energy = told(energies, i);
@@ -218,9 +219,7 @@ std::vector<EngineChoice> choose_engines(std::span<const BoardRun> runs, std::sp
     std::vector<EngineChoice> choices;
     for (const auto& [key, members] : together) {
         if (members.size() < 2) continue;
-        const auto least = [&](auto energy) {
-            return *std::ranges::min_element(members, {}, [&](std::size_t run) { return energy(run); });
-        };
+        const auto least = [&](auto energy) { return *std::ranges::min_element(members, {}, energy); };
         const std::size_t best = least([&](std::size_t run) { return runs[run].energy_j; });
         const std::size_t chosen = least([&](std::size_t run) { return forecasts[run].energy_j; });
         EngineChoice choice{std::get<0>(key),

@@ -82,12 +82,6 @@ std::vector<BoardRun> board_runs(const StudyOptions& options) {
     return runs;
 }
 
-double mean_of(const std::vector<double>& values) {
-    double sum = 0.0;
-    for (const double value : values) sum += value;
-    return values.empty() ? 0.0 : sum / static_cast<double>(values.size());
-}
-
 struct Errors {
     std::vector<double> full, summed, law;
 };
@@ -111,9 +105,8 @@ std::vector<Line> error_lines(const std::vector<BoardRun>& runs, const std::vect
     }
     std::vector<Line> lines;
     for (const auto& [key, errors] : together)
-        lines.push_back({key[0], key[1], key[2], key[3], std::ssize(errors.full), mean_of(errors.full),
-                         median(errors.full), std::ranges::max(errors.full), mean_of(errors.summed),
-                         mean_of(errors.law)});
+        lines.push_back({key[0], key[1], key[2], key[3], std::ssize(errors.full), mean(errors.full),
+                         median(errors.full), std::ranges::max(errors.full), mean(errors.summed), mean(errors.law)});
     return lines;
 }
 
@@ -122,7 +115,7 @@ Policy policy(const std::string& campaign, const std::string& name, const std::v
             name,
             std::ssize(regrets),
             std::ranges::count(regrets, 0.0),
-            mean_of(regrets),
+            regrets.empty() ? 0.0 : mean(regrets),
             regrets.empty() ? 0.0 : std::ranges::max(regrets)};
 }
 
