@@ -15,6 +15,7 @@
 #include "joulecast/device/engine.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/table.h"
+#include "joulecast/units/joined.h"
 
 namespace joulecast::cli {
 namespace {
@@ -99,9 +100,8 @@ std::string job_text(const Comparison& comparison) {
 
 std::string verdict_text(const std::string& what, const Least& least) {
     if (least.device.empty()) return "";
-    std::string ties;
-    for (const std::string& device : least.ties) ties += (ties.empty() ? "" : ", ") + device;
-    return "Least " + what + ": " + least.device + (ties.empty() ? "" : " (a tie with " + ties + ")") + ". ";
+    const std::string ties = least.ties.empty() ? "" : " (a tie with " + joined(least.ties) + ")";
+    return "Least " + what + ": " + least.device + ties + ". ";
 }
 
 std::string verdicts_text(const Comparison& comparison) {

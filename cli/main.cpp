@@ -53,7 +53,7 @@ Program joulecast_program() {
             {"This machine", {"clocks", declare_clocks}},
             {"This machine", {"worker-check", declare_worker_check}},
         },
-        "exporting: how to get a model file; boards: how to measure a board over ssh",
+        {{"exporting", "how to get a model file"}, {"boards", "how to measure a board over ssh"}},
         guide_text,
         hand_over_to_laboratory};
 }

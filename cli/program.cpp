@@ -6,7 +6,6 @@
 #include <iostream>
 #include <memory>
 #include <new>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -47,24 +46,10 @@ int set_other_command_aside(const Program& program, int argc, char** argv) {
     return static_cast<int>(dashes - argv);
 }
 
-struct OtherTopic {
-    std::string name, what;
-};
-
-/// "exporting: how to get a model file; boards: ..." taken apart.
-std::vector<OtherTopic> other_topics(const Program& program) {
-    std::vector<OtherTopic> list;
-    std::istringstream text(program.other_topics);
-    for (std::string part; std::getline(text >> std::ws, part, ';');)
-        if (const auto colon = part.find(": "); colon != std::string::npos)
-            list.push_back({part.substr(0, colon), part.substr(colon + 2)});
-    return list;
-}
-
-std::string names_of(const std::vector<OtherTopic>& others) {
-    std::string names;
-    for (const OtherTopic& other : others) names += (names.empty() ? "" : ", ") + other.name;
-    return names;
+std::string names_of(const std::vector<Topic>& topics) {
+    std::vector<std::string> names;
+    for (const Topic& topic : topics) names.emplace_back(topic.name);
+    return joined(names);
 }
 
 /// All verbs with their options, whatever the command line begins with.
@@ -79,9 +64,8 @@ std::string topics(const Program& program) {
         group = listed.group;
         page += two_columns(listed.verb.name, split_guide(program.guide(listed.verb.name)).summary);
     }
-    const auto others = other_topics(program);
-    if (!others.empty()) page += "\nOther topics:\n";
-    for (const OtherTopic& other : others) page += two_columns(other.name, other.what);
+    if (!program.other_topics.empty()) page += "\nOther topics:\n";
+    for (const Topic& other : program.other_topics) page += two_columns(other.name, other.what);
     return page;
 }
 
@@ -91,7 +75,7 @@ std::string man_page(const Program& program) {
                        program.name + " \\- forecasts what neural networks cost\n";
     const auto add = [&](const std::string& topic) { page += as_man_page(program.guide(topic)); };
     for (const VerbInGroup& listed : program.verbs) add(listed.verb.name);
-    for (const OtherTopic& other : other_topics(program)) add(other.name);
+    for (const Topic& other : program.other_topics) add(other.name);
     return page;
 }
 
@@ -107,7 +91,7 @@ std::string page_of(const Program& program, const std::string& topic, std::strin
 Run declare_help(CLI::App& command, const Program& program) {
     const auto topic = std::make_shared<std::string>();
     const auto is_man = std::make_shared<bool>(false);
-    const std::string others = names_of(other_topics(program));
+    const std::string others = names_of(program.other_topics);
     command.add_option("TOPIC", *topic, "a verb" + (others.empty() ? "" : ", or " + others));
     command.add_flag("--man", *is_man, "every guide as one man page: joulecast help --man > joulecast.1");
     return [topic, is_man, &program, others] {

@@ -14,13 +14,19 @@ struct VerbInGroup {
     Verb verb;
 };
 
+/// What `help` knows besides the verbs: "exporting", "how to get a model file".
+struct Topic {
+    const char* name;
+    const char* what;
+};
+
 /// A program of verbs: joulecast, joulecast-lab.
 struct Program {
     const char* name;
     const char* overview;            ///< --help begins with it
     const char* footer;              ///< and ends with it
     std::vector<VerbInGroup> verbs;  ///< in the order of --help; `help` is added
-    const char* other_topics;        ///< that `help` knows besides the verbs: "exporting: how to get a model file"
+    std::vector<Topic> other_topics;
     /// The guide of a verb or topic, empty where there is none.
     std::string_view (*guide)(std::string_view verb);
     /// Looks at the command line first, and may become another program; nullptr: nothing to look for.

@@ -24,7 +24,7 @@ Program laboratory() {
                 {"Compare and study", {"validate", declare_comparison}},
                 {"Compare and study", {"study", declare_study}},
             },
-            "seeds: the two papers that joulecast follows",
+            {{"seeds", "the two papers that joulecast follows"}},
             laboratory_guide};
 }
 
