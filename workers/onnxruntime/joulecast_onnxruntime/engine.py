@@ -10,7 +10,7 @@ from joulecast_measuring.requests import Unsupported
 from joulecast_measuring.serve import MOST_SETS, Trial
 from joulecast_onnxruntime import sessions
 from joulecast_onnxruntime.kernels import Original, fused_share, kernels, results_of
-from joulecast_onnxruntime.network import LARGE_BYTES, NetworkWriter, lacking
+from joulecast_onnxruntime.network import LARGE_BYTES, NetworkWriter, refuse_without_form
 from joulecast_onnxruntime.translation import WEIGHTS, write
 from joulecast_onnxruntime.writer import Call, Writer, onnx_dtype
 
@@ -127,9 +127,7 @@ def written(network, outputs, fill):
 
 
 def network_trial(graph, request):
-    missing = lacking(graph)
-    if missing:
-        raise Unsupported("there is no ONNX form of " + ", ".join(missing))
+    refuse_without_form(graph)
     network, filling = NetworkWriter(graph), input_contents(graph)
     outputs, writer = network.write(), network.writer
 

@@ -129,7 +129,9 @@ def put_back(call, made):
     return None
 
 
-def lacking(graph):
-    """Names of the operations without an entry in the table, in order."""
-    return list(dict.fromkeys(node.operation.target for node in graph.nodes
-                              if not node.operation.is_arithmetic_on_sizes and node.operation.name not in TABLE))
+def refuse_without_form(graph):
+    """Unsupported where operations have no entry in the table; it names them, in order."""
+    missing = dict.fromkeys(node.operation.target for node in graph.nodes
+                            if not node.operation.is_arithmetic_on_sizes and node.operation.name not in TABLE)
+    if missing:
+        raise Unsupported("there is no ONNX form of " + ", ".join(missing))

@@ -9,7 +9,7 @@ from tvm import relax
 from joulecast_measuring.contents import contents, input_contents
 from joulecast_measuring.requests import Unsupported
 from joulecast_measuring.serve import MOST_SETS, Trial
-from joulecast_onnxruntime.network import NetworkWriter, lacking
+from joulecast_onnxruntime.network import NetworkWriter, refuse_without_form
 from joulecast_onnxruntime.translation import WEIGHTS, write
 from joulecast_onnxruntime.writer import Call, Writer
 from joulecast_tvm.compiling import Compiled, Tuner, grouped, target
@@ -142,9 +142,7 @@ class Tvm:
         return OperationTrial(operation, request, self.tuner).trial()
 
     def network(self, graph, request):
-        missing = lacking(graph)
-        if missing:
-            raise Unsupported("joulecast-tvm has no ONNX form of " + ", ".join(missing))
+        refuse_without_form(graph)
         network, filling = NetworkWriter(graph), input_contents(graph)
         outputs, writer = network.write(), network.writer
         fill = lambda number: request.maker.make(graph.inputs[number].type, filling[number])
