@@ -16,9 +16,9 @@ import math
 import pathlib
 import random
 import statistics
-import subprocess
-import sys
 import tempfile
+
+from commands import run
 
 SEEN = ["resnet18", "mobilenet_v2", "vgg11", "densenet121", "vit_b_32"]
 UNSEEN = ["resnet50", "efficientnet_b0", "vit_b_16", "mobilenet_v3_large", "resnet34"]
@@ -50,13 +50,6 @@ MOST = {
     "backward_call_share": 1.2,
 }
 COLUMNS = ("time", "power", "energy", "inside", "width", "energy regret", "EDP regret")
-
-
-def run(command, **more):
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **more)
-    if done.returncode not in (0, 3):
-        sys.exit(f"{' '.join(map(str, command))}: {done.stderr[-800:]}")
-    return done.stdout
 
 
 def draw_card(dice, number, built_in):

@@ -14,19 +14,13 @@ import json
 import math
 import pathlib
 import statistics
-import subprocess
 import sys
+
+from commands import print_table, run
 
 NETWORKS = """resnet18 mobilenet_v2 squeezenet1_1 vit_b_32 resnet50 mnasnet1_0 googlenet bert-base densenet121 efficientnet_b0
     darknet19 convnext_tiny mobilenet_v3_small regnet_y_400mf gpt2 shufflenet_v2_x1_0 alexnet vgg11 swin_t mobilenet_v3_large""".split()
 TOGETHER = 4
-
-
-def run(command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 3):
-        sys.exit(f"{' '.join(map(str, command))}: {done.stderr[-800:]}")
-    return done.stdout
 
 
 def measure(options, joulecast):
@@ -59,12 +53,6 @@ def show(seconds):
     return f"{1000 * seconds:.3g} ms"
 
 
-def table(names, lines):
-    widths = [max(len(line[column]) for line in [names, *lines]) for column in range(len(names))]
-    for line in [names, ["─" * width for width in widths], *lines]:
-        print("  ".join(f"{cell:{width}}" for cell, width in zip(line, widths)).rstrip())
-
-
 def print_networks(times, engines):
     lines = []
     for (network, sizes, *_), of_network in times.items():
@@ -72,7 +60,7 @@ def print_networks(times, engines):
         chosen = choice(of_network, 1)
         lines.append([network, sizes, *cells, chosen, "yes" if regret(of_network, chosen) == 0 else "no", f"{100 * regret(of_network, chosen):.1f} %"])
     heads = [f"{engine} {what}" for what in ("measured", "forecast") for engine in engines]
-    table(["network", "sizes", *heads, "chosen", "right", "regret"], lines)
+    print_table(["network", "sizes", *heads, "chosen", "right", "regret"], lines)
 
 
 def print_rules(times, engines):
@@ -85,7 +73,7 @@ def print_rules(times, engines):
         right = sum(cost == 0 for cost in regrets)
         lines.append([name, f"{right} of {len(regrets)}", f"{100 * right / len(regrets):.0f} %", f"{100 * statistics.mean(regrets):.1f} %",
                       f"{100 * max(regrets):.1f} %"])
-    table(["engine by", "right", "share", "mean regret", "worst"], lines)
+    print_table(["engine by", "right", "share", "mean regret", "worst"], lines)
 
 
 def print_ratios(times, engines):

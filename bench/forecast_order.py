@@ -12,8 +12,8 @@ import argparse
 import itertools
 import json
 import pathlib
-import subprocess
-import sys
+
+from commands import run
 
 BATCHES = [1, 2, 4, 8, 16, 32, 64]
 COSTS = ("time_s", "energy_j", "peak_memory_bytes")
@@ -32,16 +32,9 @@ FIGURES = (
 TINY = 1e-9  # of a value: rounding
 
 
-def run(joulecast, arguments, text=None):
-    done = subprocess.run([joulecast, *arguments], input=text, capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 3):
-        sys.exit(f"{joulecast} {' '.join(arguments)}: {done.stderr[-500:]}")
-    return done.stdout
-
-
 def sheets_of_gpus(joulecast):
     """By id."""
-    sheets = json.loads(run(joulecast, ["devices", "--format", "json"]))["devices"]
+    sheets = json.loads(run([joulecast, "devices", "--format", "json"]))["devices"]
     return {sheet["id"]: sheet for sheet in sorted(sheets, key=lambda sheet: sheet["id"]) if sheet["kind"] == "gpu"}
 
 
@@ -60,7 +53,7 @@ def forecasts(joulecast, networks, devices, mode):
         json.dumps({"model": network, "device": device, "mode": mode, "precision": "fp32", "symbols": {"batch": batch}}) + "\n"
         for network, device, batch in keys
     )
-    answers = (json.loads(line) for line in run(joulecast, ["predict", "--stdin"], lines).splitlines())
+    answers = (json.loads(line) for line in run([joulecast, "predict", "--stdin"], input=lines).splitlines())
     return {key: answer for key, answer in zip(keys, answers, strict=True) if "error" not in answer}
 
 

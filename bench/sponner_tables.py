@@ -12,9 +12,10 @@ import argparse
 import csv
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
+
+from commands import print_table, run
 
 NETWORK = "darknet19@sponner"
 METHODS = {"joulecast": "joulecast", "sponner_ert": "ERT", "sponner_knn": "kNN", "template_matching": "template", "paleo": "PALEO"}
@@ -24,13 +25,6 @@ LAYERS = {"conv2d_28": 0, "max_pooling2d_30": 1, "conv2d_29": 2, "max_pooling2d_
           "max_pooling2d_32": 6, "conv2d_33": 7, "conv2d_34": 8, "conv2d_35": 7, "max_pooling2d_33": 9, "conv2d_36": 10,
           "conv2d_37": 11, "conv2d_38": 12, "conv2d_39": 13, "conv2d_40": 14, "max_pooling2d_34": 15, "conv2d_41": 16}
 METRICS = {"time_s": ("Table 5", "time, ms", 1e3), "power_w": ("Table 6", "power, W", 1)}
-
-
-def run(command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 3):
-        sys.exit(f"{' '.join(map(str, command))}: {done.stderr[-800:]}")
-    return done.stdout
 
 
 def signatures(joulecast):
@@ -73,15 +67,9 @@ def forecasts(joulecast, rows, columns, folder):
                            "--predictions", part / "predictions.csv", "--format", "json"]))
     networks = [row for row in told["networks"] if row["network"] == NETWORK]
     with (part / "predictions.csv").open(newline="") as lines:
-            found = {(row["model"], row["metric"], row["group"]): (float(row["measured"]), float(row["predicted"]))
+        found = {(row["model"], row["metric"], row["group"]): (float(row["measured"]), float(row["predicted"]))
                  for row in csv.DictReader(lines) if row["measured"] and row["predicted"]}
     return networks, found
-
-
-def table(names, lines):
-    widths = [max(len(line[column]) for line in [names, *lines]) for column in range(len(names))]
-    for line in [names, ["─" * width for width in widths], *lines]:
-        print("  ".join([f"{line[0]:{widths[0]}}", *(f"{cell:>{width}}" for cell, width in zip(line[1:], widths[1:]))]))
 
 
 def cells(values, scale):
@@ -113,7 +101,7 @@ def print_metric(found, metric, operations, engine):
         off = [f"{100 * (value / whole[0] - 1):+.1f} %" if value and whole[0] else "–" for value in whole[1:]]
         lines.append(["sum over measured", "", *off])
     print(f"{title}, {engine}: {unit}\n")
-    table(["layer", "measured", *METHODS.values()], lines)
+    print_table(["layer", "measured", *METHODS.values()], lines, ">")
     print()
 
 
@@ -126,7 +114,7 @@ def print_whole(rows):
         times = [row[name] for name in ("measured_time_s", "predicted_time_s", "summed_time_s")]
         lines.append([row["engine"], *cells(times, 1e3), *cells([row["measured_energy_j"], row["predicted_energy_j"]], 1), *cells(in_mib, 1)])
     print("The whole network (ms, J, MiB beyond weights and inputs; section 7.4.1: twice the mean, the two largest added)\n")
-    table(["engine", "measured", "joulecast", "Σ measured", "energy", "joulecast", "memory", "joulecast", "2 x mean", "two largest"], lines)
+    print_table(["engine", "measured", "joulecast", "Σ measured", "energy", "joulecast", "memory", "joulecast", "2 x mean", "two largest"], lines, ">")
 
 
 def main():
