@@ -95,36 +95,32 @@ make_torch_venv() {
     torch_works || fail "torch was installed into $TORCH_VENV, but 'import torch' fails there"
 }
 
-# The Python that joulecast-onnxruntime runs with: an environment of its own, 20 MB to download.
-ONNXRUNTIME_VERSION=1.32
-ONNXRUNTIME_VENV=$JOULECAST_CACHE/onnxruntime-$ONNXRUNTIME_VERSION
-
-# install_onnxruntime : without it the worker's tests skip, and say so.
-install_onnxruntime() {
-    if "$ONNXRUNTIME_VENV/bin/python" -c 'import onnxruntime, onnx' >/dev/null 2>&1; then return; fi
+# install_engine NAME FOLDER IMPORTS PACKAGE... : the Python that a worker runs with, an environment of its own; without it
+# the worker's tests skip, and say so.
+install_engine() {
+    local name=$1 folder=$2 imports=$3
+    if "$folder/bin/python" -c "import $imports" >/dev/null 2>&1; then return; fi
     mkdir -p "$JOULECAST_CACHE"
-    rm -rf "$ONNXRUNTIME_VENV"
-    python3 -m venv "$ONNXRUNTIME_VENV" || fail "python3 -m venv failed; it is in the package python3-venv"
-    "$ONNXRUNTIME_VENV/bin/pip" install --quiet --disable-pip-version-check \
-        "onnxruntime==$ONNXRUNTIME_VERSION.*" 'onnx==1.23.*' numpy ||
-        say "onnxruntime could not be fetched: its worker is not tested."
+    rm -rf "$folder"
+    python3 -m venv "$folder" || fail "python3 -m venv failed; it is in the package python3-venv"
+    "$folder/bin/pip" install --quiet --disable-pip-version-check "${@:4}" ||
+        say "$name could not be fetched: its worker is not tested."
 }
 
-# The Python that joulecast-tvm runs with. With the newest apache-tvm-ffi (0.1.15) MetaSchedule of 0.27 ends the process
-# (docs/decisions/0033). The packages of the last line are what tuning needs.
+# 20 MB to download.
+ONNXRUNTIME_VERSION=1.32
+ONNXRUNTIME_VENV=$JOULECAST_CACHE/onnxruntime-$ONNXRUNTIME_VERSION
+install_onnxruntime() {
+    install_engine onnxruntime "$ONNXRUNTIME_VENV" 'onnxruntime, onnx' "onnxruntime==$ONNXRUNTIME_VERSION.*" 'onnx==1.23.*' numpy
+}
+
+# 120 MB to download. With the newest apache-tvm-ffi (0.1.15) MetaSchedule of 0.27 ends the process (docs/decisions/0033).
+# The packages of the last line are what tuning needs.
 TVM_VERSION=0.27
 TVM_VENV=$JOULECAST_CACHE/tvm-$TVM_VERSION
-
-# install_tvm : 120 MB to download; without it the worker's tests skip, and say so.
 install_tvm() {
-    if "$TVM_VENV/bin/python" -c 'import tvm, onnx' >/dev/null 2>&1; then return; fi
-    mkdir -p "$JOULECAST_CACHE"
-    rm -rf "$TVM_VENV"
-    python3 -m venv "$TVM_VENV" || fail "python3 -m venv failed; it is in the package python3-venv"
-    "$TVM_VENV/bin/pip" install --quiet --disable-pip-version-check \
-        "apache-tvm==$TVM_VERSION.*" 'apache-tvm-ffi==0.1.14.*' 'onnx==1.23.*' numpy \
-        cloudpickle psutil scipy tornado 'xgboost-cpu==3.2.*' ||
-        say "TVM could not be fetched: its worker is not tested."
+    install_engine TVM "$TVM_VENV" 'tvm, onnx' "apache-tvm==$TVM_VERSION.*" 'apache-tvm-ffi==0.1.14.*' 'onnx==1.23.*' numpy \
+        cloudpickle psutil scipy tornado 'xgboost-cpu==3.2.*'
 }
 
 # install_oracles : what tests compare with besides, into the same environment. XGBoost without CUDA, 7 MB to download;
