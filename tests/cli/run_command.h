@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <string>
 
+#include "joulecast/units/scratch_folder.h"
+
 namespace joulecast::testing {
 
 /// What a command left behind; status is the exit status, or 128 + the signal that ended it.
@@ -22,17 +24,12 @@ Ran run_shell(const std::string& command, const std::string& input = "");
 /// A fresh folder, removed with everything in it at the end.
 class TemporaryFolder {
   public:
-    TemporaryFolder();
-    ~TemporaryFolder();
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-    const std::filesystem::path& path() const { return path_; }
+    const std::filesystem::path& path() const { return folder_.path(); }
     /// The path of a file in it, as text for a command line.
-    std::string file(const std::string& name) const { return (path_ / name).string(); }
+    std::string file(const std::string& name) const { return (path() / name).string(); }
 
   private:
-    std::filesystem::path path_;
+    ScratchFolder folder_{"joulecast-test"};
 };
 
 std::string read_file(const std::filesystem::path& path);

@@ -1,35 +1,22 @@
 #pragma once
 
-#include <stdlib.h>
-
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <stdexcept>
 #include <string>
+
+#include "joulecast/units/scratch_folder.h"
 
 namespace joulecast::testing {
 
 /// A fresh folder to stand for "/" or to hold a test's files; removed at the end.
 class Folder {
   public:
-    Folder() {
-        std::string name = (std::filesystem::temp_directory_path() / "joulecast-meter-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-        path_ = name;
-    }
-    ~Folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-
-    const std::filesystem::path& path() const { return path_; }
+    const std::filesystem::path& path() const { return folder_.path(); }
 
     /// Writes a file below it, its folders too.
     std::filesystem::path put(const std::string& file, const std::string& text) const {
-        const auto path = path_ / file;
+        const auto path = folder_.path() / file;
         std::filesystem::create_directories(path.parent_path());
         std::ofstream(path, std::ios::binary) << text;
         return path;
@@ -41,12 +28,12 @@ class Folder {
         return path;
     }
     std::string read(const std::string& file) const {
-        std::ifstream text(path_ / file, std::ios::binary);
+        std::ifstream text(path() / file, std::ios::binary);
         return {std::istreambuf_iterator<char>(text), {}};
     }
 
   private:
-    std::filesystem::path path_;
+    ScratchFolder folder_{"joulecast-meter"};
 };
 
 }  // namespace joulecast::testing
