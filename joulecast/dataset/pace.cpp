@@ -145,7 +145,8 @@ void divide(Result& result, double pace) {
 template <class Row>
 void put_rows_to_one_pace(std::vector<Row>& rows, const Pace& pace) {
     for (Row& row : rows)
-        divide(row.measurement, pace.at(row.measurement.asked, row.provenance, row.measurement.started_at));
+        divide(row.measurement,
+               pace.at(row.measurement.asked, row.provenance, row.measurement.started_at, row.measurement.ended_at));
 }
 
 }  // namespace
@@ -177,16 +178,34 @@ const Pace::Course* Pace::course(const OperatingPoint& asked, const Provenance& 
     return found == courses_.end() ? nullptr : &found->second;
 }
 
-double Pace::at(const OperatingPoint& asked, const Provenance& provenance, const std::string& started_at) const {
+double Pace::Course::log_pace_at(double s) const {
+    const auto next = std::ranges::lower_bound(at_s, s);
+    if (next == at_s.begin()) return log_pace.front();
+    if (next == at_s.end()) return log_pace.back();
+    const auto i = static_cast<std::size_t>(next - at_s.begin());
+    const double part = (s - at_s[i - 1]) / (at_s[i] - at_s[i - 1]);
+    return (1 - part) * log_pace[i - 1] + part * log_pace[i];
+}
+
+double Pace::Course::mean_log_pace(double from_s, double to_s) const {
+    double sum = 0, since_s = from_s, since = log_pace_at(from_s);
+    const auto go_on = [&](double s) {
+        const double now = log_pace_at(s);
+        sum += (s - since_s) * (since + now) / 2;
+        since_s = s;
+        since = now;
+    };
+    for (auto s = std::ranges::upper_bound(at_s, from_s); s != at_s.end() && *s < to_s; ++s) go_on(*s);
+    go_on(to_s);
+    return sum / (to_s - from_s);
+}
+
+double Pace::at(const OperatingPoint& asked, const Provenance& provenance, const std::string& started_at,
+                const std::string& ended_at) const {
     const Course* const known = course(asked, provenance);
-    const double at_s = seconds_since_1970(started_at);
-    if (known == nullptr || std::isnan(at_s)) return 1;
-    const auto next = std::ranges::lower_bound(known->at_s, at_s);
-    if (next == known->at_s.begin()) return std::exp(known->log_pace.front());
-    if (next == known->at_s.end()) return std::exp(known->log_pace.back());
-    const auto i = static_cast<std::size_t>(next - known->at_s.begin());
-    const double part = (at_s - known->at_s[i - 1]) / (known->at_s[i] - known->at_s[i - 1]);
-    return std::exp((1 - part) * known->log_pace[i - 1] + part * known->log_pace[i]);
+    const double from_s = seconds_since_1970(started_at), to_s = seconds_since_1970(ended_at);
+    if (known == nullptr || std::isnan(from_s)) return 1;
+    return std::exp(to_s > from_s ? known->mean_log_pace(from_s, to_s) : known->log_pace_at(from_s));
 }
 
 std::optional<PaceReference> Pace::usual(const OperatingPoint& asked, const Provenance& provenance) const {

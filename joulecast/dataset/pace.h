@@ -21,8 +21,10 @@ class Pace {
     Pace(std::span<const ReferenceRow> references, std::span<const ReferenceRow> usual);
 
     /// 1.1: everything took a tenth longer. 1 where it is not known: fewer than three repeats, repeats too far apart in
-    /// time to follow the machine, or repeats that differ by no more than they err. `started_at` as of Measurement.
-    double at(const OperatingPoint& asked, const Provenance& provenance, const std::string& started_at) const;
+    /// time to follow the machine, or repeats that differ by no more than they err. Both times as of Measurement: the
+    /// mean between them (a network is measured for seconds), and at the start where the end is not known.
+    double at(const OperatingPoint& asked, const Provenance& provenance, const std::string& started_at,
+              const std::string& ended_at = {}) const;
 
     /// The reference operation under these conditions, and the median of its repeats, where they follow the machine.
     std::optional<PaceReference> usual(const OperatingPoint& asked, const Provenance& provenance) const;
@@ -35,6 +37,10 @@ class Pace {
         std::vector<double> at_s;  ///< since 1970, ascending
         std::vector<double> log_pace;
         PaceReference usual;
+
+        /// Logarithm of the pace, between two repeats on the line through them, beyond the ends as at these.
+        double log_pace_at(double s) const;
+        double mean_log_pace(double from_s, double to_s) const;
     };
     const Course* course(const OperatingPoint& asked, const Provenance& provenance) const;
     std::map<std::string, Course> courses_;  ///< by conditions

@@ -170,8 +170,7 @@ void SweepRun::get_ready(const Planned& planned) {
         repeat_reference();
         if (!ended(0)) repeat_drawn();
     }
-    if (settings_.pace_interval_s && settings_.now_s() - looked_at_pace_s_ >= *settings_.pace_interval_s && !ended(0))
-        look_at_pace();
+    follow_pace(planned);
 }
 
 template <class Planned>
@@ -290,9 +289,6 @@ void SweepRun::measure(const PlannedNetwork& planned) {
             return;
         }
     get_ready(planned);
-    // A network counts for much: the pace right before it is known.
-    constexpr double fresh_s = 1;
-    if (settings_.pace_interval_s && settings_.now_s() - looked_at_pace_s_ >= fresh_s) look_at_pace();
     if (settings_.interrupted()) return;
     const NetworkMeasurement answer = ask(planned);
     if (abandoned(answer.outcome)) return;

@@ -25,6 +25,19 @@ void SweepRun::look_at_pace() {
     ++result_.references;
 }
 
+void SweepRun::follow_pace(const PlannedOperation&) {
+    look_at_pace_unless_within(settings_.pace_interval_s);
+}
+
+void SweepRun::follow_pace(const PlannedNetwork&) {
+    constexpr double fresh_s = 1;
+    if (settings_.pace_interval_s) look_at_pace_unless_within(fresh_s);
+}
+
+void SweepRun::look_at_pace_unless_within(std::optional<double> interval_s) {
+    if (interval_s && settings_.now_s() - looked_at_pace_s_ >= *interval_s && !ended(0)) look_at_pace();
+}
+
 void SweepRun::repeat_reference() {
     const Measurement answer = believable(session_.measure_reference());
     if (answer.outcome == Outcome::crashed || settings_.interrupted()) return watch_.skip(settings_.now_s());
@@ -136,6 +149,7 @@ void SweepRun::repeat_doubtful(double reserved_s) {
 
 template <class Planned>
 bool SweepRun::repeat(const Planned& planned, const Doubtful& doubtful) {
+    follow_pace(planned);
     auto answer = ask(planned);
     if (!is_timed(answer.outcome)) return false;
     answer.message += (answer.message.empty() ? "" : "; ") + ("measured once more: " + doubtful.why);

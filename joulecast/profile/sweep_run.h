@@ -57,6 +57,11 @@ class SweepRun {
     void get_ready(const Planned& planned);
     /// How fast the machine is now: stored beside the rows, for joulecast/dataset/pace.h.
     void look_at_pace();
+    /// The same where the last look is too old for what comes next: a network counts for much, and is measured between
+    /// two looks of its own.
+    void follow_pace(const PlannedOperation& next);
+    void follow_pace(const PlannedNetwork& next);
+    void look_at_pace_unless_within(std::optional<double> interval_s);
     /// Once in each session, so that its rows tell what the device was let run at.
     template <class Planned>
     void look_at_clocks(const Planned& planned);

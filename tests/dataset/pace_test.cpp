@@ -48,6 +48,15 @@ TEST(Pace, FollowsAMachineThatBecomesSlowForAWhile) {
     EXPECT_NEAR(pace_at(pace, 140), 1, 1e-12);
     // Between the last quick repeat at 45 s and the first slow one at 50 s.
     EXPECT_NEAR(pace_at(pace, 47.5), std::pow(1.2, lasts / 2), 1e-12);
+    // What took longer than a repeat: the mean over its time. Up to 50 s half of the way, then ten seconds slow.
+    const ReferenceRow like = repeats({1}).front();
+    const auto over = [&](double from_s, double to_s) {
+        return pace.at(like.asked, like.provenance, utc_time_stamp(start_s + from_s), utc_time_stamp(start_s + to_s));
+    };
+    EXPECT_NEAR(over(40, 60), std::pow(1.2, lasts * (5 * 0.5 + 10) / 20), 1e-12);
+    EXPECT_NEAR(over(46, 48), std::pow(1.2, lasts * 0.4), 1e-12);
+    EXPECT_NEAR(over(-20, 10), 1, 1e-12);
+    EXPECT_NEAR(over(75, 75), std::pow(1.2, lasts), 1e-12);
     // Before the first and after the last, as there.
     EXPECT_NEAR(pace_at(pace, -100), 1, 1e-12);
     EXPECT_NEAR(pace_at(pace, 1000), 1, 1e-12);
@@ -129,7 +138,8 @@ TEST(Pace, PutsTimesAndEnergiesButNotPowerToOnePace) {
     OperationRow row;
     row.measurement = sample_measurement(relu(8), "cpu-test");
     row.measurement.asked = references[0].asked;
-    row.measurement.started_at = utc_time_stamp(start_s + 75);
+    row.measurement.started_at = utc_time_stamp(start_s + 40);
+    row.measurement.ended_at = utc_time_stamp(start_s + 60);
     row.measurement.hot = row.measurement.time;
     row.measurement.energy.emplace();
     row.measurement.energy->energy_j = 2;
@@ -137,9 +147,11 @@ TEST(Pace, PutsTimesAndEnergiesButNotPowerToOnePace) {
     row.provenance = references[0].provenance;
     std::vector<OperationRow> rows{row, row};
     rows[1].measurement.started_at = utc_time_stamp(start_s + 20);
+    rows[1].measurement.ended_at = utc_time_stamp(start_s + 30);
     put_to_one_pace(rows, pace);
-    const double slow = pace_at(pace, 75);
     const Measurement &before = row.measurement, &after = rows[0].measurement;
+    const double slow = pace.at(before.asked, row.provenance, before.started_at, before.ended_at);  // from 45 s on
+    EXPECT_GT(slow, 1.05);
     EXPECT_DOUBLE_EQ(after.time.median_s, before.time.median_s / slow);
     EXPECT_DOUBLE_EQ(after.time.half_width_s, before.time.half_width_s / slow);
     EXPECT_DOUBLE_EQ(after.hot->mean_s, before.time.mean_s / slow);
@@ -149,6 +161,7 @@ TEST(Pace, PutsTimesAndEnergiesButNotPowerToOnePace) {
     NetworkRow network;
     network.measurement.asked = references[0].asked;
     network.measurement.started_at = row.measurement.started_at;
+    network.measurement.ended_at = row.measurement.ended_at;
     network.measurement.time.median_s = 3;
     network.provenance = references[0].provenance;
     std::vector<NetworkRow> networks{network};

@@ -37,6 +37,7 @@
 #include <iostream>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 
 #include "joulecast/error.h"
@@ -65,7 +66,7 @@ struct Behaviour {
     double die_at_random = 0;
     std::unique_ptr<ClockGuard> guard;
     long references = 0;
-    bool was_hot = false;
+    std::set<std::string> were_hot;
     std::int64_t no_memory_from = INT64_MAX;
     std::int32_t kernel = -1;
 };
@@ -173,9 +174,9 @@ Measurement measure(const protocol::Measure& request, Behaviour& behaviour) {
             result.time = summary(1e-6 * static_cast<double>(batch) * behaviour.drift_factor);
     }
     if (occurs(behaviour.thermal_on, text)) {
-        result.conditions.limited_by = behaviour.was_hot ? LimitedBy::none : LimitedBy::thermal;
-        if (!behaviour.was_hot) result.time = summary(2 * result.time.mean_s);
-        behaviour.was_hot = true;
+        const bool is_first = behaviour.were_hot.insert(text).second;
+        result.conditions.limited_by = is_first ? LimitedBy::thermal : LimitedBy::none;
+        if (is_first) result.time = summary(2 * result.time.mean_s);
     }
     if (occurs(behaviour.nonsense_on, text)) result.time.p05_s = -1;
     if (occurs(behaviour.negative_clock_on, text)) result.real.sm_clock_mhz = -900;

@@ -545,6 +545,22 @@ TEST_F(SweepTest, FollowsThePaceEveryFewSeconds) {
         EXPECT_FALSE(row.measurement.started_at > last_before && row.measurement.started_at < network);
 }
 
+// They were put to the pace of a repeat seconds ago, or to the one at the sweep's end.
+TEST_F(SweepTest, FollowsThePaceAlongWhatItMeasuresOnceMore) {
+    look_s_ = 1;
+    pace_interval_s_ = 5;
+    const SweepResult result = profile({many(20)}, "--thermal-on ',8]'");
+    ASSERT_EQ(result.repeated, 20);
+    std::vector<std::string> again_at;
+    for (const auto& [text, measurement] : rows()) again_at.push_back(measurement.started_at);
+    const auto [first, last] = std::ranges::minmax(again_at);
+    const std::vector<ReferenceRow> references = Dataset(file()).references();
+    const auto between = std::ranges::count_if(references, [&](const ReferenceRow& row) {
+        return row.operation.starts_with("aten::mm") && row.started_at > first && row.started_at < last;
+    });
+    EXPECT_GE(between, 3);
+}
+
 TEST_F(SweepTest, MarksNothingForDriftWhereABudgetFollowsThePace) {
     look_s_ = 0.5;
     pace_interval_s_ = 5;
