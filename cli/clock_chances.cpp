@@ -22,7 +22,7 @@ constexpr std::size_t least_options = 3;
 constexpr double as_good = 1.01;
 
 /// The clocks of one workload that may be chosen, as forecast and as measured.
-struct Options {
+struct ClockChancesOptions {
     std::vector<Candidate> forecast;
     std::vector<Candidate> measured;
 };
@@ -50,8 +50,8 @@ Candidate measured_candidate(Candidate candidate, const SweptRow& row) {
 }
 
 /// `forecasts` are of one workload.
-Options options_of(std::span<const ClockForecast* const> forecasts) {
-    Options options;
+ClockChancesOptions options_of(std::span<const ClockForecast* const> forecasts) {
+    ClockChancesOptions options;
     const auto reference =
         std::ranges::find_if(forecasts, [](const ClockForecast* forecast) { return forecast->is_reference; });
     if (reference == forecasts.end()) return options;
@@ -74,7 +74,7 @@ struct Tally {
     double was_excess = 0;
 };
 
-void add(Tally& tally, const Options& options, Objective objective) {
+void add(Tally& tally, const ClockChancesOptions& options, Objective objective) {
     const auto value = [&](const Candidate& candidate) { return per_sample(candidate, objective, {}); };
     std::vector<std::size_t> among(options.forecast.size());
     for (std::size_t i = 0; i < among.size(); ++i) among[i] = i;
@@ -134,7 +134,7 @@ std::vector<ClockChance> clock_chances(std::span<const ClockForecast> forecasts)
     }
     std::map<std::pair<std::string, std::size_t>, Tally> tallies;
     for (const auto& [name, of_workload] : workloads) {
-        const Options options = options_of(of_workload);
+        const ClockChancesOptions options = options_of(of_workload);
         if (options.forecast.size() < least_options) continue;
         for (std::size_t i = 0; i < sweep_objectives.size(); ++i)
             add(tallies[{name.first, i}], options, sweep_objectives[i]);

@@ -53,7 +53,7 @@ Cell highest(const Card& card) {
     return card.clocks_mhz.empty() ? Cell() : Cell(std::int64_t{card.clocks_mhz.back()});
 }
 
-const std::vector<Column<Card>>& columns() {
+const std::vector<Column<Card>>& card_columns() {
     static const std::vector<Column<Card>> list = {
         {"index", "GPU", Show::count, [](const Card& c) { return Cell(std::int64_t{c.gpu.facts().index}); }},
         {"name", "name", Show::text, [](const Card& c) { return text_or_none(c.gpu.facts().name); }},
@@ -91,7 +91,7 @@ nlohmann::ordered_json details(const NvmlGpu& gpu) {
 std::string in_format(const std::string& format, const std::string& driver, const std::vector<NvmlGpu>& gpus) {
     std::vector<Card> cards;
     for (const NvmlGpu& gpu : gpus) cards.push_back(look_at(gpu));
-    const Table table = fill(columns(), cards);
+    const Table table = fill(card_columns(), cards);
     if (format == "csv") return to_csv(table);
     if (format == "table") return to_text(table);
     nlohmann::ordered_json answer{{"schema", "joulecast.clocks/1"}, {"driver", driver}};

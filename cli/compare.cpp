@@ -14,7 +14,7 @@
 namespace joulecast::cli {
 namespace {
 
-struct Options {
+struct CompareOptions {
     std::vector<std::string> models;
     std::vector<std::string> devices;
     SettingOptions settings;
@@ -28,7 +28,7 @@ struct Options {
     Output output;
 };
 
-Comparing comparing_of(const Options& options) {
+Comparing comparing_of(const CompareOptions& options) {
     Comparing comparing;
     comparing.question.models = options.models;
     options.settings.put_in(comparing.question);
@@ -43,7 +43,7 @@ Comparing comparing_of(const Options& options) {
     return comparing;
 }
 
-int run(const Options& options) {
+int run_compare(const CompareOptions& options) {
     const Comparison comparison =
         compare_devices(comparing_of(options), for_one_question(options.predictor, options.database), tell);
     const std::string& format = options.output.format;
@@ -60,7 +60,7 @@ int run(const Options& options) {
 }  // namespace
 
 Run declare_compare(CLI::App& command) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<CompareOptions>();
     command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50");
     command.option_defaults()->group("Device");
     command.add_option("--device", options->devices, "two devices or more, each ID or ID@SM_MHZ; cpu is this machine")
@@ -83,7 +83,7 @@ Run declare_compare(CLI::App& command) {
     options->output.declare(command);
     return [options] {
         take_networks(options->devices, options->models);
-        return run(*options);
+        return run_compare(*options);
     };
 }
 

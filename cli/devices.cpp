@@ -47,7 +47,7 @@ Cell units_cell(const DataSheet& sheet) {
 }
 
 /// Everything known, for JSON and CSV.
-const std::vector<Column<DataSheet>>& columns() {
+const std::vector<Column<DataSheet>>& sheet_columns() {
     using S = DataSheet;
     static const std::vector<Column<S>> list = [] {
         std::vector<Column<S>> made = {
@@ -120,7 +120,7 @@ Table facts(const DataSheet& sheet, bool for_people) {
 
 std::string as_json(const std::vector<DataSheet>& sheets) {
     nlohmann::ordered_json answer{{"schema", "joulecast.devices/1"}};
-    answer["devices"] = rows_json(fill(columns(), sheets));
+    answer["devices"] = rows_json(fill(sheet_columns(), sheets));
     for (std::size_t i = 0; i < sheets.size(); ++i) {
         auto& sheet = answer["devices"][i];
         sheet["aliases"] = sheets[i].aliases;
@@ -132,7 +132,8 @@ std::string as_json(const std::vector<DataSheet>& sheets) {
 
 std::string as_text(const std::vector<DataSheet>& sheets, bool is_single, const std::string& format) {
     if (format == "json") return as_json(sheets);
-    if (format == "csv") return is_single ? to_csv(facts(sheets.front(), false)) : to_csv(fill(columns(), sheets));
+    if (format == "csv")
+        return is_single ? to_csv(facts(sheets.front(), false)) : to_csv(fill(sheet_columns(), sheets));
     return to_text(is_single ? facts(sheets.front(), true) : fill(brief_columns(), sheets));
 }
 

@@ -28,7 +28,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct DiffOptions {
     std::string before;
     std::string after;
     std::vector<std::string> set;
@@ -142,7 +142,7 @@ const std::vector<Column<Difference>>& cost_columns() {
 }
 
 /// What every format shows, in the order of the JSON keys.
-const std::vector<Column<Difference>>& columns() {
+const std::vector<Column<Difference>>& difference_columns() {
     static const std::vector<Column<Difference>> list = {
         {"kind", "", Show::text, [](const Difference& d) { return d.kind; }},
         {"op", "", Show::text, [](const Difference& d) { return op(d); }},
@@ -162,7 +162,7 @@ const std::vector<Column<Difference>>& columns() {
 }
 
 std::vector<Column<Difference>> columns_of(const Compared& compared) {
-    std::vector<Column<Difference>> list = columns();
+    std::vector<Column<Difference>> list = difference_columns();
     if (compared.costs) list.insert(list.end(), cost_columns().begin(), cost_columns().end());
     return list;
 }
@@ -249,7 +249,7 @@ std::vector<Difference> shown(const Compared& compared, std::size_t top) {
     return lines;
 }
 
-std::string table_text(const Compared& compared, const Options& options) {
+std::string table_text(const Compared& compared, const DiffOptions& options) {
     const Terminal screen = terminal(options.output);
     std::vector<Difference> lines = shown(compared, options.top);
     const std::size_t hidden = compared.differences.size() - lines.size();
@@ -280,7 +280,7 @@ std::string table_text(const Compared& compared, const Options& options) {
     return text;
 }
 
-std::string heading(const Compared& compared, const Options& options) {
+std::string heading(const Compared& compared, const DiffOptions& options) {
     const Terminal screen = terminal(options.output);
     const auto named = [](const std::string& model, const Graph& graph) {
         return model + " (" + settings_text(graph) + ")";
@@ -304,7 +304,7 @@ Json model_json(const ModelCount& model) {
             {"bytes", bytes(model.total)}};
 }
 
-std::string text_of(const Compared& compared, const Options& options) {
+std::string text_of(const Compared& compared, const DiffOptions& options) {
     const auto list = columns_of(compared);
     if (options.output.format == "csv") return to_csv(fill(list, shown(compared, options.top)));
     if (options.output.format == "json") {
@@ -330,7 +330,7 @@ Graph open(const std::string& model, const std::vector<std::string>& set, const 
     return open_graph(model, combinations.front(), mode);
 }
 
-Compared compare_as_asked(const Options& options, Graph before, Graph after) {
+Compared compare_as_asked(const DiffOptions& options, Graph before, Graph after) {
     if (options.device.empty()) return compare(std::move(before), std::move(after), nullptr);
     if (before.mode != after.mode)
         throw UsageError("one network is in training mode, the other is not. Choose with --mode");
@@ -361,7 +361,7 @@ void tell_notes(const Graph& before, const Graph& after) {
     }
 }
 
-int run(const Options& options) {
+int run_diff(const DiffOptions& options) {
     const int databases = (is_database(options.before) ? 1 : 0) + (is_database(options.after) ? 1 : 0);
     if (databases == 1) throw UsageError("diff compares a database only with a database");
     const bool is_about_networks =
@@ -383,7 +383,7 @@ int run(const Options& options) {
 }  // namespace
 
 Run declare_diff(CLI::App& command) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<DiffOptions>();
     command.add_option("A", options->before, "model (.pt2, .onnx, .graph.json, or a zoo name), or a database")
         ->required();
     command.add_option("B", options->after, "the model or database to compare with A")->required();
@@ -418,7 +418,7 @@ Run declare_diff(CLI::App& command) {
         ->check(CLI::IsMember({"python", "cpp", "graph"}))
         ->capture_default_str();
     options->output.declare(command);
-    return [options] { return run(*options); };
+    return [options] { return run_diff(*options); };
 }
 
 }  // namespace joulecast::cli

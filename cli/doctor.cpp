@@ -41,7 +41,7 @@ std::string state_name(State state) {
     return "broken";
 }
 
-const std::vector<Column<Finding>>& columns() {
+const std::vector<Column<Finding>>& finding_columns() {
     static const std::vector<Column<Finding>> list = {
         {"part", "part", Show::text, [](const Finding& f) { return f.part; }},
         {"state", "state", Show::text, [](const Finding& f) { return state_name(f.state); }},
@@ -157,7 +157,7 @@ Run declare_doctor(CLI::App& command) {
         findings.push_back(clock_governor("/"));
         findings.push_back(gpu_driver(default_nvml_library()));
         findings.push_back(gpu_clocks(default_nvml_library()));
-        const Table table = fill(columns(), findings);
+        const Table table = fill(finding_columns(), findings);
         if (options->output.format == "csv") {
             options->output.write(to_csv(table));
         } else if (options->output.format == "json") {

@@ -12,7 +12,7 @@
 namespace joulecast::cli {
 namespace {
 
-struct Options {
+struct ExportOptions {
     std::string database;
     bool blocks = false;
     bool lookup_table = false;
@@ -21,7 +21,7 @@ struct Options {
     Output output;
 };
 
-int write_database(const Options& options) {
+int write_database(const ExportOptions& options) {
     if (options.database.empty()) throw UsageError("export needs --db, or --lut");
     const Dataset dataset(options.database, Dataset::Access::read_only);
     std::ostringstream text;
@@ -33,7 +33,7 @@ int write_database(const Options& options) {
     return done;
 }
 
-int write_lookup_table(const Options& options) {
+int write_lookup_table(const ExportOptions& options) {
     if (options.wanted.models.empty()) throw UsageError("export --lut needs a MODEL");
     if (options.wanted.devices.empty()) throw UsageError("export --lut needs --device");
     LookupTable wanted = options.wanted;
@@ -44,7 +44,7 @@ int write_lookup_table(const Options& options) {
     return done;
 }
 
-void declare_lookup_table(CLI::App& command, Options& options) {
+void declare_lookup_table(CLI::App& command, ExportOptions& options) {
     LookupTable& wanted = options.wanted;
     auto* lut = command.add_flag("--lut", options.lookup_table,
                                  "write what every operation of the MODELs costs on the devices");
@@ -71,7 +71,7 @@ void declare_lookup_table(CLI::App& command, Options& options) {
 }  // namespace
 
 Run declare_export(CLI::App& command) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ExportOptions>();
     command.option_defaults()->group("Database");
     command.add_option("--db", options->database, "database to write; with --lut: its operations count as measured")
         ->type_name("FILE.db");

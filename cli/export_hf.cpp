@@ -17,7 +17,7 @@
 namespace joulecast::cli {
 namespace {
 
-struct Options {
+struct ExportHfOptions {
     std::string model;
     std::string file;
     int sequence = 128;
@@ -41,7 +41,7 @@ std::string script() {
     return file.string();
 }
 
-std::vector<std::string> command_line(const Options& options) {
+std::vector<std::string> command_line(const ExportHfOptions& options) {
     std::vector<std::string> words{python(),      script(),
                                    "-o",          options.file,
                                    "--sequence",  std::to_string(options.sequence),
@@ -54,7 +54,7 @@ std::vector<std::string> command_line(const Options& options) {
 }
 
 /// Becomes that Python; returns only by an Error.
-int run(const Options& options) {
+int run_export_hf(const ExportHfOptions& options) {
     std::vector<std::string> words = command_line(options);
     std::vector<char*> line;
     for (std::string& word : words) line.push_back(word.data());
@@ -69,7 +69,7 @@ int run(const Options& options) {
 }  // namespace
 
 Run declare_export_hf(CLI::App& command) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ExportHfOptions>();
     command
         .add_option("MODEL", options->model,
                     "a config.json, a folder that holds one, or the name of a model that was downloaded before")
@@ -85,7 +85,7 @@ Run declare_export_hf(CLI::App& command) {
     command.add_option("--attention", options->attention, "how attention is computed")
         ->check(CLI::IsMember({"sdpa", "eager"}))
         ->capture_default_str();
-    return [options] { return run(*options); };
+    return [options] { return run_export_hf(*options); };
 }
 
 }  // namespace joulecast::cli

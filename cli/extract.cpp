@@ -17,7 +17,7 @@ namespace {
 
 using Columns = std::vector<Column<CallCount>>;
 
-struct Options {
+struct ExtractOptions {
     ExtractRequest request;
     std::vector<std::string> set;
     Output output;
@@ -97,7 +97,7 @@ std::string table_text(Columns columns, const std::vector<CallCount>& lines, boo
     return coloured(joulecast::to_text(fill(columns, lines)), terminal);
 }
 
-std::string to_text(const ModelCount& model, const Options& options) {
+std::string to_text(const ModelCount& model, const ExtractOptions& options) {
     const Terminal screen = terminal(options.output);
     const std::vector<CallCount> calls =
         options.request.by_module ? count_modules(model, options.request.depth) : model.operations;
@@ -121,7 +121,7 @@ std::string to_text(const ModelCount& model, const Options& options) {
     return missing.empty() ? text : text + "\n" + missing;
 }
 
-std::string to_csv(const std::vector<ModelCount>& models, const Options& options) {
+std::string to_csv(const std::vector<ModelCount>& models, const ExtractOptions& options) {
     Columns with_model = {{"model", "model", Show::text, [](const CallCount& e) { return e.model; }}};
     const Columns own = options.request.by_module ? module_columns() : call_columns();
     with_model.insert(with_model.end(), own.begin(), own.end());
@@ -133,7 +133,7 @@ std::string to_csv(const std::vector<ModelCount>& models, const Options& options
     return joulecast::to_csv(fill(with_model, lines));
 }
 
-std::string answer(const std::vector<ModelCount>& models, const Options& options) {
+std::string answer(const std::vector<ModelCount>& models, const ExtractOptions& options) {
     if (options.output.format == "csv") return to_csv(models, options);
     if (options.output.format == "json") return printed(extraction_json(models, options.request));
     std::string text;
@@ -146,7 +146,7 @@ void tell_lines(const std::string& text) {
     for (std::string line; std::getline(lines, line);) tell(line);
 }
 
-int run(const Options& options) {
+int run_extract(const ExtractOptions& options) {
     ExtractRequest request = options.request;
     request.sizes = parse_settings(options.set);
     const std::vector<ModelCount> models = count_models(request, tell);
@@ -160,7 +160,7 @@ int run(const Options& options) {
 }  // namespace
 
 Run declare_extract(CLI::App& command) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ExtractOptions>();
     command
         .add_option("MODEL", options->request.models, ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50")
         ->required();
@@ -194,7 +194,7 @@ Run declare_extract(CLI::App& command) {
         ->type_name("FILE.graph.json");
     command.add_flag("--bag", options->request.bag, "with --graph: unique operations with counts, no edges");
     options->output.declare(command);
-    return [options] { return run(*options); };
+    return [options] { return run_extract(*options); };
 }
 
 }  // namespace joulecast::cli

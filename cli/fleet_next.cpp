@@ -33,7 +33,7 @@ struct DeviceLine {
     std::string plan;
 };
 
-const std::vector<Column<DeviceLine>>& columns() {
+const std::vector<Column<DeviceLine>>& line_columns() {
     using L = DeviceLine;
     static const std::vector<Column<L>> list = {
         {"device", "device", Show::text, [](const L& l) { return l.device; }},
@@ -66,7 +66,7 @@ std::vector<MeasuredRows> rows_of_devices(const FleetNextOptions& options) {
 }
 
 void print(const FleetNextOptions& options, const std::vector<DeviceLine>& lines) {
-    const Table table = fill(columns(), lines);
+    const Table table = fill(line_columns(), lines);
     if (options.output.format == "csv") return options.output.write(to_csv(table));
     if (options.output.format == "json") {
         nlohmann::ordered_json answer{{"schema", "joulecast.fleet-next/1"}, {"node_hours", options.node_hours}};

@@ -31,7 +31,7 @@ std::int64_t total(const std::map<std::string, std::int64_t>& reasons) {
     return rows;
 }
 
-const std::vector<Column<Imported>>& columns() {
+const std::vector<Column<Imported>>& imported_columns() {
     static const std::vector<Column<Imported>> list = {
         {"file", "file", Show::text, [](const Imported& i) { return i.file; }},
         {"rows", "rows", Show::count, [](const Imported& i) { return i.counts.rows; }},
@@ -47,7 +47,7 @@ const std::vector<Column<Imported>>& columns() {
 
 /// The table for people: numbers, then a line for each reason.
 std::string to_text(const std::vector<Imported>& files) {
-    std::vector<Column<Imported>> numbers(columns().begin(), columns().begin() + 5);
+    std::vector<Column<Imported>> numbers(imported_columns().begin(), imported_columns().begin() + 5);
     std::string text = joulecast::to_text(fill(numbers, files));
     for (const Imported& file : files) {
         if (file.counts.dropped.empty()) continue;
@@ -114,8 +114,8 @@ int import_files(const ImportOptions& options, const Reader& read) {
     }
     warn_of_suspect(suspect_rows(dataset) - suspect_before);
     const std::string& format = options.output.format;
-    options.output.write(format == "csv"    ? to_csv(fill(columns(), imported))
-                         : format == "json" ? printed(rows_json(fill(columns(), imported)))
+    options.output.write(format == "csv"    ? to_csv(fill(imported_columns(), imported))
+                         : format == "json" ? printed(rows_json(fill(imported_columns(), imported)))
                                             : to_text(imported));
     return done;
 }

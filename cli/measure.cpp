@@ -21,7 +21,7 @@
 namespace joulecast::cli {
 namespace {
 
-struct Options {
+struct MeasureOptions {
     std::vector<std::string> command;
     std::vector<std::string> meters;
     std::string idle = "3s";
@@ -47,7 +47,7 @@ Cell text_or_none(const std::string& text) {
     return text.empty() ? Cell() : Cell(text);
 }
 
-const std::vector<Column<Line>>& columns() {
+const std::vector<Column<Line>>& run_columns() {
     static const std::vector<Column<Line>> list = {
         {"meter", "meter", Show::text, [](const Line& l) { return text_or_none(l.meter.meter); }},
         {"runs", "runs", Show::count, [](const Line& l) { return Cell(static_cast<std::int64_t>(l.runs)); }},
@@ -104,7 +104,7 @@ Json run_json(const MeteredRuns& metered, std::size_t index) {
     return json;
 }
 
-std::string answer_json(const Options& options, const MeteredRuns& metered, const Table& table,
+std::string answer_json(const MeasureOptions& options, const MeteredRuns& metered, const Table& table,
                         const std::string& started_at) {
     Json answer = {{"schema", "joulecast.measure/1"},
                    {"command", options.command},
@@ -165,7 +165,7 @@ std::string as_typed(const std::vector<std::string>& command) {
     return text.size() > 100 ? text.substr(0, 100) + "…" : text;
 }
 
-Plot power_plot(const Options& options, const MeteredRuns& metered) {
+Plot power_plot(const MeasureOptions& options, const MeteredRuns& metered) {
     Plot plot;
     plot.title = "Power while a command runs";
     plot.subtitle = as_typed(options.command);
@@ -194,7 +194,7 @@ Plot power_plot(const Options& options, const MeteredRuns& metered) {
     return plot;
 }
 
-int exit_status(const Options& options, const MeteredRuns& metered) {
+int exit_status(const MeasureOptions& options, const MeteredRuns& metered) {
     if (metered.interrupted) return interrupted;
     if (metered.runs.back().status != 0) return metered.runs.back().status;
     const bool unknown =
@@ -210,7 +210,7 @@ void say_what_is_missing(const std::vector<MeterResult>& meters) {
     }
 }
 
-MeteredSettings checked(const Options& options) {
+MeteredSettings checked(const MeasureOptions& options) {
     MeteredSettings settings;
     settings.command = options.command;
     settings.idle_s = options.idle == "0" || options.idle == "0s" ? 0 : parse_duration(options.idle);
@@ -220,7 +220,7 @@ MeteredSettings checked(const Options& options) {
     return settings;
 }
 
-int measure(const Options& options) {
+int measure(const MeasureOptions& options) {
     const MeteredSettings settings = checked(options);
     std::vector<NamedMeter> meters =
         open_meters(options.meters.empty() ? std::vector<std::string>{"auto"} : options.meters);
@@ -236,7 +236,7 @@ int measure(const Options& options) {
     const std::string started_at = utc_time_stamp(utc_now_s());
     const MeteredRuns metered = run_metered(settings, meters);
     say_what_is_missing(metered.meters);
-    const Table table = fill(columns(), lines(metered));
+    const Table table = fill(run_columns(), lines(metered));
     const std::string& format = options.output.format;
     options.output.write(format == "json"  ? answer_json(options, metered, table, started_at)
                          : format == "csv" ? to_csv(table)
@@ -249,7 +249,7 @@ int measure(const Options& options) {
 }  // namespace
 
 Run declare_measure(CLI::App& command) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<MeasureOptions>();
     command.option_defaults()->group("Measurement");
     command.add_option("--meter", options->meters, "auto, none, or a meter's name; may be repeated (default: auto)")
         ->type_name("METER")

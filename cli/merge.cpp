@@ -16,7 +16,7 @@ struct Merged {
     std::int64_t added = 0;
 };
 
-const std::vector<Column<Merged>>& columns() {
+const std::vector<Column<Merged>>& merged_columns() {
     static const std::vector<Column<Merged>> list = {
         {"file", "file", Show::text, [](const Merged& m) { return m.file; }},
         {"added", "rows added", Show::count, [](const Merged& m) { return m.added; }},
@@ -51,7 +51,7 @@ Run declare_merge(CLI::App& command) {
         std::vector<Merged> merged;
         for (std::size_t i = 0; i < sources.size(); ++i)
             merged.push_back({options->databases[i], into.merge(sources[i])});
-        const Table table = fill(columns(), merged);
+        const Table table = fill(merged_columns(), merged);
         const std::string& format = options->output.format;
         options->output.write(format == "csv"    ? to_csv(table)
                               : format == "json" ? printed(rows_json(table))

@@ -44,7 +44,7 @@ ZooNetwork network_of(const std::string& name, const Graph& graph) {
     return network;
 }
 
-const std::vector<Column<ZooNetwork>>& columns() {
+const std::vector<Column<ZooNetwork>>& network_columns() {
     static const std::vector<Column<ZooNetwork>> list = {
         {"name", "network", Show::text, [](const ZooNetwork& n) { return n.name; }},
         {"input", "input", Show::text, [](const ZooNetwork& n) { return n.input; }},
@@ -55,12 +55,12 @@ const std::vector<Column<ZooNetwork>>& columns() {
     return list;
 }
 
-struct Options {
+struct NetworksOptions {
     std::string word;
     Output output;
 };
 
-int run(const Options& options) {
+int run_networks(const NetworksOptions& options) {
     const std::string zoo = shipped_folder("zoo");
     std::vector<std::string> names = zoo_names(zoo);
     if (!options.word.empty()) {
@@ -73,7 +73,7 @@ int run(const Options& options) {
     in_parallel(names.size(), 0, [&](std::size_t i) {
         networks[i] = network_of(names[i], open_model(names[i], zoo, {}, Mode::inference));
     });
-    const Table table = fill(columns(), networks);
+    const Table table = fill(network_columns(), networks);
     if (options.output.format == "json") {
         nlohmann::ordered_json json{{"schema", "joulecast.networks/1"}};
         json["networks"] = rows_json(table);
@@ -91,10 +91,10 @@ int run(const Options& options) {
 }  // namespace
 
 Run declare_networks(CLI::App& command) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<NetworksOptions>();
     command.add_option("WORD", options->word, "only networks with this in their name");
     options->output.declare(command);
-    return [options] { return run(*options); };
+    return [options] { return run_networks(*options); };
 }
 
 }  // namespace joulecast::cli

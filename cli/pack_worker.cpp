@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct PackWorkerOptions {
     std::string target;
     std::string file;
 };
@@ -84,7 +84,7 @@ fs::path place_of(const std::string& asked, const std::string& name) {
     return asked;
 }
 
-int run(const Options& options) {
+int run_pack_worker(const PackWorkerOptions& options) {
     const Wheel wheel = worker_wheel(options.target);
     const std::string name = file_name(wheel);
     const fs::path file = place_of(options.file, name);
@@ -100,12 +100,12 @@ int run(const Options& options) {
 }  // namespace
 
 Run declare_pack_worker(CLI::App& command) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<PackWorkerOptions>();
     command.add_option("--target", options->target, "processor of the board, as `uname -m` prints it there")
         ->check(CLI::IsMember({"aarch64", "x86_64"}))
         ->required();
     command.add_option("-o,--output", options->file, "folder or file to write (default: this folder)");
-    return [options] { return run(*options); };
+    return [options] { return run_pack_worker(*options); };
 }
 
 }  // namespace joulecast::cli

@@ -18,7 +18,7 @@
 namespace joulecast::cli {
 namespace {
 
-struct Options {
+struct PredictOptions {
     std::vector<std::string> models;
     std::vector<std::string> operations;
     std::vector<std::string> devices;
@@ -39,7 +39,7 @@ struct Options {
 };
 
 /// What the options ask, of the networks or the calls.
-Question question_of(const Options& options) {
+Question question_of(const PredictOptions& options) {
     Question question;
     question.models = options.models;
     for (const std::string& text : options.operations) question.operations.push_back(asked_operation(text));
@@ -54,7 +54,7 @@ Question question_of(const Options& options) {
     return question;
 }
 
-std::vector<Forecast> forecasts_asked(const Options& options) {
+std::vector<Forecast> forecasts_asked(const PredictOptions& options) {
     Session session(for_one_question(options.predictor, options.database));
     Answer answer = session.answer(question_of(options), tell);
     if (options.output.verbose) {
@@ -63,7 +63,7 @@ std::vector<Forecast> forecasts_asked(const Options& options) {
     return std::move(answer.forecasts);
 }
 
-RequestSource requests_of(const Options& options) {
+RequestSource requests_of(const PredictOptions& options) {
     if (!options.models.empty()) throw UsageError("--stdin takes no MODEL: each request names its own");
     if (options.devices.size() > 1)
         throw UsageError("--stdin takes one --device: the default for requests without one");
@@ -79,7 +79,7 @@ void exclude_what_requests_have(CLI::Option& from_stdin, CLI::App& command) {
     }
 }
 
-int run_requests(const Options& options) {
+int run_requests(const PredictOptions& options) {
     if (!options.operations.empty() || options.per_operation)
         throw UsageError("--prompt and --tokens are for networks as a whole: leave out --operation, --per-operation");
     const std::vector<RequestForecast> forecasts = forecast_requests(
@@ -99,7 +99,7 @@ int run_requests(const Options& options) {
     return options.strict && !fits ? failed : done;
 }
 
-int run_operations(const Options& options) {
+int run_operations(const PredictOptions& options) {
     if (!options.models.empty()) throw UsageError("predict takes a MODEL or --operation, not both. Run it twice");
     const std::vector<Forecast> forecasts = forecasts_asked(options);
     const std::string& format = options.output.format;
@@ -109,7 +109,7 @@ int run_operations(const Options& options) {
     return done;
 }
 
-int run(const Options& options) {
+int run_predict(const PredictOptions& options) {
     if (options.from_stdin) return answer_requests(requests_of(options));
     if (options.models.empty() && options.operations.empty())
         throw UsageError("predict needs a MODEL, --operation or --stdin");
@@ -134,7 +134,7 @@ int run(const Options& options) {
 }  // namespace
 
 Run declare_predict(CLI::App& command) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<PredictOptions>();
     command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50");
     command.option_defaults()->group("Device");
     command.add_option("--device", options->devices, "ID, ID@SM_MHZ or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine")
@@ -179,7 +179,7 @@ Run declare_predict(CLI::App& command) {
     exclude_what_requests_have(*from_stdin, command);
     return [options] {
         take_networks(options->devices, options->models);
-        return run(*options);
+        return run_predict(*options);
     };
 }
 

@@ -16,7 +16,7 @@
 namespace joulecast::cli {
 namespace {
 
-struct Options {
+struct RecommendOptions {
     std::vector<std::string> models;
     std::vector<std::string> devices;
     std::string predictor;
@@ -55,7 +55,7 @@ std::vector<double> parse_weights(const std::string& text) {
 }
 
 /// What is written with a unit, and the job.
-void put_limits_in(Choice& choice, const Options& options) {
+void put_limits_in(Choice& choice, const RecommendOptions& options) {
     Goal& goal = choice.goal;
     if (!options.max_memory.empty()) goal.limits.memory_bytes = asked_bytes("--max-memory", options.max_memory);
     choice.keeps_usual_slowdown = options.max_slowdown.empty();
@@ -67,7 +67,7 @@ void put_limits_in(Choice& choice, const Options& options) {
 }
 
 /// One setting for all networks, each with its weight; without, each network has its own.
-std::vector<double> weights_of(const Options& options) {
+std::vector<double> weights_of(const RecommendOptions& options) {
     const bool for_all = options.clock_for == "all" || (options.clock_for.empty() && !options.weights.empty());
     if (!for_all && !options.weights.empty())
         throw UsageError("--weights is for --clock-for all: leave out one of them");
@@ -76,7 +76,7 @@ std::vector<double> weights_of(const Options& options) {
     return parse_weights(options.weights);
 }
 
-Choice choice_of(const Options& options) {
+Choice choice_of(const RecommendOptions& options) {
     Choice choice;
     options.settings.put_in(choice.question);
     choice.question.models = options.models;
@@ -94,7 +94,7 @@ Choice choice_of(const Options& options) {
     return choice;
 }
 
-int run(const Options& options) {
+int run_recommend(const RecommendOptions& options) {
     if (options.models.empty()) throw UsageError("recommend needs a MODEL: a file, or a name of joulecast networks");
     const std::vector<Answered> phases =
         recommendations(choice_of(options), for_one_question(options.predictor, options.database), tell);
@@ -122,7 +122,7 @@ int run(const Options& options) {
     return status;
 }
 
-void declare_goal(CLI::App& command, Options& options) {
+void declare_goal(CLI::App& command, RecommendOptions& options) {
     std::vector<std::string> words;
     for (const ObjectiveRule& objective : objectives()) words.emplace_back(objective.name);
     command.option_defaults()->group("Objective and limits");
@@ -161,7 +161,7 @@ void declare_goal(CLI::App& command, Options& options) {
 }  // namespace
 
 Run declare_recommend(CLI::App& command) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<RecommendOptions>();
     command.add_option("MODEL", options->models, ".pt2, .onnx or .graph.json file, or a zoo name such as resnet50");
     declare_goal(command, *options);
     command.option_defaults()->group("Several networks");
@@ -197,7 +197,7 @@ Run declare_recommend(CLI::App& command) {
     options->output.declare_verbose(command);
     return [options] {
         take_networks(options->devices, options->models);
-        return run(*options);
+        return run_recommend(*options);
     };
 }
 

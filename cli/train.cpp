@@ -203,7 +203,7 @@ void append_power_samples(const DeviceModel& device, const MeasuredRows& rows,
     }
 }
 
-struct Options {
+struct TrainOptions {
     std::string database;
     std::string predictor;
     std::vector<std::string> devices;
@@ -266,7 +266,7 @@ std::string plan_beside(const std::string& predictor) {
 }
 
 /// A published method has its own learners and knows no other devices.
-void check_method(const Options& options) {
+void check_method(const TrainOptions& options) {
     if (options.method == "joulecast") return;
     const auto refuse = [&](const std::string& option) {
         throw UsageError("--method " + options.method + " has no " + option + ". Leave it out");
@@ -276,7 +276,7 @@ void check_method(const Options& options) {
     if (!options.what_next.empty()) refuse("--what-next, which plans for joulecast's own models");
 }
 
-WhatNextWish wish(const Options& options) {
+WhatNextWish wish(const TrainOptions& options) {
     WhatNextWish wish = options.wish;
     if (options.what_next.empty()) {
         if (!wish.plan.empty() || !wish.models.empty() || !wish.set.empty())
@@ -369,7 +369,7 @@ struct Trained {
     std::optional<NextPlan> next;
 };
 
-std::string answer(const Trained& result, const Options& options, const WhatNextWish& wanted) {
+std::string answer(const Trained& result, const TrainOptions& options, const WhatNextWish& wanted) {
     if (options.output.format == "json") {
         auto json = to_json(result.predictor, options.predictor, result.bytes);
         json["outliers"] = rows_json(fill(dropped_columns(), result.dropped));
@@ -385,7 +385,7 @@ std::string answer(const Trained& result, const Options& options, const WhatNext
     return text;
 }
 
-int run(const Options& options) {
+int run_train(const TrainOptions& options) {
     if (!options.predictor.ends_with(".jcp")) throw UsageError("the name of a predictor ends with .jcp: -o NAME.jcp");
     check_method(options);
     const WhatNextWish wanted = wish(options);
@@ -427,7 +427,7 @@ int run(const Options& options) {
 }  // namespace
 
 Run declare_train(CLI::App& command) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<TrainOptions>();
     command.option_defaults()->group("Input and output");
     command.add_option("--db", options->database, "database of measurements")->type_name("FILE.db")->required();
     command.add_option("-o,--predictor", options->predictor, "predictor to write")->type_name("FILE.jcp")->required();
@@ -456,7 +456,7 @@ Run declare_train(CLI::App& command) {
     command.add_option("--set", options->wish.set, "sizes of these networks, such as batch=1,8 (default: as measured)")
         ->type_name("SYMBOL=N,...")
         ->allow_extra_args(false);
-    return [options] { return run(*options); };
+    return [options] { return run_train(*options); };
 }
 
 }  // namespace joulecast::cli

@@ -31,7 +31,7 @@ TrainedModel trained_model(const std::string& device, Math math, const FamilyMod
             model.learner};
 }
 
-const std::vector<Column<TrainedModel>>& columns() {
+const std::vector<Column<TrainedModel>>& model_columns() {
     static const std::vector<Column<TrainedModel>> list = {
         {"device", "device", Show::text, [](const TrainedModel& t) { return t.device; }},
         {"math", "math", Show::text, [](const TrainedModel& t) { return t.math; }},
@@ -65,7 +65,7 @@ std::vector<TrainedModel> models(const Predictor& predictor) {
 }  // namespace
 
 Table trained_models(const Predictor& predictor) {
-    return fill(columns(), models(predictor));
+    return fill(model_columns(), models(predictor));
 }
 
 }  // namespace joulecast::cli

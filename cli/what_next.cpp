@@ -119,7 +119,7 @@ std::size_t add_model(const std::string& model, const ProfileRequest& like, cons
     return networks.size();
 }
 
-const std::vector<Column<NextLine>>& columns() {
+const std::vector<Column<NextLine>>& next_columns() {
     using L = NextLine;
     static const std::vector<Column<L>> list = {
         {"operation", "operation", Show::text, [](const L& l) { return signature(l.operation); }},
@@ -197,7 +197,7 @@ std::string to_text(const NextPlan& plan, const WhatNextWish& wish) {
     std::string text = "\nto measure next on " + plan.device + ": " + std::to_string(plan.lines.size()) + " of " +
                        std::to_string(plan.candidates) + " operations that " + std::to_string(plan.networks) +
                        " networks and their variants have and the database does not have, in about " +
-                       duration_text(plan.cost_s) + "\n\n" + joulecast::to_text(fill(columns(), shown));
+                       duration_text(plan.cost_s) + "\n\n" + joulecast::to_text(fill(next_columns(), shown));
     if (plan.lines.size() > shown.size())
         text += "and " + std::to_string(plan.lines.size() - shown.size()) + " more: " + wish.plan + "\n";
     if (plan.not_considered > 0)
@@ -216,12 +216,12 @@ nlohmann::ordered_json to_json(const NextPlan& plan, const WhatNextWish& wish) {
                                   {"networks", plan.networks},
                                   {"candidates", plan.candidates},
                                   {"not_considered", plan.not_considered}};
-    answer["operations"] = rows_json(fill(columns(), plan.lines));
+    answer["operations"] = rows_json(fill(next_columns(), plan.lines));
     return answer;
 }
 
 std::string to_csv(const NextPlan& plan) {
-    return joulecast::to_csv(fill(columns(), plan.lines));
+    return joulecast::to_csv(fill(next_columns(), plan.lines));
 }
 
 }  // namespace joulecast::cli

@@ -13,7 +13,7 @@
 namespace joulecast::cli {
 namespace {
 
-const std::vector<Column<Claim>>& columns() {
+const std::vector<Column<Claim>>& claim_columns() {
     static const std::vector<Column<Claim>> list = {
         {"claim", "a worker's claim", Show::text, [](const Claim& c) { return c.name; }},
         {"held", "held", Show::text, [](const Claim& c) { return c.held; }},
@@ -22,14 +22,14 @@ const std::vector<Column<Claim>>& columns() {
     return list;
 }
 
-struct Options {
+struct WorkerCheckOptions {
     std::string command;
     double timeout_s = 120.0;
     Output output;
 };
 
-std::string text_of(const Options& options, const std::vector<Claim>& claims, std::int64_t broken) {
-    const Table table = fill(columns(), claims);
+std::string text_of(const WorkerCheckOptions& options, const std::vector<Claim>& claims, std::int64_t broken) {
+    const Table table = fill(claim_columns(), claims);
     if (options.output.format == "csv") return to_csv(table);
     if (options.output.format == "json") {
         const nlohmann::ordered_json json = {{"schema", "joulecast.worker_check/1"},
@@ -44,7 +44,7 @@ std::string text_of(const Options& options, const std::vector<Claim>& claims, st
     return "worker: " + options.command + "\n" + to_text(table) + verdict;
 }
 
-int run(const Options& options) {
+int run_worker_check(const WorkerCheckOptions& options) {
     ConformanceOptions check{options.command};
     check.request_timeout = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout_s * 1000.0));
     check.hello_timeout = check.request_timeout;
@@ -57,7 +57,7 @@ int run(const Options& options) {
 }  // namespace
 
 Run declare_worker_check(CLI::App& command) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<WorkerCheckOptions>();
     command.add_option("CMD", options->command, "command that starts the worker (default: joulecast-torch)");
     command.add_option("--timeout", options->timeout_s, "longest time of one answer")
         ->type_name("S")
@@ -65,7 +65,7 @@ Run declare_worker_check(CLI::App& command) {
     options->output.declare(command);
     return [options] {
         if (options->command.empty()) options->command = default_worker();
-        return run(*options);
+        return run_worker_check(*options);
     };
 }
 

@@ -6,8 +6,8 @@ option(JOULECAST_UNITY "Compile the files of a room several at a time: half of t
 set(joulecast_most_joined 8)
 
 # names_defined(FILE OUT) : names that a file defines where it begins a line: functions, constants, types. In unnamed
-# namespaces and out of them; qualified ones are no matter. Leans on the format that .clang-format sees to. Nothing where it
-# cannot tell: `using enum` brings names that stand elsewhere.
+# namespaces and out of them; qualified ones are no matter, nor are aliases: two of one name are one, or do not compile. Leans
+# on the format that .clang-format sees to. Nothing where it cannot tell: `using enum` brings names that stand elsewhere.
 function(names_defined file out)
     set(${out} "" PARENT_SCOPE)
     file(READ ${file} text)
@@ -17,7 +17,8 @@ function(names_defined file out)
     # What CMake would take for marks of a list.
     string(REGEX REPLACE "[][;]" "(" text "\n${text}")
     set(names "")
-    string(REGEX MATCHALL "\n(struct|class|enum class|using) [A-Za-z_0-9]+" types "${text}")
+    string(REGEX REPLACE "\n(using|namespace) [A-Za-z_0-9]+ =" "" text "${text}")
+    string(REGEX MATCHALL "\n(struct|class|enum class) [A-Za-z_0-9]+" types "${text}")
     string(REGEX MATCHALL "\n[A-Za-z_][A-Za-z_0-9:<>, *&]*[ *&][A-Za-z_0-9]+( =|\\(|{)" others "${text}")
     foreach(definition IN LISTS types others)
         string(REGEX REPLACE "( =|\\(|{)$" "" definition "${definition}")

@@ -107,34 +107,33 @@ void softmax(Call& call) {
     call.output(0, call.emit(target.string(), {{"self", call.tensor(0)}, {"dim", Value(axis)}}));
 }
 
-constexpr std::array rows{
-    Row{"Relu", 1, &unary<"aten::relu">},
-    Row{"Sigmoid", 1, &unary<"aten::sigmoid">},
-    Row{"Tanh", 1, &unary<"aten::tanh">},
-    Row{"Softplus", 1, &unary<"aten::softplus">},
-    Row{"Softsign", 1, &softsign},
-    Row{"Selu", 1, &unary<"aten::selu">},
-    Row{"Elu", 1, &elu},
-    Row{"Celu", 12, &celu},
-    Row{"LeakyRelu", 1, &leaky_relu},
-    Row{"ThresholdedRelu", 10, &thresholded_relu},
-    Row{"PRelu", 1, &prelu},
-    // Its slope (0.2 in Keras, 1/6 in torch) changes no cost.
-    Row{"HardSigmoid", 1, &unary<"aten::hardsigmoid">},
-    Row{"HardSwish", 14, &unary<"aten::hardswish">},
-    Row{"Mish", 18, &unary<"aten::mish">},
-    Row{"Gelu", 20, &gelu},
-    Row{"Shrink", 9, &shrink},
-    Row{"Clip", 1, &clip},
-    Row{"Softmax", 1, &softmax_flattened<"aten::softmax.int">},
-    Row{"Softmax", 13, &softmax<"aten::softmax.int">},
-    Row{"LogSoftmax", 1, &softmax_flattened<"aten::log_softmax.int">},
-    Row{"LogSoftmax", 13, &softmax<"aten::log_softmax.int">},
-};
-
 }  // namespace
 
 std::span<const Row> activation_rows() {
+    static constexpr std::array rows{
+        Row{"Relu", 1, &unary<"aten::relu">},
+        Row{"Sigmoid", 1, &unary<"aten::sigmoid">},
+        Row{"Tanh", 1, &unary<"aten::tanh">},
+        Row{"Softplus", 1, &unary<"aten::softplus">},
+        Row{"Softsign", 1, &softsign},
+        Row{"Selu", 1, &unary<"aten::selu">},
+        Row{"Elu", 1, &elu},
+        Row{"Celu", 12, &celu},
+        Row{"LeakyRelu", 1, &leaky_relu},
+        Row{"ThresholdedRelu", 10, &thresholded_relu},
+        Row{"PRelu", 1, &prelu},
+        // Its slope (0.2 in Keras, 1/6 in torch) changes no cost.
+        Row{"HardSigmoid", 1, &unary<"aten::hardsigmoid">},
+        Row{"HardSwish", 14, &unary<"aten::hardswish">},
+        Row{"Mish", 18, &unary<"aten::mish">},
+        Row{"Gelu", 20, &gelu},
+        Row{"Shrink", 9, &shrink},
+        Row{"Clip", 1, &clip},
+        Row{"Softmax", 1, &softmax_flattened<"aten::softmax.int">},
+        Row{"Softmax", 13, &softmax<"aten::softmax.int">},
+        Row{"LogSoftmax", 1, &softmax_flattened<"aten::log_softmax.int">},
+        Row{"LogSoftmax", 13, &softmax<"aten::log_softmax.int">},
+    };
     return rows;
 }
 

@@ -83,14 +83,13 @@ void transposed_convolution(Call& call) {
     call.output(0, result);
 }
 
-constexpr std::array rows{
-    Row{"Conv", 1, &convolution},
-    Row{"ConvTranspose", 1, &transposed_convolution},
-};
-
 }  // namespace
 
 std::span<const Row> convolution_rows() {
+    static constexpr std::array rows{
+        Row{"Conv", 1, &convolution},
+        Row{"ConvTranspose", 1, &transposed_convolution},
+    };
     return rows;
 }
 

@@ -76,20 +76,19 @@ void attention(Call& call) {
                                                                     {"scale", Value(call.real("scale", 1.0))}}));
 }
 
-constexpr std::array rows{
-    Row{"Linear", 1, &linear, folded_domain},
-    Row{"Gelu", 1, &gelu, folded_domain},
-    Row{"Silu", 1, &unary<"aten::silu">, folded_domain},
-    Row{"HardSwish", 1, &unary<"aten::hardswish">, folded_domain},
-    Row{"Mish", 1, &unary<"aten::mish">, folded_domain},
-    Row{"Rsqrt", 1, &unary<"aten::rsqrt">, folded_domain},
-    Row{"LayerNormalization", 1, &layer_norm, folded_domain},
-    Row{"Attention", 1, &attention, folded_domain},
-};
-
 }  // namespace
 
 std::span<const Row> folded_rows() {
+    static constexpr std::array rows{
+        Row{"Linear", 1, &linear, folded_domain},
+        Row{"Gelu", 1, &gelu, folded_domain},
+        Row{"Silu", 1, &unary<"aten::silu">, folded_domain},
+        Row{"HardSwish", 1, &unary<"aten::hardswish">, folded_domain},
+        Row{"Mish", 1, &unary<"aten::mish">, folded_domain},
+        Row{"Rsqrt", 1, &unary<"aten::rsqrt">, folded_domain},
+        Row{"LayerNormalization", 1, &layer_norm, folded_domain},
+        Row{"Attention", 1, &attention, folded_domain},
+    };
     return rows;
 }
 

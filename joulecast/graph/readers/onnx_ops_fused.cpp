@@ -227,29 +227,28 @@ void named_like_input(Call& call) {
     call.emit_named(std::vector{tensor_type(call.type(0).dtype, call.type(0).sizes)});
 }
 
-constexpr std::array rows{
-    Row{"Gelu", 1, &gelu, microsoft},
-    Row{"FastGelu", 1, &gelu, microsoft},
-    Row{"BiasGelu", 1, &gelu, microsoft},
-    Row{"QuickGelu", 1, &quick_gelu, microsoft},
-    Row{"SkipLayerNormalization", 1, &skip_layer_normalization<false>, microsoft},
-    Row{"SkipSimplifiedLayerNormalization", 1, &skip_layer_normalization<true>, microsoft},
-    // onnxruntime keeps this one among ONNX's own.
-    Row{"SimplifiedLayerNormalization", 1, &simplified_layer_normalization},
-    Row{"EmbedLayerNormalization", 1, &embed_layer_normalization, microsoft},
-    Row{"Attention", 1, &attention, microsoft},
-    Row{"MultiHeadAttention", 1, &multi_head_attention, microsoft},
-    Row{"GroupQueryAttention", 1, &group_query_attention, microsoft},
-    Row{"FusedConv", 1, &fused_convolution, microsoft},
-    Row{"FusedMatMul", 1, &fused_matmul, microsoft},
-    Row{"FusedGemm", 1, &fused_gemm, microsoft},
-    Row{"MatMulNBits", 1, &product_of_packed, microsoft, true},
-    Row{"RotaryEmbedding", 1, &named_like_input, microsoft, true},
-};
-
 }  // namespace
 
 std::span<const Row> fused_rows() {
+    static constexpr std::array rows{
+        Row{"Gelu", 1, &gelu, microsoft},
+        Row{"FastGelu", 1, &gelu, microsoft},
+        Row{"BiasGelu", 1, &gelu, microsoft},
+        Row{"QuickGelu", 1, &quick_gelu, microsoft},
+        Row{"SkipLayerNormalization", 1, &skip_layer_normalization<false>, microsoft},
+        Row{"SkipSimplifiedLayerNormalization", 1, &skip_layer_normalization<true>, microsoft},
+        // onnxruntime keeps this one among ONNX's own.
+        Row{"SimplifiedLayerNormalization", 1, &simplified_layer_normalization},
+        Row{"EmbedLayerNormalization", 1, &embed_layer_normalization, microsoft},
+        Row{"Attention", 1, &attention, microsoft},
+        Row{"MultiHeadAttention", 1, &multi_head_attention, microsoft},
+        Row{"GroupQueryAttention", 1, &group_query_attention, microsoft},
+        Row{"FusedConv", 1, &fused_convolution, microsoft},
+        Row{"FusedMatMul", 1, &fused_matmul, microsoft},
+        Row{"FusedGemm", 1, &fused_gemm, microsoft},
+        Row{"MatMulNBits", 1, &product_of_packed, microsoft, true},
+        Row{"RotaryEmbedding", 1, &named_like_input, microsoft, true},
+    };
     return rows;
 }
 

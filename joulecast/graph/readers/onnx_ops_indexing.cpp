@@ -328,15 +328,14 @@ void columns_to_image(Call& call) {
                                               {"stride", Value(call.list("strides", {1, 1}))}}));
 }
 
-constexpr std::array rows{
-    Row{"Gather", 1, &gather},    Row{"GatherElements", 11, &gather_elements}, Row{"Resize", 10, &resize},
-    Row{"Upsample", 7, &resize},  Row{"AffineGrid", 20, &affine_grid},         Row{"Col2Im", 18, &columns_to_image},
-    Row{"NonZero", 9, &non_zero}, Row{"TfIdfVectorizer", 9, &tf_idf},          Row{"Unique", 11, &unique},
-};
-
 }  // namespace
 
 std::span<const Row> indexing_rows() {
+    static constexpr std::array rows{
+        Row{"Gather", 1, &gather},    Row{"GatherElements", 11, &gather_elements}, Row{"Resize", 10, &resize},
+        Row{"Upsample", 7, &resize},  Row{"AffineGrid", 20, &affine_grid},         Row{"Col2Im", 18, &columns_to_image},
+        Row{"NonZero", 9, &non_zero}, Row{"TfIdfVectorizer", 9, &tf_idf},          Row{"Unique", 11, &unique},
+    };
     return rows;
 }
 

@@ -38,15 +38,14 @@ void einsum(Call& call) {
                              {{"equation", Value(call.text("equation", ""))}, {"tensors", std::move(tensors)}}));
 }
 
-constexpr std::array rows{
-    Row{"MatMul", 1, &matmul},
-    Row{"Gemm", 1, &gemm},
-    Row{"Einsum", 12, &einsum},
-};
-
 }  // namespace
 
 std::span<const Row> matmul_rows() {
+    static constexpr std::array rows{
+        Row{"MatMul", 1, &matmul},
+        Row{"Gemm", 1, &gemm},
+        Row{"Einsum", 12, &einsum},
+    };
     return rows;
 }
 

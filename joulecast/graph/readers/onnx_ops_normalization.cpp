@@ -115,20 +115,19 @@ void mean_variance_normalization(Call& call) {
     call.output(0, call.emit("aten::div.Tensor", {{"self", centred}, {"other", deviation}}));
 }
 
-constexpr std::array rows{
-    Row{"BatchNormalization", 1, &batch_normalization},
-    Row{"InstanceNormalization", 1, &instance_normalization},
-    Row{"LayerNormalization", 1, &layer_normalization},
-    Row{"GroupNormalization", 18, &group_normalization},
-    Row{"RMSNormalization", 23, &rms_normalization},
-    Row{"LRN", 1, &local_response_normalization},
-    Row{"LpNormalization", 1, &norm_normalization},
-    Row{"MeanVarianceNormalization", 9, &mean_variance_normalization},
-};
-
 }  // namespace
 
 std::span<const Row> normalization_rows() {
+    static constexpr std::array rows{
+        Row{"BatchNormalization", 1, &batch_normalization},
+        Row{"InstanceNormalization", 1, &instance_normalization},
+        Row{"LayerNormalization", 1, &layer_normalization},
+        Row{"GroupNormalization", 18, &group_normalization},
+        Row{"RMSNormalization", 23, &rms_normalization},
+        Row{"LRN", 1, &local_response_normalization},
+        Row{"LpNormalization", 1, &norm_normalization},
+        Row{"MeanVarianceNormalization", 9, &mean_variance_normalization},
+    };
     return rows;
 }
 

@@ -378,33 +378,32 @@ void binarize(Call& call) {
     call.output(0, call.emit("aten::to.dtype", {{"self", above}, {"dtype", Value(x.type.dtype)}}));
 }
 
-constexpr std::array rows{
-    Row{"GatherND", 11, &gather_nd},
-    Row{"ScatterND", 11, &scatter_nd},
-    Row{"ScatterElements", 11, &scatter_elements},
-    Row{"Scatter", 9, &scatter_elements},
-    Row{"OneHot", 9, &one_hot},
-    Row{"Trilu", 14, &triangle},
-    Row{"DepthToSpace", 1, &depth_to_space},
-    Row{"SpaceToDepth", 1, &space_to_depth},
-    Row{"GridSample", 16, &grid_sample},
-    Row{"RoiAlign", 10, &region_align},
-    Row{"MaxRoiPool", 1, &max_region_pool, {}, true},
-    Row{"DeformConv", 19, &deformable_convolution},
-    Row{"NonMaxSuppression", 10, &non_max_suppression},
-    Row{"ArrayFeatureExtractor", 1, &pick_features, "ai.onnx.ml"},
-    Row{"Binarizer", 1, &binarize, "ai.onnx.ml"},
-    Row{"EyeLike", 9, &eye_like},
-    Row{"Hardmax", 1, &hardmax},
-    Row{"ReverseSequence", 10, &reverse_sequence},
-    Row{"CenterCropPad", 18, &center_crop_pad},
-    Row{"Compress", 9, &compress},
-    Row{"MaxUnpool", 9, &max_unpool},
-};
-
 }  // namespace
 
 std::span<const Row> placing_rows() {
+    static constexpr std::array rows{
+        Row{"GatherND", 11, &gather_nd},
+        Row{"ScatterND", 11, &scatter_nd},
+        Row{"ScatterElements", 11, &scatter_elements},
+        Row{"Scatter", 9, &scatter_elements},
+        Row{"OneHot", 9, &one_hot},
+        Row{"Trilu", 14, &triangle},
+        Row{"DepthToSpace", 1, &depth_to_space},
+        Row{"SpaceToDepth", 1, &space_to_depth},
+        Row{"GridSample", 16, &grid_sample},
+        Row{"RoiAlign", 10, &region_align},
+        Row{"MaxRoiPool", 1, &max_region_pool, {}, true},
+        Row{"DeformConv", 19, &deformable_convolution},
+        Row{"NonMaxSuppression", 10, &non_max_suppression},
+        Row{"ArrayFeatureExtractor", 1, &pick_features, "ai.onnx.ml"},
+        Row{"Binarizer", 1, &binarize, "ai.onnx.ml"},
+        Row{"EyeLike", 9, &eye_like},
+        Row{"Hardmax", 1, &hardmax},
+        Row{"ReverseSequence", 10, &reverse_sequence},
+        Row{"CenterCropPad", 18, &center_crop_pad},
+        Row{"Compress", 9, &compress},
+        Row{"MaxUnpool", 9, &max_unpool},
+    };
     return rows;
 }
 

@@ -134,18 +134,17 @@ void global_norm_pool(Call& call) {
                                                           {"keepdim", Value(true)}}));
 }
 
-constexpr std::array rows{
-    Row{"MaxPool", 1, &max_pool},
-    Row{"AveragePool", 1, &average_pool},
-    Row{"GlobalAveragePool", 1, &global_average_pool},
-    Row{"GlobalMaxPool", 1, &global_max_pool},
-    Row{"LpPool", 1, &norm_pool},
-    Row{"GlobalLpPool", 1, &global_norm_pool},
-};
-
 }  // namespace
 
 std::span<const Row> pooling_rows() {
+    static constexpr std::array rows{
+        Row{"MaxPool", 1, &max_pool},
+        Row{"AveragePool", 1, &average_pool},
+        Row{"GlobalAveragePool", 1, &global_average_pool},
+        Row{"GlobalMaxPool", 1, &global_max_pool},
+        Row{"LpPool", 1, &norm_pool},
+        Row{"GlobalLpPool", 1, &global_norm_pool},
+    };
     return rows;
 }
 

@@ -256,31 +256,30 @@ void global_average(Call& call) {
     call.output(0, as_dtype(call, mean, call.type(0).dtype));
 }
 
-constexpr std::array rows{
-    Row{"QuantizeLinear", 10, &quantize},
-    Row{"DequantizeLinear", 10, &dequantize},
-    Row{"DynamicQuantizeLinear", 11, &dynamic_quantize},
-    Row{"MatMulInteger", 10, &matmul_integer},
-    Row{"QLinearMatMul", 10, &linear_matmul},
-    Row{"ConvInteger", 10, &convolution_integer},
-    Row{"QLinearConv", 10, &linear_convolution},
-    Row{"QuantizeLinear", 1, &quantize, microsoft},
-    Row{"DequantizeLinear", 1, &dequantize, microsoft},
-    Row{"MatMulIntegerToFloat", 1, &matmul_integer_to_float, microsoft},
-    Row{"DynamicQuantizeMatMul", 1, &dynamic_quantize_matmul, microsoft},
-    Row{"QGemm", 1, &quantized_gemm, microsoft},
-    Row{"QLinearAdd", 1, &linear_pair<"aten::add.Tensor">, microsoft},
-    Row{"QLinearMul", 1, &linear_pair<"aten::mul.Tensor">, microsoft},
-    Row{"QLinearConcat", 1, &linear_concat, microsoft},
-    Row{"QLinearGlobalAveragePool", 1, &global_average, microsoft},
-    Row{"QLinearSigmoid", 1, &named_like_input, microsoft, true},
-    Row{"QLinearLeakyRelu", 1, &named_like_input, microsoft, true},
-    Row{"QLinearSoftmax", 1, &named_like_input, microsoft, true},
-};
-
 }  // namespace
 
 std::span<const Row> quantized_rows() {
+    static constexpr std::array rows{
+        Row{"QuantizeLinear", 10, &quantize},
+        Row{"DequantizeLinear", 10, &dequantize},
+        Row{"DynamicQuantizeLinear", 11, &dynamic_quantize},
+        Row{"MatMulInteger", 10, &matmul_integer},
+        Row{"QLinearMatMul", 10, &linear_matmul},
+        Row{"ConvInteger", 10, &convolution_integer},
+        Row{"QLinearConv", 10, &linear_convolution},
+        Row{"QuantizeLinear", 1, &quantize, microsoft},
+        Row{"DequantizeLinear", 1, &dequantize, microsoft},
+        Row{"MatMulIntegerToFloat", 1, &matmul_integer_to_float, microsoft},
+        Row{"DynamicQuantizeMatMul", 1, &dynamic_quantize_matmul, microsoft},
+        Row{"QGemm", 1, &quantized_gemm, microsoft},
+        Row{"QLinearAdd", 1, &linear_pair<"aten::add.Tensor">, microsoft},
+        Row{"QLinearMul", 1, &linear_pair<"aten::mul.Tensor">, microsoft},
+        Row{"QLinearConcat", 1, &linear_concat, microsoft},
+        Row{"QLinearGlobalAveragePool", 1, &global_average, microsoft},
+        Row{"QLinearSigmoid", 1, &named_like_input, microsoft, true},
+        Row{"QLinearLeakyRelu", 1, &named_like_input, microsoft, true},
+        Row{"QLinearSoftmax", 1, &named_like_input, microsoft, true},
+    };
     return rows;
 }
 

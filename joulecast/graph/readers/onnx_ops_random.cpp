@@ -52,20 +52,19 @@ void loss(Call& call) {
         call.output(1, call.emit("aten::log_softmax.int", {{"self", call.tensor(0)}, {"dim", Value(std::int64_t{1})}}));
 }
 
-constexpr std::array rows{
-    Row{"Bernoulli", 15, &bernoulli},
-    Row{"RandomNormal", 1, &random<"aten::randn">},
-    Row{"RandomUniform", 1, &random<"aten::rand">},
-    Row{"RandomNormalLike", 1, &random_like<"aten::randn_like">},
-    Row{"RandomUniformLike", 1, &random_like<"aten::rand_like">},
-    Row{"Multinomial", 7, &multinomial},
-    Row{"SoftmaxCrossEntropyLoss", 12, &loss<"aten::cross_entropy_loss">},
-    Row{"NegativeLogLikelihoodLoss", 12, &loss<"aten::nll_loss_nd">},
-};
-
 }  // namespace
 
 std::span<const Row> random_rows() {
+    static constexpr std::array rows{
+        Row{"Bernoulli", 15, &bernoulli},
+        Row{"RandomNormal", 1, &random<"aten::randn">},
+        Row{"RandomUniform", 1, &random<"aten::rand">},
+        Row{"RandomNormalLike", 1, &random_like<"aten::randn_like">},
+        Row{"RandomUniformLike", 1, &random_like<"aten::rand_like">},
+        Row{"Multinomial", 7, &multinomial},
+        Row{"SoftmaxCrossEntropyLoss", 12, &loss<"aten::cross_entropy_loss">},
+        Row{"NegativeLogLikelihoodLoss", 12, &loss<"aten::nll_loss_nd">},
+    };
     return rows;
 }
 

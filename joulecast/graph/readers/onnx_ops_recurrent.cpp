@@ -106,15 +106,14 @@ void recurrent(Call& call) {
     put_outputs(call, layer, call.emit_all(name, std::move(given)));
 }
 
-constexpr std::array rows{
-    Row{"LSTM", 1, &recurrent<"aten::lstm.input", 4>},
-    Row{"GRU", 1, &recurrent<"aten::gru.input", 3>},
-    Row{"RNN", 1, &recurrent<"aten::rnn_tanh.input", 1>},
-};
-
 }  // namespace
 
 std::span<const Row> recurrent_rows() {
+    static constexpr std::array rows{
+        Row{"LSTM", 1, &recurrent<"aten::lstm.input", 4>},
+        Row{"GRU", 1, &recurrent<"aten::gru.input", 3>},
+        Row{"RNN", 1, &recurrent<"aten::rnn_tanh.input", 1>},
+    };
     return rows;
 }
 

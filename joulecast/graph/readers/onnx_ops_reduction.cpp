@@ -99,26 +99,25 @@ void cumulative_sum(Call& call) {
     put(call, call.emit("aten::cumsum", {{"self", call.tensor(0)}, {"dim", Value(call.axis(axis[0], call.rank(0)))}}));
 }
 
-constexpr std::array rows{
-    Row{"ReduceMean", 1, &reduction<"aten::mean.dim">},
-    Row{"ReduceSum", 1, &reduction<"aten::sum.dim_IntList">},
-    Row{"ReduceMax", 1, &reduction<"aten::amax">},
-    Row{"ReduceMin", 1, &reduction<"aten::amin">},
-    Row{"ReduceLogSumExp", 1, &reduction<"aten::logsumexp">},
-    Row{"ReduceProd", 1, &product},
-    Row{"ReduceL1", 1, &norm<1>},
-    Row{"ReduceL2", 1, &norm<2>},
-    Row{"ReduceSumSquare", 1, &sum_of_squares},
-    Row{"ReduceLogSum", 1, &log_of_sum},
-    Row{"ArgMax", 1, &position<"aten::argmax">},
-    Row{"ArgMin", 1, &position<"aten::argmin">},
-    Row{"TopK", 1, &top_k},
-    Row{"CumSum", 11, &cumulative_sum},
-};
-
 }  // namespace
 
 std::span<const Row> reduction_rows() {
+    static constexpr std::array rows{
+        Row{"ReduceMean", 1, &reduction<"aten::mean.dim">},
+        Row{"ReduceSum", 1, &reduction<"aten::sum.dim_IntList">},
+        Row{"ReduceMax", 1, &reduction<"aten::amax">},
+        Row{"ReduceMin", 1, &reduction<"aten::amin">},
+        Row{"ReduceLogSumExp", 1, &reduction<"aten::logsumexp">},
+        Row{"ReduceProd", 1, &product},
+        Row{"ReduceL1", 1, &norm<1>},
+        Row{"ReduceL2", 1, &norm<2>},
+        Row{"ReduceSumSquare", 1, &sum_of_squares},
+        Row{"ReduceLogSum", 1, &log_of_sum},
+        Row{"ArgMax", 1, &position<"aten::argmax">},
+        Row{"ArgMin", 1, &position<"aten::argmin">},
+        Row{"TopK", 1, &top_k},
+        Row{"CumSum", 11, &cumulative_sum},
+    };
     return rows;
 }
 

@@ -105,23 +105,22 @@ void optional_get_element(Call& call) {
     call.forward(0, 0);
 }
 
-constexpr std::array rows{
-    Row{"SequenceConstruct", 11, &sequence_construct},
-    Row{"SequenceEmpty", 11, &sequence_empty},
-    Row{"SequenceInsert", 11, &sequence_insert},
-    Row{"SequenceErase", 11, &sequence_erase},
-    Row{"SequenceAt", 11, &sequence_at},
-    Row{"SequenceLength", 11, &sequence_length},
-    Row{"ConcatFromSequence", 11, &concat_from_sequence},
-    Row{"SplitToSequence", 11, &split_to_sequence},
-    Row{"Optional", 15, &optional},
-    Row{"OptionalHasElement", 15, &optional_has_element},
-    Row{"OptionalGetElement", 15, &optional_get_element},
-};
-
 }  // namespace
 
 std::span<const Row> sequence_rows() {
+    static constexpr std::array rows{
+        Row{"SequenceConstruct", 11, &sequence_construct},
+        Row{"SequenceEmpty", 11, &sequence_empty},
+        Row{"SequenceInsert", 11, &sequence_insert},
+        Row{"SequenceErase", 11, &sequence_erase},
+        Row{"SequenceAt", 11, &sequence_at},
+        Row{"SequenceLength", 11, &sequence_length},
+        Row{"ConcatFromSequence", 11, &concat_from_sequence},
+        Row{"SplitToSequence", 11, &split_to_sequence},
+        Row{"Optional", 15, &optional},
+        Row{"OptionalHasElement", 15, &optional_has_element},
+        Row{"OptionalGetElement", 15, &optional_get_element},
+    };
     return rows;
 }
 

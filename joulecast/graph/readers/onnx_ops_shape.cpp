@@ -245,21 +245,20 @@ void pad(Call& call) {
     call.output(0, call.emit("aten::pad", std::move(given)));
 }
 
-constexpr std::array rows{
-    Row{"Reshape", 1, &reshape},     Row{"Flatten", 1, &flatten},
-    Row{"Squeeze", 1, &squeeze},     Row{"Unsqueeze", 1, &unsqueeze},
-    Row{"Transpose", 1, &transpose}, Row{"Concat", 1, &concat},
-    Row{"Split", 1, &split},         Row{"Slice", 1, &slice},
-    Row{"Expand", 8, &expand},       Row{"Tile", 6, &tile},
-    Row{"Cast", 6, &cast},           Row{"CastLike", 15, &cast_like},
-    Row{"Identity", 1, &identity},   Row{"Dropout", 7, &dropout},
-    Row{"Constant", 1, &constant},   Row{"ConstantOfShape", 9, &constant_of_shape},
-    Row{"Range", 11, &range},        Row{"Pad", 2, &pad},
-};
-
 }  // namespace
 
 std::span<const Row> shape_rows() {
+    static constexpr std::array rows{
+        Row{"Reshape", 1, &reshape},     Row{"Flatten", 1, &flatten},
+        Row{"Squeeze", 1, &squeeze},     Row{"Unsqueeze", 1, &unsqueeze},
+        Row{"Transpose", 1, &transpose}, Row{"Concat", 1, &concat},
+        Row{"Split", 1, &split},         Row{"Slice", 1, &slice},
+        Row{"Expand", 8, &expand},       Row{"Tile", 6, &tile},
+        Row{"Cast", 6, &cast},           Row{"CastLike", 15, &cast_like},
+        Row{"Identity", 1, &identity},   Row{"Dropout", 7, &dropout},
+        Row{"Constant", 1, &constant},   Row{"ConstantOfShape", 9, &constant_of_shape},
+        Row{"Range", 11, &range},        Row{"Pad", 2, &pad},
+    };
     return rows;
 }
 

@@ -103,18 +103,17 @@ void mel_weights(Call& call) {
     call.store(0, table);
 }
 
-constexpr std::array rows{
-    Row{"DFT", 17, &fourier},
-    Row{"MelWeightMatrix", 17, &mel_weights},
-    Row{"STFT", 17, &short_time_fourier},
-    Row{"HannWindow", 17, &window<"aten::hann_window.periodic">},
-    Row{"HammingWindow", 17, &window<"aten::hamming_window.periodic">},
-    Row{"BlackmanWindow", 17, &window<"aten::blackman_window.periodic">},
-};
-
 }  // namespace
 
 std::span<const Row> signal_rows() {
+    static constexpr std::array rows{
+        Row{"DFT", 17, &fourier},
+        Row{"MelWeightMatrix", 17, &mel_weights},
+        Row{"STFT", 17, &short_time_fourier},
+        Row{"HannWindow", 17, &window<"aten::hann_window.periodic">},
+        Row{"HammingWindow", 17, &window<"aten::hamming_window.periodic">},
+        Row{"BlackmanWindow", 17, &window<"aten::blackman_window.periodic">},
+    };
     return rows;
 }
 

@@ -93,16 +93,15 @@ void gradient(Call& call) {
     call.refuse("joulecast works out the backward pass itself. Take the network without it, and --mode training");
 }
 
-constexpr std::array rows{
-    Row{"Momentum", 1, &momentum, domain},
-    Row{"Adagrad", 1, &adagrad, domain},
-    Row{"Adam", 1, &adam, domain},
-    Row{"Gradient", 1, &gradient, domain},
-};
-
 }  // namespace
 
 std::span<const Row> training_rows() {
+    static constexpr std::array rows{
+        Row{"Momentum", 1, &momentum, domain},
+        Row{"Adagrad", 1, &adagrad, domain},
+        Row{"Adam", 1, &adam, domain},
+        Row{"Gradient", 1, &gradient, domain},
+    };
     return rows;
 }
 
