@@ -9,6 +9,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/forecast/batch_of_call.h"
+#include "joulecast/forecast/batch_statistics.h"
 #include "joulecast/forecast/depthwise_convolution.h"
 #include "joulecast/forecast/tensor_core_convolution.h"
 #include "joulecast/graph/family.h"
@@ -30,6 +31,7 @@ constexpr double passes_to_accumulate = 3;
 struct Opinion {
     double value = 0;
     double weight = 1;
+    bool is_of_same_chip = false;
 };
 
 /// Where half of the weight lies below, straight between the middles of the opinions' weights.
@@ -98,7 +100,8 @@ bool adds_on_tensor_cores(const PreparedOperation& operation) {
     return is_for_matrix_units(operation) && !is_depthwise(operation.operation);
 }
 
-/// Of those who know such calls; the device's own expert, if it has one, alone. Absent where nobody knows them.
+/// Of those who know such calls; the device's own expert, if it has one, alone, else for matrix units those of cards
+/// with its chip: their tiles fill its units as they fill theirs. Absent where nobody knows them.
 std::optional<double> combined(const DeviceModel& device, std::span<const Feature* const> columns,
                                const PreparedOperation& operation, const KernelKind& kind) {
     const Unseen& unseen = *device.unseen;
@@ -115,9 +118,12 @@ std::optional<double> combined(const DeviceModel& device, std::span<const Featur
         if (row.empty()) row = relative_row(device, expert.model, columns, operation);
         const double value = opinion_of(expert, row);
         if (expert.device == device.device.id) return value;
-        opinions.push_back(
-            {value, age_weight(expert.release_year, device.device.release_year, combination.year_scale)});
+        const bool is_of_same_chip = std::ranges::find(unseen.same_chip, expert.device) != unseen.same_chip.end();
+        opinions.push_back({value, age_weight(expert.release_year, device.device.release_year, combination.year_scale),
+                            is_of_same_chip});
     }
+    if (is_for_matrix_units(operation) && std::ranges::any_of(opinions, &Opinion::is_of_same_chip))
+        std::erase_if(opinions, [](const Opinion& opinion) { return !opinion.is_of_same_chip; });
     if (opinions.empty()) return std::nullopt;
     // Tensor cores that run at half their rate are held by neither power nor memory, as most measured ones are.
     if (adds_at_half_rate(device.device) && adds_on_tensor_cores(operation)) return least_of(opinions);
@@ -160,6 +166,13 @@ KernelKind kernel_kind(const DeviceModel& device, const PreparedOperation& opera
         if (law != nullptr && !is_depthwise_law_key(law->key))
             return mode(operation.operation) == Mode::training ? KernelKind{}
                                                                : KernelKind{law, family, depthwise_forward_s};
+    }
+    if (runs_batch_statistics(operation, device.device)) {
+        const TrainedLaw* law = find_trained_law(device, operation.operation);
+        // Of other normalizations no law tells what those of a batch take.
+        if (law != nullptr && is_family_law_key(law->key))
+            return mode(operation.operation) == Mode::training ? KernelKind{}
+                                                               : KernelKind{law, family, batch_statistics_forward_s};
     }
     const bool on_tensor_cores = runs_on_tensor_cores(operation, device.device);
     // A law without rows stands in for one that nobody measured.
@@ -284,9 +297,11 @@ void correct_for_both(KernelForecast& kernel, const DeviceModel& device, const P
 
 /// The backward pass at the forward one's share of the roofline, but where a rule tells.
 double backward_kernels_s(const DeviceModel& device, const PreparedOperation& operation, double forward_s) {
-    const bool may_have_rule = runs_depthwise_kernel(operation, device.device);
-    if (may_have_rule && kernel_kind(device, forward_alone(operation, device)).rule)
-        return depthwise_backward_s(operation, device.device);
+    const Rule backward = runs_depthwise_kernel(operation, device.device)   ? depthwise_backward_s
+                          : runs_batch_statistics(operation, device.device) ? batch_statistics_backward_s
+                                                                            : nullptr;
+    if (backward && kernel_kind(device, forward_alone(operation, device)).rule)
+        return backward(operation, device.device);
     const auto seconds_of = [&](const Counts& counts) {
         return seconds(roofline(counts, compute_dtype(operation.operation), device.device, operation.math)) +
                device.device.kernel_latency_s;
@@ -365,8 +380,11 @@ std::optional<LogForecast> forecast_unseen(const DeviceModel& device, std::span<
                                            const PreparedOperation& operation, ForwardKernels& known) {
     const auto kernel = kernels_of_call(device, columns, operation, known);
     if (!kernel) return std::nullopt;
-    const double whole = kernel->seconds + kernel->launch_s;
-    const double share = kernel->seconds / whole;
+    // A call alone takes no less than its host needs, and a long kernel hides a part of that.
+    const double least = kernel->launch_s + device.device.kernel_latency_s;
+    const double before = kernel->launch_s - std::min(device.unseen->hidden_launch_s, kernel->launch_s);
+    const double whole = std::max(least, before + kernel->seconds);
+    const double share = std::min(1.0, kernel->seconds / whole);
     const double half_width = std::hypot(share * kernel->half_width, (1 - share) * launch_half_width);
     LogForecast forecast;
     forecast.log_value = std::log(whole);

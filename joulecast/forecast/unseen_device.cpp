@@ -7,8 +7,10 @@
 #include <string_view>
 #include <utility>
 
+#include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/family.h"
+#include "joulecast/physics/matrix_rate.h"
 #include "joulecast/units/normal.h"
 #include "joulecast/units/statistics.h"
 
@@ -72,6 +74,16 @@ void stand_in(const PooledModel& pooled, std::map<std::string, TrainedLaw>& laws
     }
 }
 
+/// Devices without a sheet carry a chip that is not known.
+std::vector<std::string> with_chip_of(const Device& device, const std::vector<std::string>& others) {
+    std::vector<std::string> found;
+    for (const std::string& other : others) {
+        const DataSheet* sheet = known_devices().find(other);
+        if (sheet != nullptr && same_chip(sheet->device, device)) found.push_back(other);
+    }
+    return found;
+}
+
 void check_sheet(const PooledModel& pooled, const Device& device) {
     if (device.kind != pooled.kind)
         throw Error("device " + device.id + " is of another kind than those the model over devices was trained on.");
@@ -105,8 +117,14 @@ DeviceModel instantiate(PooledModel pooled, const Device& device) {
     model.point.host = Host::python;  // whom call_overhead_s is of
     // Times are relative to the sheet's rates, which hold at a clock that graphics cards pass when they are cool.
     if (device.boost_clock_mhz < highest_clock_mhz(device)) model.point.sm_clock_mhz = device.boost_clock_mhz;
-    model.unseen = Unseen{
-        ResidualProcess(pooled.prior), pooled.devices, nullptr, pooled.combination, std::move(pooled.combinations), {}};
+    model.unseen = Unseen{ResidualProcess(pooled.prior),
+                          pooled.devices,
+                          nullptr,
+                          pooled.combination,
+                          std::move(pooled.combinations),
+                          {},
+                          pooled.hidden_launch_s,
+                          with_chip_of(device, pooled.devices)};
     auto& knowing = model.unseen->knowing;
     std::map<std::string, TrainedLaw> laws;
     for (const PooledLaw& law : pooled.laws) {

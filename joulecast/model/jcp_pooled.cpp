@@ -9,7 +9,8 @@
 namespace joulecast {
 namespace {
 
-constexpr std::uint8_t pool_version = 3;
+constexpr std::uint8_t pool_version = 4;
+constexpr std::uint8_t version_before_hidden = 3;    ///< nothing of a launch was hidden
 constexpr std::uint8_t version_before_families = 2;  ///< all families taken together in one way
 constexpr std::uint8_t version_before_memory = 1;    ///< its rule went by power alone
 constexpr double largest_log_factor = 50;
@@ -90,6 +91,7 @@ void put_pooled(ByteWriter& out, const PooledModel& pooled) {
         out.real(combination.year_scale);
         out.number(static_cast<std::uint8_t>(combination.by_median));
     }
+    out.real(pooled.hidden_launch_s);
     out.signed_number(pooled.rows);
     put_prior(out, pooled.prior);
     out.number(static_cast<std::uint32_t>(pooled.laws.size()));
@@ -124,6 +126,8 @@ PooledModel take_pooled(ByteReader& in) {
         pooled.sustained.by_clock = in.number<std::uint8_t>() != 0;
     }
     if (version > version_before_families) pooled.combinations = take_combinations(in);
+    if (version > version_before_hidden) pooled.hidden_launch_s = take_finite(in);
+    if (pooled.hidden_launch_s < 0) in.fail("a negative part of a launch is hidden");
     pooled.rows = in.signed_number();
     pooled.prior = take_prior(in);
     const std::size_t laws = in.count(24);

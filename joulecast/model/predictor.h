@@ -184,6 +184,8 @@ struct Unseen {
     FamilyCombinations combinations;
     /// By law key, the devices whose experts know such calls.
     std::map<std::string, std::vector<std::string>> knowing;
+    double hidden_launch_s = 0;          ///< as of PooledModel
+    std::vector<std::string> same_chip;  ///< of trained_on, those that carry this device's chip
 };
 
 /// Clocks that operations were measured at.
@@ -273,6 +275,7 @@ struct PooledModel {
     std::vector<Expert> experts;
     ResidualPrior prior;
     double call_overhead_s = 0;  ///< of issuing a call eagerly
+    double hidden_launch_s = 0;  ///< of the laws' launch_s, what a kernel that takes longer hides
     std::int64_t rows = 0;
 };
 

@@ -16,4 +16,9 @@ double matrix_rate(const Device& device, Dtype dtype, Math math);
 /// 16 bits, elsewhere at twice. No other part of such a card is halved.
 bool adds_at_half_rate(const Device& device);
 
+/// Whether two cards carry one design of chip: they differ in how many units are on, in clocks, bandwidth and limits
+/// alone. Told by architecture, by what a unit multiplies in a cycle, and by the kind of memory (GA100 of the A100 and
+/// GA102 of the A10 are both of Ampere).
+bool same_chip(const Device& a, const Device& b);
+
 }  // namespace joulecast

@@ -7,6 +7,7 @@
 #include "joulecast/error.h"
 #include "joulecast/forecast/forecast_unseen.h"
 #include "joulecast/forecast/unseen_device.h"
+#include "joulecast/physics/matrix_rate.h"
 #include "joulecast/train/fit_models.h"
 #include "joulecast/train/pooled_samples.h"
 #include "joulecast/train/residual_prior.h"
@@ -155,6 +156,12 @@ PooledModel model_of(const SamplesOfDevice& devices, Experts& experts) {
     std::vector<double> overheads;
     for (const PooledLaw& law : pooled.laws) overheads.push_back(law.launch_s);
     pooled.call_overhead_s = overheads.empty() ? 0 : quantile(overheads, 0.75);
+    std::vector<double> hidden;
+    for (const auto& [id, samples] : devices) {
+        const double of_device = (*std::ranges::max_element(samples, {}, &Sample::hidden_s))->hidden_s;
+        if (of_device > 0) hidden.push_back(of_device);  // replays of a graph have no launch
+    }
+    pooled.hidden_launch_s = hidden.empty() ? 0 : median(hidden);
     pooled.kind = samples_of_devices.front()->device->kind;
     pooled.point.math = samples_of_devices.front()->math;
     pooled.rows = static_cast<std::int64_t>(samples_of_devices.size());
@@ -233,6 +240,16 @@ std::set<Family> families_of(const std::vector<ErrorsByFamily>& devices) {
     return families;
 }
 
+/// Those that do not carry the chip of that one: of a new card nobody knows it, as a rule. Where all do, all but
+/// itself.
+SamplesOfDevice of_other_chips(const SamplesOfDevice& devices, const Device& left_out) {
+    SamplesOfDevice others = devices;
+    std::erase_if(others, [&](const auto& entry) { return same_chip(*entry.second.front()->device, left_out); });
+    if (others.empty()) others = devices;
+    others.erase(left_out.id);
+    return others;
+}
+
 /// How experts of each family are best taken together, and how far the result is off: from each device left out in
 /// turn. With two devices there is nothing to learn that from.
 void learn_from_left_out(PooledModel& pooled, const SamplesOfDevice& devices, Experts& experts) {
@@ -241,8 +258,7 @@ void learn_from_left_out(PooledModel& pooled, const SamplesOfDevice& devices, Ex
     if (devices.size() < 3) return;
     std::vector<DeviceModel> of_others;
     for (const auto& [id, left_out] : devices) {
-        SamplesOfDevice rest = devices;
-        rest.erase(id);
+        const SamplesOfDevice rest = of_other_chips(devices, *left_out.front()->device);
         of_others.push_back(instantiate(model_of(rest, experts), *left_out.front()->device));
     }
     constexpr double clearly_better = 0.97;

@@ -1,6 +1,7 @@
 #include "joulecast/train/pooled_samples.h"
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -25,6 +26,33 @@ double shortest(const std::vector<const TrainingRow*>& rows) {
     std::vector<double> times;
     for (const TrainingRow* row : rows) times.push_back(row->time_s);
     return std::clamp(quantile(times, 0.005) - usual_kernel_latency_s, 0.0, longest_launch_s);
+}
+
+/// Rows where a kernel of which bytes decide takes much longer than the host does, and how many of them tell.
+constexpr double long_calls = 4;
+constexpr std::size_t least_long_rows = 20;
+/// A single call between two events takes as long as the host needs to issue it with both, however short its kernel;
+/// behind a longer kernel the second event waits in the queue already, and what the host took for it is hidden. That
+/// part of `launch_s`: what is left of it is read off long streams, whose time is a constant, the kernel's latency in
+/// it, and a multiple of their bytes' time (weighed by 1 / time^2). NaN where too few rows tell.
+double hidden_of_launch(const std::vector<const TrainingRow*>& rows, const Device& device, Math math, double launch_s) {
+    double w = 0, x = 0, y = 0, xx = 0, xy = 0;
+    std::size_t count = 0;
+    for (const TrainingRow* row : rows) {
+        if (row->time_s < long_calls * launch_s) continue;
+        const double roof_s = seconds(roofline(row->operation.operation, device, math));
+        const double weight = 1 / (row->time_s * row->time_s);
+        w += weight;
+        x += weight * roof_s;
+        y += weight * row->time_s;
+        xx += weight * roof_s * roof_s;
+        xy += weight * roof_s * row->time_s;
+        ++count;
+    }
+    const double spread = w * xx - x * x;
+    if (count < least_long_rows || !(spread > 0)) return std::numeric_limits<double>::quiet_NaN();
+    const double without_bytes_s = (xx * y - x * xy) / spread;
+    return launch_s + usual_kernel_latency_s - without_bytes_s;
 }
 
 /// Families that at least two devices have measured in training.
@@ -60,15 +88,24 @@ void append_samples(const DeviceRows& part, const std::set<Family>& in_training,
         is_known = true;
     }
     if (!is_known) launch_of_few = 0;
+    // The host and its events are the same for all kinds.
+    std::vector<double> hidden_parts;
+    for (const auto& [key, rows] : kinds) {
+        if (rows.front()->operation.family() != Family::elementwise || rows.size() < least_rows_of_launch) continue;
+        const double hidden = hidden_of_launch(rows, part.device, part.setting.math, shortest(rows));
+        if (!std::isnan(hidden)) hidden_parts.push_back(hidden);
+    }
+    const double hidden_s = hidden_parts.empty() ? 0 : std::max(0.0, median(hidden_parts));
     for (const auto& [key, rows] : kinds) {
         const double launch = rows.size() < least_rows_of_launch ? launch_of_few : shortest(rows);
+        const double before = launch - std::min(hidden_s, launch);
         std::vector<std::pair<double, const TrainingRow*>> by_time;
         for (const TrainingRow* row : rows) {
             if (row->time_s - launch >= least_kernel_share * row->time_s) by_time.emplace_back(row->time_s, row);
         }
         for (const TrainingRow* row : at_even_steps(std::move(by_time), most_rows_of_kind)) {
             samples.push_back({row->operation, key, family_law_key(row->operation.operation), &part.device,
-                               part.setting.math, launch, std::log(row->time_s - launch)});
+                               part.setting.math, launch, launch - before, std::log(row->time_s - before)});
         }
     }
 }

@@ -20,6 +20,7 @@ struct PooledSample {
     const Device* device = nullptr;  ///< as on its data sheet
     Math math = Math::ieee;
     double launch_s = 0;
+    double hidden_s = 0;    ///< of launch_s, what a long kernel hides
     double log_kernel = 0;  ///< of seconds
 };
 

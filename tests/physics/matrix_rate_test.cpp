@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "joulecast/device/device_table.h"
 
@@ -30,6 +31,27 @@ TEST(MatrixRate, IsHalvedOnGraphicsCardsAlone) {
     for (const char* id :
          {"p100", "p4", "v100-16g-sxm", "t4", "a10", "a100-80g-sxm", "rtx-a6000", "l40s", "h200", "mi300x"})
         EXPECT_FALSE(adds_at_half_rate(find_device(id))) << id;
+}
+
+TEST(SameChip, IsWhatCardsOfOneDesignCarry) {
+    const auto same = [](const char* a, const char* b) { return same_chip(find_device(a), find_device(b)); };
+    for (const auto& [a, b] : {std::pair{"a100-40g-pcie", "a100-80g-sxm"},
+                               {"a100-80g-sxm", "a30"},
+                               {"h100-sxm", "h200"},
+                               {"h100-pcie", "h100-sxm"},
+                               {"v100-16g-sxm", "v100-32g-pcie"},
+                               {"l4", "l40s"},
+                               {"a10", "a40"},
+                               {"rtx3090", "rtx3090"}})
+        EXPECT_TRUE(same(a, b)) << a << ' ' << b;
+    // Of one architecture, but with other units, at half the rate, or with other memory.
+    for (const auto& [a, b] : {std::pair{"a100-80g-sxm", "a10"},
+                               {"rtx4090", "l40s"},
+                               {"p100", "p4"},
+                               {"v100-16g-sxm", "t4"},
+                               {"a100-80g-sxm", "h100-sxm"},
+                               {"mi210", "a100-80g-sxm"}})
+        EXPECT_FALSE(same(a, b)) << a << ' ' << b;
 }
 
 }  // namespace
