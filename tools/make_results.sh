@@ -240,7 +240,7 @@ sheets() {
         cat <<'TEXT'
 By the predictor that ships. It was trained on published operations alone: of none of these cards in mixed precision or TF32
 with convolutions, and of no network. The rules it follows were chosen in sight of some of these tables (docs/decisions/0027 to
-0029 say which).
+0030, 0034 say which).
 
 ## Networks whose times others published
 
