@@ -7,6 +7,7 @@
 
 #include "joulecast/physics/law.h"
 #include "joulecast/physics/learned_clocks.h"
+#include "joulecast/physics/stacked_memory.h"
 
 namespace joulecast {
 namespace {
@@ -16,8 +17,6 @@ constexpr double static_voltage_exponent = 1.25;
 constexpr double least_dynamic_share = 0.02;  // of the power at the known point
 constexpr double below_knee = 0.10;
 constexpr double highest_bandwidth_knee = 0.75;
-/// Memory with a bus this wide is stacked on the package: cards for computing.
-constexpr double stacked_memory_bits = 1024;
 
 /// (a^16 + b^16)^(1/16): nearly the larger, since memory and network on the chip hardly get into each other's way.
 double slower_of(double a, double b) {
@@ -43,7 +42,7 @@ bool is_before_volta(const Device& device) {
 /// Bytes that a unit's share of the chip's network moves in a cycle: 13 fits Volta, Turing and the graphics cards of
 /// Ampere, 16 the A100.
 double bytes_per_unit_and_cycle(const Device& device) {
-    const bool is_recent = device.release_year >= 2020 && device.memory_bus_bits >= stacked_memory_bits;
+    const bool is_recent = device.release_year >= 2020 && has_stacked_memory(device);
     return is_recent ? 16 : 13;
 }
 
@@ -152,7 +151,7 @@ ClockParameters default_clock_parameters(const Device& device) {
     parameters.lowest_mhz = std::min(steps.lowest_mhz, parameters.highest_mhz);
     parameters.step_mhz = steps.step_mhz;
     const bool is_old = is_before_volta(device);
-    const bool is_stacked = device.memory_bus_bits >= stacked_memory_bits;
+    const bool is_stacked = has_stacked_memory(device);
     parameters.knee = is_old ? 0.82 : 0.70;
     parameters.slope = is_old ? 0.75 : 0.80;
     parameters.still_w = (is_old && !is_stacked ? 0.27 : 0.12) * device.tdp_w;

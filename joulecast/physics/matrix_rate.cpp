@@ -2,14 +2,14 @@
 
 #include <cmath>
 
+#include "joulecast/physics/stacked_memory.h"
+
 namespace joulecast {
 namespace {
 
 /// Between twice and four times the rate of 16 bits.
 constexpr double int8_over_half_rate = 3;
 
-/// Stacks of memory beside the chip, where others have chips around it.
-constexpr double stacked_memory_bits = 1024;
 /// Sheets round rates and clocks.
 constexpr double rounding = 0.1;
 
@@ -29,9 +29,8 @@ bool adds_at_half_rate(const Device& device) {
 }
 
 bool same_chip(const Device& a, const Device& b) {
-    const auto is_stacked = [](const Device& device) { return device.memory_bus_bits >= stacked_memory_bits; };
-    if (a.vendor != b.vendor || a.architecture != b.architecture || is_stacked(a) != is_stacked(b)) return false;
-    if (adds_at_half_rate(a) != adds_at_half_rate(b)) return false;
+    if (a.vendor != b.vendor || a.architecture != b.architecture) return false;
+    if (has_stacked_memory(a) != has_stacked_memory(b) || adds_at_half_rate(a) != adds_at_half_rate(b)) return false;
     const double rates = matrix_rate(a, Dtype::f16, Math::ieee) / matrix_rate(b, Dtype::f16, Math::ieee);
     return std::abs(std::log(rates)) < rounding;
 }

@@ -4,6 +4,7 @@
 
 #include "joulecast/physics/matrix_rate.h"
 #include "joulecast/physics/process_node.h"
+#include "joulecast/physics/stacked_memory.h"
 
 namespace joulecast {
 namespace {
@@ -13,7 +14,6 @@ constexpr double wide_unit_share = 0.85;
 constexpr double ampere_year = 2020;
 constexpr double volta_year = 2017;
 
-constexpr double narrowest_stack_bits = 1024;
 constexpr double older_memory_share = 0.75;
 constexpr double stacked_memory_share = 0.87;
 constexpr double other_memory_share = 0.84;
@@ -46,7 +46,7 @@ double sustained_share(const Device& device, const SustainedRule& rule) {
 double sustained_bandwidth_share(const Device& device, const SustainedRule& rule) {
     if (!rule.by_memory) return 1;
     if (device.release_year < volta_year) return older_memory_share;
-    if (device.memory_bus_bits >= narrowest_stack_bits) return stacked_memory_share;
+    if (has_stacked_memory(device)) return stacked_memory_share;
     if (device.release_year < ampere_year) return older_memory_share;
     return adds_at_half_rate(device) ? graphics_memory_share : other_memory_share;
 }

@@ -98,14 +98,14 @@ void append_samples(const DeviceRows& part, const std::set<Family>& in_training,
     const double hidden_s = hidden_parts.empty() ? 0 : std::max(0.0, median(hidden_parts));
     for (const auto& [key, rows] : kinds) {
         const double launch = rows.size() < least_rows_of_launch ? launch_of_few : shortest(rows);
-        const double before = launch - std::min(hidden_s, launch);
+        const double hidden = std::min(hidden_s, launch);
         std::vector<std::pair<double, const TrainingRow*>> by_time;
         for (const TrainingRow* row : rows) {
             if (row->time_s - launch >= least_kernel_share * row->time_s) by_time.emplace_back(row->time_s, row);
         }
         for (const TrainingRow* row : at_even_steps(std::move(by_time), most_rows_of_kind)) {
             samples.push_back({row->operation, key, family_law_key(row->operation.operation), &part.device,
-                               part.setting.math, launch, launch - before, std::log(row->time_s - before)});
+                               part.setting.math, launch, hidden, std::log(row->time_s - (launch - hidden))});
         }
     }
 }

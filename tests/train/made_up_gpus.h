@@ -34,18 +34,20 @@ inline std::vector<std::string> made_up_operations() {
     return all;
 }
 
+inline void add_made_up_row(DeviceRows& rows, const std::string& text, double slowdown) {
+    TrainingRow row;
+    row.operation = prepare(parse_operation(text), rows.device, Math::ieee);
+    row.group = operation_group(row.operation.operation);
+    row.time_s = made_up_launch_s + made_up_kernel_s(row.operation, slowdown);
+    rows.rows.push_back(std::move(row));
+}
+
 inline DeviceRows made_up_rows(const std::string& id, double slowdown) {
     DeviceRows rows;
     rows.device = find_device(id);
     rows.setting.device = rows.device.id;
     rows.setting.host = Host::python;
-    for (const std::string& text : made_up_operations()) {
-        TrainingRow row;
-        row.operation = prepare(parse_operation(text), rows.device, Math::ieee);
-        row.group = operation_group(row.operation.operation);
-        row.time_s = made_up_launch_s + made_up_kernel_s(row.operation, slowdown);
-        rows.rows.push_back(std::move(row));
-    }
+    for (const std::string& text : made_up_operations()) add_made_up_row(rows, text, slowdown);
     return rows;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "joulecast/error.h"
@@ -30,10 +31,14 @@ const std::vector<DeviceRows>& four() {
     return all;
 }
 
-std::vector<const DeviceRows*> parts(std::size_t count = 4) {
+std::vector<const DeviceRows*> parts(std::span<const DeviceRows> all) {
     std::vector<const DeviceRows*> chosen;
-    for (std::size_t i = 0; i < count; ++i) chosen.push_back(&four()[i]);
+    for (const DeviceRows& device : all) chosen.push_back(&device);
     return chosen;
+}
+
+std::vector<const DeviceRows*> parts(std::size_t count = 4) {
+    return parts(std::span(four()).first(count));
 }
 
 const PooledModel& pooled() {
@@ -263,21 +268,16 @@ TEST(Pooled, OpensAsItWasWrittenBeforeItsRulesKnewOfMemoriesAndClocks) {
     EXPECT_THROW(take_pooled(later), FormatError);
 }
 
-PreparedOperation addition(int rows, const Device& device) {
+std::string addition(int rows) {
     const std::string tensor = "f32[" + std::to_string(rows) + ",1024]";
-    return prepare(parse_operation("aten::add.Tensor(self=" + tensor + ", other=" + tensor + ")"), device, Math::ieee);
+    return "aten::add.Tensor(self=" + tensor + ", other=" + tensor + ")";
 }
 
 /// The host takes 30 us for a call and its two events, 12 us of them behind the kernel's launch.
 std::vector<DeviceRows> timed_between_events() {
     std::vector<DeviceRows> all = four();
     for (DeviceRows& device : all) {
-        for (int rows = 500; rows < 100'000; rows += rows / 8) {
-            TrainingRow row;
-            row.operation = addition(rows, device.device);
-            row.group = operation_group(row.operation.operation);
-            device.rows.push_back(std::move(row));
-        }
+        for (int rows = 500; rows < 100'000; rows += rows / 8) testing::add_made_up_row(device, addition(rows), 1);
         for (TrainingRow& row : device.rows)
             row.time_s = std::max(30e-6, 18e-6 + testing::made_up_kernel_s(row.operation, 1));
     }
@@ -287,18 +287,19 @@ std::vector<DeviceRows> timed_between_events() {
 // The whole launch was taken off every kernel: those of 20 to 100 us came out 10 to 40 % too short.
 TEST(Pooled, TellsWhatALongKernelHidesOfItsLaunch) {
     const std::vector<DeviceRows> all = timed_between_events();
-    const PooledModel model = train_pooled(std::vector{&all[0], &all[1], &all[2], &all[3]}, quick_settings());
+    const PooledModel model = train_pooled(parts(all), quick_settings());
     // What small kernels take is left of the 30 us, not of what is hidden.
     EXPECT_NEAR(model.hidden_launch_s, 12e-6 - usual_kernel_latency_s, 1e-6);
     const DeviceModel a30 = instantiate(model, find_device("a30"));
     for (const int rows : {2000, 4000, 8000}) {
-        const PreparedOperation added = addition(rows, a30.device);
+        const PreparedOperation added = prepare(parse_operation(addition(rows)), a30.device, Math::ieee);
         const double kernel = testing::made_up_kernel_s(added, 1);
         const auto forecast = forecast_operation(a30, all_columns(), added, {});
         EXPECT_NEAR(forecast.kernel_s / kernel, 1, 0.05) << kernel;
         EXPECT_NEAR(forecast.cost.device_time.value.value() / (18e-6 + kernel), 1, 0.05) << kernel;
     }
-    const auto small = forecast_operation(a30, all_columns(), addition(8, a30.device), {});
+    const PreparedOperation tiny = prepare(parse_operation(addition(8)), a30.device, Math::ieee);
+    const auto small = forecast_operation(a30, all_columns(), tiny, {});
     EXPECT_NEAR(small.cost.device_time.value.value(), 30e-6, 1e-6);
     const std::vector<std::byte> bytes = written(model);
     ByteReader in(bytes, "hidden");
@@ -366,17 +367,10 @@ DeviceModel a30_that_knows(const std::string& before, const std::string& behind,
     std::vector<DeviceRows> all = four();
     for (DeviceRows& device : all) {
         for (int rows = 500; rows < 100'000; rows += rows / 4) {
-            TrainingRow row;
-            row.operation = prepare(parse_operation(before + std::to_string(rows) + behind), device.device, Math::ieee);
-            row.group = operation_group(row.operation.operation);
-            row.time_s = testing::made_up_launch_s + testing::made_up_kernel_s(row.operation, times);
-            device.rows.push_back(std::move(row));
+            testing::add_made_up_row(device, before + std::to_string(rows) + behind, times);
         }
     }
-    return instantiate(train_pooled(std::vector{&std::as_const(all[0]), &std::as_const(all[1]), &std::as_const(all[2]),
-                                                &std::as_const(all[3])},
-                                    quick_settings()),
-                       find_device("a30"));
+    return instantiate(train_pooled(parts(all), quick_settings()), find_device("a30"));
 }
 
 TEST(Pooled, ForecastsBatchNormWithGivenStatisticsAsOneElementwisePass) {
@@ -402,20 +396,14 @@ TEST(Pooled, ProductsOnMatrixUnitsGoByACardWithTheSameChip) {
     for (DeviceRows& device : all) {
         const double slowdown = device.device.id == "a100-40g-sxm" ? 2 : 1;
         for (int rows = 500; rows < 100'000; rows += rows / 4) {
-            for (const std::string type : {"bf16", "f32"}) {
-                TrainingRow row;
-                row.operation = prepare(parse_operation("aten::linear(input=" + type + "[" + std::to_string(rows) +
-                                                        ",2048], weight=" + type + "[2048,2048])"),
-                                        device.device, Math::ieee);
-                row.group = operation_group(row.operation.operation);
-                row.time_s = testing::made_up_launch_s + testing::made_up_kernel_s(row.operation, slowdown);
-                device.rows.push_back(std::move(row));
-            }
+            for (const std::string type : {"bf16", "f32"})
+                testing::add_made_up_row(device,
+                                         "aten::linear(input=" + type + "[" + std::to_string(rows) +
+                                             ",2048], weight=" + type + "[2048,2048])",
+                                         slowdown);
         }
     }
-    const PooledModel model = train_pooled(
-        std::vector{&std::as_const(all[0]), &std::as_const(all[1]), &std::as_const(all[2]), &std::as_const(all[3])},
-        quick_settings());
+    const PooledModel model = train_pooled(parts(all), quick_settings());
     const auto slowdown_on = [&](const char* id, const char* text) {
         const DeviceModel card = instantiate(model, find_device(id));
         const PreparedOperation product = parsed(card, text);
