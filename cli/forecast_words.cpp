@@ -1,6 +1,7 @@
 #include "cli/forecast_words.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "cli/memory_output.h"
@@ -29,16 +30,8 @@ std::string without_unit(const std::string& shown) {
 std::string limit_name(const NetworkForecast& network) {
     if (network.limited_by == Bound::host) return "host";
     if (network.limited_by == Bound::power_cap) return "power limit";
-    double compute = 0, memory = 0;
-    for (const OperationForecast& operation : network.operations) {
-        const double kernel =
-            std::isnan(operation.kernel_s) ? operation.cost.device_time.value.value() : operation.kernel_s;
-        const KernelTime& balance = operation.balance;
-        if (!(kernel > 0) || !(balance.compute + balance.memory > 0)) continue;
-        (balance.compute > balance.memory ? compute : memory) += kernel * static_cast<double>(operation.count);
-    }
-    if (!(compute + memory > 0)) return "device";
-    return compute > memory ? "compute" : "memory";
+    if (std::isnan(network.compute_share)) return "device";
+    return network.compute_share > 0.5 ? "compute" : "memory";
 }
 
 std::string with_role(const std::string& call, const OperationForecast& operation) {
@@ -48,7 +41,7 @@ std::string with_role(const std::string& call, const OperationForecast& operatio
 }
 
 std::string fusion_words(const NetworkForecast& network) {
-    if (is_torch(network.point.engine) || network.mode != Mode::inference || network.operations.size() < 2) return "";
+    if (is_torch(network.point.engine) || network.mode != Mode::inference || network.operations.size() == 1) return "";
     if (!network.fusion)
         return network.model + ": how " + network.point.engine + " fuses " + network.precision +
                " networks was not measured, so every call counts by itself";

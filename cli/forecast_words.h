@@ -21,7 +21,7 @@ std::string with_role(const std::string& call, const OperationForecast& operatio
 std::string fusion_words(const NetworkForecast& network);
 
 /// What decides the network's time, for people: "host", "compute" or "memory" (which of the two its kernels wait for
-/// longer, by their counts and the data sheet), "power limit"; "device" where the calls are not listed.
+/// longer at these clocks, by their counts and the data sheet), "power limit"; "device" where nothing tells.
 std::string limit_name(const NetworkForecast& network);
 
 /// The unit of a quantity as show() prints it, with the space before it: " ms" of "5.45 ms"; "" where it has none.

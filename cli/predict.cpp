@@ -49,8 +49,7 @@ Question question_of(const PredictOptions& options) {
     question.host_cpu = options.host_cpu;
     question.at_pace_of_now = options.pace == "now";
     question.worker = options.worker;
-    // Tables tell by them what limits a network.
-    question.lists_operations = options.per_operation || options.output.format != "csv";
+    question.lists_operations = options.per_operation || options.output.format == "json";
     return question;
 }
 

@@ -162,6 +162,7 @@ NetworkForecast at_point(const NetworkForecast& forecast, const ForecastCurve& c
     const ClockedPoint& known = curve.curve().known();
     const ClockPlace to = place_of(parameters, point.real.sm_clock_mhz, point.real.memory_clock_mhz);
     if (std::abs(to.x / known.x - 1) < same_clock && std::abs(to.y / known.y - 1) < same_clock) return moved;
+    if (!std::isnan(moved.compute_share)) moved.compute_share = curve.curve().compute_share(to.x, to.y);
     const double sigma = clock_distance(to.x, to.y, known) * parameters.spread.energy;
     moved.cost.dynamic_energy = moved_to(forecast.cost.dynamic_energy, point.dynamic_energy_j, sigma);
     moved.evidence_share.clear();

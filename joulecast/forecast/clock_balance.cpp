@@ -75,4 +75,16 @@ double kernel_seconds(const OperationForecast& operation) {
     return beyond_floor(call, std::min(call, operation.cost.host_time.value.value()));
 }
 
+double compute_share(std::span<const OperationForecast> operations) {
+    double compute = 0, memory = 0;
+    for (const OperationForecast& operation : operations) {
+        const double kernel =
+            std::isnan(operation.kernel_s) ? operation.cost.device_time.value.value() : operation.kernel_s;
+        const KernelTime& balance = operation.balance;
+        if (!(kernel > 0) || !(balance.compute + balance.memory > 0)) continue;
+        (balance.compute > balance.memory ? compute : memory) += kernel * static_cast<double>(operation.count);
+    }
+    return compute + memory > 0 ? compute / (compute + memory) : std::numeric_limits<double>::quiet_NaN();
+}
+
 }  // namespace joulecast

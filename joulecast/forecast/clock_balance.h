@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "joulecast/forecast/forecast_operation.h"
 #include "joulecast/physics/kernel_levels.h"
 
@@ -21,5 +23,8 @@ KernelTime with_latency(const KernelTime& balance, double kernel_s, const ClockP
 /// What the device works for a call: where that is not known apart, its time beyond what the host takes to issue it.
 /// Seconds.
 double kernel_seconds(const OperationForecast& operation);
+
+/// NetworkForecast::compute_share of these calls at the highest clocks; NaN of none with a balance.
+double compute_share(std::span<const OperationForecast> operations);
 
 }  // namespace joulecast

@@ -118,6 +118,9 @@ struct NetworkForecast {
     TrainingSetup training;         ///< what time and energy are of: one update with all passes before it
     Estimate<Seconds> update_time;  ///< of that, the optimizer's; unknown() without one
     Bound limited_by = Bound::device;
+    /// Of its kernels' time at these clocks, that of kernels whose arithmetic takes longer than their bytes, by counts
+    /// and data sheet; NaN: not known of any.
+    double compute_share = std::numeric_limits<double>::quiet_NaN();
     double idle_energy_j = std::numeric_limits<double>::quiet_NaN();     ///< what the idle device would have drawn
     double dynamic_energy_j = std::numeric_limits<double>::quiet_NaN();  ///< the rest
     std::string energy_missing_reason;

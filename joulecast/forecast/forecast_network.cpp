@@ -13,6 +13,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/forecast/at_point.h"
+#include "joulecast/forecast/clock_balance.h"
 #include "joulecast/forecast/compose.h"
 #include "joulecast/forecast/device_power.h"
 #include "joulecast/forecast/evidence_shares.h"
@@ -273,6 +274,7 @@ ComposedNetwork compose_network(const Graph& graph, const Asked& asked, Forecast
     const MemorySettings memory = memory_settings(device.device.kind, issuer, workspace_of(known), asked.training);
     set_memory(forecast, device, plan_memory(graph, memory));
     forecast.limited_by = bound_of(forecast, device);
+    forecast.compute_share = compute_share(forecast.operations);
     forecast.sponner = sponner_bounds(graph, memory.workspace);
     return composed;
 }

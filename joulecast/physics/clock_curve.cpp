@@ -243,6 +243,16 @@ double WorkloadCurve::time_s(double x, double y) const {
     return known > 0 ? known_.time_s * overlapped(host_, device(x, y)) / known : known_.time_s;
 }
 
+double WorkloadCurve::compute_share(double x, double y) const {
+    const double slowdown = bytes_slowdown(parameters_, x, y);
+    double compute = 0, memory = 0;
+    for (const KernelTime& kernel : kernels_) {
+        const bool computes = kernel.compute / x > kernel.memory * slowdown;
+        (computes ? compute : memory) += slowed_kernel({kernel.compute, kernel.memory, 0}, x, slowdown);
+    }
+    return compute + memory > 0 ? compute / (compute + memory) : std::numeric_limits<double>::quiet_NaN();
+}
+
 double WorkloadCurve::untaught_power_w(double x, double y) const {
     const double voltage = relative_voltage(parameters_, x);
     const double risen = voltage / known_voltage_;

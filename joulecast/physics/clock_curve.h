@@ -141,6 +141,10 @@ class WorkloadCurve {
     /// with the clock.
     double within_limit(double asked, double limit_w, double y = 1) const;
 
+    /// Of the kernels' time without latency, that of kernels whose arithmetic takes longer there than their bytes; NaN
+    /// where there are none.
+    double compute_share(double x, double y = 1) const;
+
     const ClockParameters& parameters() const { return parameters_; }
     const ClockedPoint& known() const { return known_; }
 

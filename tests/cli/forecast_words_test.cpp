@@ -22,6 +22,19 @@ TEST(ForecastWords, SharesThatRoundToNoneOrAllAreNotPrinted) {
     EXPECT_EQ(power_evidence_words(network), "physical power model");
 }
 
+TEST(ForecastWords, WhatLimitsANetworkIsNamedWhereSomethingTells) {
+    NetworkForecast network;
+    EXPECT_EQ(limit_name(network), "device");
+    network.compute_share = 0.7;
+    EXPECT_EQ(limit_name(network), "compute");
+    network.compute_share = 0.3;
+    EXPECT_EQ(limit_name(network), "memory");
+    network.limited_by = Bound::power_cap;
+    EXPECT_EQ(limit_name(network), "power limit");
+    network.limited_by = Bound::host;
+    EXPECT_EQ(limit_name(network), "host");
+}
+
 TEST(ForecastWords, ACallSaysWhoseKernelItRunsIn) {
     OperationForecast operation;
     EXPECT_EQ(with_role("relu_", operation), "relu_");

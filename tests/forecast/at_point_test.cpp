@@ -66,6 +66,22 @@ TEST_F(AtPoint, ALowerClockTakesLongerAndDrawsLess) {
     }
 }
 
+TEST_F(AtPoint, LowerClocksLeaveMoreKernelsToTheirArithmetic) {
+    double before = forecast_.compute_share;
+    EXPECT_GT(before, 0.1);
+    EXPECT_LT(before, 0.9);
+    for (const double mhz : {1200.0, 900.0, 600.0}) {
+        NetworkForecast summary = forecast_;
+        summary.operations.clear();
+        const ForecastCurve curve(forecast_, model_);
+        const double there = at_point(forecast_, curve, clock(mhz)).compute_share;
+        EXPECT_DOUBLE_EQ(at_point(summary, curve, clock(mhz)).compute_share, there) << "told without the list too";
+        EXPECT_GE(there, before - 1e-3) << mhz;
+        before = there;
+    }
+    EXPECT_GT(before, forecast_.compute_share + 0.01);
+}
+
 TEST_F(AtPoint, IntervalsWidenWithTheDistance) {
     const ForecastCurve curve(forecast_, model_);
     const auto width = [](const auto& estimate) { return std::log(estimate.high / estimate.low); };

@@ -40,6 +40,15 @@ TEST(ClockCurve, BothPartsOverlapInCubes) {
     EXPECT_DOUBLE_EQ(of_compute_share(1).memory, 0);
 }
 
+TEST(ClockCurve, AKernelComputesWhereItsArithmeticTakesLongerAtTheClock) {
+    const WorkloadCurve curve(plain_device(), {{3, 4, 9}, {4, 3, 9}, waiting}, 0, {1, 1, 1, 100});
+    EXPECT_NEAR(curve.compute_share(1), 0.5, 1e-6);
+    EXPECT_NEAR(curve.compute_share(0.6), 1, 1e-9) << "bytes come as fast as before";
+    EXPECT_NEAR(curve.compute_share(1, 0.5), 0, 1e-9);
+    const WorkloadCurve latency(plain_device(), {waiting}, 0, {1, 1, 1, 100});
+    EXPECT_TRUE(std::isnan(latency.compute_share(1)));
+}
+
 TEST(ClockCurve, VoltageIsFlatBelowTheKneeAndRisesAbove) {
     EXPECT_NEAR(relative_voltage(plain_device(), 1), 1.24, 1e-6);
     EXPECT_NEAR(relative_voltage(plain_device(), 0.5), 1, 1e-6);
