@@ -8,6 +8,8 @@
 namespace joulecast::cli {
 namespace {
 
+constexpr std::size_t between_columns = 2;
+
 std::optional<std::size_t> place_of(const Table& table, const std::string& key) {
     const auto found = std::ranges::find(table.heads, key, &Table::Head::key);
     if (found == table.heads.end()) return std::nullopt;
@@ -18,6 +20,13 @@ void erase(Table& table, std::size_t column) {
     const auto place = static_cast<std::ptrdiff_t>(column);
     table.heads.erase(table.heads.begin() + place);
     for (auto& row : table.rows) row.erase(row.begin() + place);
+}
+
+std::size_t column_width(const Table& table, std::size_t column) {
+    const Table::Head& head = table.heads[column];
+    std::size_t widest = display_width(head.header);
+    for (const auto& row : table.rows) widest = std::max(widest, display_width(show(row[column], head.show)));
+    return widest;
 }
 
 bool says_something(const Cell& cell) {
@@ -33,12 +42,8 @@ bool has_column(const Table& table, const std::string& key) {
 
 std::size_t table_width(const Table& table) {
     std::size_t width = 0;
-    for (std::size_t column = 0; column < table.heads.size(); ++column) {
-        const Table::Head& head = table.heads[column];
-        std::size_t widest = display_width(head.header);
-        for (const auto& row : table.rows) widest = std::max(widest, display_width(show(row[column], head.show)));
-        width += widest + (column > 0 ? 2 : 0);
-    }
+    for (std::size_t column = 0; column < table.heads.size(); ++column)
+        width += column_width(table, column) + (column > 0 ? between_columns : 0);
     return width;
 }
 
@@ -57,9 +62,13 @@ std::string take_alike(Table& table, std::span<const AlikeColumn> columns) {
 }
 
 Table fitted(Table table, std::span<const std::string> least_needed, std::size_t width) {
+    std::size_t taken = table_width(table);
     for (const std::string& key : least_needed) {
-        if (table_width(table) <= width) break;
-        if (const auto place = place_of(table, key)) erase(table, *place);
+        if (taken <= width) break;
+        const auto place = place_of(table, key);
+        if (!place) continue;
+        taken -= std::min(taken, column_width(table, *place) + between_columns);
+        erase(table, *place);
     }
     return table;
 }

@@ -41,8 +41,10 @@ template <class Row, class Rows>
 Table fill(const std::vector<Column<Row>>& columns, const Rows& rows) {
     Table table;
     for (const auto& column : columns) table.heads.push_back({column.key, column.header, column.show});
+    table.rows.reserve(std::size(rows));
     for (const Row& row : rows) {
         auto& cells = table.rows.emplace_back();
+        cells.reserve(columns.size());
         for (const auto& column : columns) cells.push_back(column.cell(row));
     }
     return table;
