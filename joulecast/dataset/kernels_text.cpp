@@ -6,11 +6,11 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "joulecast/error.h"
-#include "joulecast/units/bounded_json.h"
 
 namespace joulecast {
 namespace {
@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 constexpr std::size_t most_kernels = 100'000;
 constexpr std::size_t longest_name = 200;
-constexpr JsonLimits limits{.depth = 3, .values = 1'000'000, .refuses_nul = true};
+constexpr std::size_t most_values = 1'000'000;
 
 bool is_control(char c) {
     return static_cast<unsigned char>(c) < 0x20;
@@ -29,31 +29,82 @@ bool is_control(char c) {
     throw FormatError("is no list of kernels: " + why);
 }
 
-std::int64_t number_below(const Json& value, std::int64_t end, const char* what) {
-    if (!value.is_number_integer() || value < 0 || value >= end) refuse(std::string(what) + " is out of range");
-    return value.get<std::int64_t>();
-}
-
-std::vector<std::string> names_in(const Json& list) {
-    if (!list.is_array()) refuse("names is no list");
-    std::vector<std::string> names;
-    for (const Json& item : list) {
-        if (!item.is_string()) refuse("a name is no text");
-        names.push_back(item.get<std::string>());
+/// Without lists of the library: these ask for memory when they are given back, and where there is none the program
+/// ends.
+class Reader final : public nlohmann::json_sax<Json> {
+  public:
+    std::vector<NetworkKernel> take() {
+        if (!has_names_ || !has_kernels_) refuse("it is no object of names and kernels");
+        for (std::size_t i = 0; i < kernels_.size(); ++i) {
+            if (places_[i] >= names_.size()) refuse("a name's place is out of range");
+            kernels_[i].kernel = names_[places_[i]];
+        }
+        return std::move(kernels_);
     }
-    return names;
-}
 
-NetworkKernel kernel_in(const Json& item, const std::vector<std::string>& names) {
-    if (!item.is_array() || item.empty()) refuse("a kernel is no list that begins with its name's place");
-    NetworkKernel kernel;
-    const auto place = number_below(item[0], static_cast<std::int64_t>(names.size()), "a name's place");
-    kernel.kernel = names[static_cast<std::size_t>(place)];
-    for (std::size_t i = 1; i < item.size(); ++i) {
-        const auto node = number_below(item[i], std::numeric_limits<std::int32_t>::max(), "a node");
-        kernel.operations.push_back(static_cast<std::int32_t>(node));
+    bool start_object(std::size_t /*elements*/) override { return level_++ == 0 || unexpected(); }
+    bool end_object() override { return true; }
+    bool key(std::string& key) override {
+        bool& seen = key == "names" ? has_names_ : has_kernels_;
+        if (seen || (key != "names" && key != "kernels")) unexpected();
+        seen = true;
+        in_names_ = key == "names";
+        return true;
     }
-    return kernel;
+    bool start_array(std::size_t /*elements*/) override {
+        if (level_ != 1 && (level_ != 2 || in_names_)) unexpected();
+        if (level_++ == 2) kernels_.emplace_back();
+        return true;
+    }
+    bool end_array() override {
+        if (level_-- == 3 && places_.size() < kernels_.size()) refuse("a kernel has no name");
+        return true;
+    }
+    bool string(std::string& value) override {
+        if (level_ != 2 || !in_names_) unexpected();
+        count();
+        names_.push_back(value);
+        return true;
+    }
+    bool number_unsigned(std::uint64_t value) override {
+        if (level_ != 3) unexpected();
+        count();
+        if (places_.size() < kernels_.size()) {
+            places_.push_back(value);
+        } else {
+            if (value >= std::numeric_limits<std::int32_t>::max()) refuse("a node is out of range");
+            kernels_.back().operations.push_back(static_cast<std::int32_t>(value));
+        }
+        return true;
+    }
+    bool number_integer(std::int64_t /*value*/) override { return unexpected(); }  // below zero
+    bool number_float(double /*value*/, const std::string& /*text*/) override { return unexpected(); }
+    bool null() override { return unexpected(); }
+    bool boolean(bool /*value*/) override { return unexpected(); }
+    bool binary(Json::binary_t& /*value*/) override { return unexpected(); }
+    bool parse_error(std::size_t position, const std::string& /*token*/, const Json::exception& /*error*/) override {
+        refuse("no JSON at byte " + std::to_string(position));
+    }
+
+  private:
+    static bool unexpected() { refuse("it is no object of names and kernels"); }
+    void count() {
+        if (++values_ > most_values) refuse("more than " + std::to_string(most_values) + " values");
+    }
+
+    std::vector<std::string> names_;
+    std::vector<std::uint64_t> places_;  ///< of the names of kernels_
+    std::vector<NetworkKernel> kernels_;
+    int level_ = 0;  ///< of what is open
+    bool in_names_ = false;
+    bool has_names_ = false;
+    bool has_kernels_ = false;
+    std::size_t values_ = 0;
+};
+
+/// Text that is no UTF-8 is mended.
+std::string quoted(const std::string& text) {
+    return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -61,29 +112,23 @@ NetworkKernel kernel_in(const Json& item, const std::vector<std::string>& names)
 std::string kernels_text(const std::vector<NetworkKernel>& kernels) {
     if (kernels.empty()) return "";
     std::map<std::string, std::size_t> places;
-    Json names = Json::array(), list = Json::array();
+    std::string names, list;
     for (const NetworkKernel& kernel : kernels) {
         const auto [place, is_new] = places.try_emplace(kernel.kernel, places.size());
-        if (is_new) names.push_back(kernel.kernel);
-        Json item = Json::array({place->second});
-        for (const std::int32_t node : kernel.operations) item.push_back(node);
-        list.push_back(std::move(item));
+        if (is_new) names += (names.empty() ? "" : ",") + quoted(kernel.kernel);
+        list += (list.empty() ? "[" : ",[") + std::to_string(place->second);
+        for (const std::int32_t node : kernel.operations) list += "," + std::to_string(node);
+        list += "]";
     }
-    // Names first, which an object of the library would not keep; text that is no UTF-8 is mended.
-    const auto text = [](const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); };
-    return R"({"names":)" + text(names) + R"(,"kernels":)" + text(list) + "}";
+    return R"({"names":[)" + names + R"(],"kernels":[)" + list + "]}";
 }
 
 std::vector<NetworkKernel> parse_kernels(std::string_view text) {
     std::vector<NetworkKernel> kernels;
     if (text.empty()) return kernels;
-    const Json json = parse_bounded(text, limits);
-    if (!json.is_object() || json.size() != 2 || !json.contains("names") || !json.contains("kernels"))
-        refuse("it is no object of names and kernels");
-    const std::vector<std::string> names = names_in(json["names"]);
-    const Json& list = json["kernels"];
-    if (!list.is_array()) refuse("kernels is no list");
-    for (const Json& item : list) kernels.push_back(kernel_in(item, names));
+    Reader reader;
+    Json::sax_parse(text, &reader);
+    kernels = reader.take();
     if (const auto why = wrong_kernels(kernels)) refuse(*why);
     return kernels;
 }
