@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,7 +33,7 @@ constexpr double passes_to_accumulate = 3;
 struct Opinion {
     double value = 0;
     double weight = 1;
-    bool is_of_same_chip = false;
+    std::string_view device;  ///< that it comes from
 };
 
 /// Where half of the weight lies below, straight between the middles of the opinions' weights.
@@ -100,8 +102,17 @@ bool adds_on_tensor_cores(const PreparedOperation& operation) {
     return is_for_matrix_units(operation) && !is_depthwise(operation.operation);
 }
 
-/// Of those who know such calls; the device's own expert, if it has one, alone, else for matrix units those of cards
-/// with its chip: their tiles fill its units as they fill theirs. Absent where nobody knows them.
+/// Those of the named devices alone, where there are such.
+void keep_of(std::vector<Opinion>& opinions, const std::vector<std::string>& devices) {
+    const auto is_of_them = [&](const Opinion& opinion) {
+        return std::ranges::find(devices, opinion.device) != devices.end();
+    };
+    if (std::ranges::any_of(opinions, is_of_them)) std::erase_if(opinions, std::not_fn(is_of_them));
+}
+
+/// Of those who know such calls; the device's own expert, if it has one, alone, else those of cards with its whole
+/// chip, else for matrix units those of cards with a part of it: their tiles fill its units as they fill theirs. Absent
+/// where nobody knows them.
 std::optional<double> combined(const DeviceModel& device, std::span<const Feature* const> columns,
                                const PreparedOperation& operation, const KernelKind& kind) {
     const Unseen& unseen = *device.unseen;
@@ -118,12 +129,11 @@ std::optional<double> combined(const DeviceModel& device, std::span<const Featur
         if (row.empty()) row = relative_row(device, expert.model, columns, operation);
         const double value = opinion_of(expert, row);
         if (expert.device == device.device.id) return value;
-        const bool is_of_same_chip = std::ranges::find(unseen.same_chip, expert.device) != unseen.same_chip.end();
         opinions.push_back({value, age_weight(expert.release_year, device.device.release_year, combination.year_scale),
-                            is_of_same_chip});
+                            expert.device});
     }
-    if (is_for_matrix_units(operation) && std::ranges::any_of(opinions, &Opinion::is_of_same_chip))
-        std::erase_if(opinions, [](const Opinion& opinion) { return !opinion.is_of_same_chip; });
+    keep_of(opinions, unseen.same_whole_chip);
+    if (is_for_matrix_units(operation)) keep_of(opinions, unseen.same_chip);
     if (opinions.empty()) return std::nullopt;
     // Tensor cores that run at half their rate are held by neither power nor memory, as most measured ones are.
     if (adds_at_half_rate(device.device) && adds_on_tensor_cores(operation)) return least_of(opinions);

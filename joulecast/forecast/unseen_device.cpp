@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -124,7 +125,10 @@ DeviceModel instantiate(PooledModel pooled, const Device& device) {
                           std::move(pooled.combinations),
                           {},
                           pooled.hidden_launch_s,
-                          with_chip_of(device, pooled.devices)};
+                          with_chip_of(device, pooled.devices),
+                          {}};
+    std::ranges::copy_if(model.unseen->same_chip, std::back_inserter(model.unseen->same_whole_chip),
+                         [&](const std::string& other) { return find_device(other).units == device.units; });
     auto& knowing = model.unseen->knowing;
     std::map<std::string, TrainedLaw> laws;
     for (const PooledLaw& law : pooled.laws) {

@@ -184,8 +184,9 @@ struct Unseen {
     FamilyCombinations combinations;
     /// By law key, the devices whose experts know such calls.
     std::map<std::string, std::vector<std::string>> knowing;
-    double hidden_launch_s = 0;          ///< as of PooledModel
-    std::vector<std::string> same_chip;  ///< of trained_on, those that carry this device's chip
+    double hidden_launch_s = 0;                ///< as of PooledModel
+    std::vector<std::string> same_chip;        ///< of trained_on, those that carry this device's chip
+    std::vector<std::string> same_whole_chip;  ///< of these, those that use as many of its units
 };
 
 /// Clocks that operations were measured at.
