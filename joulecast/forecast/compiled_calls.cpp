@@ -1,7 +1,9 @@
 #include "joulecast/forecast/compiled_calls.h"
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <string>
@@ -36,11 +38,23 @@ struct CompiledRole {
 constexpr double share_of_peak = 0.82;
 constexpr double share_of_bytes = 0.85;
 constexpr double depthwise_factor = 1.7;
+/// Of groups of several channels, but not 4, 8, 16, 32 or another power of two: it has no kernel for these on tensor
+/// cores (RegNetY, Visformer, DPN: 3 to 7).
+constexpr double odd_groups_factor = 3.5;
+
+double factor_of_groups(const Operation& operation) {
+    if (is_depthwise(operation)) return depthwise_factor;
+    const auto types = tensors(operation);
+    if (types.size() < 2 || types[0]->sizes.size() < 2 || types[1]->sizes.size() < 2) return 1;
+    const std::int64_t channels = types[1]->sizes[1];
+    const bool is_grouped = types[0]->sizes[1] != channels;
+    return is_grouped && !std::has_single_bit(static_cast<std::uint64_t>(channels)) ? odd_groups_factor : 1;
+}
 
 double channels_last_s(const Operation& operation, const DeviceModel& device) {
     const Roofline limits = roofline(operation, device.device, device.point.math);
     const double whole = std::hypot(share_of_bytes * limits.byte_s, limits.flop_s / share_of_peak);
-    return (is_depthwise(operation) ? depthwise_factor : 1) * whole + device.device.kernel_latency_s;
+    return factor_of_groups(operation) * whole + device.device.kernel_latency_s;
 }
 
 /// Of tensor cores; float32 on others was not looked at.
@@ -48,6 +62,12 @@ bool is_faster_with_channels_last(const Operation& operation, const DeviceModel&
     const Dtype type = compute_dtype(operation);
     return type == Dtype::f16 || type == Dtype::bf16 ||
            (type == Dtype::f32 && math_of(operation, device.point.math) == Math::tf32);
+}
+
+/// Triton compiles for NVIDIA's cards from Volta on.
+bool is_too_old(const Device& device) {
+    constexpr std::array older{"kepler", "maxwell", "pascal"};
+    return std::ranges::find(older, device.architecture) != older.end();
 }
 
 class Roles {
@@ -90,7 +110,8 @@ class Roles {
 std::vector<DeviceModel> compiled_by_rule(std::span<const DeviceModel> models) {
     std::vector<DeviceModel> compiled;
     for (const DeviceModel& model : models) {
-        if (!model.unseen || model.device.kind != Device::Kind::gpu || !is_torch(model.point.engine)) continue;
+        const bool is_gpu = model.device.kind == Device::Kind::gpu && !is_too_old(model.device);
+        if (!model.unseen || !is_gpu || !is_torch(model.point.engine)) continue;
         compiled.push_back(model);
         compiled.back().point.engine = compiled_engine;
     }

@@ -20,7 +20,8 @@ namespace joulecast {
 
 inline constexpr const char* compiled_engine = "torch-compile";
 
-/// Of the GPUs among the models that were never measured, those of the same cards under torch.compile.
+/// Of the GPUs among the models that were never measured, those of the same cards under torch.compile: of NVIDIA from
+/// Volta on, which Triton compiles for.
 std::vector<DeviceModel> compiled_by_rule(std::span<const DeviceModel> models);
 bool is_compiled_by_rule(const DeviceModel& device);
 
