@@ -64,7 +64,7 @@ bool is_faster_with_channels_last(const Operation& operation, const DeviceModel&
            (type == Dtype::f32 && math_of(operation, device.point.math) == Math::tf32);
 }
 
-/// Triton compiles for NVIDIA's cards from Volta on.
+/// Triton compiles for NVIDIA's cards from Volta on. Of other vendors' the rule was never looked at.
 bool is_too_old(const Device& device) {
     constexpr std::array older{"kepler", "maxwell", "pascal"};
     return std::ranges::find(older, device.architecture) != older.end();
@@ -110,8 +110,9 @@ class Roles {
 std::vector<DeviceModel> compiled_by_rule(std::span<const DeviceModel> models) {
     std::vector<DeviceModel> compiled;
     for (const DeviceModel& model : models) {
-        const bool is_gpu = model.device.kind == Device::Kind::gpu && !is_too_old(model.device);
-        if (!model.unseen || !is_gpu || !is_torch(model.point.engine)) continue;
+        const Device& device = model.device;
+        const bool is_known = device.kind == Device::Kind::gpu && device.vendor == "nvidia" && !is_too_old(device);
+        if (!model.unseen || !is_known || !is_torch(model.point.engine)) continue;
         compiled.push_back(model);
         compiled.back().point.engine = compiled_engine;
     }
