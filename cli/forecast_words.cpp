@@ -46,6 +46,10 @@ std::string fusion_words(const NetworkForecast& network) {
         return network.model + ": how " + network.point.engine + " fuses " + network.precision +
                " networks was not measured, so every call counts by itself";
     const FusedCalls& calls = *network.fusion;
+    if (calls.networks == 0)
+        return network.model + ": " + network.point.engine + " was not measured on " + network.device +
+               ". By the rules of " + calls.framework + ", " + std::to_string(calls.fused) + " of " +
+               std::to_string(calls.alone + calls.fused + calls.not_run) + " calls run in the kernel of another";
     return network.model + ": by the rules of " + calls.framework + ", learnt from " + std::to_string(calls.networks) +
            (calls.networks == 1 ? " network, " : " networks, ") + std::to_string(calls.fused) + " of " +
            std::to_string(calls.alone + calls.fused + calls.not_run) + " calls run in the kernel of another, " +

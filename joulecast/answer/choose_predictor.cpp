@@ -11,6 +11,7 @@
 #include "joulecast/answer/shipped.h"
 #include "joulecast/device/engine.h"
 #include "joulecast/error.h"
+#include "joulecast/forecast/compiled_calls.h"
 #include "joulecast/forecast/device_choice.h"
 #include "joulecast/forecast/float32_math.h"
 #include "joulecast/forecast/published/method.h"
@@ -47,6 +48,8 @@ void instantiate_in(ChosenPredictor& chosen, const Device& sheet) {
     }
     for (DeviceModel& other : other_math(std::span(chosen.predictor.devices).subspan(chosen.device)))
         chosen.predictor.devices.push_back(std::move(other));
+    for (DeviceModel& compiled : compiled_by_rule(std::span(chosen.predictor.devices).subspan(chosen.device)))
+        chosen.predictor.devices.push_back(std::move(compiled));
     chosen.note = unseen_note(chosen.model()) + ". Operations measured on it narrow the intervals: give them with --db";
     chosen.short_note = "forecast from its data sheet, with wide intervals";
 }

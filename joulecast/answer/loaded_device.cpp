@@ -14,6 +14,7 @@
 #include "joulecast/device/engine.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
+#include "joulecast/forecast/compiled_calls.h"
 #include "joulecast/forecast/compose.h"
 #include "joulecast/forecast/hosts.h"
 #include "joulecast/physics/roofline.h"
@@ -29,13 +30,18 @@ bool multiplies_alike(const DeviceModel& model, const Operation& operation, Math
     return math_of(operation, model.point.math) == measured;
 }
 
+/// Whose measurements are of the calls that the model knows: what torch.compile leaves to libraries runs as in torch.
+std::string engine_of_calls(const DeviceModel& model) {
+    return is_compiled_by_rule(model) ? OperatingPoint().engine : model.point.engine;
+}
+
 /// At the setting of the model. For a device that no model was trained on, those of every host and number of threads.
 MeasuredOperations measured_as(const DeviceModel& model, const std::vector<OperationRow>& operations) {
     std::vector<OperationRow> rows;
     std::ranges::copy_if(operations, std::back_inserter(rows), [&](const OperationRow& row) {
         const OperatingPoint& real = row.measurement.real;
         const bool fits = real.threads == model.point.threads && real.host == model.point.host;
-        return multiplies_alike(model, row.measurement.operation, real.math) && real.engine == model.point.engine &&
+        return multiplies_alike(model, row.measurement.operation, real.math) && real.engine == engine_of_calls(model) &&
                (fits || model.unseen);
     });
     return measured_operations(rows, model.device.last_level_cache_bytes);
@@ -49,7 +55,7 @@ std::size_t adjust(DeviceModel& model, const std::vector<const Feature*>& column
                    const std::vector<OperationRow>& operations) {
     std::vector<TrainingRow> rows;
     for (const OperatingPoint& setting : settings_of(operations)) {
-        if (setting.engine != model.point.engine) continue;
+        if (setting.engine != engine_of_calls(model)) continue;
         for (TrainingRow& row : training_rows_at(operations, model.device, setting)) {
             if (multiplies_alike(model, row.operation.operation, setting.math)) rows.push_back(std::move(row));
         }
@@ -103,7 +109,8 @@ LoadedDevice::LoadedDevice(const std::string& device, const PredictorSource& pre
         if (model.device.id != id) continue;
         add_known_limits(model.device);
         // A model over devices is of no engine by itself: of the one that this device was measured with.
-        if (model.unseen && !settings.empty()) model.point.engine = settings.front().engine;
+        if (model.unseen && is_torch(model.point.engine) && !settings.empty())
+            model.point.engine = settings.front().engine;
         if (database_ && model.unseen) used = std::max(used, adjust(model, columns_, operations));
         measured_.emplace(&model, measured_as(model, operations));
     }

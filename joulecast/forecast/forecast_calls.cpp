@@ -13,6 +13,9 @@ constexpr double fused_spread = 1.3;
 /// How far a copy of strided numbers is from the device's bandwidth. An assumption.
 constexpr double copied_spread = 2;
 
+/// How far a kernel of generated code is from the device's bandwidth. An assumption.
+constexpr double generated_spread = 1.3;
+
 template <class Unit>
 void multiply(Estimate<Unit>& estimate, double factor, double spread) {
     estimate = {estimate.value * factor, estimate.low * (factor / spread), estimate.high * (factor * spread)};
@@ -37,6 +40,20 @@ void stand_in(OperationForecast& forecast, const CallKind& kind) {
     if (kind.work != 1) forecast.evidence = Evidence::analytic;
 }
 
+/// Turns the forecast of a call into that of the kernel of generated code that it stands for, which draws what the call
+/// draws.
+void take_kernel(OperationForecast& forecast, const CallKind& kind) {
+    const double host = forecast.cost.host_time.value.value();
+    const double call = forecast.cost.device_time.value.value();
+    const double whole = std::max(host, kind.kernel_s);
+    const double longer = call > 0 ? whole / call : 1;
+    multiply(forecast.cost.dynamic_energy, longer, 1);
+    multiply(forecast.energy, longer, 1);
+    forecast.cost.device_time = {Seconds(whole), Seconds(whole / generated_spread), Seconds(whole * generated_spread)};
+    forecast.kernel_s = kind.kernel_s;
+    forecast.evidence = Evidence::analytic;
+}
+
 /// What the call takes in its role of what it takes alone; of a view that is copied, what moving the bytes takes.
 void take_role(OperationForecast& forecast, const CallKind& kind, const Device& device) {
     forecast.role = kind.role;
@@ -45,6 +62,7 @@ void take_role(OperationForecast& forecast, const CallKind& kind, const Device& 
         forecast.cost.device_time = {Seconds(copy_s), Seconds(copy_s / copied_spread), Seconds(copy_s * copied_spread)};
         forecast.evidence = Evidence::analytic;
     }
+    if (kind.kernel_s > 0) take_kernel(forecast, kind);
     if (kind.role_factor == 1) return;
     multiply(forecast.cost.device_time, kind.role_factor, 1);
     multiply(forecast.cost.host_time, kind.role_factor, 1);

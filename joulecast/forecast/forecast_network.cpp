@@ -14,6 +14,7 @@
 #include "joulecast/error.h"
 #include "joulecast/forecast/at_point.h"
 #include "joulecast/forecast/clock_balance.h"
+#include "joulecast/forecast/compiled_calls.h"
 #include "joulecast/forecast/compose.h"
 #include "joulecast/forecast/device_power.h"
 #include "joulecast/forecast/evidence_shares.h"
@@ -243,7 +244,10 @@ ComposedNetwork compose_network(const Graph& graph, const Asked& asked, Forecast
         forecast.checkpointed_blocks = static_cast<std::int64_t>(checkpoint_segments(graph).size());
     composed.order = issue_order(graph, asked.training, device.device.kind);
     const FusionModel* fusion = fusion_of(device, graph, asked.precision);
-    if (fusion != nullptr) {
+    if (is_compiled_by_rule(device)) {
+        composed.order = as_compiled(composed.order, graph, device);
+        forecast.fusion = compiled_calls(composed.order);
+    } else if (fusion != nullptr) {
         composed.order = with_fusion(composed.order, graph, *fusion);
         forecast.fusion = fused_calls(composed.order, *fusion);
     }

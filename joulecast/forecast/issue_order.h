@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct CallKind {
     std::string role = {};   ///< in the kernel that does it; empty: not known
     double role_factor = 1;  ///< of what the call takes alone
     double moved_bytes = 0;  ///< of a view that the engine copies
+    /// What the kernel of generated code takes that the call stands for (compiled_calls.h); NaN: the call itself runs.
+    double kernel_s = std::numeric_limits<double>::quiet_NaN();
 };
 
 inline constexpr std::int64_t most_accumulation = 1024;

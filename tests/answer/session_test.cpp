@@ -277,6 +277,50 @@ TEST(Session, SaysThatTheHostOfAnUnseenGpuIsOneOfOtherMachines) {
     EXPECT_EQ(answer.forecasts.at(0).network.host_evidence, Evidence::extrapolated);
 }
 
+/// Three sums of images of 256 MB, each of which reads the one before and the network's input.
+std::shared_ptr<const Graph> three_sums() {
+    return std::make_shared<const Graph>(graph_from_json(
+        R"j({"schema":"joulecast.graph/1","name":"sums","has_edges":true,"inputs":[)j"
+        R"j({"name":"x","kind":"user_input","type":"f32[64,1024,1024]"}],"nodes":[)j"
+        R"j({"operation":"aten::add.Tensor(self=f32[64,1024,1024], other=f32[64,1024,1024])","inputs":["input.0","input.0"],"outputs":["f32[64,1024,1024]"]},)j"
+        R"j({"operation":"aten::add.Tensor(self=f32[64,1024,1024], other=f32[64,1024,1024])","inputs":["0.0","input.0"],"outputs":["f32[64,1024,1024]"]},)j"
+        R"j({"operation":"aten::add.Tensor(self=f32[64,1024,1024], other=f32[64,1024,1024])","inputs":["1.0","input.0"],"outputs":["f32[64,1024,1024]"]}],)j"
+        R"j("outputs":["2.0"]})j"));
+}
+
+// Without torch.compile three sums read two images each (the first one twice the same) and write one.
+TEST(Session, ForecastsTorchCompileByRuleWhereNobodyMeasuredIt) {
+    Question question = asked({"rtx4090"});
+    question.graphs = {three_sums()};
+    question.engines = {"torch", "torch-compile"};
+    const Answer answer = Session(settings(gpus)).answer(question);
+    ASSERT_EQ(answer.forecasts.size(), 2U);
+    const NetworkForecast& plain = answer.forecasts[0].network;
+    const NetworkForecast& compiled = answer.forecasts[1].network;
+    EXPECT_EQ(compiled.point.engine, "torch-compile");
+    EXPECT_FALSE(plain.fusion);
+    ASSERT_TRUE(compiled.fusion);
+    EXPECT_EQ(compiled.fusion->fused, 2);
+    // One image read, one written; by the sheet with 1.0 TB/s.
+    const double bytes = 2.0 * 64 * 1024 * 1024 * 4;
+    const double seconds = compiled.cost.device_time.value.value();
+    EXPECT_GT(seconds, bytes / 1.0081e12);
+    EXPECT_LT(seconds, 1.2 * bytes / 1.0081e12);
+    EXPECT_GT(plain.cost.device_time.value.value(), 3 * seconds);
+    // Each sum alone is told of three images' traffic.
+    EXPECT_NEAR(compiled.dynamic_energy_j / plain.dynamic_energy_j, 2.0 / 9, 0.02);
+    EXPECT_LT(compiled.cost.host_time.value.value(), plain.cost.host_time.value.value() / 2);
+    EXPECT_EQ(compiled.evidence_share.at(Evidence::analytic), 1);
+}
+
+TEST(Session, RefusesTorchCompileInTraining) {
+    Question question = asked({"rtx4090"});
+    question.graphs = {three_sums()};
+    question.engines = {"torch-compile"};
+    question.modes = {Mode::training};
+    EXPECT_THROW(Session(settings(gpus)).answer(question), Error);
+}
+
 TEST(Session, RefusesWhatTrainingTakesWhereNothingTrains) {
     Question question = asked({"t4"});
     question.training.checkpointing = true;

@@ -161,6 +161,11 @@ TEST_F(UnseenDevice, AdjustsToWhatWasMeasuredOnIt) {
     ASSERT_EQ(after.status, 0) << after.err;
     EXPECT_THAT(after.err, HasSubstr("the model was adjusted to "));
     EXPECT_GT(seconds_of(after), 1.5 * seconds_of(before));
+    // What torch.compile leaves to libraries runs as it was measured under torch.
+    const auto compiled = [&](const std::string& more) {
+        return seconds_of(predict("t4 --engine torch-compile" + more));
+    };
+    EXPECT_GT(compiled(" --db " + file("t4.db")), 1.5 * compiled(""));
 }
 
 TEST_F(UnseenDevice, IsRecommendedByWhatWasMeasuredOnItToo) {

@@ -59,6 +59,11 @@ TEST(ForecastWords, FusionIsSpokenOfOfOtherEnginesThanTorch) {
     EXPECT_EQ(fusion_words(network),
               "net: by the rules of fuser 1.0, learnt from 9 networks, 3 of 10 calls run in the kernel of another, 2 "
               "not at all");
+    network.device = "card";
+    network.fusion->networks = 0;
+    EXPECT_EQ(fusion_words(network),
+              "net: fuser was not measured on card. By the rules of fuser 1.0, 3 of 10 calls run in the kernel of "
+              "another");
     network.operations.resize(1);
     EXPECT_EQ(fusion_words(network), "") << "a single call has nothing to be fused with";
 }

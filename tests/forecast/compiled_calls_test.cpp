@@ -1,0 +1,150 @@
+#include "joulecast/forecast/compiled_calls.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "joulecast/device/device_table.h"
+#include "joulecast/error.h"
+#include "joulecast/graph/graph_json.h"
+#include "joulecast/model/residual_process.h"
+#include "joulecast/physics/roofline.h"
+
+namespace joulecast {
+namespace {
+
+/// A convolution, batch norm, relu, and a view of that. `type` of images and weights.
+Graph block(const std::string& type) {
+    // %i stands for the images' type, %w for the weight's.
+    std::string text = R"call({"schema":"joulecast.graph/1","name":"block","has_edges":true,"inputs":[
+{"name":"x","kind":"user_input","type":"%i"},{"name":"w","kind":"parameter","type":"%w"},
+{"name":"c","kind":"parameter","type":"f32[4]"}],"nodes":[
+{"operation":"aten::conv2d(input=%i, weight=%w)","inputs":["input.0","input.1"],"outputs":["%i"]},
+{"operation":"aten::batch_norm(input=%i, weight=f32[4], bias=f32[4], running_mean=f32[4], running_var=f32[4], training=false, momentum=0.1, eps=0.001, cudnn_enabled=true)","inputs":["0.0","input.2","input.2","input.2","input.2"],"outputs":["%i"]},
+{"operation":"aten::relu(self=%i)","inputs":["1.0"],"outputs":["%i"]},
+{"operation":"aten::view(self=%i, size=[8,1024])","inputs":["2.0"],"outputs":["%v"]}],"outputs":["3.0"]})call";
+    for (const auto& [mark, sizes] : {std::pair("%i", "[8,4,16,16]"), {"%w", "[4,4,1,1]"}, {"%v", "[8,1024]"}}) {
+        for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark))
+            text.replace(at, 2, type + sizes);
+    }
+    return graph_from_json(text);
+}
+
+DeviceModel card(Math math = Math::ieee) {
+    DeviceModel model;
+    model.device = find_device("rtx4090");
+    model.point.math = math;
+    model.point.engine = compiled_engine;
+    return model;
+}
+
+IssueOrder compiled(const Graph& graph, const DeviceModel& device) {
+    return as_compiled(issue_order(graph, {}, Device::Kind::gpu), graph, device);
+}
+
+std::vector<std::string> roles(const IssueOrder& order) {
+    std::vector<std::string> found;
+    for (const CallKind& kind : order.kinds) found.push_back(kind.role);
+    return found;
+}
+
+TEST(CompiledCalls, AKernelOfGeneratedCodeTakesItsBytes) {
+    const IssueOrder order = compiled(block("f16"), card());
+    EXPECT_THAT(roles(order), ::testing::ElementsAre("convolution/channels_last", "triton", "triton+relu", "not run"));
+    // Read and written once, with one parameter of 4 channels.
+    const double bytes = 2 * (8 * 4 * 16 * 16 * 2) + 4 * 4;
+    const Device device = card().device;
+    EXPECT_NEAR(order.kinds[1].kernel_s, bytes / streamed_bytes_per_s(device) + device.kernel_latency_s, 1e-12);
+    EXPECT_EQ(order.kinds[1].role_factor, 1);
+    EXPECT_EQ(order.kinds[2].role_factor, 0) << "is in the kernel of the norm";
+    EXPECT_EQ(order.kinds[3].role_factor, 0);
+}
+
+TEST(CompiledCalls, ConvolutionsOnTensorCoresHaveChannelsLast) {
+    const Device device = card().device;
+    const CallKind kind = compiled(block("f16"), card()).kinds[0];
+    const double bytes = 2 * (8 * 4 * 16 * 16 * 2) + 4 * 4 * 2;
+    const double flop = 2.0 * 8 * 16 * 16 * 4 * 4;
+    const double limits = std::hypot(0.85 * bytes / streamed_bytes_per_s(device), flop / 1.65151e14 / 0.82);
+    EXPECT_NEAR(kind.kernel_s, limits + device.kernel_latency_s, 1e-4 * limits);
+    EXPECT_EQ(compiled(block("f32"), card(Math::tf32)).kinds[0].role, "convolution/channels_last");
+}
+
+/// What a convolution of 96 channels in groups of so many takes over its bytes and products, behind three of a single
+/// group, which have most of the work.
+double slowdown(int channels) {
+    const std::string image = "f16[64,96,56,56]", whole = "f16[96,96,3,3]";
+    const std::string weight = "f16[96," + std::to_string(channels) + ",3,3]";
+    const auto call = [&](const std::string& weights, int groups, const std::string& inputs) {
+        return R"call({"operation":"aten::conv2d(input=)call" + image + ", weight=" + weights +
+               ", padding=[1,1], groups=" + std::to_string(groups) + R"call()","inputs":[)call" + inputs +
+               R"call(],"outputs":[")call" + image + R"call("]})call";
+    };
+    const Graph graph = graph_from_json(
+        R"call({"schema":"joulecast.graph/1","name":"grouped","has_edges":true,"inputs":[
+{"name":"x","kind":"user_input","type":")call" +
+        image + R"call("},{"name":"w","kind":"parameter","type":")call" + whole +
+        R"call("},{"name":"g","kind":"parameter","type":")call" + weight + R"call("}],"nodes":[)call" +
+        call(whole, 1, R"("input.0","input.1")") + "," + call(whole, 1, R"("0.0","input.1")") + "," +
+        call(whole, 1, R"("1.0","input.1")") + "," + call(weight, 96 / channels, R"("2.0","input.2")") +
+        R"call(],"outputs":["3.0"]})call");
+    const DeviceModel device = card();
+    const CallKind kind = compiled(graph, device).kinds.back();
+    const Roofline limits = roofline(kind.operation, device.device, Math::ieee);
+    return (kind.kernel_s - device.device.kernel_latency_s) / std::hypot(0.85 * limits.byte_s, limits.flop_s / 0.82);
+}
+
+// RegNetY's groups of 24 and 56 channels and DPN's of 24 were told three to seven times too fast, ResNeXt's of 4 to 32
+// right.
+TEST(CompiledCalls, GroupsOfTwentyFourChannelsHaveNoKernelOnTensorCores) {
+    EXPECT_NEAR(slowdown(96), 1, 1e-6);
+    EXPECT_NEAR(slowdown(32), 1, 1e-6);
+    EXPECT_NEAR(slowdown(24), 3.5, 1e-6);
+    EXPECT_NEAR(slowdown(1), 1.7, 1e-6);
+}
+
+TEST(CompiledCalls, ConvolutionsInFloat32TakeWhatTheyTakeWithout) {
+    const CallKind kind = compiled(block("f32"), card()).kinds[0];
+    EXPECT_EQ(kind.role, "convolution");
+    EXPECT_TRUE(std::isnan(kind.kernel_s));
+    EXPECT_EQ(kind.role_factor, 1);
+}
+
+TEST(CompiledCalls, AreCountedByWhoseKernelTheyRunIn) {
+    const FusedCalls calls = compiled_calls(compiled(block("f16"), card()));
+    EXPECT_EQ(calls.alone, 2);
+    EXPECT_EQ(calls.fused, 1);
+    EXPECT_EQ(calls.networks, 0) << "by rule";
+}
+
+TEST(CompiledCalls, TrainingAndListsOfCallsAreRefused) {
+    const Graph trained = in_mode(block("f16"), Mode::training);
+    EXPECT_THROW(compiled(trained, card()), Error);
+    const Graph list = without_edges(block("f16"));
+    EXPECT_THROW(compiled(list, card()), Error);
+}
+
+TEST(CompiledCalls, AreToldOfGpusThatWereNeverMeasured) {
+    DeviceModel measured = card();
+    measured.point.engine = OperatingPoint().engine;
+    EXPECT_TRUE(compiled_by_rule(std::vector{measured}).empty());
+    EXPECT_FALSE(is_compiled_by_rule(card()));
+    DeviceModel unseen = measured;
+    unseen.unseen.emplace();
+    const auto found = compiled_by_rule(std::vector{measured, unseen});
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].point.engine, "torch-compile");
+    EXPECT_TRUE(is_compiled_by_rule(found[0]));
+    EXPECT_FALSE(is_compiled_by_rule(unseen));
+    for (const char* other : {"p100", "mi210", "epyc-7763"}) {  // Triton knows no Pascal
+        unseen.device = find_device(other);
+        EXPECT_TRUE(compiled_by_rule(std::vector{unseen}).empty()) << other;
+    }
+}
+
+}  // namespace
+}  // namespace joulecast
