@@ -183,9 +183,13 @@ class Kernels {
     }
 
     std::int32_t kernel_of(std::int32_t node) {
-        auto& first = first_[static_cast<std::size_t>(node)];
-        if (first == node) return node;
-        return first = kernel_of(first);
+        // A loop: a graph that means harm makes long chains.
+        for (auto* first = &first_[static_cast<std::size_t>(node)]; *first != node;
+             first = &first_[static_cast<std::size_t>(node)]) {
+            *first = first_[static_cast<std::size_t>(*first)];
+            node = *first;
+        }
+        return node;
     }
 
     void join(std::int32_t a, std::int32_t b) {
