@@ -118,7 +118,7 @@ std::string kernels_text(const std::vector<NetworkKernel>& kernels) {
         if (is_new) names += (names.empty() ? "" : ",") + quoted(kernel.kernel);
         list += (list.empty() ? "[" : ",[") + std::to_string(place->second);
         for (const std::int32_t node : kernel.operations) list += "," + std::to_string(node);
-        list += "]";
+        list += ']';
     }
     return R"({"names":[)" + names + R"(],"kernels":[)" + list + "]}";
 }

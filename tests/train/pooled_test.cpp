@@ -417,6 +417,21 @@ TEST(Pooled, ProductsOnMatrixUnitsGoByACardWithTheSameChip) {
     EXPECT_NEAR(slowdown_on("a100-80g-pcie", plain), 2, 0.2) << "with as many units everything goes by that card";
 }
 
+TEST(Pooled, ElementwiseKernelsGoByTheirElementsWhateverTheShape) {
+    std::vector<DeviceRows> all = four();
+    for (DeviceRows& device : all) {
+        for (int rows = 500; rows < 100'000; rows += rows / 4) {
+            testing::add_made_up_row(device, "aten::tanh(self=f32[" + std::to_string(rows) + ",1024])", 1);
+            testing::add_made_up_row(device, "aten::tanh(self=f32[" + std::to_string(rows) + ",32,32])", 2);
+        }
+    }
+    const DeviceModel a30 = instantiate(train_pooled(parts(all), quick_settings()), find_device("a30"));
+    const auto kernel = [&](const char* text) {
+        return forecast_operation(a30, all_columns(), parsed(a30, text), {}).kernel_s;
+    };
+    EXPECT_DOUBLE_EQ(kernel("aten::tanh(self=f32[20000,1024])"), kernel("aten::tanh(self=f32[20000,32,32])"));
+}
+
 TEST(Pooled, AsksThoseWhoKnowProductsOf16BitsForTf32) {
     DeviceModel a30 = a30_that_knows("aten::linear(input=bf16[", ",2048], weight=bf16[2048,2048])", 1);
     const auto kernels = [&a30] {
