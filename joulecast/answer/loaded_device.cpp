@@ -211,7 +211,8 @@ const DeviceModel& LoadedDevice::model_for(const Execution& execution) const {
 }
 
 Host LoadedDevice::host_for(const DeviceModel& model, const Execution& execution) {
-    return is_torch(model.point.engine) ? execution.host : model.point.host;
+    const bool is_issued_by_torch = is_torch(model.point.engine) || model.point.engine == compiled_engine;
+    return is_issued_by_torch ? execution.host : model.point.host;
 }
 
 std::string LoadedDevice::measured_note(const DeviceModel& model) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "joulecast/device/engine.h"
+#include "joulecast/forecast/compiled_calls.h"
 
 namespace joulecast {
 
@@ -11,7 +12,7 @@ std::string refusal_key(const Execution& execution) {
 }
 
 std::span<const Host> hosts_of(const Question& question, const std::string& engine) {
-    const bool has_hosts = engine.empty() || is_torch(engine);
+    const bool has_hosts = engine.empty() || is_torch(engine) || engine == compiled_engine;
     return std::span(question.hosts).first(has_hosts ? question.hosts.size() : 1);
 }
 

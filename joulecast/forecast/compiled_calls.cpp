@@ -51,9 +51,22 @@ double factor_of_groups(const Operation& operation) {
     return is_grouped && !std::has_single_bit(static_cast<std::uint64_t>(channels)) ? odd_groups_factor : 1;
 }
 
+/// Units that have work: each computes a tile of this many rows and columns of the product at a time, so small batches
+/// leave others idle. The tile is a usual one of cuDNN's, a judgement: all of timm's batches fill the card.
+double busy_share(const Operation& operation, const Device& device) {
+    constexpr double rows_of_tile = 128, columns_of_tile = 64;
+    const auto product = matrix_product(operation);
+    if (!product) return 1;
+    const double tiles = static_cast<double>(product->batch) *
+                         std::ceil(static_cast<double>(product->rows) / rows_of_tile) *
+                         std::ceil(static_cast<double>(product->columns) / columns_of_tile);
+    return std::clamp(tiles / device.units, 1.0 / device.units, 1.0);
+}
+
 double channels_last_s(const Operation& operation, const DeviceModel& device) {
     const Roofline limits = roofline(operation, device.device, device.point.math);
-    const double whole = std::hypot(share_of_bytes * limits.byte_s, limits.flop_s / share_of_peak);
+    const double rate = share_of_peak * busy_share(operation, device.device);
+    const double whole = std::hypot(share_of_bytes * limits.byte_s, limits.flop_s / rate);
     return factor_of_groups(operation) * whole + device.device.kernel_latency_s;
 }
 

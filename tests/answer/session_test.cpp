@@ -313,6 +313,17 @@ TEST(Session, ForecastsTorchCompileByRuleWhereNobodyMeasuredIt) {
     EXPECT_EQ(compiled.evidence_share.at(Evidence::analytic), 1);
 }
 
+TEST(Session, IssuesCompiledCallsFromTheHostThatIsAskedFor) {
+    Question question = asked({"rtx4090"});
+    question.graphs = {three_sums()};
+    question.engines = {"torch-compile"};
+    question.hosts = {Host::python, Host::graph};
+    const Answer answer = Session(settings(gpus)).answer(question);
+    ASSERT_EQ(answer.forecasts.size(), 2U);
+    EXPECT_EQ(answer.forecasts[1].network.point.host, Host::graph);
+    EXPECT_LT(answer.forecasts[1].network.cost.host_time.value, answer.forecasts[0].network.cost.host_time.value);
+}
+
 TEST(Session, RefusesTorchCompileInTraining) {
     Question question = asked({"rtx4090"});
     question.graphs = {three_sums()};
