@@ -5,8 +5,9 @@ usage: bench/forecast_order.py JOULECAST [--devices ID...] [--networks NAME...] 
 
 Every network of the zoo on every GPU that joulecast knows, at batch 1, 2, 4 ... 64. Of each pair of neighbours the
 larger batch must not cost less time, energy or memory. Of two GPUs of one vendor, one of which is as new and has no
-lower figure on its data sheet, that one must not take longer. What one unit computes in a second is such a figure:
-calls that do not fill a GPU go by it. The last line leaves that out: there a card may be behind by right.
+lower figure on its data sheet, that one must not take longer. How many units there are and what one of them computes in
+a second are such figures: calls that do not fill a GPU go by them. The last line leaves these out: there a card may be
+behind by right.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from commands import run
 
 BATCHES = [1, 2, 4, 8, 16, 32, 64]
 COSTS = ("time_s", "energy_j", "peak_memory_bytes")
-# What makes a card quicker. Numbers of units and clocks do so through these and the rate of a unit.
+# What makes a card quicker; clocks do so through these and the rate of a unit.
 FIGURES = (
     "release_year",
     "peak_flop_per_s_fp32",
@@ -44,12 +45,13 @@ def rate_of_unit(sheet):
     return sheet["peak_flop_per_s_fp32"] / sheet["units"]
 
 
-def is_better(sheet, other, by_unit):
+def is_better(sheet, other, by_units):
     """No figure is lower, and some are higher."""
     if sheet["vendor"] != other["vendor"]:
         return False
     figures = [(sheet[figure] or 0, other[figure] or 0) for figure in FIGURES]
-    if by_unit and rate_of_unit(sheet) < rate_of_unit(other) * (1 - SHEETS_ROUND):
+    is_slower_part = rate_of_unit(sheet) < rate_of_unit(other) * (1 - SHEETS_ROUND)
+    if by_units and (sheet["units"] < other["units"] or is_slower_part):
         return False
     return all(own >= others for own, others in figures) and any(own > others for own, others in figures)
 
@@ -85,9 +87,9 @@ def falls_over_batches(found, networks, devices, cost):
     return falls, pairs
 
 
-def falls_over_cards(found, networks, sheets, by_unit):
+def falls_over_cards(found, networks, sheets, by_units):
     """How much longer the better card takes, and where; and of how many pairs."""
-    better = [(one, other) for one, other in itertools.permutations(sheets, 2) if is_better(sheets[one], sheets[other], by_unit)]
+    better = [(one, other) for one, other in itertools.permutations(sheets, 2) if is_better(sheets[one], sheets[other], by_units)]
     falls, pairs = [], 0
     for network, batch, (one, other) in itertools.product(networks, BATCHES, better):
         answers = [found.get((network, device, batch)) for device in (one, other)]
@@ -124,8 +126,8 @@ def main():
     for cost in COSTS:
         line(f"batch: {cost}", *falls_over_batches(found, networks, devices, cost))
     shown = {device: sheets[device] for device in devices}
-    line("card: time_s", *falls_over_cards(found, networks, shown, by_unit=True))
-    line("card, whatever a unit does", *falls_over_cards(found, networks, shown, by_unit=False))
+    line("card: time_s", *falls_over_cards(found, networks, shown, by_units=True))
+    line("card, whatever its units", *falls_over_cards(found, networks, shown, by_units=False))
 
 
 if __name__ == "__main__":
