@@ -37,11 +37,12 @@ std::string engine_of_calls(const DeviceModel& model) {
 
 /// At the setting of the model. For a device that no model was trained on, those of every host and number of threads.
 MeasuredOperations measured_as(const DeviceModel& model, const std::vector<OperationRow>& operations) {
+    const std::string engine = engine_of_calls(model);
     std::vector<OperationRow> rows;
     std::ranges::copy_if(operations, std::back_inserter(rows), [&](const OperationRow& row) {
         const OperatingPoint& real = row.measurement.real;
         const bool fits = real.threads == model.point.threads && real.host == model.point.host;
-        return multiplies_alike(model, row.measurement.operation, real.math) && real.engine == engine_of_calls(model) &&
+        return multiplies_alike(model, row.measurement.operation, real.math) && real.engine == engine &&
                (fits || model.unseen);
     });
     return measured_operations(rows, model.device.last_level_cache_bytes);
@@ -211,8 +212,7 @@ const DeviceModel& LoadedDevice::model_for(const Execution& execution) const {
 }
 
 Host LoadedDevice::host_for(const DeviceModel& model, const Execution& execution) {
-    const bool is_issued_by_torch = is_torch(model.point.engine) || model.point.engine == compiled_engine;
-    return is_issued_by_torch ? execution.host : model.point.host;
+    return is_issued_by_torch(model.point.engine) ? execution.host : model.point.host;
 }
 
 std::string LoadedDevice::measured_note(const DeviceModel& model) const {

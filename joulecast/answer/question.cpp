@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "joulecast/device/engine.h"
 #include "joulecast/forecast/compiled_calls.h"
 
 namespace joulecast {
@@ -12,7 +11,7 @@ std::string refusal_key(const Execution& execution) {
 }
 
 std::span<const Host> hosts_of(const Question& question, const std::string& engine) {
-    const bool has_hosts = engine.empty() || is_torch(engine) || engine == compiled_engine;
+    const bool has_hosts = engine.empty() || is_issued_by_torch(engine);
     return std::span(question.hosts).first(has_hosts ? question.hosts.size() : 1);
 }
 

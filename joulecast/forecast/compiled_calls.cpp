@@ -4,11 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <limits>
-#include <map>
 #include <string>
-#include <tuple>
-#include <utility>
 
 #include "joulecast/device/engine.h"
 #include "joulecast/error.h"
@@ -22,15 +18,6 @@ namespace joulecast {
 namespace {
 
 constexpr const char* generated = "triton";
-
-struct CompiledRole {
-    std::string text;
-    double kernel_s = std::numeric_limits<double>::quiet_NaN();
-    double factor = 1;
-
-    auto key() const { return std::tuple(text, std::isnan(kernel_s) ? -1 : kernel_s, factor); }
-    bool operator<(const CompiledRole& other) const { return key() < other.key(); }
-};
 
 /// cuDNN's kernels take images as they are where channels lie last: a convolution is one matrix product, whose bytes
 /// and arithmetic are in the way of each other by half. Of the bytes a part is in the cache. With a channel for each
@@ -83,40 +70,32 @@ bool is_too_old(const Device& device) {
     return std::ranges::find(older, device.architecture) != older.end();
 }
 
-class Roles {
-  public:
-    Roles(const Graph& graph, const DeviceModel& device)
-        : graph_(graph), device_(device), calls_(inductor_calls(graph)), channels_last_(takes_channels_last(graph)) {}
+CallRole library_role(const Operation& operation, const DeviceModel& device, bool channels_last) {
+    const std::string kind = role_by_family(operation);
+    if (family(operation) != Family::convolution || !channels_last || !is_faster_with_channels_last(operation, device))
+        return {.text = kind};
+    return {.text = kind + "/channels_last", .kernel_s = channels_last_s(operation, device)};
+}
 
-    CompiledRole of(std::size_t node) const {
-        const Operation& operation = graph_.nodes[node].operation;
-        const InductorCall& call = calls_.at(node);
-        switch (call.kind) {
-            case InductorCall::Kind::nothing:
-                return {role_not_run, 0, 0};
-            case InductorCall::Kind::library:
-                return of_library(operation);
-            case InductorCall::Kind::code:
-                break;
+std::vector<CallRole> compiled_roles(const Graph& graph, const DeviceModel& device) {
+    const bool channels_last = takes_channels_last(graph);
+    std::vector<CallRole> roles;
+    for (const InductorCall& call : inductor_calls(graph)) {
+        const auto node = static_cast<std::int32_t>(roles.size());
+        const Operation& operation = graph.nodes[roles.size()].operation;
+        if (call.kind == InductorCall::Kind::nothing) {
+            roles.push_back({.text = role_not_run, .factor = 0});
+        } else if (call.kind == InductorCall::Kind::library) {
+            roles.push_back(library_role(operation, device, channels_last));
+        } else if (call.kernel != node) {
+            roles.push_back({.text = generated + ("+" + plain_name(operation)), .factor = 0});
+        } else {
+            const double moving_s = call.bytes / streamed_bytes_per_s(device.device);
+            roles.push_back({.text = generated, .kernel_s = moving_s + device.device.kernel_latency_s});
         }
-        if (call.kernel != static_cast<std::int32_t>(node)) return {generated + ("+" + plain_name(operation)), 0, 0};
-        return {generated, call.bytes / streamed_bytes_per_s(device_.device) + device_.device.kernel_latency_s};
     }
-
-  private:
-    CompiledRole of_library(const Operation& operation) const {
-        std::string kind(name(family(operation)));
-        if (family(operation) != Family::convolution) return {kind};
-        if (is_depthwise(operation)) kind += "/depthwise";
-        if (!channels_last_ || !is_faster_with_channels_last(operation, device_)) return {kind};
-        return {kind + "/channels_last", channels_last_s(operation, device_)};
-    }
-
-    const Graph& graph_;
-    const DeviceModel& device_;
-    std::vector<InductorCall> calls_;
-    bool channels_last_;
-};
+    return roles;
+}
 
 }  // namespace
 
@@ -132,6 +111,10 @@ std::vector<DeviceModel> compiled_by_rule(std::span<const DeviceModel> models) {
     return compiled;
 }
 
+bool is_issued_by_torch(const std::string& engine) {
+    return is_torch(engine) || engine == compiled_engine;
+}
+
 bool is_compiled_by_rule(const DeviceModel& device) {
     return device.unseen && device.device.kind == Device::Kind::gpu && device.point.engine == compiled_engine;
 }
@@ -141,26 +124,7 @@ IssueOrder as_compiled(const IssueOrder& order, const Graph& graph, const Device
         throw Error("torch.compile is forecast by rule, which is of inference and of graphs with edges; " + graph.name +
                     (graph.has_edges ? " is asked for in training. Use --engine torch"
                                      : " is a list of operations. Use a graph with edges (joulecast help exporting)"));
-    const Roles roles(graph, device);
-    IssueOrder split;
-    std::map<std::pair<std::uint32_t, CompiledRole>, std::uint32_t> places;
-    for (IssuedCall call : order.calls) {
-        const CompiledRole role = roles.of(static_cast<std::size_t>(call.node));
-        const auto next = static_cast<std::uint32_t>(split.kinds.size());
-        const auto [place, is_new] = places.try_emplace({call.kind, role}, next);
-        if (is_new) {
-            CallKind kind = order.kinds[call.kind];
-            kind.count = 0;
-            kind.role = role.text;
-            kind.role_factor = role.factor;
-            kind.kernel_s = role.kernel_s;
-            split.kinds.push_back(std::move(kind));
-        }
-        call.kind = place->second;
-        ++split.kinds[call.kind].count;
-        split.calls.push_back(call);
-    }
-    return split;
+    return with_roles(order, compiled_roles(graph, device));
 }
 
 FusedCalls compiled_calls(const IssueOrder& order) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "joulecast/forecast/forecast.h"
@@ -19,6 +20,8 @@ namespace joulecast {
 //   "not run"                      a view
 
 inline constexpr const char* compiled_engine = "torch-compile";
+/// Whether the host that is asked for issues the engine's calls; other engines issue theirs as measured.
+bool is_issued_by_torch(const std::string& engine);
 
 /// Of the GPUs among the models that were never measured, those of the same cards under torch.compile: of NVIDIA from
 /// Volta on, which Triton compiles for.

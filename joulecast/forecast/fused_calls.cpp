@@ -14,11 +14,6 @@
 namespace joulecast {
 namespace {
 
-std::string kind_of(const Operation& operation) {
-    const Family kind = family(operation);
-    return std::string(name(kind)) + (kind == Family::convolution && is_depthwise(operation) ? "/depthwise" : "");
-}
-
 /// By which the anchor of a group is chosen.
 std::pair<std::int64_t, std::int64_t> work_of(const Operation& operation) {
     const Counts counts = forward_counts(operation);
@@ -48,25 +43,19 @@ std::map<std::int32_t, std::size_t> anchors_of(const Graph& graph, const FusionG
     return anchors;
 }
 
-struct Role {
-    std::string text;
-    double moved_bytes = 0;
-    auto operator<=>(const Role&) const = default;
-};
-
-std::vector<Role> roles_of(const Graph& graph, const FusionGroups& groups) {
+std::vector<CallRole> roles_of(const Graph& graph, const FusionGroups& groups) {
     const auto anchors = anchors_of(graph, groups);
-    std::vector<Role> roles;
+    std::vector<CallRole> roles;
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const Node& node = graph.nodes[i];
         if (groups[i] == not_run) {
-            roles.push_back({role_not_run});
+            roles.push_back({.text = role_not_run, .factor = 0});
         } else if (const std::size_t anchor = anchors.at(groups[i]); anchor != i) {
-            roles.push_back({kind_of(graph.nodes[anchor].operation) + "+" + plain_name(node.operation)});
+            roles.push_back({.text = role_by_family(graph.nodes[anchor].operation) + "+" + plain_name(node.operation)});
         } else if (const double bytes = moved_bytes(node); bytes > 0) {
-            roles.push_back({"copy by " + plain_name(node.operation), bytes});
+            roles.push_back({.text = "copy by " + plain_name(node.operation), .moved_bytes = bytes});
         } else {
-            roles.push_back({kind_of(node.operation)});
+            roles.push_back({.text = role_by_family(node.operation)});
         }
     }
     return roles;
@@ -79,20 +68,25 @@ double usual_factor(const std::string& role) {
     return role.find('+') == std::string::npos ? 1 : share_of_fused;
 }
 
-IssueOrder with_roles(const IssueOrder& order, const Graph& graph, const FusionGroups& groups) {
-    const std::vector<Role> roles = roles_of(graph, groups);
+std::string role_by_family(const Operation& operation) {
+    const Family kind = family(operation);
+    return std::string(name(kind)) + (kind == Family::convolution && is_depthwise(operation) ? "/depthwise" : "");
+}
+
+IssueOrder with_roles(const IssueOrder& order, const std::vector<CallRole>& of_nodes) {
     IssueOrder split;
-    std::map<std::pair<std::uint32_t, Role>, std::uint32_t> places;
+    std::map<std::pair<std::uint32_t, CallRole>, std::uint32_t> places;
     for (IssuedCall call : order.calls) {
-        const Role& role = roles.at(static_cast<std::size_t>(call.node));
+        const CallRole& role = of_nodes.at(static_cast<std::size_t>(call.node));
         const auto next = static_cast<std::uint32_t>(split.kinds.size());
         const auto [place, is_new] = places.try_emplace({call.kind, role}, next);
         if (is_new) {
             CallKind kind = order.kinds[call.kind];
             kind.count = 0;
             kind.role = role.text;
+            kind.role_factor = role.factor;
             kind.moved_bytes = role.moved_bytes;
-            kind.role_factor = role.text == role_not_run ? 0 : 1;
+            if (role.kernel_s) kind.kernel_s = *role.kernel_s;
             split.kinds.push_back(std::move(kind));
         }
         call.kind = place->second;
@@ -100,6 +94,10 @@ IssueOrder with_roles(const IssueOrder& order, const Graph& graph, const FusionG
         split.calls.push_back(call);
     }
     return split;
+}
+
+IssueOrder with_roles(const IssueOrder& order, const Graph& graph, const FusionGroups& groups) {
+    return with_roles(order, roles_of(graph, groups));
 }
 
 IssueOrder with_fusion(const IssueOrder& order, const Graph& graph, const FusionModel& fusion) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "joulecast/forecast/forecast.h"
 #include "joulecast/forecast/issue_order.h"
@@ -24,8 +26,23 @@ inline constexpr const char* role_not_run = "not run";
 inline constexpr double share_of_fused = 0.2;
 double usual_factor(const std::string& role);
 
-/// The order with kinds of calls split by role; all factors are 1, but 0 for what is not run. The order is that of the
-/// graph in inference, with edges.
+/// What a node of the graph is in the kernels of its engine.
+struct CallRole {
+    std::string text;
+    double factor = 1;                    ///< of what the call takes alone
+    double moved_bytes = 0;               ///< of a view that the engine copies
+    std::optional<double> kernel_s = {};  ///< as CallKind::kernel_s; absent: the call itself runs
+
+    auto operator<=>(const CallRole&) const = default;
+};
+
+/// Of a call that runs alone: "matmul", "convolution/depthwise".
+std::string role_by_family(const Operation& operation);
+
+/// The order with kinds of calls split by the role of their node. The order is that of the graph in inference, with
+/// edges.
+IssueOrder with_roles(const IssueOrder& order, const std::vector<CallRole>& of_nodes);
+/// The same by groups; all factors are 1, but 0 for what is not run.
 IssueOrder with_roles(const IssueOrder& order, const Graph& graph, const FusionGroups& groups);
 
 /// The order as the model's rules and factors have it.
