@@ -39,6 +39,9 @@ struct Feature {
     std::string_view unit;  ///< "log2" of the unit behind it, or the unit
     double (*value)(const FeatureContext&);
     Tells tells = Tells::call;
+    /// Of sizes along single dimensions. Models over several devices are not taught it of element-wise calls, whose
+    /// kernels go through all elements in one row.
+    bool is_of_one_dimension = false;
 };
 
 /// The one list. To add a feature: one line in feature.cpp, one in docs/features.md.
