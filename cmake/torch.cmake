@@ -13,6 +13,9 @@ target_include_directories(joulecast_torch_library SYSTEM INTERFACE
 target_compile_definitions(joulecast_torch_library INTERFACE _GLIBCXX_USE_CXX11_ABI=1)
 target_link_directories(joulecast_torch_library INTERFACE ${JOULECAST_TORCH}/lib)
 target_link_libraries(joulecast_torch_library INTERFACE torch_cpu c10)
+# LibTorch brings libstdc++.so.6 with it. A compiler set up to link its own copy statically would put a second one beside
+# it, and the process ends in `free(): invalid pointer`: so the shared one is named, before the compiler's own.
+target_link_libraries(joulecast_torch_library INTERFACE -l:libstdc++.so.6)
 # The wheel's libraries find each other, and nvidia/* beside them, through their own run paths.
 target_link_options(joulecast_torch_library INTERFACE -Wl,--allow-shlib-undefined -Wl,-rpath,${JOULECAST_TORCH}/lib)
 
@@ -30,27 +33,39 @@ target_link_libraries(joulecast_torch_library INTERFACE ${joulecast_torch_gomp})
 # nothing of it is needed on the machine that builds. --no-as-needed: LibTorch finds its kernels by being loaded.
 file(GLOB joulecast_cuda_include ${JOULECAST_TORCH}/../nvidia/cu*/include /usr/local/cuda/include)
 list(FILTER joulecast_cuda_include EXCLUDE REGEX "/nvidia/(cudnn|cufft|curand|cublas|cusparse.*|cusolver|cupti|cufile)/")
+# The wheels lack the headers below crt/, which cuda_runtime_api.h includes: those that triton brings are taken, on which
+# torch depends, or else those of an installed toolkit; the runtime stays the one that torch itself loads.
 set(joulecast_torch_has_cuda OFF)
+set(joulecast_cudart "")
+set(joulecast_cuda_headers "")
+set(joulecast_triton_include ${JOULECAST_TORCH}/../triton/backends/nvidia/include)
 foreach(folder ${joulecast_cuda_include})
-    if(NOT EXISTS ${folder}/cuda_runtime_api.h OR NOT EXISTS ${JOULECAST_TORCH}/lib/libtorch_cuda.so)
+    file(GLOB found ${folder}/../lib/libcudart.so.* ${folder}/../lib64/libcudart.so.*)
+    list(APPEND joulecast_cudart ${found})
+    if(NOT EXISTS ${folder}/cuda_runtime_api.h)
         continue()
-    endif()
-    file(GLOB joulecast_cudart ${folder}/../lib/libcudart.so.* ${folder}/../lib64/libcudart.so.*)
-    if(joulecast_cudart)
-        list(GET joulecast_cudart 0 joulecast_cudart)
-        set(joulecast_cuda_include ${folder})
-        set(joulecast_torch_has_cuda ON)
-        break()
+    elseif(EXISTS ${folder}/crt/host_defines.h)
+        list(APPEND joulecast_cuda_headers ${folder})
+    elseif(EXISTS ${joulecast_triton_include}/crt/host_defines.h)
+        list(APPEND joulecast_cuda_headers ${folder} ${joulecast_triton_include})
     endif()
 endforeach()
+if(joulecast_cudart AND joulecast_cuda_headers AND EXISTS ${JOULECAST_TORCH}/lib/libtorch_cuda.so)
+    list(GET joulecast_cudart 0 joulecast_cudart)
+    set(joulecast_torch_has_cuda ON)
+endif()
 if(joulecast_torch_has_cuda)
     add_library(joulecast_torch_cuda_library INTERFACE)
-    target_include_directories(joulecast_torch_cuda_library SYSTEM INTERFACE ${joulecast_cuda_include})
+    target_include_directories(joulecast_torch_cuda_library SYSTEM INTERFACE ${joulecast_cuda_headers})
     cmake_path(GET joulecast_cudart PARENT_PATH joulecast_cudart_folder)
     target_link_libraries(joulecast_torch_cuda_library INTERFACE
         joulecast_torch_library -Wl,--push-state,--no-as-needed torch_cuda c10_cuda ${joulecast_cudart} -Wl,--pop-state)
     target_link_options(joulecast_torch_cuda_library INTERFACE -Wl,-rpath,${joulecast_cudart_folder})
     message(STATUS "torch worker: with CUDA (${joulecast_cudart})")
+elseif(EXISTS ${JOULECAST_TORCH}/lib/libtorch_cuda.so)
+    message(WARNING "torch worker: CPU only. This torch has CUDA, but cuda_runtime_api.h with crt/host_defines.h and "
+                    "libcudart were found neither beside it nor in /usr/local/cuda: pip install nvidia-cuda-crt "
+                    "nvidia-cuda-runtime of torch's CUDA version, or install a CUDA toolkit")
 else()
     message(STATUS "torch worker: CPU only, this torch has no CUDA")
 endif()

@@ -19,8 +19,8 @@ grep -q '^JOULECAST_PORTABLE:BOOL=ON' "$build/CMakeCache.txt" || {
     echo "$build was made without -DJOULECAST_PORTABLE=ON" >&2
     exit 2
 }
-# All that is installed.
-cmake --build "$build" --target joulecast_cli joulecast_clockd joulecast_pretend joulecast_boards
+# All that is installed; neither tests nor laboratory are in this build.
+cmake --build "$build" --target all joulecast_boards
 cmake --install "$build" --prefix "$folder" --component Unspecified --strip >/dev/null
 
 # Every library that is not the C library's own: that one belongs to the machine's kernel and loader.
@@ -46,7 +46,8 @@ done
 
 # What the worker is built from there; header-only JSON and GoogleTest, which such a machine seldom has.
 mkdir -p "$folder/source" "$folder/third_party/include"
-git ls-files -z -- CMakeLists.txt LICENSE cmake joulecast workers clockd tests/torch tests/graph/records.txt |
+git ls-files -z -- CMakeLists.txt LICENSE cmake devices joulecast workers clockd tests/torch tests/graph/records.txt \
+    tools/zoo_networks.py |
     xargs -0 tar -cf - | tar -xf - -C "$folder/source"
 json=$(dirname "$(printf '#include <nlohmann/json.hpp>\n' | g++ -E -x c++ - | sed -n 's/^# 1 "\(.*nlohmann\/json.hpp\)".*/\1/p' | head -n 1)")
 cp -r "$json" "$folder/third_party/include/"

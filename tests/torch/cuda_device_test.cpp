@@ -95,6 +95,12 @@ TEST_F(Cuda, TheSameWorkAfterAFailedCaptureStillRuns) {
     EXPECT_GT(measured("aten::relu(self=f32[256])").time.mean_s, 0.0);
 }
 
+TEST_F(Cuda, RandomNumbersAreDrawnAfterAFailedCapture) {
+    measured("aten::nonzero(self=f32[256])");
+    const Measurement measurement = measured("aten::native_dropout(input=f32[4096,4096], p=0.5, train=true)");
+    EXPECT_EQ(measurement.outcome, Outcome::ok) << measurement.message;
+}
+
 TEST_F(Cuda, PeakMemoryIsTheResult) {
     EXPECT_DOUBLE_EQ(measured("aten::relu(self=f32[1024,1024])").peak_memory_bytes, 4.0 * 1024 * 1024);
 }

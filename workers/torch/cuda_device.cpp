@@ -139,6 +139,8 @@ OperatingPoint CudaDevice::prepare(const OperatingPoint& asked, int threads) {
     }
     hold_clocks(asked);
     held_clock_ = std::isnan(asked.sm_clock_mhz) ? "current" : std::to_string(std::lround(asked.sm_clock_mhz)) + " MHz";
+    // Else the allocator, asked how much is taken before the first tensor is made, knows no device at all.
+    at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
     c10::cuda::set_device(index_);
     // Graphs cannot be captured on the default stream; all that we issue goes to one stream of its own.
     if (c10::cuda::getCurrentCUDAStream(index_) == c10::cuda::getDefaultCUDAStream(index_)) {

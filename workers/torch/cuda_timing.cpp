@@ -37,12 +37,23 @@ std::size_t nodes_of(at::cuda::CUDAGraph& graph) {
     return count;
 }
 
-/// A capture that failed leaves the stream capturing, and the error with the runtime.
+/// A capture that failed leaves the stream capturing, the error with the runtime, and the random generator in the belief
+/// that a capture goes on: it would refuse every dropout from then on. A capture that succeeds tells it otherwise.
 void abandon(at::cuda::CUDAGraph& graph) {
     try {
         graph.capture_end();
     } catch (const std::exception&) {
         // It failed before, for the reason already known.
+    }
+    cudaGetLastError();
+    try {
+        const at::Tensor any = at::zeros({1}, at::TensorOptions().device(at::kCUDA));
+        at::cuda::CUDAGraph whole;
+        whole.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
+        any.fill_(1.0);
+        whole.capture_end();
+    } catch (const std::exception&) {
+        // What needs the generator will say so itself.
     }
     cudaGetLastError();
 }
@@ -165,12 +176,12 @@ void CudaReplay::issue(std::int64_t calls, bool hot) {
 
 double CudaBlockTimer::run(Workload& workload, std::int64_t calls, bool hot) {
     const c10::cuda::CUDAStream stream = c10::cuda::getCurrentCUDAStream();
-    const double issuing_s = static_cast<double>(calls) * issue_s_;
-    hold_stream(lead_s + (hold_ ? 1.2 * issuing_s : 0.0), clock_hz_);
+    const double issuing_s = std::isfinite(issue_s_) ? static_cast<double>(calls) * issue_s_ : 0.0;
+    hold_stream(lead_s + (hold_ ? 1.5 * issuing_s : 0.0), clock_hz_);
     start_.record(stream);
     const double begin_s = now_s();
     workload.issue(calls, hot);
-    issue_s_ = std::max(issue_s_, (now_s() - begin_s) / static_cast<double>(calls));
+    issue_s_ = std::min(issue_s_, (now_s() - begin_s) / static_cast<double>(calls));
     end_.record(stream);
     const double device_s = end_.seconds_since(start_);
     workload.wait();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -115,7 +116,9 @@ class CudaBlockTimer final : public BlockTimer {
   private:
     double clock_hz_;
     bool hold_;
-    double issue_s_ = 0.0;  ///< host's time per call, the longest of the blocks so far
+    /// Host's time per call, the shortest of the blocks so far: calls that wait for the device wait for the spinning
+    /// kernel too, and each block would hold the next one longer.
+    double issue_s_ = std::numeric_limits<double>::infinity();
     CudaEvent start_;
     CudaEvent end_;
 };
