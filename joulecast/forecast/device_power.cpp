@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "joulecast/features/products.h"
 #include "joulecast/graph/family.h"
+#include "joulecast/physics/tiles.h"
 #include "joulecast/units/normal.h"
 
 namespace joulecast {
@@ -17,6 +19,29 @@ constexpr Activity busy{.flop_share = 0.6, .byte_share = 0.1, .matrix_share = 1,
 bool has_matrix_units(const Operation& operation, const Device& device, Math math) {
     const Dtype type = compute_dtype(operation);
     return peak_flop_per_s(device, type, math) > vector_flop_per_s(device, type);
+}
+
+/// Elements of 16 bytes that a multiprocessor's resident threads hold at once, two thousand of them.
+constexpr double bytes_per_unit = 2048 * 16;
+/// Edge of the tiles that small products are cut into.
+constexpr double small_tile = 64;
+
+/// Share of the device's units that a call gives work to: the others draw what an idle one does. H100, ResNet-50 with
+/// one image: 21 W above idle where the same kernels on all units would draw 130 (docs/energy.md).
+double occupied_share(const PreparedOperation& operation, const Device& device) {
+    if (!(device.units > 0)) return 1;
+    const int units = static_cast<int>(device.units);
+    const Products made = products(operation.operation, operation.dimensions, units);
+    if (multiplies_matrices(operation.family()) && made.count > 0) {
+        double share = 0;
+        for (std::size_t i = 0; i < made.count; ++i) {
+            const ProductSize& size = made.sizes[i];
+            const double tiles = size.batch * std::ceil(size.columns / small_tile) * std::ceil(size.rows / small_tile);
+            share += std::min(1.0, tiles * std::max(1.0, std::floor(size.depth / least_split_depth)) / units);
+        }
+        return share / static_cast<double>(made.count);
+    }
+    return std::min(1.0, operation.roofline.byte_s * device.bandwidth_bytes_per_s / (bytes_per_unit * units));
 }
 
 }  // namespace
@@ -62,7 +87,7 @@ Activity activity(const PreparedOperation& operation, const Device& device, Math
                   double kernel_seconds) {
     if (costs_nothing(operation.family()) || !(seconds > 0)) return {};
     const auto share = [seconds](double part) { return std::clamp(part / seconds, 0.0, 1.0); };
-    const double kernels = share(kernel_seconds);
+    const double kernels = share(kernel_seconds) * occupied_share(operation, device);
     const bool is_matrix = multiplies_matrices(operation.family());
     const bool is_tensor = is_matrix && has_matrix_units(operation.operation, device, math);
     // Its coefficients are for shares of the data sheet's rates, not of what a card sustains of them.

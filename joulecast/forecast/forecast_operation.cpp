@@ -315,7 +315,8 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
     if (device.device.kind == Device::Kind::gpu) {
         // Where issuing was measured apart, the time is all of it the device's.
         const TrainedLaw* law = device.unseen ? nullptr : find_trained_law(device, operation.operation);
-        if (law && law->issue_s && !costs_nothing(operation.family()))
+        const bool is_told = is_measured && found->second.is_of_device;
+        if (((law && law->issue_s) || is_told) && !costs_nothing(operation.family()))
             forecast.kernel_s = forecast.cost.device_time.value.value();
         const double floor = issue_seconds(device, operation, forecast.cost.device_time.value.value());
         forecast.cost.host_time = {Seconds(floor), Seconds(floor), Seconds(floor)};

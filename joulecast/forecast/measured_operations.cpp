@@ -76,6 +76,8 @@ MeasuredOperation middle_of(std::span<const Measurement* const> repeats, double 
     }
     MeasuredOperation measured{middle<Seconds>(times, half_width), {}};
     if (!watts.empty()) measured.power = middle<Watts>(watts, watts_half_width);
+    measured.is_of_device =
+        std::ranges::all_of(repeats, [](const Measurement* repeat) { return repeat->issue.has_value(); });
     return measured;
 }
 

@@ -44,6 +44,7 @@ struct MeasuredOperation {
     Estimate<Seconds> time;
     Estimate<Watts> power;
     std::vector<MeasuredAtClock> at_clocks = {};  ///< by clock, where clocks are known; `time` is of all of them
+    bool is_of_device = false;                    ///< issuing was timed apart: the time is all of it the device's
 };
 
 /// Measured on one device and setting, by signature: operations found here need no forecast.

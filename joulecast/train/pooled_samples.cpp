@@ -71,6 +71,11 @@ std::set<Family> trained_in_training(std::span<const DeviceRows* const> parts) {
     return families;
 }
 
+/// Timed apart from issuing, as workers on a GPU do: the time is all of it the kernel's.
+bool has_launch(const std::vector<const TrainingRow*>& rows) {
+    return std::ranges::none_of(rows, [](const TrainingRow* row) { return row->issue_s > 0; });
+}
+
 /// Rows whose kernel can be told from their launch, of each kind not more than enough.
 void append_samples(const DeviceRows& part, const std::set<Family>& in_training, std::vector<PooledSample>& samples) {
     std::map<std::string, std::vector<const TrainingRow*>> kinds;
@@ -83,7 +88,7 @@ void append_samples(const DeviceRows& part, const std::set<Family>& in_training,
     double launch_of_few = longest_launch_s;
     bool is_known = false;
     for (const auto& [key, rows] : kinds) {
-        if (rows.size() < least_rows_of_launch) continue;
+        if (rows.size() < least_rows_of_launch || !has_launch(rows)) continue;
         launch_of_few = std::min(launch_of_few, shortest(rows));
         is_known = true;
     }
@@ -92,12 +97,15 @@ void append_samples(const DeviceRows& part, const std::set<Family>& in_training,
     std::vector<double> hidden_parts;
     for (const auto& [key, rows] : kinds) {
         if (rows.front()->operation.family() != Family::elementwise || rows.size() < least_rows_of_launch) continue;
+        if (!has_launch(rows)) continue;
         const double hidden = hidden_of_launch(rows, part.device, part.setting.math, shortest(rows));
         if (!std::isnan(hidden)) hidden_parts.push_back(hidden);
     }
     const double hidden_s = hidden_parts.empty() ? 0 : std::max(0.0, median(hidden_parts));
     for (const auto& [key, rows] : kinds) {
-        const double launch = rows.size() < least_rows_of_launch ? launch_of_few : shortest(rows);
+        const double launch = !has_launch(rows)                    ? 0
+                              : rows.size() < least_rows_of_launch ? launch_of_few
+                                                                   : shortest(rows);
         const double hidden = std::min(hidden_s, launch);
         std::vector<std::pair<double, const TrainingRow*>> by_time;
         for (const TrainingRow* row : rows) {

@@ -57,6 +57,22 @@ TEST(DevicePower, SharesOfACallAreItsRatesOverThoseOfTheSheet) {
     EXPECT_EQ(activity(other, device, Math::ieee, 0, 0).other_share, 0);
 }
 
+TEST(DevicePower, KernelsThatLeaveUnitsIdleDrawLess) {
+    const Device device = find_device("h100-sxm");
+    const auto busy = [&](const std::string& text) {
+        const Activity doing =
+            activity(prepare(parse_operation(text), device, Math::ieee), device, Math::ieee, 1e-3, 1e-3);
+        return doing.matrix_share + doing.other_share;
+    };
+    // 132 units of 2048 threads, each of 16 bytes: 4.3 MB in and out fill them.
+    EXPECT_DOUBLE_EQ(busy("aten::relu(self=f32[4096,4096])"), 1);
+    EXPECT_NEAR(busy("aten::relu(self=f32[64,1024])"), 2.0 * 64 * 1024 * 4 / (132 * 2048 * 16), 1e-12);
+    // Sixteen tiles of 64, whose sums are too short to be cut.
+    EXPECT_DOUBLE_EQ(busy("aten::mm(self=f32[4096,4096], mat2=f32[4096,4096])"), 1);
+    EXPECT_NEAR(busy("aten::mm(self=f32[256,128], mat2=f32[128,256])"), 16.0 / 132, 1e-12);
+    EXPECT_NEAR(busy("aten::mm(self=f32[256,1024], mat2=f32[1024,256])"), 64.0 / 132, 1e-12);  // in four parts each
+}
+
 TEST(DevicePower, GivesAGpuItsSheetsPowerWhereNoneWasMeasured) {
     const DeviceModel model = unmeasured(find_device("h100-sxm"));
     const NetworkForecast forecast =

@@ -268,6 +268,15 @@ TEST(MeasuredOperations, TakeTheMiddleAndCoverTheRest) {
     EXPECT_EQ(time.high.value(), 3);
 }
 
+TEST(MeasuredOperations, AreTheDevicesAloneWhereIssuingWasTimedApart) {
+    const Operation relu = parse_operation("aten::relu(self=f32[8])");
+    std::vector<OperationRow> rows(2, testing::synthetic_row(relu));
+    rows[0].measurement.issue.emplace();
+    EXPECT_FALSE(measured_operations(rows).at(signature(relu)).is_of_device);
+    rows[1].measurement.issue.emplace();
+    EXPECT_TRUE(measured_operations(rows).at(signature(relu)).is_of_device);
+}
+
 TEST(MeasuredOperations, KnowThePowerOfTheRowsThatHadAMeter) {
     const Operation relu = parse_operation("aten::relu(self=f32[8])");
     std::vector<OperationRow> rows(2, testing::synthetic_row(relu));

@@ -197,6 +197,39 @@ TEST(Pooled, ANetworkIsAsUncertainAsWhatItsTimeFollows) {
     EXPECT_GT(factor_of_network(a30, {linear("6000", "f16")}), 1.05 * factor_of_network(a30, {linear("6000")}));
 }
 
+TEST(Pooled, WhatWasTimedApartFromIssuingIsAllOfItTheKernels) {
+    DeviceModel model = instantiate(pooled(), find_device("a30"));
+    TrainingRow row;
+    row.operation = product(model);
+    const double kernel_s = forecast_operation(model, all_columns(), row.operation, {}).kernel_s;
+    row.time_s = kernel_s;
+    row.issue_s = 5e-6;
+    const std::vector<const TrainingRow*> probes = {&row};
+    adjust_to(model, all_columns(), probes);
+    EXPECT_NEAR(forecast_operation(model, all_columns(), row.operation, {}).kernel_s / kernel_s, 1, 1e-9);
+
+    // As known of the operation itself, too: the host's time is not taken off.
+    MeasuredOperations measured;
+    MeasuredOperation& known = measured[row.operation.signature];
+    known.time = {Seconds(3e-5), Seconds(2.9e-5), Seconds(3.1e-5)};
+    EXPECT_TRUE(std::isnan(forecast_operation(model, all_columns(), row.operation, measured).kernel_s));
+    known.is_of_device = true;
+    EXPECT_DOUBLE_EQ(forecast_operation(model, all_columns(), row.operation, measured).kernel_s, 3e-5);
+}
+
+TEST(Pooled, RowsTimedApartFromIssuingTeachNoLaunch) {
+    DeviceRows rows = made_up_rows("a30", 1.0);
+    const auto launches = [&] {
+        double most = 0;
+        for (const PooledSample& sample : pooled_samples(parts(std::span(&rows, 1))))
+            most = std::max(most, sample.launch_s);
+        return most;
+    };
+    EXPECT_GT(launches(), 0);
+    for (TrainingRow& row : rows.rows) row.issue_s = 5e-6;
+    EXPECT_EQ(launches(), 0);
+}
+
 TEST(Pooled, BackwardPassesFollowThoseThatWereMeasured) {
     DeviceModel model = instantiate(pooled(), find_device("a30"));
     const auto kernel_s = [&](const DeviceModel& device, const char* marks) {

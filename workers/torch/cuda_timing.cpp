@@ -37,8 +37,9 @@ std::size_t nodes_of(at::cuda::CUDAGraph& graph) {
     return count;
 }
 
-/// A capture that failed leaves the stream capturing, the error with the runtime, and the random generator in the belief
-/// that a capture goes on: it would refuse every dropout from then on. A capture that succeeds tells it otherwise.
+/// A capture that failed leaves the stream capturing, the error with the runtime, and the random generator in the
+/// belief that a capture goes on: it would refuse every dropout from then on. A capture that succeeds tells it
+/// otherwise.
 void abandon(at::cuda::CUDAGraph& graph) {
     try {
         graph.capture_end();
