@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 # In the order of the page.
-SECTIONS = ["cpu", "engines", "darknet19", "boards", "a30", "gpus", "sheets", "clocks", "pretended", "drawn", "studies"]
+SECTIONS = ["cpu", "engines", "darknet19", "boards", "a30", "h100", "gpus", "sheets", "clocks", "pretended", "drawn"]
 SECTIONS += ["decisions", "speed"]
 RULE = re.compile(r"^─+( +─+)*$")
 MOST_LINES = 300
@@ -21,6 +21,7 @@ INTRODUCTION = """# Results
 
 How far forecasts are off, what stands beside them, and where to see everything. Each heading leads to a file with the
 full tables and the commands that print them; this page is made of those files by `tools/summarise_results.py`.
+[Studies](results/studies.md) have a page of their own.
 
 - **MAPE**: mean of |forecast - measured| / measured. **median**: of the same. **in 90 %**: share of measurements inside the
   90 % interval. **width**: median of the interval's width over its value.
@@ -227,7 +228,7 @@ def page(folder):
         lines += ["", f"## [{title}](results/{section}.md)" + (f", {written[1]}" if written else "")]
         # The same rows with less told of them (clocks.md) are for the full page, and so are a card's single operations
         # where its networks stand.
-        hidden = {"family"} if section == "sheets" else set()
+        hidden = {"family"} if section in ("sheets", "h100") else set()
         shown = [t for t in tables_of(text) if not t.of.endswith("-untold") and not hidden & set(t.columns)]
         lines += summary_of(shown, known) or first_part(text)
         while lines[-1] == "":

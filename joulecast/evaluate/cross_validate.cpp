@@ -89,6 +89,13 @@ void append_unknown(const OutOfFoldRow& empty, const TrainingRow& row, const Bas
     append(energy_metric, row.power_w * row.time_s);
 }
 
+/// Of what the row timed: where issuing was timed apart, of the kernel without its launch.
+Estimate<Seconds> as_timed(const TrainingRow& row, const OperationForecast& forecast) {
+    const Estimate<Seconds>& call = forecast.cost.device_time;
+    const double share = row.issue_s > 0 ? forecast.kernel_s / call.value.value() : 1;
+    return share > 0 ? Estimate<Seconds>{call.value * share, call.low * share, call.high * share} : call;
+}
+
 /// Forecasts of one row: its time, and its power, energy and memory where those were measured and learned.
 void forecast_row(const DeviceModel& device, std::span<const Feature* const> columns, const TrainingRow& row,
                   const std::string& model, std::size_t fold, std::vector<OutOfFoldRow>& out) {
@@ -96,7 +103,7 @@ void forecast_row(const DeviceModel& device, std::span<const Feature* const> col
     const OutOfFoldRow empty = blank(row, device, model, fold);
     if (forecast.evidence == Evidence::unknown && device.published)
         return append_unknown(empty, row, baseline_of(device.published->method), out);
-    fill(out.emplace_back(empty), Metric::time, row.time_s, forecast.cost.device_time);
+    fill(out.emplace_back(empty), Metric::time, row.time_s, as_timed(row, forecast));
     if (row.power_w > 0 && forecast.power.known()) {
         fill(out.emplace_back(empty), Metric::power, row.power_w, forecast.power);
         fill(out.emplace_back(empty), Metric::power, row.power_w * row.time_s, forecast.energy);

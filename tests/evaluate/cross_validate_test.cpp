@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <set>
+#include <span>
 
 #include "joulecast/evaluate/published_baselines.h"
+#include "joulecast/forecast/unseen_device.h"
+#include "tests/train/made_up_gpus.h"
 #include "tests/train/synthetic.h"
 
 namespace joulecast {
@@ -47,6 +51,23 @@ TEST(ValidateOperations, ForecastsEveryRowOnceAndKeepsGroupsTogether) {
         EXPECT_EQ(found, rows.size()) << model;
     }
     for (const auto& [group, in] : folds) EXPECT_EQ(in.size(), 1U) << group;
+}
+
+TEST(ScorePredictor, ComparesKernelsWhereIssuingWasTimedApart) {
+    const DeviceRows v100 = testing::made_up_rows("v100-32g-pcie", 1.0),
+                     a100 = testing::made_up_rows("a100-40g-sxm", 1.0);
+    const std::vector<const DeviceRows*> parts = {&v100, &a100};
+    const DeviceModel a30 = instantiate(train_pooled(parts, testing::quick_settings()), find_device("a30"));
+    TrainingRow row;
+    row.operation = prepare(parse_operation("aten::add.Tensor(self=f32[1000,100], other=f32[1000,100])"), a30);
+    row.time_s = testing::made_up_kernel_s(row.operation, 1.0);
+    const auto predicted = [&] { return score_predictor(a30, all_columns(), std::span(&row, 1)).front(); };
+    const OutOfFoldRow call = predicted();
+    row.issue_s = 5e-6;
+    const OutOfFoldRow kernel = predicted();
+    EXPECT_GT(call.predicted, testing::made_up_launch_s);
+    EXPECT_LT(std::abs(std::log(kernel.predicted / row.time_s)), 0.3);
+    EXPECT_NEAR(kernel.high / kernel.predicted, call.high / call.predicted, 1e-9);
 }
 
 TEST(ValidateNetworks, LeavesOutTheNetworkWithAllItShares) {
