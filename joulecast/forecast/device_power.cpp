@@ -11,9 +11,6 @@
 namespace joulecast {
 namespace {
 
-/// A product that keeps the device busy: what large ones reach on B200, V100 and P100.
-constexpr Activity busy{.flop_share = 0.6, .byte_share = 0.1, .matrix_share = 1, .other_share = 0, .tensor_share = 1};
-
 /// Whether products of the operation's type run on units of their own: then these have a higher rate than the vector
 /// units.
 bool has_matrix_units(const Operation& operation, const Device& device, Math math) {
@@ -68,7 +65,7 @@ PowerFacts power_facts_of(const DeviceModel& device) {
     PowerFacts facts;
     facts.cap_w = limit_or_tdp_w(device.point.power_limit_w, device.device);
     facts.idle_w = std::min(static_w(model, device.device, x), facts.cap_w);
-    facts.busy_w = watts(model, device.device, busy, facts.cap_w, x);
+    facts.busy_w = watts(model, device.device, busy_activity, facts.cap_w, x);
     // What the model is wrong by on a device, it is wrong by in every operation: nothing of it averages out.
     facts.sigma_power = model.half_width / normal_90;
     facts.sigma_energy = std::hypot(facts.sigma_power, device.sigma_network);  // no network told of both at once

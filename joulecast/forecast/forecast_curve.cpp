@@ -192,6 +192,13 @@ ClockParameters clock_parameters(const DeviceModel& device) {
         for (double* part : {&parameters.still_w, &parameters.clocked_w, &parameters.memory_w})
             *part *= idle / by_sheet;
     }
+    // Its numbers for time at lower clocks are those of cards with matrix units; a Titan X of 2015 draws otherwise.
+    const bool has_matrix_units =
+        peak_flop_per_s(device.device, Dtype::f16) > vector_flop_per_s(device.device, Dtype::f16);
+    if (has_physical_power(device) && has_matrix_units) {
+        parameters.steady_share = 0;
+        parameters.running_share = running_share(device.physical_power);
+    }
     return parameters;
 }
 

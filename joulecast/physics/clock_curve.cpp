@@ -257,10 +257,14 @@ double WorkloadCurve::untaught_power_w(double x, double y) const {
     const double voltage = relative_voltage(parameters_, x);
     const double risen = voltage / known_voltage_;
     const double known = overlapped(host_, known_device_);
-    const double rate = known > 0 ? known / overlapped(host_, untaught_device(x, y)) : 1;
+    const double device = untaught_device(x, y);
+    const double rate = known > 0 ? known / overlapped(host_, device) : 1;
+    const double running = parameters_.running_share;
+    const double runs_longer = known_device_ > 0 ? device / known_device_ : 1;
+    const double work = rate * (1 - running + running * x / known_.x * runs_longer);
     const double steady = parameters_.steady_share;
     const double by_form =
-        static_w_at(parameters_, x, y, voltage) + dynamic_w_ * risen * risen * ((1 - steady) * rate + steady);
+        static_w_at(parameters_, x, y, voltage) + dynamic_w_ * risen * risen * ((1 - steady) * work + steady);
     return by_form * std::exp(miss_at(parameters_.residuals, x, y).power);
 }
 

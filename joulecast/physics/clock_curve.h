@@ -38,6 +38,9 @@ struct ClockParameters {
     double memory_w = 0;          ///< part of static power that goes down with y
     double bandwidth_knee = 0.5;  ///< x below which the chip's own network, not its memory, limits bytes
     double steady_share = 0.15;   ///< H: of dynamic power, what is drawn for time rather than for work
+    /// C: of dynamic power, what kernels draw while they run, in step with the clock, whatever they wait for. In place
+    /// of H where power is of the physical model, which has it so; never in a file.
+    double running_share = 0;
     std::vector<IdlePoint> idle;  ///< by clock; where there are some, they stand in place of the static power's form
     std::vector<ClockResidual> residuals;  ///< what measured workloads did otherwise than the forms tell
     SharedLearnedClocks learned;           ///< what trees learned of measured workloads; empty: nothing

@@ -53,6 +53,12 @@ std::string missing_for_power(const Device& device) {
     return missing;
 }
 
+double running_share(const PhysicalPower& model) {
+    const double of_time = model.matrix + model.tensor;
+    const double whole = of_time + model.flop * busy_activity.flop_share + model.byte * busy_activity.byte_share;
+    return whole > 0 ? of_time / whole : 0;
+}
+
 double dynamic_scale_w(const Device& device) {
     if (!missing_for_power(device).empty()) return Device::unknown;
     return std::sqrt(device.tdp_w * lanes_demand_w(device));

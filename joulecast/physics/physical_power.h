@@ -19,6 +19,10 @@ struct Activity {
     double tensor_share = 0;  ///< of the time that kernels of the former run on matrix units: part of matrix_share
 };
 
+/// A product that keeps the device busy: what large ones reach on B200, V100 and P100.
+inline constexpr Activity busy_activity{
+    .flop_share = 0.6, .byte_share = 0.1, .matrix_share = 1, .other_share = 0, .tensor_share = 1};
+
 /// A GPU's power from its data sheet, where none was measured:
 ///
 ///     P = min(limit, S(x) + D v^2 [flop * flop_share + byte * byte_share
@@ -45,6 +49,10 @@ struct PhysicalPower {
 /// The clocks between which the voltage is flat, and how it rises above: v(x) = 1 + 0.61 (1 - x_k) (z / (1 - x_k))^1.5,
 /// z = 0.015 softplus((x - x_k) / 0.015), x_k = 0.70, over v(1). Knee and slope are those of V100 and RTX 8000.
 double relative_voltage(double relative_clock);
+
+/// Of the dynamic power of a device that large products keep busy, the part that is drawn for time: x (...) above. With
+/// the shipped numbers 0.70; of kernels that wait for memory it is 0.63.
+double running_share(const PhysicalPower& model);
 
 /// What holds the card: the limit that was set, else its TDP. Watts.
 inline double limit_or_tdp_w(double limit_w, const Device& device) {

@@ -8,6 +8,7 @@
 
 #include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
+#include "joulecast/forecast/forecast_curve.h"
 #include "joulecast/model/jcp.h"
 #include "tests/train/synthetic.h"
 
@@ -132,6 +133,17 @@ TEST(DevicePower, NamesTheFigureThatASheetLacks) {
         forecast_network(synthetic_graph("resnet18", 1), "fp32", unmeasured(device), all_columns(), {});
     EXPECT_FALSE(forecast.energy.known());
     EXPECT_EQ(forecast.energy_missing_reason, "no power measured on this device, and its data sheet lacks tdp_w");
+}
+
+TEST(DevicePower, FollowsOtherClocksByItsOwnEquations) {
+    const auto share = [](const char* id) { return clock_parameters(unmeasured(find_device(id))).running_share; };
+    EXPECT_GT(share("h100-sxm"), 0.6);
+    EXPECT_EQ(share("p100"), 0);
+    DeviceModel metered = unmeasured(find_device("h100-sxm"));
+    metered.power.idle_w = 90;
+    metered.power.busy_w = 500;
+    EXPECT_EQ(clock_parameters(metered).running_share, 0);
+    EXPECT_GT(clock_parameters(metered).steady_share, 0);
 }
 
 TEST(DevicePower, GivesWayToWhatWasMeasured) {

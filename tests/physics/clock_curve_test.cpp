@@ -98,6 +98,23 @@ TEST(ClockCurve, DynamicEnergyOfWorkIsThatOfTheVoltageSquared) {
     EXPECT_NEAR(curve.energy_j(0.5), 20 * 200 / 1.5376 * 0.575, 1e-3);
 }
 
+TEST(ClockCurve, WhatIsDrawnForTimeFollowsTheClockWhateverAKernelWaitsFor) {
+    ClockParameters parameters = plain_device();
+    parameters.steady_share = 0;
+    parameters.running_share = 0.6;
+    parameters.bandwidth_knee = 0;
+    // As much work a second as before, of which a part needs half the power.
+    const WorkloadCurve bytes(parameters, {KernelTime{0, 1, 0}}, 0, {1, 1, 10, 200});
+    EXPECT_DOUBLE_EQ(bytes.time_s(0.5), 10);
+    EXPECT_NEAR(bytes.power_w(0.5), 200 / 1.5376 * (0.4 + 0.6 * 0.5), 1e-4);
+    // Half as much work a second in twice the time: both parts fall alike.
+    const WorkloadCurve products(parameters, {computing}, 0, {1, 1, 10, 200});
+    EXPECT_NEAR(products.power_w(0.5), 200 / 1.5376 * 0.5, 1e-4);
+    // The host decides: kernels run longer at half the power.
+    const WorkloadCurve issued(parameters, {computing}, 100, {1, 1, 10, 200});
+    EXPECT_NEAR(issued.power_w(0.5), 200 / 1.5376, 1e-3);
+}
+
 TEST(ClockCurve, AHostThatDecidesHoldsTheTime) {
     const WorkloadCurve curve(plain_device(), {computing}, 100, {1, 1, 10, 200});
     EXPECT_NEAR(curve.time_s(0.5), 10, 1e-9);

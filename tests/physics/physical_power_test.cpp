@@ -32,6 +32,13 @@ TEST(PhysicalPower, AddsWhatWorkAndTimeDrawToTheStaticShare) {
     EXPECT_NEAR(watts(model, hundred_watts(), {}), 20, 1e-9);
 }
 
+TEST(PhysicalPower, TellsHowMuchOfABusyDevicesPowerIsForTime) {
+    // 0.3 of time, 0.1 * 0.6 + 0.2 * 0.1 of work.
+    EXPECT_NEAR(running_share(model), 0.3 / 0.38, 1e-12);
+    EXPECT_NEAR(running_share(shipped_physical_power()), 0.70, 0.005);
+    EXPECT_EQ(running_share({}), 0);
+}
+
 TEST(PhysicalPower, AddsWhatMatrixUnitsDrawBeyondVectorUnits) {
     PhysicalPower with_tensor = model;
     with_tensor.tensor = 0.2;
