@@ -474,7 +474,7 @@ attention as one serving engine calls them. One rule was changed in sight of the
 units idle draw less. Before, mean errors of the networks' power and energy were 42 and 50 %.
 
 Whoever waits decides: most networks at batch 1, and training in mixed precision, waited for the host, whose pace differed by
-half between runs on this virtual machine. `Σ measured` is where all operations of a network were measured.
+half between runs on this virtual machine. No network had all of its operations measured: `Σ measured` is empty.
 
     joulecast import csv datasets/h100-sxm.csv --db h100.db
 TEXT
