@@ -4,11 +4,12 @@
     tools/plain_torch.py -o truth.jsonl resnet50 bert-base --batch 1 8 64 --precision default bf16 --mode inference training
 
 One JSON line per run: seconds per call (median of blocks of calls, each block waited for at its end), watts (NVML's energy
-counter over --seconds of calls, from tick to tick), joules per call (their product), bytes at the peak (the caching allocator's), seconds that the host takes to issue a call, and
-the average clock. Nothing of joulecast is used but the list of networks (zoo_networks.py). Clocks are left as they are.
+counter over --seconds of calls, from tick to tick), joules per call (their product), the clock read at the end, bytes at the
+peak (the caching allocator's), and seconds that the host takes to issue a call. Nothing of joulecast is used but the list of networks (zoo_networks.py). Clocks are left as they are.
 """
 import argparse
 import contextlib
+import itertools
 import json
 import statistics
 import sys
@@ -25,7 +26,7 @@ BLOCKS = 11
 
 
 class Energy:
-    """Joules since some moment; reads until the counter moves, so that both ends of a window are ticks."""
+    """The card's energy counter and its clock, by NVML."""
 
     def __init__(self):
         import pynvml
@@ -102,14 +103,13 @@ def wait(device):
 def run_for(call, seconds, call_s, device, done=lambda: True):
     """Calls back to back for at least so long and until done(), never more than about 20 ms issued ahead."""
     chunk = max(1, round(0.02 / call_s))
-    calls, start = 0, time.perf_counter()
+    start = time.perf_counter()
     while True:
         for _ in range(chunk):
             call()
-        calls += chunk
         wait(device)
         if time.perf_counter() - start >= seconds and done():
-            return calls
+            return
 
 
 def power_of(call, call_s, seconds, meter, device):
@@ -179,21 +179,19 @@ def main():
     meter = Energy() if device == "cuda" else None
     end = time.perf_counter() + arguments.budget
     with open(arguments.output, "a") as output:
-        for name in arguments.networks:
-            for mode in arguments.mode:
-                for precision in arguments.precision:
-                    for batch in arguments.batch:
-                        if time.perf_counter() > end:
-                            return
-                        try:
-                            line = measure(name, batch, precision, mode, arguments.seconds, meter, device)
-                        except Exception as error:  # the next one may do better
-                            line = {"network": name, "batch": batch, "precision": precision, "mode": mode, "error": str(error)[:300]}
-                        line["cudnn_benchmark"], line["torch"] = arguments.benchmark, torch.__version__
-                        print(json.dumps(line), file=output, flush=True)
-                        print(json.dumps(line), file=sys.stderr)
-                        if device == "cuda":
-                            torch.cuda.empty_cache()
+        runs = itertools.product(arguments.networks, arguments.mode, arguments.precision, arguments.batch)
+        for name, mode, precision, batch in runs:
+            if time.perf_counter() > end:
+                return
+            try:
+                line = measure(name, batch, precision, mode, arguments.seconds, meter, device)
+            except Exception as error:  # the next one may do better
+                line = {"network": name, "batch": batch, "precision": precision, "mode": mode, "error": str(error)[:300]}
+            line["cudnn_benchmark"], line["torch"] = arguments.benchmark, torch.__version__
+            print(json.dumps(line), file=output, flush=True)
+            print(json.dumps(line), file=sys.stderr)
+            if device == "cuda":
+                torch.cuda.empty_cache()
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ void append_unknown(const OutOfFoldRow& empty, const TrainingRow& row, const Bas
 /// Of what the row timed: where issuing was timed apart, of the kernel without its launch.
 Estimate<Seconds> as_timed(const TrainingRow& row, const OperationForecast& forecast) {
     const Estimate<Seconds>& call = forecast.cost.device_time;
-    const double share = row.issue_s > 0 ? forecast.kernel_s / call.value.value() : 1;
+    const double share = is_of_device(row) ? forecast.kernel_s / call.value.value() : 1;
     return share > 0 ? Estimate<Seconds>{call.value * share, call.low * share, call.high * share} : call;
 }
 

@@ -28,8 +28,10 @@ constexpr double small_tile = 64;
 double occupied_share(const PreparedOperation& operation, const Device& device) {
     if (!(device.units > 0)) return 1;
     const int units = static_cast<int>(device.units);
-    const Products made = products(operation.operation, operation.dimensions, units);
-    if (multiplies_matrices(operation.family()) && made.count > 0) {
+    const Products made = multiplies_matrices(operation.family())
+                              ? products(operation.operation, operation.dimensions, units)
+                              : Products{};
+    if (made.count > 0) {
         double share = 0;
         for (std::size_t i = 0; i < made.count; ++i) {
             const ProductSize& size = made.sizes[i];

@@ -17,6 +17,14 @@
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {
+namespace {
+
+/// Seconds of the row's time that are no kernel's.
+double launch_in(const TrainingRow& row, const LogForecast& forecast) {
+    return is_of_device(row) ? 0 : std::exp(forecast.log_value) - forecast.kernel_s;
+}
+
+}  // namespace
 
 void adjust_to(DeviceModel& model, std::span<const Feature* const> columns,
                std::span<const TrainingRow* const> measured) {
@@ -29,7 +37,7 @@ void adjust_to(DeviceModel& model, std::span<const Feature* const> columns,
         const PreparedOperation operation = on(row->operation, model.device, model.point.math);
         const auto forecast = forecast_log(before, columns, operation, Metric::time);
         if (!forecast) continue;
-        const double launch = row->issue_s > 0 ? 0 : std::exp(forecast->log_value) - forecast->kernel_s;
+        const double launch = launch_in(*row, *forecast);
         const double kernel = row->time_s - launch;
         // Where launching is most of it, a time says little of the kernel.
         if (kernel < launch) continue;
@@ -86,7 +94,7 @@ std::vector<std::size_t> telling_rows(const DeviceModel& model, std::span<const 
         const PreparedOperation operation = on(rows[i].operation, model.device, model.point.math);
         const auto forecast = forecast_log(model, columns, operation, Metric::time);
         if (!forecast || !(forecast->kernel_s > 0)) continue;
-        const double launch_s = rows[i].issue_s > 0 ? 0 : std::exp(forecast->log_value) - forecast->kernel_s;
+        const double launch_s = launch_in(rows[i], *forecast);
         is_told_from_launch[i] =
             forecast->kernel_s >= least_kernel_s || forecast->kernel_s >= least_launches * launch_s;
         (mode(operation.operation) == Mode::training ? in_training : by_time).emplace_back(forecast->kernel_s, i);

@@ -71,9 +71,8 @@ std::set<Family> trained_in_training(std::span<const DeviceRows* const> parts) {
     return families;
 }
 
-/// Timed apart from issuing, as workers on a GPU do: the time is all of it the kernel's.
 bool has_launch(const std::vector<const TrainingRow*>& rows) {
-    return std::ranges::none_of(rows, [](const TrainingRow* row) { return row->issue_s > 0; });
+    return std::ranges::none_of(rows, [](const TrainingRow* row) { return is_of_device(*row); });
 }
 
 /// Rows whose kernel can be told from their launch, of each kind not more than enough.

@@ -49,6 +49,11 @@ struct TrainingRow {
     double issue_s = std::numeric_limits<double>::quiet_NaN();
 };
 
+/// Issuing was timed apart, as workers on a GPU do: the row's time is all of it the kernel's.
+inline bool is_of_device(const TrainingRow& row) {
+    return row.issue_s > 0;
+}
+
 /// What was measured of the metric in its unit; NaN where it was not.
 double measured_value(const TrainingRow& row, Metric metric);
 
