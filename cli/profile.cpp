@@ -181,6 +181,7 @@ int profile(const ProfileOptions& options) {
     announce(plan, worker.device);
     write_counts(options.counts, plan, worker.device, nullptr);
     how.budget_s = plan.limit_s;
+    how.measure.longest_soak_s = longest_soak_s(settings);
     if (plan.limit_s || worker.device.kind == Device::Kind::cpu) how.pace_interval_s = pace_interval_s;
     SweepProgress progress(drawn_errors(), ::isatty(STDERR_FILENO) == 1, now_s);
     const auto log = options.power_log.empty()

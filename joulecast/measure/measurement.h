@@ -98,6 +98,7 @@ struct MeasureSettings {
     bool measure_memory = true;
     bool measure_energy = true;    ///< where there is a meter
     double energy_window_s = 0.6;  ///< at least; widened to six periods of the meter
+    double longest_soak_s = 60;    ///< preparing ends here, whether the temperature has settled or not
     std::string meter = "auto";    ///< which meter (docs/energy.md); "none" measures no energy
     bool keep_blocks = true;       ///< send raw block times
     int threads = 0;               ///< 0: as many as there are physical cores

@@ -296,10 +296,19 @@ void SweepRun::measure(const PlannedNetwork& planned) {
     store(answer, {0, nullptr, &planned, "", {}});
 }
 
+double longest_soak_s(const PlanSettings& settings) {
+    constexpr double share = 1.0 / 8;
+    const auto budget_s = settings.budget_s ? settings.budget_s : settings.whole_budget_s;
+    const double longest_s = MeasureSettings{}.longest_soak_s;
+    if (!budget_s) return longest_s;
+    return std::min(longest_s,
+                    share * *budget_s / static_cast<double>(std::max<std::size_t>(1, settings.clocks.size())));
+}
+
 double overhead_s(const PlanSettings& settings) {
-    constexpr double switch_s = 2;        // lock, three readings at target, 250 ms
-    constexpr double calibration_s = 10;  // once
-    constexpr double soak_s = 15;         // 60 s at most
+    constexpr double switch_s = 2;                                   // lock, three readings at target, 250 ms
+    constexpr double calibration_s = 10;                             // once
+    const double soak_s = std::min(15.0, longest_soak_s(settings));  // what it mostly takes
     const bool is_gpu = settings.device.kind == Device::Kind::gpu;
     double sum = is_gpu ? calibration_s : 0;
     for (const ClockSetting& clocks : settings.clocks) {

@@ -53,6 +53,9 @@ struct SweepResult {
 SweepResult sweep(const Plan& plan, Supervisor& supervisor, Dataset& dataset, const SweepSettings& settings,
                   SweepProgress& progress);
 
+/// The soak before each clock setting is an eighth of the sweep's budget at most, and never longer than without one.
+double longest_soak_s(const PlanSettings& settings);
+
 /// Seconds that a sweep with these settings takes beside its measurements: soak, switching clocks, references.
 double overhead_s(const PlanSettings& settings);
 

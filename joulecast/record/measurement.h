@@ -141,6 +141,7 @@ struct Description<MeasureSettings> {
         Field{"measure_memory", &S::measure_memory},
         Field{"measure_energy", &S::measure_energy},
         Field{"energy_window_s", &S::energy_window_s, {.range = {0, 3600}}},
+        Field{"longest_soak_s", &S::longest_soak_s, {.range = {0, 3600}}},
         Field{"meter", &S::meter},
         Field{"keep_blocks", &S::keep_blocks},
         Field{"threads", &S::threads, {.range = {0, 65536}}},

@@ -9,6 +9,7 @@
 #include "dataset/samples.h"
 #include "joulecast/error.h"
 #include "joulecast/profile/larger_batch.h"
+#include "joulecast/profile/sweep.h"
 #include "profile/sweeps.h"
 
 namespace joulecast {
@@ -280,6 +281,20 @@ TEST(MakePlan, CountsWhatTheSweepTakesBesideItsMeasurements) {
     EXPECT_DOUBLE_EQ(plan.cost_s, 4.975);
     settings.overhead_s = 6;
     EXPECT_EQ(make_plan({bag("a", {{1, 1}})}, nullptr, settings).cost_s, 0);  // nothing fits, so nothing is begun
+}
+
+TEST(MakePlan, LeavesMostOfABudgetToMeasuringRatherThanToWarmingUp) {
+    PlanSettings settings = fake_settings();
+    EXPECT_EQ(longest_soak_s(settings), 60);
+    settings.budget_s = 40;
+    EXPECT_EQ(longest_soak_s(settings), 5);
+    settings.clocks = {{900}, {1200}};
+    EXPECT_EQ(longest_soak_s(settings), 2.5);  // before each
+    settings.budget_s = 3600;
+    EXPECT_EQ(longest_soak_s(settings), 60);
+    settings.budget_s.reset();
+    settings.whole_budget_s = 80;
+    EXPECT_EQ(longest_soak_s(settings), 5);
 }
 
 TEST_F(PlanTest, MeasuresAgainByAnotherMethodAndWithAnotherOptimizer) {

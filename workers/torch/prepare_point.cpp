@@ -1,35 +1,14 @@
 #include <cmath>
 #include <memory>
 
-#include "joulecast/measure/load.h"
 #include "joulecast/measure/recipe.h"
+#include "joulecast/measure/soak.h"
 #include "workers/torch/operation_workload.h"
 #include "workers/torch/trial.h"
 
 namespace joulecast::torch_worker {
 
 namespace {
-
-constexpr double longest_soak_s = 60.0;
-constexpr double soak_step_s = 10.0;
-constexpr double settled_rise_c = 1.0;
-constexpr double chunk_s = 0.02;
-
-/// Busy until the temperature has settled.
-void soak(TorchDevice& device, Workload& load, double call_s, Clock& clock, protocol::Prepared& prepared) {
-    prepared.soak_s = 0.0;
-    prepared.temperature_c = device.probe()->read().temperature_c;
-    prepared.settled = false;
-    Load heat(load, clock, call_s);
-    while (!prepared.settled && prepared.soak_s < longest_soak_s) {
-        const double before_c = prepared.temperature_c;
-        heat.keep_on_for(soak_step_s, chunk_s);
-        prepared.soak_s += soak_step_s;
-        prepared.temperature_c = device.probe()->read().temperature_c;
-        prepared.settled = !(prepared.temperature_c - before_c >= settled_rise_c);
-    }
-    heat.drain();
-}
 
 void calibrate_meter(TorchDevice& device, const Metering::Opened& metering, Workload& load, double call_s, Clock& clock,
                      protocol::Prepared& prepared) {
@@ -68,7 +47,15 @@ void prepare_point(const protocol::Prepare& request, TorchDevice& device, protoc
     const double start_s = clock.now_s();
     load.run(10, false);
     const double call_s = (clock.now_s() - start_s) / 10.0;
-    if (warms) soak(device, load, call_s, clock, prepared);
+    if (warms) {
+        SoakRule rule;
+        rule.longest_s = request.settings.longest_soak_s;
+        rule.call_s = call_s;
+        const Soak soaked = soak(load, *device.probe(), clock, rule);
+        prepared.soak_s = soaked.soak_s;
+        prepared.temperature_c = soaked.temperature_c;
+        prepared.settled = soaked.settled;
+    }
     if (metering.meter != nullptr) calibrate_meter(device, metering, load, call_s, clock, prepared);
 }
 

@@ -112,9 +112,10 @@ class Meter:
         except Lost as lost:
             return str(lost)
 
-    def prepare(self, workload, call_s):
+    def prepare(self, workload, call_s, longest_soak_s):
         """The fields of `prepared`; raises Lost."""
-        return self.program.ask({"ask": "prepare", "device": self.device, "call_s": call_s, "multiple": workload.multiple}, workload)
+        return self.program.ask({"ask": "prepare", "device": self.device, "call_s": call_s, "multiple": workload.multiple,
+                                 "longest_soak_s": longest_soak_s}, workload)
 
     def begin(self):
         try:

@@ -45,8 +45,8 @@ SETTINGS = {
     "method": ("joulecast", word("joulecast", "thesis", "sponner")), "warm_up_s": (0.05, number(0, 3600)),
     "time_budget_s": (0.25, number(0, 3600)), "min_block_s": (1e-3, number(0, 60)), "relative_half_width": (0.005, number(0, 1)),
     "working_set_bytes": (0.0, number(0, 1e15)), "measure_hot": (True, FLAG), "measure_memory": (True, FLAG),
-    "measure_energy": (True, FLAG), "energy_window_s": (0.6, number(0, 3600)), "meter": ("auto", TEXT), "keep_blocks": (True, FLAG),
-    "threads": (0, integer(0, 65536)), "seed": (1, integer(0, 2**63 - 1)),
+    "measure_energy": (True, FLAG), "energy_window_s": (0.6, number(0, 3600)), "longest_soak_s": (60.0, number(0, 3600)),
+    "meter": ("auto", TEXT), "keep_blocks": (True, FLAG), "threads": (0, integer(0, 65536)), "seed": (1, integer(0, 2**63 - 1)),
 }
 POINT = {
     "device": (None, TEXT), "sm_clock_mhz": (None, QUANTITY), "memory_clock_mhz": (None, QUANTITY), "power_limit_w": (None, QUANTITY),

@@ -272,7 +272,7 @@ class Service:
             make = trial.make_exact or trial.make_whole
             workload = make() if make is not None else trial.whole
             call_s = time_calls(workload, dict(wanted.settings, time_budget_s=0.02))[0]["mean_s"]
-            return prepared | self.meter.prepare(workload, call_s)
+            return prepared | self.meter.prepare(workload, call_s, wanted.settings["longest_soak_s"])
         except (metering.Lost, Unsupported, OutOfMemory) as error:
             return dict(prepared, message=str(error))
 
