@@ -157,6 +157,7 @@ inline constexpr std::tuple memory_lines{
     Reported{"gradient", "bytes", [](N n) { return n.memory_plan->gradient_bytes; }},
     Reported{"optimizer", "bytes", [](N n) { return n.memory_plan->optimizer_bytes; }},
     Reported{"workspace", "bytes", [](N n) { return n.memory_plan->workspace_bytes; }},
+    Reported{"library", "bytes", [](N n) { return n.memory_plan->library_bytes; }},
     Reported{"reserved", "bytes", [](N n) { return n.memory_plan->reserved_bytes; }},
     ReportedInObject{[](auto& to, N n) {
         const MemoryPlan& plan = *n.memory_plan;

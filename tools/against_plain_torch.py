@@ -4,7 +4,7 @@
     tools/against_plain_torch.py JOULECAST datasets/h100-sxm-plain-torch.csv --device h100-sxm [--predictor FILE]
 
 Takes its JSON lines, or a CSV with the same columns. "device" and "host": the two timelines of the forecast, of which the longer
-counts. "memory": all that is allocated at the peak, parameters and inputs too.
+counts. "memory": all that is allocated at the peak, parameters, inputs and cuBLAS' workspace too.
 """
 import argparse
 import csv
@@ -47,7 +47,7 @@ def main():
         time_s, watts, peak = float(row["time_s"]), float(row["power_w"] or "nan"), float(row["peak_bytes"] or "nan")
         time = told["time_s"]
         off = {"time": time["value"] / time_s - 1, "power": told["power_w"]["value"] / watts - 1}
-        memory = told["peak_memory_bytes"]["value"] + told["resident_bytes"]
+        memory = told["peak_memory_bytes"]["value"] + told["resident_bytes"] + told["memory"]["library_bytes"]
         off["memory"] = memory / peak - 1
         is_inside = time["low"] <= time_s <= time["high"]
         inside += is_inside

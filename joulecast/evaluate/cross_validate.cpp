@@ -13,6 +13,7 @@
 #include "joulecast/forecast/at_point.h"
 #include "joulecast/forecast/forecast_network.h"
 #include "joulecast/forecast/published/method.h"
+#include "joulecast/graph/family.h"
 #include "joulecast/learn/folds.h"
 #include "joulecast/physics/clock_curve.h"
 #include "joulecast/train/fit_over_clocks.h"
@@ -154,17 +155,25 @@ struct Summed {
     double measured_share = 0;
 };
 
-/// Sum over the measured operations; what was not measured counts only if it is a view, at its overhead.
+/// Issuing was timed apart: sums are of kernels, whoever issued them.
+bool is_of_device(const MeasuredOperations& measured) {
+    return !measured.empty() && std::ranges::all_of(measured, [](const auto& one) { return one.second.is_of_device; });
+}
+
+/// Sum over the measured operations; what was not measured counts only if it is a view, at its overhead, for which the
+/// device itself does nothing.
 Summed summed(const TrainingNetwork& network, const DeviceModel& device, std::span<const Feature* const> columns,
               const MeasuredOperations& measured) {
     Summed sum;
     double of_measured = 0;
+    const bool apart = is_of_device(measured);
     const ClockPlace place = place_of(device, network.measurement);
     for (const CountedOperation& counted : count_operations(network.graph)) {
         OperationForecast forecast =
             forecast_operation(device, columns, prepare(counted.operation, device, place), measured);
         forecast.count = counted.count;
         const auto count = static_cast<double>(forecast.count);
+        if (apart && costs_nothing(family(counted.operation))) continue;
         const double time = forecast.cost.device_time.value.value() * count;
         sum.time_s += time;
         sum.energy_j += forecast.energy.value.value() * count;
@@ -183,7 +192,7 @@ void set_memory(NetworkAccuracy& result, const DeviceModel& device, const Traini
     result.measured_peak_bytes = measured.peak_memory_bytes;
     result.predicted_peak_bytes = forecast.cost.peak_memory.value.value();
     const auto settings =
-        memory_settings(device.device.kind, measured.real.host, computed_workspace(device), forecast.training);
+        memory_settings(device.device, measured.real.host, computed_workspace(device), forecast.training);
     if (const auto plan = plan_memory(network.graph, settings)) result.planned_peak_bytes = plan->peak_bytes;
     const bool told = std::isfinite(measured.resident_bytes);
     result.resident_bytes = told ? measured.resident_bytes : forecast.resident_bytes;
@@ -234,7 +243,10 @@ NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* cons
     result.measured_share = sum.measured_share;
     // Measured operations of a model of one clock add up to networks at that clock.
     const bool is_comparable = device.over_clocks || !is_elsewhere;
-    if (is_comparable && sum.measured_share >= least_measured_share && result.host == device.point.host) {
+    // Kernels do not add up to a network whose host was waited for.
+    const bool is_host_alike =
+        is_of_device(measured) ? !(m.issue && m.issue->launch_bound) : result.host == device.point.host;
+    if (is_comparable && sum.measured_share >= least_measured_share && is_host_alike) {
         result.summed_time_s = sum.time_s;
         result.summed_energy_j = sum.energy_j;
     }

@@ -73,26 +73,29 @@ StepMemory step_memory(const TrainingSetup& training, Device::Kind kind) {
     return step;
 }
 
-Allocation allocation_on(Device::Kind kind) {
+Allocation allocation_on(const Device& device) {
     constexpr double cuda_rounding_bytes = 512;
-    if (kind == Device::Kind::gpu) return {cuda_rounding_bytes, true};
-    return {};
+    constexpr double mebibyte = 1024 * 1024;
+    if (device.kind != Device::Kind::gpu) return {};
+    if (device.vendor != "nvidia") return {cuda_rounding_bytes, true};
+    const bool is_large = device.architecture == "hopper" || device.architecture == "blackwell";
+    return {cuda_rounding_bytes, true, (is_large ? 32 : 8.125) * mebibyte};
 }
 
-MemorySettings memory_settings(Device::Kind kind, Host host, Workspace workspace, const TrainingSetup& training) {
+MemorySettings memory_settings(const Device& device, Host host, Workspace workspace, const TrainingSetup& training) {
     MemorySettings settings;
     settings.workspace = std::move(workspace);
-    settings.step = step_memory(training, kind);
-    settings.allocation = allocation_on(kind);
+    settings.step = step_memory(training, device.kind);
+    settings.allocation = allocation_on(device);
     settings.python_holds = host == Host::python;
-    settings.cpu_kernels = kind == Device::Kind::cpu;
+    settings.cpu_kernels = device.kind == Device::Kind::cpu;
     return settings;
 }
 
 std::optional<MemoryPlan> plan_memory(const Graph& graph, const DeviceModel& device,
                                       std::span<const Feature* const> columns, const TrainingSetup& training) {
     return plan_memory(graph,
-                       memory_settings(device.device.kind, device.point.host, workspace_of(device, columns), training));
+                       memory_settings(device.device, device.point.host, workspace_of(device, columns), training));
 }
 
 }  // namespace joulecast

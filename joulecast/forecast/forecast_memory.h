@@ -26,12 +26,15 @@ Workspace computed_workspace(const DeviceModel& device);
 /// one after the other.
 StepMemory step_memory(const TrainingSetup& training, Device::Kind kind);
 
-/// GPUs: PyTorch's caching allocator, whose blocks are multiples of 512 bytes. CPUs: the system's, exact (it aligns to
-/// 64 bytes and counts what was asked for).
-Allocation allocation_on(Device::Kind kind);
+/// GPUs: PyTorch's caching allocator, whose blocks are multiples of 512 bytes, and on NVIDIA's the workspace that
+/// PyTorch gives cuBLAS: 32 MiB on Hopper and Blackwell, 8.125 MiB before (aten/src/ATen/cuda/CublasHandlePool.cpp; an
+/// H100 held 34.6 MB beside weights and inputs). CPUs: the system's, exact (it aligns to 64 bytes and counts what was
+/// asked for).
+Allocation allocation_on(const Device& device);
 
 /// All of that for a plan. Python holds what a module is called with (MemorySettings::python_holds).
-MemorySettings memory_settings(Device::Kind kind, Host host, Workspace workspace, const TrainingSetup& training = {});
+MemorySettings memory_settings(const Device& device, Host host, Workspace workspace,
+                               const TrainingSetup& training = {});
 
 /// Peak memory above parameters and inputs, from the host that the device was measured with. Absent for a graph without
 /// edges.

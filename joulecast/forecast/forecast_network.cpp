@@ -275,7 +275,7 @@ ComposedNetwork compose_network(const Graph& graph, const Asked& asked, Forecast
         composed.dynamic_j.push_back(operation.cost.dynamic_energy.value.value());
         operation = issued_from(issuer, device, std::move(operation));
     }
-    const MemorySettings memory = memory_settings(device.device.kind, issuer, workspace_of(known), asked.training);
+    const MemorySettings memory = memory_settings(device.device, issuer, workspace_of(known), asked.training);
     set_memory(forecast, device, plan_memory(graph, memory));
     forecast.limited_by = bound_of(forecast, device);
     forecast.compute_share = compute_share(forecast.operations);

@@ -1,5 +1,6 @@
 #include "joulecast/physics/memory.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -7,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "joulecast/graph/record.h"
 #include "joulecast/physics/caching_allocator.h"
 #include "joulecast/physics/tensor_lifetimes.h"
 
@@ -110,12 +112,20 @@ void replay(const TensorLifetimes& lifetimes, CachingAllocator& allocator) {
     }
 }
 
-/// Replays the step on a caching allocator, the inputs first; with an optimizer twice, its state between.
-double reserved_bytes(const Graph& graph, const TensorLifetimes& lifetimes, double state_copies) {
+double library_bytes(const Graph& graph, double of_thread) {
+    const bool is_called =
+        std::ranges::any_of(graph.nodes, [](const Node& node) { return family(node.operation) == Family::matmul; });
+    if (!is_called) return 0;
+    return graph.mode == Mode::training ? 2 * of_thread : of_thread;
+}
+
+/// Replays the step on a caching allocator, inputs and libraries first; with an optimizer twice, its state between.
+double reserved_bytes(const Graph& graph, const TensorLifetimes& lifetimes, double state_copies, double of_libraries) {
     const double state_bytes = state_copies * lifetimes.trained_bytes;
     if (!can_be_replayed(graph, lifetimes, state_bytes)) return std::numeric_limits<double>::infinity();
     CachingAllocator allocator;
     for (const GraphInput& input : graph.inputs) allocator.allocate(byte_count(input.type));
+    allocator.allocate(static_cast<std::int64_t>(of_libraries));
     replay(lifetimes, allocator);
     if (!(state_bytes > 0)) return static_cast<double>(allocator.reserved_bytes());
     for (const std::size_t input : lifetimes.trained_inputs) {
@@ -157,7 +167,9 @@ std::optional<MemoryPlan> plan_memory(const Graph& graph, const MemorySettings& 
     plan.saved_bytes = saved_bytes(lifetimes.blocks, graph.nodes.size());
     add_up(plan, lifetimes);
     plan.activation_bytes = activation_bytes(plan, lifetimes.blocks);
-    if (settings.allocation.caching) plan.reserved_bytes = reserved_bytes(graph, lifetimes, settings.step.state_copies);
+    plan.library_bytes = library_bytes(graph, settings.allocation.library_bytes);
+    if (settings.allocation.caching)
+        plan.reserved_bytes = reserved_bytes(graph, lifetimes, settings.step.state_copies, plan.library_bytes);
     return plan;
 }
 

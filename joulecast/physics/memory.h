@@ -38,6 +38,7 @@ struct MemoryPlan {
     double gradient_bytes = 0;           ///< of parameters, at the end of the backward pass
     double optimizer_bytes = 0;          ///< the optimizer's state, there all along (part of the peak)
     double workspace_bytes = 0;          ///< scratch of the call at the peak (part of it)
+    double library_bytes = 0;            ///< what cuBLAS took and keeps, beside peak and resident
     std::size_t peak_at = 0;             ///< where in `timeline`
     std::vector<MemoryMoment> timeline;  ///< memory over time, call by call
     /// What a caching allocator takes from the device for all that, resident_bytes included (caching_allocator.h); NaN
@@ -62,6 +63,9 @@ struct Allocation {
     double rounding_bytes =
         1;                 ///< blocks are multiples of that (64 on a CPU is what the system takes, not what counts)
     bool caching = false;  ///< simulate reserved_bytes
+    /// What a library of matrix products takes of the allocator for each thread that calls it, and keeps: forward and
+    /// backward calls come from two.
+    double library_bytes = 0;
 };
 
 struct MemorySettings {

@@ -41,7 +41,7 @@ std::optional<bool> MemoryFit::fits() const {
 }
 
 MemoryFit memory_fit(const MemoryPlan& plan, const Device& device) {
-    const double used = plan.resident_bytes + plan.peak_bytes;
+    const double used = plan.resident_bytes + plan.peak_bytes + plan.library_bytes;
     return {std::isfinite(plan.reserved_bytes) ? std::max(used, plan.reserved_bytes) : used, device.memory_bytes};
 }
 

@@ -70,6 +70,31 @@ TEST(ScorePredictor, ComparesKernelsWhereIssuingWasTimedApart) {
     EXPECT_NEAR(kernel.high / kernel.predicted, call.high / call.predicted, 1e-9);
 }
 
+TEST(ValidateNetworks, KernelsTimedApartAddUpWhoeverIssuedThemUnlessTheHostWasWaitedFor) {
+    const Graph graph = synthetic_graph("resnet18", 2);
+    auto rows = testing::synthetic_rows({graph});
+    double kernels_s = 0;
+    for (OperationRow& row : rows) row.measurement.issue = IssueSummary{};
+    for (const CountedOperation& counted : count_operations(graph))
+        for (const OperationRow& row : rows)
+            if (signature(row.measurement.operation) == signature(counted.operation))
+                kernels_s += static_cast<double>(counted.count) * row.measurement.time.median_s;
+    TrainingNetwork network{graph, testing::synthetic_network(graph).measurement};
+    network.measurement.real.host = Host::python;
+    OperatingPoint setting;
+    const auto training = training_rows(rows, testing::synthetic_cpu(), setting);
+    const DeviceModel model = train_device(testing::synthetic_cpu(), setting, training, {}, testing::quick_settings());
+    const auto summed = [&] {
+        return score_networks(model, all_columns(), std::span(&network, 1), measured_operations(rows)).networks.front();
+    };
+    EXPECT_NEAR(summed().summed_time_s, kernels_s, 1e-9 * kernels_s);  // views launch nothing
+    network.measurement.issue = IssueSummary{};
+    network.measurement.issue->launch_bound = true;
+    EXPECT_TRUE(std::isnan(summed().summed_time_s));
+    for (OperationRow& row : rows) row.measurement.issue.reset();
+    EXPECT_TRUE(std::isnan(summed().summed_time_s));  // issued from C++, and the network from Python
+}
+
 TEST(ValidateNetworks, LeavesOutTheNetworkWithAllItShares) {
     std::vector<Graph> graphs;
     std::vector<TrainingNetwork> networks;

@@ -1,5 +1,7 @@
 #include "joulecast/forecast/forecast_memory.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "joulecast/graph/record.h"
@@ -9,6 +11,14 @@ namespace {
 
 constexpr Device::Kind cpu = Device::Kind::cpu;
 constexpr Device::Kind gpu = Device::Kind::gpu;
+
+Device a_device(Device::Kind kind, const std::string& architecture = "") {
+    Device device;
+    device.kind = kind;
+    if (!architecture.empty()) device.vendor = "nvidia";
+    device.architecture = architecture;
+    return device;
+}
 
 StepMemory of(Optimizer optimizer, Device::Kind kind) {
     TrainingSetup training;
@@ -32,25 +42,33 @@ TEST(StepMemory, AdamsDenominatorIsTakenForOneParameterOnACpuAndForAllOnAGpu) {
 }
 
 TEST(MemorySettings, ACpuGivesBackAtOnceAndAGpuCaches) {
-    EXPECT_EQ(allocation_on(cpu).rounding_bytes, 1);
-    EXPECT_FALSE(allocation_on(cpu).caching);
-    EXPECT_EQ(allocation_on(gpu).rounding_bytes, 512);
-    EXPECT_TRUE(allocation_on(gpu).caching);
-    EXPECT_TRUE(memory_settings(cpu, Host::cpp, {}).cpu_kernels);
-    EXPECT_FALSE(memory_settings(gpu, Host::cpp, {}).cpu_kernels);
+    EXPECT_EQ(allocation_on(a_device(cpu)).rounding_bytes, 1);
+    EXPECT_FALSE(allocation_on(a_device(cpu)).caching);
+    EXPECT_EQ(allocation_on(a_device(gpu)).rounding_bytes, 512);
+    EXPECT_TRUE(allocation_on(a_device(gpu)).caching);
+    EXPECT_TRUE(memory_settings(a_device(cpu), Host::cpp, {}).cpu_kernels);
+    EXPECT_FALSE(memory_settings(a_device(gpu), Host::cpp, {}).cpu_kernels);
+}
+
+TEST(MemorySettings, CublasTakesWhatPyTorchGivesIt) {
+    EXPECT_EQ(allocation_on(a_device(cpu)).library_bytes, 0);
+    EXPECT_EQ(allocation_on(a_device(gpu)).library_bytes, 0);  // another vendor's
+    EXPECT_EQ(allocation_on(a_device(gpu, "ampere")).library_bytes, 8519680);
+    EXPECT_EQ(allocation_on(a_device(gpu, "hopper")).library_bytes, 33554432);
+    EXPECT_EQ(allocation_on(a_device(gpu, "blackwell")).library_bytes, 33554432);
 }
 
 TEST(MemorySettings, PythonAloneHoldsWhatModulesAreCalledWith) {
-    EXPECT_TRUE(memory_settings(gpu, Host::python, {}).python_holds);
-    EXPECT_FALSE(memory_settings(gpu, Host::cpp, {}).python_holds);
-    EXPECT_FALSE(memory_settings(gpu, Host::graph, {}).python_holds);
+    EXPECT_TRUE(memory_settings(a_device(gpu), Host::python, {}).python_holds);
+    EXPECT_FALSE(memory_settings(a_device(gpu), Host::cpp, {}).python_holds);
+    EXPECT_FALSE(memory_settings(a_device(gpu), Host::graph, {}).python_holds);
 }
 
 TEST(MemorySettings, PassOnAccumulationAndCheckpointing) {
     TrainingSetup training;
     training.accumulation = 8;
     training.checkpointing = true;
-    const StepMemory step = memory_settings(gpu, Host::graph, {}, training).step;
+    const StepMemory step = memory_settings(a_device(gpu), Host::graph, {}, training).step;
     EXPECT_EQ(step.accumulation, 8);
     EXPECT_TRUE(step.checkpointing);
 }

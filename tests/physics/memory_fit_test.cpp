@@ -38,6 +38,12 @@ TEST(MemoryFit, CountsWhatTheAllocatorReserves) {
     EXPECT_EQ(memory_fit(plan, device_with(4.2e9)).fits(), false);
 }
 
+TEST(MemoryFit, CountsWhatLibrariesKeep) {
+    MemoryPlan plan = plan_of(1e9, 2e9, 3e9);
+    plan.library_bytes = 0.5e9;
+    EXPECT_EQ(memory_fit(plan, device_with(4.2e9)).needed_bytes, 4.5e9);
+}
+
 TEST(MemoryFit, SaysNothingOfAMemoryThatIsNotKnown) {
     const MemoryPlan plan = plan_of(1e9, 2e9, 3e9);
     const Device device = device_with(Device::unknown);

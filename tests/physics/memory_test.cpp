@@ -275,6 +275,21 @@ TEST(PlanMemory, RoundsBlocksAsTheAllocatorDoes) {
     EXPECT_TRUE(std::isnan(plan_memory(graph)->reserved_bytes));
 }
 
+TEST(PlanMemory, ALibraryOfProductsKeepsItsWorkspaceForEachThreadThatCallsIt) {
+    MemorySettings settings;
+    settings.allocation = {512, true, 32 * kib * kib};
+    Builder none;
+    EXPECT_EQ(plan_memory(none.done(none.call("aten::relu(self=f32[256])", {Builder::x})), settings)->library_bytes, 0);
+    Builder b;
+    Graph graph = b.done(b.call("aten::mm(self=f32[16,16], mat2=f32[16,16])", {Builder::x, Builder::x}));
+    const auto inference = plan_memory(graph, settings);
+    EXPECT_EQ(inference->library_bytes, 32 * kib * kib);
+    EXPECT_EQ(inference->reserved_bytes, 34 * kib * kib);  // beside a segment of small blocks
+    EXPECT_EQ(inference->peak_bytes, 16 * 16 * 4);
+    graph.mode = Mode::training;
+    EXPECT_EQ(plan_memory(graph, settings)->library_bytes, 64 * kib * kib);
+}
+
 TEST(PlanMemory, ReplaysNoAllocatorForMoreThanCanBeCounted) {
     Builder b;
     const Graph graph = b.done(b.call("aten::relu(self=f32[256])", {Builder::x}));

@@ -156,7 +156,7 @@ double memory_half_width(const DeviceModel& device, std::span<const TrainingNetw
     for (const TrainingNetwork& network : networks) {
         const NetworkMeasurement& m = network.measurement;
         const auto plan =
-            plan_memory(network.graph, memory_settings(device.device.kind, m.real.host, computed_workspace(device),
+            plan_memory(network.graph, memory_settings(device.device, m.real.host, computed_workspace(device),
                                                        measured_training(network.graph, m)));
         if (plan && m.peak_memory_bytes > 0)
             errors.push_back(std::abs(std::log(m.peak_memory_bytes / plan->peak_bytes)));
