@@ -196,6 +196,8 @@ ClockParameters clock_parameters(const DeviceModel& device) {
     const bool has_matrix_units =
         peak_flop_per_s(device.device, Dtype::f16) > vector_flop_per_s(device.device, Dtype::f16);
     if (has_physical_power(device) && has_matrix_units) {
+        parameters.knee = physical_knee;
+        parameters.slope = physical_slope;
         parameters.steady_share = 0;
         parameters.running_share = running_share(device.physical_power);
     }

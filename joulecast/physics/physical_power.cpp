@@ -18,8 +18,6 @@ constexpr double lane_watts_per_flop_per_s = 16e-12;
 constexpr double still_share = 0.8;
 constexpr double static_voltage_exponent = 1.25;
 
-constexpr double knee = 0.70;
-constexpr double slope = 0.61;
 constexpr double knee_width = 0.015;
 
 /// log(1 + exp(a)) that does not overflow.
@@ -28,8 +26,9 @@ double softplus(double a) {
 }
 
 double voltage(double relative_clock) {
-    const double above = knee_width * softplus((relative_clock - knee) / knee_width);
-    return 1 + slope * (1 - knee) * std::pow(above / (1 - knee), 1.5);
+    constexpr double room = 1 - physical_knee;
+    const double above = knee_width * softplus((relative_clock - physical_knee) / knee_width);
+    return 1 + physical_slope * room * std::pow(above / room, 1.5);
 }
 
 double lanes_demand_w(const Device& device) {

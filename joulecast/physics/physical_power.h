@@ -46,12 +46,16 @@ struct PhysicalPower {
     friend bool operator==(const PhysicalPower&, const PhysicalPower&) = default;
 };
 
-/// The clocks between which the voltage is flat, and how it rises above: v(x) = 1 + 0.61 (1 - x_k) (z / (1 - x_k))^1.5,
-/// z = 0.015 softplus((x - x_k) / 0.015), x_k = 0.70, over v(1). Knee and slope are those of V100 and RTX 8000.
+/// Of the voltage over the clock. The slope is the mean of those of V100, RTX 8000 (0.61 each) and A100 (0.92).
+constexpr double physical_knee = 0.70;
+constexpr double physical_slope = 0.70;
+
+/// The clocks between which the voltage is flat, and how it rises above: v(x) = 1 + slope (1 - knee) (z / (1 -
+/// knee))^1.5, z = 0.015 softplus((x - knee) / 0.015), over v(1).
 double relative_voltage(double relative_clock);
 
 /// Of the dynamic power of a device that large products keep busy, the part that is drawn for time: x (...) above. With
-/// the shipped numbers 0.70; of kernels that wait for memory it is 0.63.
+/// the shipped numbers 0.71; of kernels that wait for memory it is 0.63.
 double running_share(const PhysicalPower& model);
 
 /// What holds the card: the limit that was set, else its TDP. Watts.

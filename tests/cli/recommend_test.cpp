@@ -117,7 +117,7 @@ TEST(Recommend, GivesUpTheUsualSlowdownWhereALimitNeedsMore) {
     const auto usual = answered(network);
     const double power = usual["default"]["power_w"]["value"].get<double>();
     const auto ran =
-        run_joulecast("recommend " + network + " --format json --max-power " + std::to_string(0.55 * power));
+        run_joulecast("recommend " + network + " --format json --max-power " + std::to_string(0.65 * power));
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_THAT(ran.err, HasSubstr("chosen without that bound"));
     EXPECT_GT(nlohmann::json::parse(ran.out)["answer"]["time_over_default"]["value"].get<double>(), 1.10);
