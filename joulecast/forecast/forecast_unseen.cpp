@@ -13,6 +13,7 @@
 #include "joulecast/forecast/batch_of_call.h"
 #include "joulecast/forecast/batch_statistics.h"
 #include "joulecast/forecast/depthwise_convolution.h"
+#include "joulecast/forecast/kernel_bounds.h"
 #include "joulecast/forecast/tensor_core_convolution.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/physics/law.h"
@@ -85,13 +86,6 @@ struct KernelKind {
     Rule rule = nullptr;              ///< answers in their place, where nobody measured such a call
 };
 
-/// Products that matrix units compute where there are any: not those of float32 proper.
-bool is_for_matrix_units(const PreparedOperation& operation) {
-    const Dtype type = compute_dtype(operation.operation);
-    const bool is_ieee = type == Dtype::f32 && operation.math == Math::ieee;
-    return multiplies_matrices(operation.family()) && is_floating(type) && !is_ieee;
-}
-
 bool is_in_tf32(const PreparedOperation& operation) {
     return operation.math == Math::tf32 && is_for_matrix_units(operation) &&
            compute_dtype(operation.operation) == Dtype::f32;
@@ -138,25 +132,6 @@ std::optional<double> combined(const DeviceModel& device, std::span<const Featur
     // Tensor cores that run at half their rate are held by neither power nor memory, as most measured ones are.
     if (adds_at_half_rate(device.device) && adds_on_tensor_cores(operation)) return least_of(opinions);
     return combination.by_median ? weighted_median(std::move(opinions)) : weighted_mean(opinions);
-}
-
-/// Tensor cores sustain no more of their peak than this, whatever they multiply; a judgement. Of the products in bf16
-/// of AIConfigurator's tables the fastest of a hundred reaches 0.72 (B200), 0.74 (L40S), 0.75 (H200), 0.83 (A100) and
-/// 0.87 (H100) of the sheet's figure; single ones, over zeros, reach 0.97. Float32 proper is not held to it: Winograd's
-/// convolutions pass the peak.
-constexpr double most_of_peak = 0.8;
-
-/// No kernel is faster: products within that share of the peak (all of it where float32 sums run at half the rate), and
-/// bytes that no cache can hold, before or after, within the bandwidth of the data sheet.
-double least_seconds(const PreparedOperation& operation, const Counts& counts, const Device& device) {
-    double least = 0;
-    if (is_for_matrix_units(operation)) {
-        const double peak = peak_flop_per_s(device, compute_dtype(operation.operation), operation.math);
-        least = static_cast<double>(counts.flop) / ((adds_at_half_rate(device) ? 1 : most_of_peak) * peak);
-    }
-    const double cache = std::isnan(device.last_level_cache_bytes) ? 0 : device.last_level_cache_bytes;
-    const double moved = static_cast<double>(counts.bytes_read) + static_cast<double>(counts.bytes_written) - 2 * cache;
-    return std::fmax(least, moved / device.bandwidth_bytes_per_s);
 }
 
 /// With statistics that are given, batch norm scales each element, in one pass: no reduction, unlike its family.
@@ -230,8 +205,7 @@ std::optional<KernelForecast> kernel_of(const DeviceModel& device, std::span<con
     if (!told) return std::nullopt;
     const ResidualProcess& residual = device.unseen->residual;
     const auto belief = residual.at(residual_place(operation.dimensions, device.device));
-    const Counts counts = operation.dimensions.forward + operation.dimensions.backward;
-    return KernelForecast{std::max(*told * std::exp(belief.mean), least_seconds(operation, counts, device.device)),
+    return KernelForecast{std::max(*told * std::exp(belief.mean), least_call_s(operation, device.device)),
                           kind.law->law.floor_s, residual.half_width_90(belief, operation.family())};
 }
 
@@ -270,10 +244,9 @@ double least_kernel_s(const DeviceModel& device, const PreparedOperation& operat
         if (expert.model.family == family) opinion = std::min(opinion, expert.model.parts.front().low);
     }
     const double correction = device.unseen->residual.at(residual_place(operation.dimensions, device.device)).mean;
-    const Counts counts = operation.dimensions.forward + operation.dimensions.backward;
     const double told = std::exp(log_base(Base::kernel, device, operation).value() + opinion);
     return std::max(at_rate_of_sums(told, operation, device.device) * std::exp(correction),
-                    least_seconds(operation, counts, device.device));
+                    least_call_s(operation, device.device));
 }
 
 /// `kernel_of_call` of the operation, and no more than that of the same call for 2, 4, 8 ... times the batch: it could
@@ -341,10 +314,14 @@ std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<c
     return kernel;
 }
 
-/// A convolution that was asked for in TF32 and has no kernel for that is computed in float32.
+/// A convolution that was asked for in TF32 and has no kernel for that is computed in float32, and so is attention: its
+/// kernels multiply float32 in three steps of TF32, whatever was allowed (an H200 takes 2.2 to 5 times the time that
+/// products in TF32 would).
 std::optional<PreparedOperation> as_float32(const PreparedOperation& operation, const Device& device) {
+    if (!is_in_tf32(operation)) return std::nullopt;
     const bool is_whole = operation.family() == Family::convolution && operation.dimensions.groups == 1;
-    if (!is_whole || !is_in_tf32(operation) || runs_on_tensor_cores(operation, device)) return std::nullopt;
+    const bool has_no_kernel = is_whole && !runs_on_tensor_cores(operation, device);
+    if (!has_no_kernel && operation.family() != Family::attention) return std::nullopt;
     return on(operation, device, Math::ieee);
 }
 

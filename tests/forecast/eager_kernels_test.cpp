@@ -1,0 +1,93 @@
+#include "joulecast/forecast/eager_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "joulecast/device/device_table.h"
+#include "joulecast/graph/operation.h"
+#include "joulecast/physics/matrix_rate.h"
+
+namespace joulecast {
+namespace {
+
+const Device& h200() {
+    static const Device device = find_device("h200");
+    return device;
+}
+
+/// Microseconds of the least that a call takes.
+double least(const std::string& call, const Device& device = h200()) {
+    return 1e6 * least_eager_kernel_s(prepare(parse_operation(call), device, Math::ieee), device);
+}
+
+// What an H200 took stands behind each (datasets/h200.csv): a bound above it would be wrong, one far below useless.
+void expect_just_below(double bound_us, double measured_us) {
+    EXPECT_LE(bound_us, 1.01 * measured_us);
+    EXPECT_GE(bound_us, 0.8 * measured_us);
+}
+
+TEST(EagerKernels, ElementsOfOperandsThatDifferAreLoadedOneByOne) {
+    expect_just_below(least("aten::add.Tensor(self=bf16[128,197,768], other=bf16[1,197,768])"), 49.4);
+    expect_just_below(least("aten::mul.Tensor(self=bf16[2048], other=bf16[32,128,2048])"), 22.3);
+    expect_just_below(least("aten::add.Tensor(self=bf16[128,197,768]{768,98304,1}, other=bf16[128,197,768])"), 58.0);
+    EXPECT_GT(least("aten::add.Tensor(self=bf16[32,128,768], other=f32[32,128,768])"), 0);
+    EXPECT_EQ(least("aten::add.Tensor(self=bf16[128,197,768], other=bf16[128,197,768])"), 0);
+    EXPECT_EQ(least("aten::mul.Tensor(self=bf16[128,197,768], other=bf16[])"), 0);  // a constant to the kernel
+    EXPECT_EQ(least("aten::relu(self=bf16[128,56,56,64]{cl})"), 0);
+}
+
+TEST(EagerKernels, ScalingAndGeluAreInstructionsToo) {
+    expect_just_below(least("aten::batch_norm(input=bf16[128,256,56,56], weight=bf16[256], bias=bf16[256], "
+                            "running_mean=bf16[256], running_var=bf16[256], training=false, momentum=0.1, eps=1e-05, "
+                            "cudnn_enabled=true)"),
+                      290);
+    EXPECT_EQ(least("aten::batch_norm(input=bf16[128,256,56,56], weight=bf16[256], bias=bf16[256], "
+                    "running_mean=bf16[256], running_var=bf16[256], training=true, momentum=0.1, eps=1e-05, "
+                    "cudnn_enabled=true)"),
+              0);
+    expect_just_below(least("aten::gelu(self=bf16[128,56,56,384])"), 198.6);
+    EXPECT_EQ(least("aten::gelu(self=f32[128,56,56,384])"), 0);  // its bytes take longer
+}
+
+TEST(EagerKernels, CopiesThatGatherAreSlow) {
+    expect_just_below(least("aten::contiguous(self=bf16[3,197,128,768]{768,294912,2304,1})"), 155);
+    expect_just_below(least("aten::cat(tensors=[bf16[128,1,768]{0,768,1},bf16[128,196,768]{150528,1,196}], dim=1)"),
+                      150);
+    EXPECT_EQ(least("aten::cat(tensors=[f32[32,64,256,256],f32[32,64,256,256]], dim=1)"), 0);
+}
+
+TEST(EagerKernels, RowsAndWindows) {
+    const std::string of = ", eps=1e-06)";
+    expect_just_below(
+        least("aten::layer_norm(input=bf16[128,56,56,96], normalized_shape=[96], weight=bf16[96], bias=bf16[96]" + of),
+        462);
+    expect_just_below(
+        least("aten::layer_norm(input=bf16[128,197,768], normalized_shape=[768], weight=bf16[768], bias=bf16[768]" +
+              of),
+        56);
+    expect_just_below(least("aten::max_pool2d(self=bf16[128,64,112,112], kernel_size=[3,3], stride=[2,2], "
+                            "padding=[1,1])"),
+                      425);
+    expect_just_below(least("aten::max_pool2d(self=f32[32,64,256,256], kernel_size=[2,2], stride=[2,2])"), 400);
+    expect_just_below(least("aten::adaptive_avg_pool2d(self=bf16[128,2048,7,7], output_size=[1,1])"), 61);
+}
+
+TEST(EagerKernels, EachPlaceOfADepthwiseWindowTakesItsTime) {
+    const std::string window = ", bias=bf16[96], padding=[3,3], groups=96)";
+    expect_just_below(least("aten::conv2d(input=bf16[128,96,56,56]{cl}, weight=bf16[96,1,7,7]" + window), 386);
+    EXPECT_EQ(least("aten::conv2d(input=bf16[128,96,56,56], weight=bf16[96,1,7,7]" + window), 0);
+    EXPECT_EQ(least("aten::conv2d(input=bf16[128,96,56,56]{cl}, weight=bf16[96,96,3,3])"), 0);
+}
+
+TEST(EagerKernels, AreThoseOfNvidiaAndOfKernelsThatAreNotProducts) {
+    const std::string call = "aten::add.Tensor(self=bf16[128,197,768], other=bf16[1,197,768])";
+    EXPECT_EQ(least(call, find_device("mi300x")), 0);
+    EXPECT_EQ(least("aten::mm(self=bf16[128,128], mat2=bf16[128,128])"), 0);
+    // A card with fewer units takes longer in proportion.
+    const Device a10 = find_device("a10");
+    EXPECT_NEAR(least(call, a10) / least(call), cycles_per_s(h200()) / cycles_per_s(a10), 1e-9);
+}
+
+}  // namespace
+}  // namespace joulecast
