@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 #include <vector>
 
 #include "joulecast/physics/law.h"
@@ -14,10 +13,7 @@ namespace {
 // Cycles of a unit.
 constexpr double of_element_alone = 0.65;
 constexpr double of_gelu = 0.33;
-constexpr double of_gathered_element = 2;
 constexpr double of_row = 260, of_row_element = 0.41;
-constexpr double places_at_a_time = 4.2, places_of_writing = 9;
-constexpr double of_average = 60;
 constexpr double of_tap = 0.053;
 
 /// Operands that count: a single element is a constant to the kernel.
@@ -44,25 +40,10 @@ double element_wise_cycles(const Operation& operation, const Dimensions& size) {
     return is_gelu ? of_gelu * size.elements_out : 0;
 }
 
-double copy_cycles(const Operation& operation, const Dimensions& size) {
-    const auto operands = streams(operation);
-    const bool lies_otherwise = std::ranges::any_of(
-        operands, [](const TensorType* tensor) { return !is_contiguous(*tensor) && !is_channels_last(*tensor); });
-    if (!lies_otherwise) return 0;
-    return (operation.target == "aten::cat" ? of_gathered_element : of_element_alone) * size.elements_out;
-}
-
 double layer_norm_cycles(const Operation& operation, const Dimensions& size) {
     const double rows = size.elements_out / size.reduced;
     const double first_copied = is_contiguous(*tensors(operation).front()) ? 0 : of_element_alone * size.elements_out;
     return first_copied + rows * of_row + size.elements_out * of_row_element;
-}
-
-double pooling_cycles(const Operation& operation, const Dimensions& size) {
-    if (operation.target == "aten::max_pool2d")
-        return size.elements_out * (places_of_writing + size.kernel_h * size.kernel_w) / places_at_a_time;
-    const bool is_of_image = operation.target == "aten::adaptive_avg_pool2d" && size.oh * size.ow == 1;
-    return is_of_image ? of_average * size.elements_out : 0;
 }
 
 /// Contiguous images have kernels, and a rule, of their own (depthwise_convolution.h).
@@ -77,12 +58,8 @@ double cycles(const PreparedOperation& call) {
     switch (call.family()) {
         case Family::elementwise:
             return element_wise_cycles(operation, size);
-        case Family::copy:
-            return copy_cycles(operation, size);
         case Family::convolution:
             return depthwise_cycles(operation, size);
-        case Family::pooling:
-            return pooling_cycles(operation, size);
         case Family::normalization:
             if (operation.target == "aten::layer_norm") return layer_norm_cycles(operation, size);
             if (operation.target == "aten::batch_norm" && !takes_batch_statistics(operation))

@@ -7,14 +7,11 @@ namespace joulecast {
 /// What instructions, not bytes, hold PyTorch's eager kernels to on NVIDIA's GPUs: no forward pass takes less, however
 /// fast the memory. Cycles of a unit, over all units at their clock:
 ///
-///     element-wise calls, batch norm by given statistics, and copies whose operands differ in sizes, strides or type,
-///         so that no thread loads four elements at a time (TensorIterator)     0.65 for each element
+///     element-wise calls whose operands differ in sizes, strides or type, so that no thread loads four elements at a
+///         time (TensorIterator), and batch norm by given statistics            0.65 for each element
 ///     gelu of 16 bits, vectorised                                              0.33 for each element
-///     cat of tensors that are not contiguous                                   2 for each element
 ///     layer norm                                  260 for each row and 0.41 for each of its elements
-///     max pooling, which writes indices, too      (9 + places of the window) / 4.2 for each result
 ///     depthwise convolutions of images whose channels lie last (cuDNN)         0.053 for each place of the window
-///     average over all places of an image                                      60 for each result
 ///
 /// Measured on an H100 and an H200 (datasets/README.md), which are one chip; 7,440 layer norms of eight older cards
 /// took longer. 0 for all other calls and for devices whose sheet has no units or no clock.

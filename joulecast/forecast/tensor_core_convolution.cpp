@@ -23,9 +23,10 @@ constexpr double misfit_of_odd_rows = 2;
 constexpr double latencies = 8;
 constexpr double pixels_of_vector = 4;
 
-/// On Hopper images of so few channels that no vector of them fills a load are computed as if on vector units in 16
-/// bits, too, at this share of their peak: 24 to 28 TFLOP/s (ResNet's, ViT's first layer), 12 where results are bytes
-/// above all. Networks of an RTX 3090 tell that its tensor cores take them.
+/// Images of so few channels that no vector of them fills a load are computed as if on vector units in 16 bits, too, at
+/// this share of their peak: 24 to 28 TFLOP/s on an H200 (ResNet's, ViT's first layer), 12 where results are bytes
+/// above all. Networks on A100, A10 and RTX 8000 tell the same; those of an RTX 3090, whose vector units are the faster
+/// beside its tensor cores, do not.
 constexpr double share_of_vector_units = 0.42;
 constexpr double few_channels = 8;
 
@@ -53,7 +54,7 @@ double tensor_core_convolution_s(const PreparedOperation& convolution, const Dev
         matrix_rate(device, type, convolution.math) * static_cast<double>(element_bytes(type));
     double arithmetic = static_cast<double>(size.forward.flop) / peak_flop_per_s(device, type, convolution.math) *
                         (1 + multiplied_bytes / fed_bytes);
-    if (size.c < few_channels && device.architecture == "hopper")
+    if (size.c < few_channels && !adds_at_half_rate(device))
         arithmetic = static_cast<double>(size.forward.flop) / (share_of_vector_units * device.vector_flop_per_s_fp32);
     double passes = 1;
     if (layout(*tensors(convolution.operation).front()) != Layout::channels_last) {

@@ -50,14 +50,7 @@ TEST(EagerKernels, ScalingAndGeluAreInstructionsToo) {
     EXPECT_EQ(least("aten::gelu(self=f32[128,56,56,384])"), 0);  // its bytes take longer
 }
 
-TEST(EagerKernels, CopiesThatGatherAreSlow) {
-    expect_just_below(least("aten::contiguous(self=bf16[3,197,128,768]{768,294912,2304,1})"), 155);
-    expect_just_below(least("aten::cat(tensors=[bf16[128,1,768]{0,768,1},bf16[128,196,768]{150528,1,196}], dim=1)"),
-                      150);
-    EXPECT_EQ(least("aten::cat(tensors=[f32[32,64,256,256],f32[32,64,256,256]], dim=1)"), 0);
-}
-
-TEST(EagerKernels, RowsAndWindows) {
+TEST(EagerKernels, RowsOfALayerNormTakeTheirTime) {
     const std::string of = ", eps=1e-06)";
     expect_just_below(
         least("aten::layer_norm(input=bf16[128,56,56,96], normalized_shape=[96], weight=bf16[96], bias=bf16[96]" + of),
@@ -66,11 +59,6 @@ TEST(EagerKernels, RowsAndWindows) {
         least("aten::layer_norm(input=bf16[128,197,768], normalized_shape=[768], weight=bf16[768], bias=bf16[768]" +
               of),
         56);
-    expect_just_below(least("aten::max_pool2d(self=bf16[128,64,112,112], kernel_size=[3,3], stride=[2,2], "
-                            "padding=[1,1])"),
-                      425);
-    expect_just_below(least("aten::max_pool2d(self=f32[32,64,256,256], kernel_size=[2,2], stride=[2,2])"), 400);
-    expect_just_below(least("aten::adaptive_avg_pool2d(self=bf16[128,2048,7,7], output_size=[1,1])"), 61);
 }
 
 TEST(EagerKernels, EachPlaceOfADepthwiseWindowTakesItsTime) {
