@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 # In the order of the page.
-SECTIONS = ["cpu", "engines", "darknet19", "boards", "a30", "h100", "gpus", "sheets", "clocks", "pretended", "drawn"]
+SECTIONS = ["cpu", "engines", "darknet19", "boards", "a30", "h100", "h200", "gpus", "sheets", "clocks", "pretended", "drawn"]
 SECTIONS += ["decisions", "speed"]
 RULE = re.compile(r"^─+( +─+)*$")
-MOST_LINES = 300
+MOST_LINES = 310
 
 INTRODUCTION = """# Results
 
@@ -228,7 +228,7 @@ def page(folder):
         lines += ["", f"## [{title}](results/{section}.md)" + (f", {written[1]}" if written else "")]
         # The same rows with less told of them (clocks.md) are for the full page, and so are a card's single operations
         # where its networks stand.
-        hidden = {"family"} if section in ("sheets", "h100") else set()
+        hidden = {"family"} if section in ("sheets", "h100", "h200") else set()
         shown = [t for t in tables_of(text) if not t.of.endswith("-untold") and not hidden & set(t.columns)]
         lines += summary_of(shown, known) or first_part(text)
         while lines[-1] == "":

@@ -13,8 +13,8 @@ namespace joulecast {
 ///     layer norm                                  260 for each row and 0.41 for each of its elements
 ///     depthwise convolutions of images whose channels lie last (cuDNN)         0.053 for each place of the window
 ///
-/// Measured on an H100 and an H200 (datasets/README.md), which are one chip; 7,440 layer norms of eight older cards
-/// took longer. 0 for all other calls and for devices whose sheet has no units or no clock.
+/// Measured on an H100 and an H200 (datasets/README.md), which are one chip; 7,440 layer norms on five older cards took
+/// 1.4 times as long and more. 0 for all other calls and for devices whose sheet has no units or no clock.
 double least_eager_kernel_s(const PreparedOperation& call, const Device& device);
 
 }  // namespace joulecast
