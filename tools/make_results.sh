@@ -510,7 +510,8 @@ Data: `datasets/h200.csv` and `datasets/h200-plain-torch.csv` (the README beside
 knew of an H200 what it knew of the H100. Before rules were changed in sight of these rows (docs/decisions/0038) 7 of the 16 runs of
 plain PyTorch lay inside the interval; where the device was waited for the mean error was 18.9 %, where the host was, 51 %.
 
-`Σ measured` adds up the kernels of the network's operations, where the card was waited for.
+`Σ measured` adds up the kernels of the network's operations, where the card was waited for, those that the power limit held alone moved
+to the network's clock.
 TEXT
     of_card h200
 }

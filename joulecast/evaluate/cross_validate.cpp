@@ -10,10 +10,10 @@
 #include "joulecast/error.h"
 #include "joulecast/evaluate/baseline_rows.h"
 #include "joulecast/evaluate/published_baselines.h"
+#include "joulecast/evaluate/summed_calls.h"
 #include "joulecast/forecast/at_point.h"
 #include "joulecast/forecast/forecast_network.h"
 #include "joulecast/forecast/published/method.h"
-#include "joulecast/graph/family.h"
 #include "joulecast/learn/folds.h"
 #include "joulecast/physics/clock_curve.h"
 #include "joulecast/train/fit_over_clocks.h"
@@ -149,40 +149,6 @@ Trained validate_part(const DeviceModel& frame, Parts parts, std::span<const Tra
     return {std::move(*first), std::move(published)};
 }
 
-struct Summed {
-    double time_s = 0;
-    double energy_j = 0;  ///< NaN where a power is not known
-    double measured_share = 0;
-};
-
-/// Issuing was timed apart: sums are of kernels, whoever issued them.
-bool is_of_device(const MeasuredOperations& measured) {
-    return !measured.empty() && std::ranges::all_of(measured, [](const auto& one) { return one.second.is_of_device; });
-}
-
-/// Sum over the measured operations; what was not measured counts only if it is a view, at its overhead, for which the
-/// device itself does nothing.
-Summed summed(const TrainingNetwork& network, const DeviceModel& device, std::span<const Feature* const> columns,
-              const MeasuredOperations& measured) {
-    Summed sum;
-    double of_measured = 0;
-    const bool apart = is_of_device(measured);
-    const ClockPlace place = place_of(device, network.measurement);
-    for (const CountedOperation& counted : count_operations(network.graph)) {
-        OperationForecast forecast =
-            forecast_operation(device, columns, prepare(counted.operation, device, place), measured);
-        forecast.count = counted.count;
-        const auto count = static_cast<double>(forecast.count);
-        if (apart && costs_nothing(family(counted.operation))) continue;
-        const double time = forecast.cost.device_time.value.value() * count;
-        sum.time_s += time;
-        sum.energy_j += forecast.energy.value.value() * count;
-        if (forecast.evidence == Evidence::measured) of_measured += time;
-    }
-    sum.measured_share = sum.time_s > 0 ? of_measured / sum.time_s : 0;
-    return sum;
-}
-
 /// Below this share of measured time a sum says nothing about composing measured operations.
 constexpr double least_measured_share = 0.9;
 
@@ -239,7 +205,7 @@ NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* cons
         result.energy_inside_interval = forecast.energy.low.value() <= result.measured_energy_j &&
                                         result.measured_energy_j <= forecast.energy.high.value();
     }
-    const Summed sum = summed(network, device, columns, measured);
+    const SummedCalls sum = summed_calls(network, device, columns, measured);
     result.measured_share = sum.measured_share;
     // Measured operations of a model of one clock add up to networks at that clock.
     const bool is_comparable = device.over_clocks || !is_elsewhere;
