@@ -34,7 +34,8 @@ struct MovedCost {
 };
 
 /// A call that was measured at a lower clock, at the network's.
-MovedCost moved_up(const OperationForecast& call, double call_mhz, double network_mhz, const ClockParameters& parameters) {
+MovedCost moved_up(const OperationForecast& call, double call_mhz, double network_mhz,
+                   const ClockParameters& parameters) {
     const double seconds = call.cost.device_time.value.value();
     const double from = call_mhz / parameters.highest_mhz;
     const double to = std::min(1.0, network_mhz / parameters.highest_mhz);
