@@ -28,7 +28,6 @@ constexpr double pixels_of_vector = 4;
 /// above all. Networks on A100, A10 and RTX 8000 tell the same; those of an RTX 3090, whose vector units are the faster
 /// beside its tensor cores, do not.
 constexpr double share_of_vector_units = 0.42;
-constexpr double few_channels = 8;
 
 /// A product of matrices as it lies, where rows of pixels may start anywhere.
 bool is_pointwise(const Dimensions& size) {
@@ -54,7 +53,8 @@ double tensor_core_convolution_s(const PreparedOperation& convolution, const Dev
         matrix_rate(device, type, convolution.math) * static_cast<double>(element_bytes(type));
     double arithmetic = static_cast<double>(size.forward.flop) / peak_flop_per_s(device, type, convolution.math) *
                         (1 + multiplied_bytes / fed_bytes);
-    if (size.c < few_channels && !adds_at_half_rate(device))
+    const double channel_bytes = size.c * static_cast<double>(element_bytes(type));
+    if (channel_bytes < tensor_core_alignment_bytes && !adds_at_half_rate(device))
         arithmetic = static_cast<double>(size.forward.flop) / (share_of_vector_units * device.vector_flop_per_s_fp32);
     double passes = 1;
     if (layout(*tensors(convolution.operation).front()) != Layout::channels_last) {
