@@ -211,7 +211,7 @@ NetworkAccuracy compare(const DeviceModel& device, std::span<const Feature* cons
     const bool is_comparable = device.over_clocks || !is_elsewhere;
     // Kernels do not add up to a network whose host was waited for.
     const bool is_host_alike =
-        is_of_device(measured) ? !(m.issue && m.issue->launch_bound) : result.host == device.point.host;
+        sum.is_of_device ? !(m.issue && m.issue->launch_bound) : result.host == device.point.host;
     if (is_comparable && sum.measured_share >= least_measured_share && is_host_alike) {
         result.summed_time_s = sum.time_s;
         result.summed_energy_j = sum.energy_j;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "joulecast/forecast/clock_balance.h"
 #include "joulecast/forecast/forecast_curve.h"
@@ -23,9 +24,7 @@ std::optional<ClockParameters> curve_of_calls(const DeviceModel& device, double 
     const bool is_gpu = device.device.kind == Device::Kind::gpu;
     if (!is_gpu || device.over_clocks || !(network_mhz > 0) || !why_no_clocks(device).empty()) return {};
     if (!missing_for_clocks(device.device).empty()) return {};
-    ClockParameters parameters = clock_parameters(device);
-    parameters.learned = {};  // from whole workloads
-    return parameters;
+    return clock_parameters(device);
 }
 
 struct MovedCost {
@@ -39,39 +38,39 @@ MovedCost moved_up(const OperationForecast& call, double call_mhz, double networ
     const double seconds = call.cost.device_time.value.value();
     const double from = call_mhz / parameters.highest_mhz;
     const double to = std::min(1.0, network_mhz / parameters.highest_mhz);
-    const KernelTime parts = with_latency(call.balance, seconds, parameters, from, 1);
-    const WorkloadCurve curve(parameters, {parts}, 0, {from, 1, seconds, call.power.value.value()});
+    const WorkloadCurve curve =
+        curve_of_call(call.balance, seconds, 0, parameters, {from, 1, seconds, call.power.value.value()});
     return {curve.time_s(to), curve.energy_j(to)};
 }
 
 /// The clock that a measured operation was read at; NaN of several.
-double clock_of(const MeasuredOperations& measured, const Operation& operation) {
-    const auto found = measured.find(signature(operation));
+double clock_of(const MeasuredOperations& measured, const std::string& signature) {
+    const auto found = measured.find(signature);
     const bool is_one = found != measured.end() && found->second.at_clocks.size() == 1;
     return is_one ? found->second.at_clocks.front().sm_clock_mhz : std::numeric_limits<double>::quiet_NaN();
 }
-
-}  // namespace
 
 bool is_of_device(const MeasuredOperations& measured) {
     return !measured.empty() && std::ranges::all_of(measured, [](const auto& one) { return one.second.is_of_device; });
 }
 
+}  // namespace
+
 SummedCalls summed_calls(const TrainingNetwork& network, const DeviceModel& device,
                          std::span<const Feature* const> columns, const MeasuredOperations& measured) {
     SummedCalls sum;
     double of_measured = 0;
-    const bool apart = is_of_device(measured);
+    sum.is_of_device = is_of_device(measured);
     const double network_mhz = network.measurement.real.sm_clock_mhz;
-    const auto curve = apart ? curve_of_calls(device, network_mhz) : std::nullopt;
+    const auto curve = sum.is_of_device ? curve_of_calls(device, network_mhz) : std::nullopt;
     const ClockPlace place = place_of(device, network.measurement);
     for (const CountedOperation& counted : count_operations(network.graph)) {
-        if (apart && costs_nothing(family(counted.operation))) continue;
-        const OperationForecast forecast =
-            forecast_operation(device, columns, prepare(counted.operation, device, place), measured);
+        if (sum.is_of_device && costs_nothing(family(counted.operation))) continue;
+        const PreparedOperation call = prepare(counted.operation, device, place);
+        const OperationForecast forecast = forecast_operation(device, columns, call, measured);
         const auto count = static_cast<double>(counted.count);
         MovedCost cost{forecast.cost.device_time.value.value(), forecast.energy.value.value()};
-        const double call_mhz = clock_of(measured, counted.operation);
+        const double call_mhz = clock_of(measured, call.signature);
         if (curve && call_mhz < (1 - same_clock) * network_mhz && cost.time_s > 0)
             cost = moved_up(forecast, call_mhz, network_mhz, *curve);
         sum.time_s += count * cost.time_s;

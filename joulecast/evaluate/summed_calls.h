@@ -14,10 +14,8 @@ struct SummedCalls {
     double time_s = 0;
     double energy_j = 0;        ///< NaN where a power is not known
     double measured_share = 0;  ///< of the time: calls that were measured
+    bool is_of_device = false;  ///< issuing was timed apart: sums are of kernels, whoever issued them
 };
-
-/// Issuing was timed apart: sums are of kernels, whoever issued them.
-bool is_of_device(const MeasuredOperations& measured);
 
 /// Sum over the measured operations; what was not measured counts only if it is a view, at its overhead, for which the
 /// device itself does nothing. Of kernels timed apart those that ran at a lower clock than the network are moved to its

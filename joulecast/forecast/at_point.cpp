@@ -30,12 +30,10 @@ void move(OperationForecast& operation, const ClockParameters& parameters, Clock
     const double kernel = kernel_seconds(operation);
     operation.evidence = carried(operation.evidence, parameters);
     if (!(call > 0) || !(kernel > 0)) return;
-    const KernelTime parts = with_latency(operation.balance, kernel, parameters, from.x, from.y);
     const double floor = std::max(0.0, operation.cost.host_time.value.value());
-    ClockParameters of_call = parameters;
-    of_call.learned = {};  // from whole workloads
-    const WorkloadCurve curve(std::move(of_call), {parts}, std::isnan(operation.kernel_s) ? floor : 0,
-                              {from.x, from.y, call, std::fmax(operation.power.value.value(), operation.unlimited_w)});
+    const WorkloadCurve curve =
+        curve_of_call(operation.balance, kernel, std::isnan(operation.kernel_s) ? floor : 0, parameters,
+                      {from.x, from.y, call, std::fmax(operation.power.value.value(), operation.unlimited_w)});
     const double distance = clock_distance(to.x, to.y, {from.x, from.y});
     const double seconds = curve.time_s(to.x, to.y);
     const double unlimited = curve.power_w(to.x, to.y);

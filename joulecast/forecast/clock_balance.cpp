@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "joulecast/graph/family.h"
 #include "joulecast/graph/record.h"
@@ -67,6 +68,13 @@ KernelTime with_latency(const KernelTime& balance, double kernel_s, const ClockP
     const double at_highest = latency / slowed;
     return {balance.compute * scale, balance.memory * scale, clocked_share_of_latency * at_highest,
             (1 - clocked_share_of_latency) * at_highest};
+}
+
+WorkloadCurve curve_of_call(const KernelTime& balance, double kernel_s, double host_s, ClockParameters parameters,
+                            const ClockedPoint& known) {
+    const KernelTime parts = with_latency(balance, kernel_s, parameters, known.x, known.y);
+    parameters.learned = {};
+    return {std::move(parameters), {parts}, host_s, known};
 }
 
 double kernel_seconds(const OperationForecast& operation) {

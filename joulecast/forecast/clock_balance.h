@@ -3,6 +3,7 @@
 #include <span>
 
 #include "joulecast/forecast/forecast_operation.h"
+#include "joulecast/physics/clock_curve.h"
 #include "joulecast/physics/kernel_levels.h"
 
 namespace joulecast {
@@ -19,6 +20,11 @@ KernelTime clock_balance(const PreparedOperation& operation, const Device& devic
 /// latency, up to some microseconds, and beyond that both are slower alike.
 KernelTime with_latency(const KernelTime& balance, double kernel_s, const ClockParameters& parameters, double x,
                         double y);
+
+/// Time and power of a single call over the clocks, from one point: there its kernel takes `kernel_s`, its host
+/// `host_s`. What trees learned of whole workloads says nothing of it.
+WorkloadCurve curve_of_call(const KernelTime& balance, double kernel_s, double host_s, ClockParameters parameters,
+                            const ClockedPoint& known);
 
 /// What the device works for a call: where that is not known apart, its time beyond what the host takes to issue it.
 /// Seconds.

@@ -289,14 +289,6 @@ Estimate<Seconds> slower(const Estimate<Seconds>& time, double factor) {
             Seconds(time.high.value() * factor)};
 }
 
-/// The backward pass is issued, too: a call for the input's gradient, and one for the weight's. ResNet-50 in training
-/// took an H200's host 3.9 times what inference took, BERT 4.6 to 6 times.
-double calls_issued(const PreparedOperation& operation) {
-    const Counts& backward = operation.dimensions.backward;
-    if (backward.flop + backward.other_flop + backward.bytes_read + backward.bytes_written == 0) return 1;
-    return operation.dimensions.weight_bytes > 0 ? 3 : 2;
-}
-
 /// All of a forecast but the operation, whose copy would take long beside it.
 OperationForecast without_operation(const DeviceModel& device, std::span<const Feature* const> columns,
                                     const PreparedOperation& operation, const MeasuredOperations& measured,
@@ -354,7 +346,7 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
 double issue_seconds(const DeviceModel& device, const PreparedOperation& operation, double call_s) {
     if (costs_nothing(operation.family())) return call_s;
     // Where launches were measured, they may have been those of a CUDA graph; the host issues eagerly.
-    if (device.unseen) return device.call_overhead_s * calls_issued(operation);
+    if (device.unseen) return device.call_overhead_s * launches(operation);
     const TrainedLaw* law = find_trained_law(device, operation.operation);
     if (law && law->issue_s) return *law->issue_s;
     return std::min(call_s, law ? law->law.floor_s : device.call_overhead_s);

@@ -301,8 +301,7 @@ std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<c
         const PreparedOperation forward = forward_alone(operation, device);
         return kernel_of(device, columns, forward, kernel_kind(device, forward));
     });
-    const Counts& counts = operation.dimensions.backward;
-    if (!kernel || counts.flop + counts.other_flop + counts.bytes_read + counts.bytes_written == 0) return kernel;
+    if (!kernel || launches(operation) == 1) return kernel;
     const double weight_bytes = operation.dimensions.weight_bytes;
     const double accumulating = passes_to_accumulate * weight_bytes / streamed_bytes_per_s(device.device);
     const double backward = backward_kernels_s(device, operation, kernel->seconds) + accumulating;
@@ -310,7 +309,7 @@ std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<c
     kernel->seconds += backward;
     correct_for_both(*kernel, device, operation);
     kernel->half_width = std::hypot(kernel->half_width, share * normal_90 * backward_deviation);
-    kernel->launch_s *= weight_bytes > 0 ? 3 : 2;
+    kernel->launch_s *= launches(operation);
     return kernel;
 }
 

@@ -40,6 +40,12 @@ PreparedOperation on(PreparedOperation operation, const Device& device, Math mat
     return operation;
 }
 
+double launches(const PreparedOperation& operation) {
+    const Counts& backward = operation.dimensions.backward;
+    if (backward.flop + backward.other_flop + backward.bytes_read + backward.bytes_written == 0) return 1;
+    return operation.dimensions.weight_bytes > 0 ? 3 : 2;
+}
+
 double planned_bytes(const PreparedOperation& operation) {
     double bytes = operation.dimensions.output_bytes;
     for (const TensorType* tensor : tensors(operation.operation)) {

@@ -30,6 +30,11 @@ Roofline roofline_at_highest(const PreparedOperation& operation);
 /// The same operation on another device, at its highest clocks.
 PreparedOperation on(PreparedOperation operation, const Device& device, Math math);
 
+/// Launches of a call, each of which its host issues: one, in training another for the gradient of the input, and one
+/// for that of the weight. ResNet-50 in training took an H200's host 3.9 times what inference took, BERT 4.6 to 6
+/// times.
+double launches(const PreparedOperation& operation);
+
 /// What a memory plan holds for a single call anyway: its outputs, and in training the gradients of its inputs.
 double planned_bytes(const PreparedOperation& operation);
 

@@ -29,6 +29,11 @@ std::string temperature_text(double temperature_c) {
     return std::isnan(temperature_c) ? "" : " (" + std::to_string(std::lround(temperature_c)) + " C)";
 }
 
+/// This sweep's, else that of the whole plan.
+std::optional<double> budget_s_of(const PlanSettings& settings) {
+    return settings.budget_s ? settings.budget_s : settings.whole_budget_s;
+}
+
 }  // namespace
 
 SweepResult SweepRun::run() {
@@ -298,7 +303,7 @@ void SweepRun::measure(const PlannedNetwork& planned) {
 
 double longest_soak_s(const PlanSettings& settings) {
     constexpr double share = 1.0 / 8;
-    const auto budget_s = settings.budget_s ? settings.budget_s : settings.whole_budget_s;
+    const auto budget_s = budget_s_of(settings);
     const double longest_s = MeasureSettings{}.longest_soak_s;
     if (!budget_s) return longest_s;
     return std::min(longest_s,
@@ -318,7 +323,7 @@ double overhead_s(const PlanSettings& settings) {
             !std::isnan(clocks.power_limit_w))
             sum += switch_s;
     }
-    const auto budget_s = settings.budget_s ? settings.budget_s : settings.whole_budget_s;
+    const auto budget_s = budget_s_of(settings);
     const double along_s = 2 * reference_cost_s / reference_interval_s + pace_cost_s / pace_interval_s;
     return sum + budget_s.value_or(0) * along_s;
 }
