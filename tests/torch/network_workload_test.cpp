@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/torch/called.h"
 #include "workers/torch/peak_memory.h"
 
 namespace joulecast::torch_worker {
@@ -55,14 +56,31 @@ TEST(Network, ComputesWhatTheGraphSays) {
     EXPECT_TRUE(at::allclose(outputs[0], expected));
 }
 
+// As a module runs under inference_mode: its parameters require gradients.
+TEST(NetworkInference, TakesTheKernelsThatParametersTake) {
+    Graph graph;
+    graph.inputs = {{"x", GraphInput::Kind::user_input, {Dtype::f32, {6, 4, 8}}, {}},
+                    {"w", GraphInput::Kind::parameter, {Dtype::f32, {16, 8}}, {}}};
+    graph.nodes = {
+        node("aten::transpose.int(self=f32[6,4,8], dim0=0, dim1=1)", {{-1, 0}}, {{Dtype::f32, {4, 6, 8}, {8, 32, 1}}}),
+        node("aten::linear(input=f32[4,6,8]{8,32,1}, weight=f32[16,8])", {{0, 0}, {-1, 1}},
+             {{Dtype::f32, {4, 6, 16}}})};
+    graph.outputs = {{1, 0}};
+    TensorMaker maker(1);
+    Network network(graph, maker);
+    NetworkInference workload(network);
+    EXPECT_FALSE(called([&] { workload.run(1, false); }).contains("aten::bmm"));
+    EXPECT_FALSE(network.inputs()[0].requires_grad());
+}
+
 // With means of one each ReLU behind a batch norm let less through, and none of the later ones anything at all.
 TEST(Network, ValuesLiveThroughManyBatchNorms) {
     Graph graph;
     const TensorType image{Dtype::f32, {1, 8, 16, 16}};
     graph.inputs = {{"x", GraphInput::Kind::user_input, image, {}}};
     ValueRef last{-1, 0};
-    const auto weight = [&graph](Sizes sizes) {
-        graph.inputs.push_back({"w", GraphInput::Kind::parameter, {Dtype::f32, std::move(sizes)}, {}});
+    const auto made = [&graph](GraphInput::Kind kind, Sizes sizes) {
+        graph.inputs.push_back({"w", kind, {Dtype::f32, std::move(sizes)}, {}});
         return ValueRef{-1, static_cast<std::int32_t>(graph.inputs.size()) - 1};
     };
     const auto call = [&](const std::string& text, std::vector<ValueRef> inputs) {
@@ -70,9 +88,11 @@ TEST(Network, ValuesLiveThroughManyBatchNorms) {
         last = {static_cast<std::int32_t>(graph.nodes.size()) - 1, 0};
     };
     for (int layer = 0; layer < 10; ++layer) {
-        const ValueRef kernel = weight({8, 8, 3, 3});
+        const ValueRef kernel = made(GraphInput::Kind::parameter, {8, 8, 3, 3});
         call("aten::conv2d(input=f32[1,8,16,16], weight=f32[8,8,3,3], padding=[1,1])", {last, kernel});
-        const std::vector<ValueRef> channels{weight({8}), weight({8}), weight({8}), weight({8})};
+        const std::vector<ValueRef> channels{made(GraphInput::Kind::parameter, {8}),
+                                             made(GraphInput::Kind::parameter, {8}),
+                                             made(GraphInput::Kind::buffer, {8}), made(GraphInput::Kind::buffer, {8})};
         call(
             "aten::batch_norm(input=f32[1,8,16,16], weight=f32[8], bias=f32[8], running_mean=f32[8], "
             "running_var=f32[8], training=false, momentum=0.1, eps=1e-05, cudnn_enabled=true)",

@@ -6,6 +6,7 @@
 
 #include <sys/resource.h>
 
+#include "tests/torch/called.h"
 #include "workers/torch/system_memory.h"
 
 namespace joulecast::torch_worker {
@@ -42,6 +43,27 @@ TEST(InferenceWorkload, GoesThroughAllSetsUnlessHot) {
     for (std::size_t set = 0; set < 5; ++set) sets.restore(set);
     workload.run(4, true);
     EXPECT_EQ(filled(), (std::vector<bool>{true, false, false, false, false}));
+}
+
+// As nn.Linear runs: a weight without a gradient would have its transposed inputs multiplied matrix by matrix, which
+// took an H200 2 to 5 times as long.
+TEST(InferenceWorkload, WeightsAreParameters) {
+    TensorMaker maker(1);
+    const OperationSets sets(operation("aten::linear(input=f32[6,4,8]{8,48,1}, weight=f32[16,8], bias=f32[16])"), 2,
+                             maker);
+    InferenceWorkload workload(sets);
+    const auto names = called([&] { workload.run(1, false); });
+    EXPECT_TRUE(names.contains("aten::mm") || names.contains("aten::addmm"));
+    EXPECT_FALSE(names.contains("aten::bmm"));
+    EXPECT_FALSE(sets.sets()[0][0].requires_grad());
+}
+
+TEST(InferenceWorkload, IntegersAreNoParameters) {
+    TensorMaker maker(1);
+    const OperationSets sets(operation("aten::bincount(self=i64[8], weights=f32[8])"), 1, maker);
+    EXPECT_FALSE(sets.sets()[0][1].requires_grad());
+    const OperationSets looked_up(operation("aten::embedding(weight=i64[8,4], indices=i64[3])"), 1, maker);
+    EXPECT_FALSE(looked_up.sets()[0][0].requires_grad());
 }
 
 TEST(InferenceWorkload, WrittenTensorsGetTheirContentsBackBeforeTheyDieOut) {

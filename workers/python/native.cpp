@@ -181,11 +181,7 @@ class NetworkForPython {
 
   private:
     at::Tensor input(std::size_t index) {
-        const GraphInput& input = request_.graph.inputs.at(index);
-        TensorType type = input.type;
-        const bool trained = request_.graph.mode == Mode::training && input.kind == GraphInput::Kind::parameter;
-        type.requires_grad = trained && is_floating(type.dtype);
-        return maker_.make(type, contents_[index]);
+        return maker_.make(made_type(request_.graph.inputs.at(index)), contents_[index]);
     }
 
     /// (node, target, arguments, values the slots stand for, number of results) of each node that runs.

@@ -14,16 +14,19 @@ bool runs_on_device(const Node& node) {
     return family(node.operation) != Family::symbolic && node.operation.target.find("::_assert") == std::string::npos;
 }
 
+TensorType made_type(const GraphInput& input) {
+    TensorType type = input.type;
+    type.requires_grad = false;
+    return input.kind == GraphInput::Kind::parameter ? as_parameter(std::move(type)) : type;
+}
+
 Network::Network(const Graph& graph, TensorMaker& maker) : place_(maker.place()) {
     if (!graph.has_edges) {
         throw Unsupported("graph " + graph.name + " has no edges: a bag of operations cannot be run as a network");
     }
     const auto filling = input_contents(graph);
     for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
-        TensorType type = graph.inputs[i].type;
-        const bool trained = graph.mode == Mode::training && graph.inputs[i].kind == GraphInput::Kind::parameter;
-        type.requires_grad = trained && is_floating(type.dtype);
-        inputs_.push_back(maker.make(type, filling[i]));
+        inputs_.push_back(maker.make(made_type(graph.inputs[i]), filling[i]));
     }
     values_ = inputs_;
     for (const auto& node : graph.nodes) {

@@ -16,6 +16,9 @@ namespace joulecast::torch_worker {
 /// False for what Python computes on integers, or not at all outside of torch.export.
 bool runs_on_device(const Node& node);
 
+/// What is made for an input of a graph: parameters require a gradient in either mode, all else none.
+TensorType made_type(const GraphInput& input);
+
 /// A whole graph, node by node as eager PyTorch issues it: each tensor is released after its last use, views go
 /// through the dispatcher too, checks that torch.export added (_assert_*) and symbolic arithmetic do not run.
 class Network {

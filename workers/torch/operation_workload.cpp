@@ -23,15 +23,28 @@ std::int64_t bytes_of(const std::vector<at::Tensor>& tensors) {
     return bytes;
 }
 
+/// What is made for each of tensors(operation): in inference weights and biases are parameters.
+std::vector<TensorType> made_types(const Operation& operation) {
+    const bool is_inference = mode(operation) == Mode::inference;
+    const auto* weight = std::get_if<TensorType>(find_argument(operation, "weight"));
+    const auto* bias = std::get_if<TensorType>(find_argument(operation, "bias"));
+    std::vector<TensorType> types;
+    for (const TensorType* type : tensors(operation)) {
+        const bool is_parameter = is_inference && (type == weight || type == bias);
+        types.push_back(is_parameter ? as_parameter(*type) : *type);
+    }
+    return types;
+}
+
 }  // namespace
 
 OperationSets::OperationSets(const Operation& operation, std::int64_t rotation, TensorMaker& maker)
     : call_(operation, maker.place()) {
-    const auto types = tensors(operation);
+    const auto types = made_types(operation);
     const auto filling = contents(operation);
     for (std::int64_t set = 0; set < rotation; ++set) {
         auto& made = sets_.emplace_back();
-        for (std::size_t i = 0; i < types.size(); ++i) made.push_back(maker.make(*types[i], filling[i]));
+        for (std::size_t i = 0; i < types.size(); ++i) made.push_back(maker.make(types[i], filling[i]));
     }
     const at::NoGradGuard no_grad;
     for (std::size_t i = 0; i < types.size(); ++i) {

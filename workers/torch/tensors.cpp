@@ -156,6 +156,11 @@ void TensorMaker::fill(at::Tensor& dense, const Content& content) {
     if (content.offset != 0.0F) dense.add_(content.offset);
 }
 
+TensorType as_parameter(TensorType type) {
+    type.requires_grad = is_floating(type.dtype);
+    return type;
+}
+
 at::Tensor TensorMaker::make(const TensorType& type, const Content& content) {
     const at::NoGradGuard no_grad;
     const auto options = at::TensorOptions().dtype(scalar_type(type.dtype)).device(place_);

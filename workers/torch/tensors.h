@@ -13,6 +13,11 @@ namespace joulecast::torch_worker {
 /// Throws Error naming the dtype if LibTorch has no such type.
 at::ScalarType scalar_type(Dtype dtype);
 
+/// A parameter as a module holds it requires a gradient in inference too, which decides kernels though none is
+/// computed: a linear layer whose input is no plain matrix is copied into one for such a weight, and for another
+/// multiplied matrix by matrix (should_fold() in ATen's LinearAlgebra.cpp, torch 2.13).
+TensorType as_parameter(TensorType type);
+
 /// Makes tensors with sensible random contents. Values come from pools drawn once in the life of the process for each
 /// seed and type: drawing 100 MB of normal numbers for every operation would take longer than measuring it.
 class TensorMaker {
