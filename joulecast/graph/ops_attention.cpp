@@ -72,8 +72,12 @@ bool is_fused_mask(const Attention& call) {
 bool is_fused(const Operation& operation, const Attention& call) {
     if (rank(call.query) != 4 || call.depth != call.value_depth || call.queries == 0 || call.keys == 0) return false;
     if (argument_or_default<double>(operation, "dropout_p") > 0.0) return false;
+    const bool may_share_keys = has_parameter(operation, "enable_gqa") && flag(operation, "enable_gqa");
     for (const TensorType* other : {&call.key, &call.value}) {
-        if (other->sizes[0] != call.query.sizes[0] || other->sizes[1] != call.query.sizes[1]) return false;
+        const std::int64_t heads = other->sizes[1];
+        const bool fits =
+            heads == call.query.sizes[1] || (may_share_keys && heads > 0 && call.query.sizes[1] % heads == 0);
+        if (other->sizes[0] != call.query.sizes[0] || !fits) return false;
     }
     const bool in_one_piece =
         strides_of(call.query)[3] == 1 && strides_of(call.key)[3] == 1 && strides_of(call.value)[3] == 1;
