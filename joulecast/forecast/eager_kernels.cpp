@@ -11,7 +11,6 @@ namespace joulecast {
 namespace {
 
 // Cycles of a unit.
-constexpr double of_element_alone = 0.65;
 constexpr double of_gelu = 0.33;
 constexpr double of_row = 260, of_row_element = 0.41;
 constexpr double of_tap = 0.053;
@@ -35,14 +34,15 @@ bool is_vectorised(const Operation& operation) {
 }
 
 double element_wise_cycles(const Operation& operation, const Dimensions& size) {
-    if (!is_vectorised(operation)) return of_element_alone * size.elements_out;
+    if (!is_vectorised(operation)) return cycles_of_element_alone * size.elements_out;
     const bool is_gelu = operation.target == "aten::gelu" && element_bytes(compute_dtype(operation)) == 2;
     return is_gelu ? of_gelu * size.elements_out : 0;
 }
 
 double layer_norm_cycles(const Operation& operation, const Dimensions& size) {
     const double rows = size.elements_out / size.reduced;
-    const double first_copied = is_contiguous(*tensors(operation).front()) ? 0 : of_element_alone * size.elements_out;
+    const double first_copied =
+        is_contiguous(*tensors(operation).front()) ? 0 : cycles_of_element_alone * size.elements_out;
     return first_copied + rows * of_row + size.elements_out * of_row_element;
 }
 
@@ -63,7 +63,7 @@ double cycles(const PreparedOperation& call) {
         case Family::normalization:
             if (operation.target == "aten::layer_norm") return layer_norm_cycles(operation, size);
             if (operation.target == "aten::batch_norm" && !takes_batch_statistics(operation))
-                return of_element_alone * size.elements_out;
+                return cycles_of_element_alone * size.elements_out;
             return 0;
         default:
             return 0;

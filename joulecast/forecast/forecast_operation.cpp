@@ -346,7 +346,7 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
 double issue_seconds(const DeviceModel& device, const PreparedOperation& operation, double call_s) {
     if (costs_nothing(operation.family())) return call_s;
     // Where launches were measured, they may have been those of a CUDA graph; the host issues eagerly.
-    if (device.unseen) return device.call_overhead_s * launches(operation);
+    if (device.unseen) return device.call_overhead_s * launches(operation, device.device);
     const TrainedLaw* law = find_trained_law(device, operation.operation);
     if (law && law->issue_s) return *law->issue_s;
     return std::min(call_s, law ? law->law.floor_s : device.call_overhead_s);

@@ -13,7 +13,9 @@
 #include "joulecast/forecast/batch_of_call.h"
 #include "joulecast/forecast/batch_statistics.h"
 #include "joulecast/forecast/depthwise_convolution.h"
+#include "joulecast/forecast/flattened_linear.h"
 #include "joulecast/forecast/kernel_bounds.h"
+#include "joulecast/forecast/split_attention.h"
 #include "joulecast/forecast/tensor_core_convolution.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/physics/law.h"
@@ -159,6 +161,12 @@ KernelKind kernel_kind(const DeviceModel& device, const PreparedOperation& opera
             return mode(operation.operation) == Mode::training ? KernelKind{}
                                                                : KernelKind{law, family, batch_statistics_forward_s};
     }
+    if (runs_split_attention(operation.operation, device.device)) {
+        const TrainedLaw* law = find_trained_law(device, operation.operation);
+        if (law != nullptr)
+            return mode(operation.operation) == Mode::training ? KernelKind{}
+                                                               : KernelKind{law, family, split_attention_forward_s};
+    }
     const bool on_tensor_cores = runs_on_tensor_cores(operation, device.device);
     // A law without rows stands in for one that nobody measured.
     const auto rule_for = [&](const TrainedLaw* law) -> Rule {
@@ -205,8 +213,9 @@ std::optional<KernelForecast> kernel_of(const DeviceModel& device, std::span<con
     if (!told) return std::nullopt;
     const ResidualProcess& residual = device.unseen->residual;
     const auto belief = residual.at(residual_place(operation.dimensions, device.device));
-    return KernelForecast{std::max(*told * std::exp(belief.mean), least_call_s(operation, device.device)),
-                          kind.law->law.floor_s, residual.half_width_90(belief, operation.family())};
+    const double seconds = *told * std::exp(belief.mean) + flattening_s(operation, device.device);
+    return KernelForecast{std::max(seconds, least_call_s(operation, device.device)), kind.law->law.floor_s,
+                          residual.half_width_90(belief, operation.family())};
 }
 
 PreparedOperation forward_alone(const PreparedOperation& operation, const DeviceModel& device) {
@@ -280,9 +289,10 @@ void correct_for_both(KernelForecast& kernel, const DeviceModel& device, const P
 
 /// The backward pass at the forward one's share of the roofline, but where a rule tells.
 double backward_kernels_s(const DeviceModel& device, const PreparedOperation& operation, double forward_s) {
-    const Rule backward = runs_depthwise_kernel(operation, device.device)   ? depthwise_backward_s
-                          : runs_batch_statistics(operation, device.device) ? batch_statistics_backward_s
-                                                                            : nullptr;
+    const Rule backward = runs_depthwise_kernel(operation, device.device)            ? depthwise_backward_s
+                          : runs_batch_statistics(operation, device.device)          ? batch_statistics_backward_s
+                          : runs_split_attention(operation.operation, device.device) ? split_attention_backward_s
+                                                                                     : nullptr;
     if (backward && kernel_kind(device, forward_alone(operation, device)).rule)
         return backward(operation, device.device);
     const auto seconds_of = [&](const Counts& counts) {
@@ -301,7 +311,7 @@ std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<c
         const PreparedOperation forward = forward_alone(operation, device);
         return kernel_of(device, columns, forward, kernel_kind(device, forward));
     });
-    if (!kernel || launches(operation) == 1) return kernel;
+    if (!kernel || gradients(operation) == 0) return kernel;
     const double weight_bytes = operation.dimensions.weight_bytes;
     const double accumulating = passes_to_accumulate * weight_bytes / streamed_bytes_per_s(device.device);
     const double backward = backward_kernels_s(device, operation, kernel->seconds) + accumulating;
@@ -309,18 +319,19 @@ std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<c
     kernel->seconds += backward;
     correct_for_both(*kernel, device, operation);
     kernel->half_width = std::hypot(kernel->half_width, share * normal_90 * backward_deviation);
-    kernel->launch_s *= launches(operation);
+    kernel->launch_s *= launches(operation, device.device);
     return kernel;
 }
 
 /// A convolution that was asked for in TF32 and has no kernel for that is computed in float32, and so is attention: its
-/// kernels multiply float32 in three steps of TF32, whatever was allowed (an H200 takes 2.2 to 5 times the time that
-/// products in TF32 would).
+/// fused kernels multiply float32 in three steps of TF32, whatever was allowed (an H200 takes 2.2 to 5 times the time
+/// that products in TF32 would).
 std::optional<PreparedOperation> as_float32(const PreparedOperation& operation, const Device& device) {
     if (!is_in_tf32(operation)) return std::nullopt;
     const bool is_whole = operation.family() == Family::convolution && operation.dimensions.groups == 1;
     const bool has_no_kernel = is_whole && !runs_on_tensor_cores(operation, device);
-    if (!has_no_kernel && operation.family() != Family::attention) return std::nullopt;
+    const bool is_fused = operation.family() == Family::attention && !runs_split_attention(operation.operation, device);
+    if (!has_no_kernel && !is_fused) return std::nullopt;
     return on(operation, device, Math::ieee);
 }
 

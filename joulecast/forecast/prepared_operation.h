@@ -32,8 +32,12 @@ PreparedOperation on(PreparedOperation operation, const Device& device, Math mat
 
 /// Launches of a call, each of which its host issues: one, in training another for the gradient of the input, and one
 /// for that of the weight. ResNet-50 in training took an H200's host 3.9 times what inference took, BERT 4.6 to 6
-/// times.
-double launches(const PreparedOperation& operation);
+/// times. Kernels that torch calls within a call count half; in training, where each is recorded and has a backward
+/// one, those of attention whole.
+double launches(const PreparedOperation& operation, const Device& device);
+
+/// Gradients that the backward pass computes apart: that of the input and that of the weight; 0 without one.
+double gradients(const PreparedOperation& operation);
 
 /// What a memory plan holds for a single call anyway: its outputs, and in training the gradients of its inputs.
 double planned_bytes(const PreparedOperation& operation);

@@ -1,0 +1,47 @@
+#include "joulecast/forecast/flattened_linear.h"
+
+#include <cstddef>
+#include <variant>
+
+#include "joulecast/forecast/eager_kernels.h"
+#include "joulecast/physics/matrix_rate.h"
+
+namespace joulecast {
+namespace {
+
+/// All dimensions but the last are one, by their strides.
+bool is_matrix(const TensorType& type) {
+    const Strides strides = strides_of(type);
+    for (std::size_t i = 0; i + 2 < type.sizes.size(); ++i) {
+        if (strides[i] != strides[i + 1] * type.sizes[i + 1]) return false;
+    }
+    return true;
+}
+
+bool has_bias(const Operation& linear) {
+    return std::get_if<TensorType>(find_argument(linear, "bias")) != nullptr;
+}
+
+}  // namespace
+
+bool is_flattened(const Operation& linear) {
+    if (linear.target != "aten::linear") return false;
+    const auto* input = std::get_if<TensorType>(find_argument(linear, "input"));
+    return input != nullptr && input->sizes.size() > 2 && element_count(*input) > 0 && !is_matrix(*input);
+}
+
+double flattening_s(const PreparedOperation& linear, const Device& device) {
+    if (device.vendor != "nvidia" || !is_flattened(linear.operation)) return 0;
+    const auto* input = std::get_if<TensorType>(find_argument(linear.operation, "input"));
+    const double added = has_bias(linear.operation) ? linear.dimensions.elements_out : 0;
+    const double elements = static_cast<double>(element_count(*input)) + added;
+    return cycles_of_element_alone * elements / cycles_per_s(device) +
+           flattening_kernels(linear.operation) * device.kernel_latency_s;
+}
+
+double flattening_kernels(const Operation& linear) {
+    if (!is_flattened(linear)) return 0;
+    return has_bias(linear) ? 2 : 1;
+}
+
+}  // namespace joulecast

@@ -1,0 +1,103 @@
+#include "joulecast/forecast/split_attention.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "joulecast/forecast/eager_kernels.h"
+#include "joulecast/physics/law.h"
+#include "joulecast/physics/matrix_rate.h"
+
+namespace joulecast {
+namespace {
+
+constexpr double share_of_peak = 0.7;  // of products as small as a head's; a judgement
+constexpr double cycles_across = 2;
+constexpr double backward_share = 0.7;
+
+constexpr double float_bytes = 4;
+
+const TensorType* tensor(const Operation& operation, std::string_view name) {
+    return std::get_if<TensorType>(find_argument(operation, name));
+}
+
+bool is_apart_in_its_last(const TensorType* type) {
+    return type != nullptr && !type->strides.empty() && type->sizes.back() > 1 && type->strides.back() != 1;
+}
+
+bool has_dropout(const Operation& attention) {
+    const auto* share = std::get_if<double>(find_argument(attention, "dropout_p"));
+    return share != nullptr && *share > 0;
+}
+
+/// What all kernels of a pass do together.
+struct Work {
+    double alone = 0;   ///< elements whose operands lie apart
+    double across = 0;  ///< elements read across
+    double bytes = 0;
+    double kernels = 0;
+};
+
+Work forward_work(const Operation& attention) {
+    const TensorType* query = tensor(attention, "query");
+    const TensorType* key = tensor(attention, "key");
+    const TensorType* value = tensor(attention, "value");
+    const auto count = [](const TensorType* type) { return static_cast<double>(element_count(*type)); };
+    const double scores = count(query) / static_cast<double>(query->sizes.back()) *
+                          static_cast<double>(key->sizes[key->sizes.size() - 2]);
+    const double results =
+        count(query) / static_cast<double>(query->sizes.back()) * static_cast<double>(value->sizes.back());
+    Work work;
+    work.kernels = 2;  // the products
+    if (element_bytes(query->dtype) == 2) {
+        work.alone += count(query) + count(key) + count(value) + results + scores;
+        work.kernels += 5;
+    }
+    work.bytes += 2 * float_bytes * (count(query) + count(key));
+    work.kernels += 2;
+    for (const TensorType* operand : {query, key, value}) {
+        if (is_contiguous(*operand)) continue;
+        (operand == key ? work.across : work.alone) += count(operand);
+        work.kernels += 1;
+    }
+    if (find_argument(attention, "attn_mask") != nullptr) {
+        work.alone += scores;
+        work.kernels += 1;
+    }
+    work.bytes += 2 * float_bytes * scores;        // softmax
+    work.bytes += (float_bytes + 1 + 1) * scores;  // which are -inf, and rows of which all are
+    work.alone += scores;                          // these rows cleared
+    work.kernels += 4;
+    if (has_dropout(attention)) {
+        work.bytes += (2 * float_bytes + 1) * scores;
+        work.kernels += 1;
+    }
+    return work;
+}
+
+}  // namespace
+
+bool runs_split_attention(const Operation& attention, const Device& device) {
+    if (device.vendor != "nvidia" || attention.target != "aten::scaled_dot_product_attention") return false;
+    const auto is_apart = [&](const char* name) { return is_apart_in_its_last(tensor(attention, name)); };
+    const bool is_whole = tensor(attention, "query") && tensor(attention, "key") && tensor(attention, "value");
+    return is_whole && (is_apart("attn_mask") || is_apart("query") || is_apart("key") || is_apart("value"));
+}
+
+double split_attention_forward_s(const PreparedOperation& attention, const Device& device) {
+    const Work work = forward_work(attention.operation);
+    const double cycles = cycles_of_element_alone * work.alone + cycles_across * work.across;
+    const double peak = peak_flop_per_s(device, Dtype::f32, attention.math);
+    return static_cast<double>(attention.dimensions.forward.flop) / (share_of_peak * peak) +
+           cycles / cycles_per_s(device) + work.bytes / streamed_bytes_per_s(device) +
+           work.kernels * device.kernel_latency_s;
+}
+
+double split_attention_backward_s(const PreparedOperation& attention, const Device& device) {
+    return backward_share * split_attention_forward_s(attention, device);
+}
+
+double split_attention_kernels(const Operation& attention) {
+    return forward_work(attention).kernels;
+}
+
+}  // namespace joulecast

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "joulecast/forecast/prepared_operation.h"
+
+namespace joulecast {
+
+/// Attention on NVIDIA's GPUs that no fused kernel takes, since its mask, query, key or value has another last stride
+/// than 1 (check_last_dim_stride_equals_1_dense in ATen/native/transformers/sdp_utils_cpp.h, torch 2.13). A BERT that
+/// was traced by transformers has such a mask; one that runs has none.
+bool runs_split_attention(const Operation& attention, const Device& device);
+
+/// What its forward pass takes, in seconds, on a device that was never measured: the kernels that PyTorch calls one
+/// after the other (_scaled_dot_product_attention_math in ATen/native/transformers/attention.cpp), of s scores and
+/// operands of q, k and v elements:
+///
+///     two products of float32, at 0.7 of its peak
+///     16 bits alone: query, key and value to float32, result and scores back       c (q + k + v + o + s)
+///     query and key scaled                                                         8 (q + k) bytes
+///     operands copied whose heads cannot be joined to the batch; the key, which is transposed, slower   c (q + v) + 2
+///     k mask added; softmax; rows without any score found and cleared                2 c s, 14 s bytes dropout, in
+///     training                                                         9 s bytes
+///
+/// c = 0.65 cycles of a unit, as of all kernels whose operands lie apart (eager_kernels.h); 2 were measured of
+/// concatenations that read across. Bytes stream. An H200 takes up to a quarter longer than this says
+/// (datasets/h200.csv, tests/forecast/split_attention_test.cpp); what it does then was not looked for.
+double split_attention_forward_s(const PreparedOperation& attention, const Device& device);
+
+/// The same of the backward pass: 0.7 of what this says of the forward one. An H200 took 0.30 ms for both passes in
+/// TF32 where these say 0.24.
+double split_attention_backward_s(const PreparedOperation& attention, const Device& device);
+
+/// How many kernels the forward pass launches; the backward pass about as many.
+double split_attention_kernels(const Operation& attention);
+
+}  // namespace joulecast
