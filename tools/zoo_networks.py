@@ -3,8 +3,9 @@
 torchvision's networks are built by name. Hugging Face's are built from their published configuration, written out here, so nothing is
 downloaded. U-Net and Darknet-19 are written here, after their papers. Every network is checked against its published number of parameters.
 """
+import copy
 import dataclasses
-import sys
+import types
 from unittest import mock
 
 import torch
@@ -34,6 +35,8 @@ class Network:
     limits: dict = dataclasses.field(default_factory=dict)
     """Batch norm over a single value per channel is an error, so some networks cannot train on one image."""
     smallest_training_batch: int = 1
+    """From the module that is traced to the one that PyTorch runs in the same mode."""
+    as_it_runs: object = lambda module: module
 
     def range(self, symbol, train):
         if symbol == "batch":
@@ -75,13 +78,34 @@ torchvision.models.regnet.BlockParams.from_init_params = with_real_tensors(torch
 UNPUBLISHED_PARAMETERS = {"googlenet": 6379984}
 
 
-def torchvision_network(name, size):
+def fused_attention(self, query, key, value, need_weights=False):
+    """What torch.nn.MultiheadAttention runs on a GPU in inference, batch first (native_multi_head_attention_cuda in ATen's
+    transformers/cuda/attention.cu, torch 2.13). torch.export traces the form for training, whose tokens come first."""
+    linear = torch.nn.functional.linear
+    batch, tokens, width = query.shape
+    parts = linear(query, self.in_proj_weight, self.in_proj_bias).chunk(3, dim=-1)
+    heads = [part.view(batch, tokens, self.num_heads, self.head_dim).transpose(1, 2) for part in parts]
+    mixed = torch.nn.functional.scaled_dot_product_attention(*heads)
+    return linear(mixed.transpose(1, 2).reshape(batch, tokens, width), self.out_proj.weight, self.out_proj.bias), None
+
+
+def with_fused_attention(module):
+    if module.training:
+        return module
+    for inner in module.modules():
+        if isinstance(inner, torch.nn.MultiheadAttention):
+            inner.forward = types.MethodType(fused_attention, inner)
+    return module
+
+
+def torchvision_network(name, size, as_it_runs=with_fused_attention):
     arguments = {"googlenet": {"init_weights": False}, "inception_v3": {"init_weights": False}}.get(name, {})
     published = torchvision.models.get_model_weights(name).DEFAULT.meta["num_params"]
     # One pixel is left of an image of 32 after five halvings, and in Inception's auxiliary classifier.
     smallest = 2 if size == 32 or name == "inception_v3" else 1
     return Network(lambda: torchvision.models.get_model(name, weights=None, **arguments), (image(size),),
-                   published + UNPUBLISHED_PARAMETERS.get(name, 0), TORCHVISION, smallest_training_batch=smallest)
+                   published + UNPUBLISHED_PARAMETERS.get(name, 0), TORCHVISION, smallest_training_batch=smallest,
+                   as_it_runs=as_it_runs)
 
 
 # Pixels of the plain name's images; torchvision's own evaluation size where that is not 224. Swin v2 and EfficientNet v2 are evaluated
@@ -198,16 +222,11 @@ class StaticLayer(transformers.cache_utils.CacheLayerMixin):
 
 class Decode:
     """One further token per sequence: its ids (batch, 1) and a cache, keys and values of each layer, to logits. The cache has `past`
-    places, the last of them for this token.
-
-    One token attends to all before it. transformers makes no mask for that when it runs, only when it is traced; and the mask makes it
-    repeat the keys of grouped heads, in a form that torch.export cannot prove for every length."""
+    places, the last of them for this token."""
 
     def forward(self, input_ids, cache):
-        architecture = sys.modules[type(self).__mro__[2].__module__]
         layers = transformers.cache_utils.Cache([StaticLayer(keys, values) for keys, values in cache])
-        with mock.patch.object(architecture, "create_causal_mask", lambda *_, **__: None):
-            return super().forward(input_ids=input_ids, past_key_values=layers, use_cache=True).logits
+        return super().forward(input_ids=input_ids, past_key_values=layers, use_cache=True).logits
 
 
 class Gpt2(Prefill, transformers.GPT2LMHeadModel):
@@ -323,8 +342,14 @@ WHISPER_TINY = transformers.WhisperConfig(
     decoder_attention_heads=6, decoder_ffn_dim=1536, max_source_positions=1500, max_target_positions=448, dropout=0.0)
 
 
-def transformer(network, config, inputs, parameters, limits):
-    config._attn_implementation = "sdpa"
+# Our name for sdpa without a mask where no token is left out: transformers makes one where it is traced, and none where it runs.
+# With it PyTorch takes other kernels: of BERT's, whose last stride is 0, no fused one at all.
+ATTENTION = "joulecast_sdpa"
+transformers.AttentionInterface.register(ATTENTION, transformers.AttentionInterface()["sdpa"])
+
+
+def transformer(network, config, inputs, parameters, limits, attention=ATTENTION):
+    config._attn_implementation = attention
     return Network(lambda: network(config), inputs, parameters, TRANSFORMERS, limits)
 
 
@@ -354,9 +379,21 @@ def networks():
     known |= language_models("llama-3.2-1b", Llama, LlamaDecode, LLAMA, 1235814400, 16, 8, 64, 131072)
     known |= language_models("llama-3.1-8b", Llama, LlamaDecode, LLAMA_8B, 8030261248, 32, 8, 128, 131072)
     known["t5-small"] = transformer(T5, T5_SMALL, (TOKENS, Input(torch.int64, ("batch", "decoder_sequence"))), 60506624,
-                                    {"sequence": 4096, "decoder_sequence": 4096})
-    known["whisper-tiny"] = transformer(Whisper, WHISPER_TINY, (Input(torch.float32, ("batch", 80, 3000)), TOKENS), 37760640,
-                                        {"sequence": 448})
+                                    {"sequence": 4096, "decoder_sequence": 4096}, "sdpa")  # its mask holds the bias of positions
+    sounds = (Input(torch.float32, ("batch", 80, 3000)), TOKENS)
+    known["whisper-tiny"] = transformer(Whisper, WHISPER_TINY, sounds, 37760640, {"sequence": 448})
+    return known | traced(sounds)
+
+
+def traced(sounds):
+    """Those above as torch.export has them where nothing is done about it, by name: rows of datasets/ are of these."""
+    texts = {"bert-base": (BertEncoder, bert(12, 768, 12), 109482240, 512), "bert-large": (BertEncoder, bert(24, 1024, 16), 335141888, 512),
+             "gpt2": (Gpt2, GPT2, 124439808, 1024), "llama-3.2-1b": (Llama, LLAMA, 1235814400, 131072)}
+    known = {f"{name}@traced": transformer(network, copy.deepcopy(config), (TOKENS,), parameters, {"sequence": longest}, "sdpa")
+             for name, (network, config, parameters, longest) in texts.items()}
+    known["whisper-tiny@traced"] = transformer(Whisper, copy.deepcopy(WHISPER_TINY), sounds, 37760640, {"sequence": 448}, "sdpa")
+    for name in ("vit_b_16", "vit_b_32"):
+        known[f"{name}@traced"] = torchvision_network(name, 224, as_it_runs=lambda module: module)
     return known
 
 
@@ -376,4 +413,4 @@ def build(name, sizes=None, device="cpu", train=False):
     count = sum(parameter.numel() for parameter in module.parameters())
     if count != network.parameters:
         raise RuntimeError(f"{name} has {count} parameters, but {network.parameters} were published")
-    return module.train(train), inputs
+    return network.as_it_runs(module.train(train)), inputs

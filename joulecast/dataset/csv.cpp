@@ -12,6 +12,7 @@
 #include "joulecast/dataset/insertion.h"
 #include "joulecast/dataset/repeat_spread.h"
 #include "joulecast/dataset/suspect_rows.h"
+#include "joulecast/dataset/traced_names.h"
 #include "joulecast/error.h"
 #include "joulecast/units/digits.h"
 
@@ -201,11 +202,15 @@ class CsvContent {
         for (std::size_t i = 0; i < fields.size(); ++i)
             if (!fields[i].empty()) cells[header_[i]] = field_before(fields[i]);
         const std::string schema = take(cells, "schema");
-        if (schema != csv_schema) reader_.fail("schema is '" + schema + "', expected " + csv_schema);
+        if (schema != csv_schema && schema != first_csv_schema)
+            reader_.fail("schema is '" + schema + "', expected " + csv_schema);
         const std::string kind = take(cells, "kind");
         if (kind != "device" && kind != "operation" && kind != "network" && kind != "reference" &&
             kind != "network_operation")
             reader_.fail("kind is '" + kind + "', expected device, operation, network, network_operation or reference");
+        if (const auto model = cells.find("model");
+            kind == "network" && schema == first_csv_schema && model != cells.end())
+            model->second = name_of_traced(model->second);
         if (kind != "device" && !keys_.insert(key_of(kind, cells)).second)
             reader_.fail("this " + kind + " occurs twice in the file");
         try {

@@ -11,7 +11,9 @@
 namespace joulecast {
 
 /// Value of the column `schema`, in every row; docs/dataset.md lists the columns.
-inline constexpr const char* csv_schema = "joulecast.csv/1";
+inline constexpr const char* csv_schema = "joulecast.csv/2";
+/// Of earlier exports, which have the same columns; name_of_traced() tells what their networks are called now.
+inline constexpr const char* first_csv_schema = "joulecast.csv/1";
 
 /// The field as it stands in a file: quoted only where RFC 4180 asks for it.
 std::string csv_field(const std::string& text);
@@ -32,7 +34,8 @@ struct CsvImport {
     std::int64_t added = 0;  ///< of these, new to the database
 };
 
-/// Reads what export_csv wrote. All of the file or, on the first wrong line, nothing: FormatError "name:line: what".
+/// Reads what export_csv wrote, in either version. All of the file or, on the first wrong line, nothing: FormatError
+/// "name:line: what".
 CsvImport import_csv(Dataset& dataset, std::istream& input, const std::string& name);
 
 }  // namespace joulecast

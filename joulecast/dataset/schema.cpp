@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "joulecast/dataset/schema_check.h"
+#include "joulecast/dataset/traced_names.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/operation.h"
 #include "joulecast/measure/measurement.h"
@@ -369,9 +370,30 @@ void write_strides(sqlite::Connection& connection) {
     }
 }
 
+void write_traced_names(sqlite::Connection& connection) {
+    std::vector<std::pair<std::int64_t, std::string>> rows;
+    auto select = connection.prepare("SELECT id, model FROM networks");
+    while (select.step()) rows.emplace_back(select.integer(0), select.text(1));
+    auto update = connection.prepare("UPDATE networks SET model = ? WHERE id = ?");
+    for (const auto& [id, name] : rows) {
+        if (name_of_traced(name) != name) update.bind(1, name_of_traced(name)).bind(2, id).run();
+    }
+}
+
 constexpr Migration migrations_of_dataset[] = {
-    {version_1}, {"", &write_strides},        {version_3},  {version_4},  {version_5},  {version_6}, {version_7},
-    {version_8}, {version_9, &write_engines}, {version_10}, {version_11}, {version_12},
+    {version_1},
+    {"", &write_strides},
+    {version_3},
+    {version_4},
+    {version_5},
+    {version_6},
+    {version_7},
+    {version_8},
+    {version_9, &write_engines},
+    {version_10},
+    {version_11},
+    {version_12},
+    {"", &write_traced_names},
 };
 
 /// The file's version; throws when it is another program's or newer than we know.

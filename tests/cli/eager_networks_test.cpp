@@ -44,6 +44,23 @@ TEST(EagerNetworks, AttentionInFloat32GoesByItsOwnKernelsWhateverIsAllowed) {
                 1e-6);
 }
 
+// torch.nn.MultiheadAttention infers with tokens as they come; the form that is traced copies them.
+TEST(EagerNetworks, AVisionTransformerInfersWithoutTurningItsTokens) {
+    const std::string as = " --set batch=128 --precision bf16";
+    const double plain_ms = milliseconds(prediction("vit_b_16" + as));
+    EXPECT_NEAR(plain_ms, 12.41, 1.5);
+    EXPECT_GT(milliseconds(prediction("vit_b_16@traced" + as)), 1.2 * plain_ms);  // 16.9 ms by our worker
+}
+
+// transformers makes a mask where it is traced, whose last stride is 0.
+TEST(EagerNetworks, AMaskThatWasTracedTakesTheFusedKernelAway) {
+    const std::string as = " --set batch=128 --set sequence=128 --precision bf16";
+    EXPECT_NEAR(milliseconds(prediction("bert-base" + as)), 7.03, 1.2);
+    const auto traced = prediction("bert-base@traced" + as);
+    EXPECT_NEAR(milliseconds(traced), 18.5, 2.8);
+    EXPECT_GT(of_calls(traced, "aten::scaled_dot_product_attention"), 8);
+}
+
 TEST(EagerNetworks, AHostIssuesTheBackwardPassToo) {
     const auto inference = prediction("resnet50 --set batch=1");
     const auto training = prediction("resnet50 --set batch=32 --mode training --precision amp-bf16");

@@ -172,11 +172,27 @@ TEST_F(CsvTest, NamesFileAndLineOfWhatIsWrong) {
                 HasSubstr("x.csv:5: operation"));
     EXPECT_THAT(rejected(replaced(csv, "resnet18,batch=8", "resnet18,batch=x")), HasSubstr("x.csv:7: symbols"));
     EXPECT_THAT(rejected(replaced(csv, ",ok,", ",fine,")), HasSubstr("x.csv:4: outcome 'fine' is no known word"));
-    EXPECT_THAT(rejected(replaced(csv, "joulecast.csv/1,operation", "joulecast.csv/2,operation")),
-                HasSubstr("x.csv:4: schema is 'joulecast.csv/2', expected joulecast.csv/1"));
-    EXPECT_THAT(rejected(replaced(csv, "joulecast.csv/1,network", "joulecast.csv/1,nation")),
+    EXPECT_THAT(rejected(replaced(csv, "joulecast.csv/2,operation", "joulecast.csv/3,operation")),
+                HasSubstr("x.csv:4: schema is 'joulecast.csv/3', expected joulecast.csv/2"));
+    EXPECT_THAT(rejected(replaced(csv, "joulecast.csv/2,network", "joulecast.csv/2,nation")),
                 HasSubstr("x.csv:7: kind"));
-    EXPECT_THAT(rejected(replaced(csv, "joulecast.csv/1,device", "joulecast.csv/1,network")), HasSubstr("x.csv:2:"));
+    EXPECT_THAT(rejected(replaced(csv, "joulecast.csv/2,device", "joulecast.csv/2,network")), HasSubstr("x.csv:2:"));
+}
+
+// Of both versions: only the first has networks as torch.export traced them.
+TEST_F(CsvTest, CallsNetworksOfTheFirstVersionByTheGraphsThatTheyWere) {
+    const std::string now = replaced(sample(), "resnet18,batch=8", "gpt2,batch=8");
+    std::string before = now;
+    for (std::size_t at = 0; (at = before.find("joulecast.csv/2", at)) != std::string::npos; ++at)
+        before.replace(at, 15, "joulecast.csv/1");
+    const auto names = [&](const std::string& csv, const std::string& name) {
+        Dataset imported(folder / name);
+        std::istringstream input(csv);
+        import_csv(imported, input, "x.csv");
+        return imported.networks().front().measurement.model;
+    };
+    EXPECT_EQ(names(now, "now.db"), "gpt2");
+    EXPECT_EQ(names(before, "before.db"), "gpt2@traced");
 }
 
 TEST_F(CsvTest, RefusesHeadersItDoesNotKnow) {

@@ -38,7 +38,7 @@ std::vector<std::string> signatures(const std::vector<Sample>& samples) {
 
 std::vector<Variation> networks(Mode mode) {
     ProfileRequest request;
-    request.models = {"resnet18", "mobilenet_v2", "bert-base", "googlenet"};
+    request.models = {"resnet18", "mobilenet_v2", "bert-base@traced", "googlenet"};
     request.modes = {mode};
     request.set = {{"batch", {2}}};  // of variants.txt
     return variations(request, std::string(JOULECAST_SOURCE_DIR) + "/zoo", Device::Kind::cpu);
