@@ -4,21 +4,31 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "joulecast/forecast/forecast_log.h"
+#include "joulecast/forecast/split_attention.h"
 #include "joulecast/physics/convolution_scratch.h"
 
 namespace joulecast {
+namespace {
+
+/// What the kernels of a call are known to allocate beside its operands and results.
+std::optional<double> scratch_bytes(const Operation& operation, const DeviceModel& model) {
+    if (runs_split_attention(operation, model.device)) return split_attention_scratch_bytes(operation);
+    return convolution_scratch_bytes(operation, model.device, model.point.threads);
+}
+
+}  // namespace
 
 Workspace workspace_of(const DeviceModel& device, std::span<const Feature* const> columns) {
     const auto known = std::make_shared<std::map<std::string, double>>();  // a network calls an operation many times
     return [&device, columns, known](const Operation& operation) {
         const auto [place, is_new] = known->try_emplace(signature(operation), 0.0);
         if (!is_new) return place->second;
-        if (const auto known_scratch = convolution_scratch_bytes(operation, device.device, device.point.threads))
-            return place->second = *known_scratch;
+        if (const auto known_scratch = scratch_bytes(operation, device)) return place->second = *known_scratch;
         const PreparedOperation prepared = prepare(operation, device);
         if (const auto log = forecast_log(device, columns, prepared, Metric::peak_memory)) {
             const double peak = std::exp(log->log_value) - memory_offset_bytes;
@@ -32,12 +42,11 @@ Workspace workspace_of(ForecastCache& known) {
     const DeviceModel& model = known.device();
     const bool is_known = std::ranges::any_of(
         model.models, [](const FamilyModel& family) { return family.metric == Metric::peak_memory; });
-    const bool is_computed = model.device.kind == Device::Kind::cpu;
-    if (!is_known && !is_computed) return [](const Operation&) { return 0.0; };
+    const bool is_published = model.published && model.device.kind == Device::Kind::cpu;
+    if (!is_known && !is_published) return computed_workspace(model);
     return [&known](const Operation& operation) {
         const DeviceModel& device = known.device();
-        if (const auto scratch = convolution_scratch_bytes(operation, device.device, device.point.threads))
-            return *scratch;
+        if (const auto scratch = scratch_bytes(operation, device)) return *scratch;
         const Estimate<Bytes> peak = known.forecast(operation).cost.peak_memory;
         if (!peak.known()) return 0.0;
         return std::max(0.0, peak.value.value() - planned_bytes(prepare(operation, device)));
@@ -45,9 +54,7 @@ Workspace workspace_of(ForecastCache& known) {
 }
 
 Workspace computed_workspace(const DeviceModel& device) {
-    return [&device](const Operation& operation) {
-        return convolution_scratch_bytes(operation, device.device, device.point.threads).value_or(0);
-    };
+    return [&device](const Operation& operation) { return scratch_bytes(operation, device).value_or(0); };
 }
 
 StepMemory step_memory(const TrainingSetup& training, Device::Kind kind) {

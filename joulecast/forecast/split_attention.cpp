@@ -29,6 +29,26 @@ bool has_dropout(const Operation& attention) {
     return share != nullptr && *share > 0;
 }
 
+double count(const TensorType* type) {
+    return static_cast<double>(element_count(*type));
+}
+
+struct Operands {
+    const TensorType* query = nullptr;
+    const TensorType* key = nullptr;
+    const TensorType* value = nullptr;
+
+    double rows() const { return count(query) / static_cast<double>(query->sizes.back()); }
+    double scores() const { return rows() * static_cast<double>(key->sizes[key->sizes.size() - 2]); }
+    double results() const { return rows() * static_cast<double>(value->sizes.back()); }
+    /// Of all three: they are computed in float32.
+    double converted() const { return element_bytes(query->dtype) == 2 ? count(query) + count(key) + count(value) : 0; }
+};
+
+Operands operands_of(const Operation& attention) {
+    return {tensor(attention, "query"), tensor(attention, "key"), tensor(attention, "value")};
+}
+
 /// What all kernels of a pass do together.
 struct Work {
     double alone = 0;   ///< elements whose operands lie apart
@@ -38,25 +58,19 @@ struct Work {
 };
 
 Work forward_work(const Operation& attention) {
-    const TensorType* query = tensor(attention, "query");
-    const TensorType* key = tensor(attention, "key");
-    const TensorType* value = tensor(attention, "value");
-    const auto count = [](const TensorType* type) { return static_cast<double>(element_count(*type)); };
-    const double scores = count(query) / static_cast<double>(query->sizes.back()) *
-                          static_cast<double>(key->sizes[key->sizes.size() - 2]);
-    const double results =
-        count(query) / static_cast<double>(query->sizes.back()) * static_cast<double>(value->sizes.back());
+    const Operands given = operands_of(attention);
+    const double scores = given.scores();
     Work work;
     work.kernels = 2;  // the products
-    if (element_bytes(query->dtype) == 2) {
-        work.alone += count(query) + count(key) + count(value) + results + scores;
+    if (given.converted() > 0) {
+        work.alone += given.converted() + given.results() + scores;
         work.kernels += 5;
     }
-    work.bytes += 2 * float_bytes * (count(query) + count(key));
+    work.bytes += 2 * float_bytes * (count(given.query) + count(given.key));
     work.kernels += 2;
-    for (const TensorType* operand : {query, key, value}) {
+    for (const TensorType* operand : {given.query, given.key, given.value}) {
         if (is_contiguous(*operand)) continue;
-        (operand == key ? work.across : work.alone) += count(operand);
+        (operand == given.key ? work.across : work.alone) += count(operand);
         work.kernels += 1;
     }
     if (find_argument(attention, "attn_mask") != nullptr) {
@@ -78,9 +92,10 @@ Work forward_work(const Operation& attention) {
 
 bool runs_split_attention(const Operation& attention, const Device& device) {
     if (device.vendor != "nvidia" || attention.target != "aten::scaled_dot_product_attention") return false;
-    const auto is_apart = [&](const char* name) { return is_apart_in_its_last(tensor(attention, name)); };
-    const bool is_whole = tensor(attention, "query") && tensor(attention, "key") && tensor(attention, "value");
-    return is_whole && (is_apart("attn_mask") || is_apart("query") || is_apart("key") || is_apart("value"));
+    const auto [query, key, value] = operands_of(attention);
+    if (query == nullptr || key == nullptr || value == nullptr) return false;
+    return is_apart_in_its_last(tensor(attention, "attn_mask")) || is_apart_in_its_last(query) ||
+           is_apart_in_its_last(key) || is_apart_in_its_last(value);
 }
 
 double split_attention_forward_s(const PreparedOperation& attention, const Device& device) {
@@ -94,6 +109,11 @@ double split_attention_forward_s(const PreparedOperation& attention, const Devic
 
 double split_attention_backward_s(const PreparedOperation& attention, const Device& device) {
     return backward_share * split_attention_forward_s(attention, device);
+}
+
+double split_attention_scratch_bytes(const Operation& attention) {
+    const Operands given = operands_of(attention);
+    return float_bytes * (given.converted() + count(given.query)) + (2 * float_bytes + 1) * given.scores();
 }
 
 double split_attention_kernels(const Operation& attention) {

@@ -63,6 +63,14 @@ TEST(SplitAttention, TakesLongerToTrain) {
     EXPECT_GT(forward, microseconds(attention("f32", 32, mask(32, "{0,128,1,0}")), Math::tf32));
 }
 
+TEST(SplitAttention, HoldsItsScoresAndCopiesInFloat32) {
+    const double elements = 128.0 * 12 * 128 * 64, scores = 128.0 * 12 * 128 * 128;
+    const Operation half = attention("bf16", 128, mask(128, "{0,128,1,0}"));
+    EXPECT_EQ(split_attention_scratch_bytes(half), 4 * 4 * elements + 9 * scores);
+    const Operation whole = attention("f32", 128, mask(128, "{0,128,1,0}"));
+    EXPECT_EQ(split_attention_scratch_bytes(whole), 4 * elements + 9 * scores);
+}
+
 TEST(SplitAttention, IsManyKernelsForItsHost) {
     const Operation whole = attention("f32", 32, mask(32, "{0,128,1,0}"));
     const Operation half = attention("bf16", 32, mask(32, "{0,128,1,0}"));
