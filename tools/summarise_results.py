@@ -15,7 +15,7 @@ from pathlib import Path
 SECTIONS = ["cpu", "engines", "darknet19", "boards", "a30", "h100", "h200", "gpus", "sheets", "clocks", "pretended", "drawn"]
 SECTIONS += ["decisions", "speed"]
 RULE = re.compile(r"^─+( +─+)*$")
-MOST_LINES = 310
+MOST_LINES = 300
 
 INTRODUCTION = """# Results
 
@@ -195,8 +195,7 @@ def markdown(columns, rows):
 
 
 def summary_of(tables, known):
-    """One table for each kind, of all that a file has of it. A kind whose heading is `known` by now, the first of a
-    section, goes without."""
+    """One table for each kind, of all that a file has of it. A kind whose heading is `known` by now goes without."""
     lines = []
     for needed, heading, choose, columns in KINDS:
         rows = []
@@ -206,7 +205,7 @@ def summary_of(tables, known):
         if not rows:
             continue
         used = [i for i in range(len(columns) + 1) if any(row[i] not in ("–", "") for row in rows)]
-        lines += [""] if heading in known and not lines else ["", heading + ":", ""]
+        lines += [""] if heading in known else ["", heading + ":", ""]
         known.add(heading)
         lines += markdown([(["of"] + columns)[i] for i in used], [[row[i] for i in used] for row in rows])
     return lines
