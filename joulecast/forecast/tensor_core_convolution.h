@@ -13,6 +13,7 @@ bool runs_on_tensor_cores(const PreparedOperation& convolution, const Device& de
 ///     FLOP / peak · feeding · misfit  +  passes · bytes / bandwidth  +  8 · kernel latency
 ///
 /// * feeding = 1 + (operand bytes that a unit multiplies in a cycle at peak) / (those that its shared memory brings).
+/// In TF32 on Hopper what it brings goes by the tile, which is as wide as the result has channels.
 /// * The kernels want channels last. Contiguous images are turned before and after, so all bytes move twice: two
 /// passes.
 /// * A 1x1 convolution of stride 1 is a product of matrices as it lies, and takes one pass. Where the pixels of an

@@ -91,6 +91,23 @@ TEST(TensorCoreConvolution, OfOnePixelIsAProductAsItLiesWhereRowsAreAligned) {
               time_of("f16[64,256,28,28]{cl}", "f16[512,256,1,1]{cl}", ", stride=[2,2]"));
 }
 
+// U-Net's took an H200 so many microseconds (datasets/h200.csv).
+TEST(TensorCoreConvolution, InTf32OnHopperGoesByTheWidthOfItsTiles) {
+    const Device h200 = find_device("h200");
+    const auto us = [&](const std::string& input, const std::string& weight) {
+        const std::string text = convolution(input, weight, ", padding=[1,1]");
+        return 1e6 * tensor_core_convolution_s(call(text, Math::tf32, h200), h200);
+    };
+    EXPECT_NEAR(us("f32[32,1024,32,32]", "f32[512,1024,3,3]"), 917, 0.2 * 917);
+    EXPECT_NEAR(us("f32[32,1024,16,16]", "f32[1024,1024,3,3]"), 499, 0.2 * 499);
+    EXPECT_NEAR(us("f32[32,128,128,128]", "f32[128,128,3,3]"), 731, 0.2 * 731);
+    EXPECT_NEAR(us("f32[32,64,256,256]", "f32[64,64,3,3]"), 1243, 0.2 * 1243);
+    // ResNet-50's in bf16, which are shorter, fill no such tiles: 76 us.
+    const PreparedOperation half =
+        call(convolution("bf16[128,256,14,14]", "bf16[256,256,3,3]", ", padding=[1,1]"), Math::ieee, h200);
+    EXPECT_GT(1e6 * tensor_core_convolution_s(half, h200), 76);
+}
+
 TEST(TensorCoreConvolution, TakesNoLessForALargerBatch) {
     for (const char* image : {",64,56,56]", ",2048,7,7]"}) {
         double before = 0;
