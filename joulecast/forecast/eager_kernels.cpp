@@ -72,10 +72,13 @@ double cycles(const PreparedOperation& call) {
 
 }  // namespace
 
-double least_eager_kernel_s(const PreparedOperation& call, const Device& device) {
-    if (device.vendor != "nvidia") return 0;
-    const double seconds = cycles(call) / cycles_per_s(device);
+double seconds_of_cycles(double cycles, const Device& device) {
+    const double seconds = cycles / cycles_per_s(device);
     return std::isfinite(seconds) ? seconds : 0;
+}
+
+double least_eager_kernel_s(const PreparedOperation& call, const Device& device) {
+    return device.vendor == "nvidia" ? seconds_of_cycles(cycles(call), device) : 0;
 }
 
 }  // namespace joulecast

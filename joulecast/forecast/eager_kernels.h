@@ -7,6 +7,9 @@ namespace joulecast {
 /// Of a unit, for each element of a kernel that loads no more than one at a time.
 inline constexpr double cycles_of_element_alone = 0.65;
 
+/// Over all units at their clock; 0 where the sheet has no units or no clock.
+double seconds_of_cycles(double cycles, const Device& device);
+
 /// What instructions, not bytes, hold PyTorch's eager kernels to on NVIDIA's GPUs: no forward pass takes less, however
 /// fast the memory. Cycles of a unit, over all units at their clock:
 ///

@@ -4,7 +4,6 @@
 #include <variant>
 
 #include "joulecast/forecast/eager_kernels.h"
-#include "joulecast/physics/matrix_rate.h"
 
 namespace joulecast {
 namespace {
@@ -35,7 +34,7 @@ double flattening_s(const PreparedOperation& linear, const Device& device) {
     const auto* input = std::get_if<TensorType>(find_argument(linear.operation, "input"));
     const double added = has_bias(linear.operation) ? linear.dimensions.elements_out : 0;
     const double elements = static_cast<double>(element_count(*input)) + added;
-    return cycles_of_element_alone * elements / cycles_per_s(device) +
+    return seconds_of_cycles(cycles_of_element_alone * elements, device) +
            flattening_kernels(linear.operation) * device.kernel_latency_s;
 }
 

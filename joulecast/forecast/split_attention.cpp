@@ -93,7 +93,9 @@ Work forward_work(const Operation& attention) {
 bool runs_split_attention(const Operation& attention, const Device& device) {
     if (device.vendor != "nvidia" || attention.target != "aten::scaled_dot_product_attention") return false;
     const auto [query, key, value] = operands_of(attention);
-    if (query == nullptr || key == nullptr || value == nullptr) return false;
+    for (const TensorType* operand : {query, key, value}) {
+        if (operand == nullptr || operand->sizes.size() < 2 || operand->sizes.back() < 1) return false;
+    }
     return is_apart_in_its_last(tensor(attention, "attn_mask")) || is_apart_in_its_last(query) ||
            is_apart_in_its_last(key) || is_apart_in_its_last(value);
 }
@@ -103,7 +105,7 @@ double split_attention_forward_s(const PreparedOperation& attention, const Devic
     const double cycles = cycles_of_element_alone * work.alone + cycles_across * work.across;
     const double peak = peak_flop_per_s(device, Dtype::f32, attention.math);
     return static_cast<double>(attention.dimensions.forward.flop) / (share_of_peak * peak) +
-           cycles / cycles_per_s(device) + work.bytes / streamed_bytes_per_s(device) +
+           seconds_of_cycles(cycles, device) + work.bytes / streamed_bytes_per_s(device) +
            work.kernels * device.kernel_latency_s;
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 
 #include "joulecast/device/device_table.h"
@@ -41,6 +42,18 @@ TEST(SplitAttention, IsWhatNoFusedKernelTakes) {
                                                      ", key=" + across + ", value=" + along + ")"),
                                      h200()));
     EXPECT_FALSE(runs_split_attention(parse_operation("aten::relu(self=f32[8])"), h200()));
+    const std::string nothing = "f32[2,2,64,0]";
+    EXPECT_FALSE(runs_split_attention(parse_operation("aten::scaled_dot_product_attention(query=" + nothing +
+                                                      ", key=" + nothing + ", value=" + across + ")"),
+                                      h200()));
+}
+
+TEST(SplitAttention, IsToldWithoutAClockToo) {
+    Device unclocked = h200();
+    for (double Device::* clock : {&Device::boost_clock_mhz, &Device::max_clock_mhz, &Device::base_clock_mhz})
+        unclocked.*clock = std::numeric_limits<double>::quiet_NaN();
+    const PreparedOperation call = prepare(attention("bf16", 4, mask(4, "{0,128,1,0}")), unclocked, Math::ieee);
+    EXPECT_GT(split_attention_forward_s(call, unclocked), 0);
 }
 
 // What an H200 took (datasets/h200.csv): the rule has the usual kernels alone, so it may be a fifth short, not more.

@@ -60,6 +60,13 @@ TEST(OpenModel, ListsTheSizesThereAreForOneThereIsNot) {
                                                     "example --set sequence=512"));
 }
 
+TEST(OpenModel, HasTheTracedFormsThatRowsWereMeasuredOf) {
+    EXPECT_EQ(open("bert-base@traced").name, "bert-base@traced");
+    EXPECT_EQ(open("vit_b_16@224").name, "vit_b_16");
+    EXPECT_THAT(refusal("vit_b_16@384"), AllOf(HasSubstr("the zoo has vit_b_16@224."), Not(HasSubstr("traced"))));
+    EXPECT_THAT(refusal("opt-1.3b@traced"), HasSubstr("Measure opt-1.3b again"));
+}
+
 TEST(OpenModel, KnowsShortNamesAndSaysWhatItTook) {
     EXPECT_EQ(open("resnext50").name, "resnext50_32x4d");
     EXPECT_EQ(open("mobilenet_v3").name, "mobilenet_v3_large");

@@ -67,6 +67,7 @@ constexpr std::array aliases = {
 };
 
 constexpr std::string_view training_form = ".train";
+constexpr std::string_view traced_form = "@traced";
 
 /// The zoo's own name for a name without "@size". The zoo writes all names in small letters.
 std::string without_alias(std::string base) {
@@ -107,7 +108,7 @@ Graph read_plain_size(const std::string& network, const std::string& size, const
     if (std::to_string(*plain) == size) return graph;
     std::vector<std::string> sizes = {network + "@" + std::to_string(*plain)};
     for (const std::string& name : names)
-        if (name.starts_with(network + "@")) sizes.push_back(name);
+        if (name.starts_with(network + "@") && !name.ends_with(traced_form)) sizes.push_back(name);
     throw Error(failure + "the zoo has " + joined(sizes) + ". Take one of these, or export the network at that size");
 }
 
@@ -124,8 +125,11 @@ Graph open_zoo(const std::string& model, const std::filesystem::path& zoo, const
     const std::string full = network + model.substr(at);
     if (is_in_zoo(full, zoo)) return read_form(full, zoo, set, mode);
     const std::vector<std::string> names = zoo_names(zoo);
-    if (at < model.size() && std::ranges::binary_search(names, network))
-        return read_plain_size(network, model.substr(at + 1), names, zoo, set, mode);
+    const bool is_of_zoo = std::ranges::binary_search(names, network);
+    if (is_of_zoo && model.substr(at) == traced_form)
+        throw Error("there is no network \"" + model + "\": what torch.export traced of " + network +
+                    " was measured by an earlier joulecast, and its graph is not kept. Measure " + network + " again");
+    if (at < model.size() && is_of_zoo) return read_plain_size(network, model.substr(at + 1), names, zoo, set, mode);
     throw Error("there is no network \"" + model + "\". " + suggestion(model, names));
 }
 
