@@ -37,6 +37,8 @@ class Network:
     smallest_training_batch: int = 1
     """From the module that is traced to the one that PyTorch runs in the same mode."""
     as_it_runs: object = lambda module: module
+    """The module to trace where it is another; None: `make` makes it."""
+    make_traced: object = None
 
     def range(self, symbol, train):
         if symbol == "batch":
@@ -98,14 +100,14 @@ def with_fused_attention(module):
     return module
 
 
-def torchvision_network(name, size, as_it_runs=with_fused_attention):
+def torchvision_network(name, size):
     arguments = {"googlenet": {"init_weights": False}, "inception_v3": {"init_weights": False}}.get(name, {})
     published = torchvision.models.get_model_weights(name).DEFAULT.meta["num_params"]
     # One pixel is left of an image of 32 after five halvings, and in Inception's auxiliary classifier.
     smallest = 2 if size == 32 or name == "inception_v3" else 1
     return Network(lambda: torchvision.models.get_model(name, weights=None, **arguments), (image(size),),
                    published + UNPUBLISHED_PARAMETERS.get(name, 0), TORCHVISION, smallest_training_batch=smallest,
-                   as_it_runs=as_it_runs)
+                   as_it_runs=with_fused_attention)
 
 
 # Pixels of the plain name's images; torchvision's own evaluation size where that is not 224. Swin v2 and EfficientNet v2 are evaluated
@@ -349,8 +351,11 @@ transformers.AttentionInterface.register(ATTENTION, transformers.AttentionInterf
 
 
 def transformer(network, config, inputs, parameters, limits, attention=ATTENTION):
-    config._attn_implementation = attention
-    return Network(lambda: network(config), inputs, parameters, TRANSFORMERS, limits)
+    def make(attention):
+        own = copy.deepcopy(config)
+        own._attn_implementation = attention
+        return network(own)
+    return Network(lambda: make(attention), inputs, parameters, TRANSFORMERS, limits, make_traced=lambda: make("sdpa"))
 
 
 def language_models(name, prefill, decode, config, parameters, layers, heads, head_size, longest):
@@ -359,6 +364,15 @@ def language_models(name, prefill, decode, config, parameters, layers, heads, he
     step = (Input(torch.int64, ("batch", 1)), [(cached, cached)] * layers)
     return {name: transformer(prefill, config, (TOKENS,), parameters, {"sequence": longest}),
             f"{name}-decode": transformer(decode, config, step, parameters, {"past": longest})}
+
+
+# Rows of datasets/ are of these.
+TRACED = ["bert-base", "bert-large", "gpt2", "llama-3.2-1b", "whisper-tiny", "vit_b_16", "vit_b_32"]
+
+
+def traced(network):
+    """As torch.export has it where nothing is done about it."""
+    return dataclasses.replace(network, make=network.make_traced or network.make, as_it_runs=lambda module: module)
 
 
 def networks():
@@ -380,21 +394,9 @@ def networks():
     known |= language_models("llama-3.1-8b", Llama, LlamaDecode, LLAMA_8B, 8030261248, 32, 8, 128, 131072)
     known["t5-small"] = transformer(T5, T5_SMALL, (TOKENS, Input(torch.int64, ("batch", "decoder_sequence"))), 60506624,
                                     {"sequence": 4096, "decoder_sequence": 4096}, "sdpa")  # its mask holds the bias of positions
-    sounds = (Input(torch.float32, ("batch", 80, 3000)), TOKENS)
-    known["whisper-tiny"] = transformer(Whisper, WHISPER_TINY, sounds, 37760640, {"sequence": 448})
-    return known | traced(sounds)
-
-
-def traced(sounds):
-    """Those above as torch.export has them where nothing is done about it, by name: rows of datasets/ are of these."""
-    texts = {"bert-base": (BertEncoder, bert(12, 768, 12), 109482240, 512), "bert-large": (BertEncoder, bert(24, 1024, 16), 335141888, 512),
-             "gpt2": (Gpt2, GPT2, 124439808, 1024), "llama-3.2-1b": (Llama, LLAMA, 1235814400, 131072)}
-    known = {f"{name}@traced": transformer(network, copy.deepcopy(config), (TOKENS,), parameters, {"sequence": longest}, "sdpa")
-             for name, (network, config, parameters, longest) in texts.items()}
-    known["whisper-tiny@traced"] = transformer(Whisper, copy.deepcopy(WHISPER_TINY), sounds, 37760640, {"sequence": 448}, "sdpa")
-    for name in ("vit_b_16", "vit_b_32"):
-        known[f"{name}@traced"] = torchvision_network(name, 224, as_it_runs=lambda module: module)
-    return known
+    known["whisper-tiny"] = transformer(Whisper, WHISPER_TINY, (Input(torch.float32, ("batch", 80, 3000)), TOKENS), 37760640,
+                                        {"sequence": 448})
+    return known | {f"{name}@traced": traced(known[name]) for name in TRACED}
 
 
 NETWORKS = networks()
