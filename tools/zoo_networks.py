@@ -351,9 +351,9 @@ transformers.AttentionInterface.register(ATTENTION, transformers.AttentionInterf
 
 
 def transformer(network, config, inputs, parameters, limits, attention=ATTENTION):
-    def make(attention):
+    def make(implementation):
         own = copy.deepcopy(config)
-        own._attn_implementation = attention
+        own._attn_implementation = implementation
         return network(own)
     return Network(lambda: make(attention), inputs, parameters, TRANSFORMERS, limits, make_traced=lambda: make("sdpa"))
 
