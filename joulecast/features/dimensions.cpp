@@ -24,11 +24,6 @@ double integer(const Operation& operation, std::string_view name, std::size_t in
     return static_cast<double>((*list)[std::min(index, list->size() - 1)]);
 }
 
-const TensorType* tensor(const Operation& operation, std::string_view name) {
-    const Value* value = find_argument(operation, name);
-    return value ? std::get_if<TensorType>(value) : nullptr;
-}
-
 void set_input(Dimensions& d, const TensorType& input) {
     const Sizes& s = input.sizes;
     d.rank = static_cast<double>(s.size());
@@ -71,7 +66,7 @@ void set_window(Dimensions& d, const Operation& operation) {
 void set_convolution(Dimensions& d, const Operation& operation) {
     set_window(d, operation);
     d.groups = integer(operation, "groups", 0, 1);
-    const TensorType* weight = tensor(operation, "weight");
+    const TensorType* weight = find_tensor(operation, "weight");
     if (!weight || weight->sizes.size() < 3) return;
     d.kernel_h = static_cast<double>(weight->sizes[2]);
     d.kernel_w = weight->sizes.size() > 3 ? static_cast<double>(weight->sizes[3]) : 1;
@@ -87,7 +82,7 @@ void set_product(Dimensions& d, const Operation& operation) {
 }
 
 void set_bytes(Dimensions& d, const Operation& operation, const std::vector<TensorType>& outputs) {
-    const TensorType* weight = tensor(operation, "weight");
+    const TensorType* weight = find_tensor(operation, "weight");
     for (const TensorType* input : tensors(operation)) {
         d.elements_in += static_cast<double>(element_count(*input));
         (input == weight ? d.weight_bytes : d.input_bytes) += static_cast<double>(byte_count(*input));

@@ -10,8 +10,7 @@ namespace {
 constexpr double least_columns = 8;
 
 bool needs_gradient(const Operation& operation, const char* argument) {
-    const Value* value = find_argument(operation, argument);
-    const auto* tensor = value ? std::get_if<TensorType>(value) : nullptr;
+    const TensorType* tensor = find_tensor(operation, argument);
     return tensor && tensor->requires_grad;
 }
 
@@ -29,7 +28,7 @@ void add_attention(Products& products, const Dimensions& size) {
 /// The gradient of the first factor. That of a convolution's input is one over its own positions, each of which gathers
 /// a window of the output; of a transposed one it is the plain product with the weight turned round.
 ProductSize of_input(const Operation& operation, const Dimensions& size) {
-    const auto* weight = std::get_if<TensorType>(find_argument(operation, "weight"));
+    const TensorType* weight = find_tensor(operation, "weight");
     const bool is_plain = size.family != Family::convolution || !weight || weight->sizes.size() < 3 ||
                           static_cast<double>(weight->sizes[0]) != size.gemm_b * size.gemm_n;
     if (is_plain) return {size.gemm_b, size.gemm_m, size.gemm_k, size.gemm_n};

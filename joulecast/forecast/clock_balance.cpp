@@ -22,9 +22,8 @@ constexpr double matrix_over_vector = 1.5;
 bool is_turned(const PreparedOperation& operation, Dtype type) {
     if (operation.family() != Family::convolution || element_bytes(type) != 2 || operation.dimensions.groups != 1)
         return false;
-    const Value* input = find_argument(operation.operation, "input");
-    const auto* tensor = input != nullptr ? std::get_if<TensorType>(input) : nullptr;
-    return tensor != nullptr && !records::suggests_channels_last(*tensor);
+    const TensorType* input = find_tensor(operation.operation, "input");
+    return input != nullptr && !records::suggests_channels_last(*input);
 }
 
 }  // namespace

@@ -16,10 +16,6 @@ constexpr double backward_share = 0.7;
 
 constexpr double float_bytes = 4;
 
-const TensorType* tensor(const Operation& operation, std::string_view name) {
-    return std::get_if<TensorType>(find_argument(operation, name));
-}
-
 bool is_apart_in_its_last(const TensorType* type) {
     return type != nullptr && !type->strides.empty() && type->sizes.back() > 1 && type->strides.back() != 1;
 }
@@ -46,7 +42,7 @@ struct Operands {
 };
 
 Operands operands_of(const Operation& attention) {
-    return {tensor(attention, "query"), tensor(attention, "key"), tensor(attention, "value")};
+    return {find_tensor(attention, "query"), find_tensor(attention, "key"), find_tensor(attention, "value")};
 }
 
 /// What all kernels of a pass do together.
@@ -96,7 +92,7 @@ bool runs_split_attention(const Operation& attention, const Device& device) {
     for (const TensorType* operand : {query, key, value}) {
         if (operand == nullptr || operand->sizes.size() < 2 || operand->sizes.back() < 1) return false;
     }
-    return is_apart_in_its_last(tensor(attention, "attn_mask")) || is_apart_in_its_last(query) ||
+    return is_apart_in_its_last(find_tensor(attention, "attn_mask")) || is_apart_in_its_last(query) ||
            is_apart_in_its_last(key) || is_apart_in_its_last(value);
 }
 

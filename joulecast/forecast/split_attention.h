@@ -12,13 +12,13 @@ bool runs_split_attention(const Operation& attention, const Device& device);
 /// What its forward pass takes, in seconds, on a device that was never measured: the kernels that PyTorch calls one
 /// after the other (_scaled_dot_product_attention_math in ATen/native/transformers/attention.cpp), of s scores and
 /// operands of q, k and v elements:
-///
-///     two products of float32, at 0.7 of its peak
-///     16 bits alone: query, key and value to float32, result and scores back       c (q + k + v + o + s)
-///     query and key scaled                                                         8 (q + k) bytes
-///     operands copied whose heads cannot be joined to the batch; the key, which is transposed, slower   c (q + v) + 2
-///     k mask added; softmax; rows without any score found and cleared                2 c s, 14 s bytes dropout, in
-///     training                                                         9 s bytes
+/// - two products of float32, at 0.7 of its peak;
+/// - 16 bits alone: query, key and value to float32, result and scores back: c (q + k + v + o + s);
+/// - query and key scaled: 8 (q + k) bytes;
+/// - operands copied whose heads cannot be joined to the batch: c (q + v), and the transposed key, slower: 2 k;
+/// - a mask added: c s;
+/// - softmax, and rows without any score found and cleared: c s and 14 s bytes;
+/// - dropout, in training: 9 s bytes.
 ///
 /// c = 0.65 cycles of a unit, as of all kernels whose operands lie apart (eager_kernels.h); 2 were measured of
 /// concatenations that read across. Bytes stream. An H200 takes up to a quarter longer than this says

@@ -1,5 +1,7 @@
 #include "joulecast/graph/operation.h"
 
+#include <utility>
+
 namespace joulecast {
 
 std::string_view name(Mode mode) {
@@ -30,6 +32,14 @@ const Value* find_argument(const Operation& operation, std::string_view name) {
         if (argument.name == name) return &argument.value;
     }
     return nullptr;
+}
+
+const TensorType* find_tensor(const Operation& operation, std::string_view name) {
+    return std::get_if<TensorType>(find_argument(operation, name));
+}
+
+TensorType* find_tensor(Operation& operation, std::string_view name) {
+    return const_cast<TensorType*>(find_tensor(std::as_const(operation), name));
 }
 
 namespace {

@@ -52,6 +52,10 @@ Mode mode(const Operation& operation);
 /// The argument of that name, or nullptr (left out: the schema's default holds).
 const Value* find_argument(const Operation& operation, std::string_view name);
 
+/// The tensor in the argument of that name, or nullptr where it is left out, None or of another type.
+const TensorType* find_tensor(const Operation& operation, std::string_view name);
+TensorType* find_tensor(Operation& operation, std::string_view name);
+
 /// All tensors in argument order, lists flattened, holes skipped. The order in which Node::inputs lists its edges.
 std::vector<const TensorType*> tensors(const Operation& operation);
 std::vector<TensorType*> tensors(Operation& operation);

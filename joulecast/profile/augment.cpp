@@ -42,12 +42,6 @@ class Dice {
 
 constexpr std::array<std::int64_t, 8> batches{1, 2, 4, 8, 16, 32, 64, 128};
 
-TensorType* find_tensor(Operation& operation, std::string_view name) {
-    for (Argument& argument : operation.arguments)
-        if (argument.name == name) return std::get_if<TensorType>(&argument.value);
-    return nullptr;
-}
-
 /// One more argument may move the others: pointers to tensors do not outlive it.
 void set(Operation& operation, std::string_view name, Value value) {
     const auto found = std::ranges::find(operation.arguments, name, &Argument::name);

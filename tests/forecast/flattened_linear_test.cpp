@@ -21,12 +21,12 @@ Operation linear(const std::string& input, const std::string& bias = ", bias=bf1
 }
 
 TEST(FlattenedLinear, IsOneWhoseInputIsNoMatrixAsItLies) {
-    EXPECT_TRUE(is_flattened(linear("bf16[197,32,768]{768,151296,1}")));
-    EXPECT_FALSE(is_flattened(linear("bf16[197,32,768]")));
-    EXPECT_FALSE(is_flattened(linear("bf16[32,768]{151296,1}")));
-    EXPECT_FALSE(is_flattened(linear("bf16[4,197,768]{302592,1536,1}")));  // every other row of a matrix
-    EXPECT_TRUE(is_flattened(linear("bf16[2,4,197,768]{151296,302592,768,1}")));
-    EXPECT_FALSE(is_flattened(parse_operation("aten::relu(self=bf16[197,32,768]{768,151296,1})")));
+    EXPECT_GT(flattening_kernels(linear("bf16[197,32,768]{768,151296,1}")), 0);
+    EXPECT_EQ(flattening_kernels(linear("bf16[197,32,768]")), 0);
+    EXPECT_EQ(flattening_kernels(linear("bf16[32,768]{151296,1}")), 0);
+    EXPECT_EQ(flattening_kernels(linear("bf16[4,197,768]{302592,1536,1}")), 0);  // every other row of a matrix
+    EXPECT_GT(flattening_kernels(linear("bf16[2,4,197,768]{151296,302592,768,1}")), 0);
+    EXPECT_EQ(flattening_kernels(parse_operation("aten::relu(self=bf16[197,32,768]{768,151296,1})")), 0);
 }
 
 TEST(FlattenedLinear, CopiesItsInputAndAddsItsBias) {

@@ -25,11 +25,6 @@ bool in_place(std::string_view target) {
     return target.substr(0, target.find('.')).ends_with('_');
 }
 
-const TensorType* tensor_argument(const Operation& operation, std::string_view name) {
-    const Value* value = find_argument(operation, name);
-    return value == nullptr ? nullptr : std::get_if<TensorType>(value);
-}
-
 std::int64_t integer_argument(const Operation& operation, std::string_view name, std::int64_t fallback) {
     const Value* value = find_argument(operation, name);
     const auto* integer = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
@@ -70,23 +65,23 @@ std::size_t spatial_dimensions(const std::string& base) {
 }
 
 std::int64_t index_list_length(const Operation& operation, const std::string& base, std::size_t position) {
-    if (base == "embedding_renorm") return size_at(tensor_argument(operation, "self"), 0);
+    if (base == "embedding_renorm") return size_at(find_tensor(operation, "self"), 0);
     if (base == "embedding_dense_backward") return integer_argument(operation, "num_weights", 0);
     if (base.starts_with("embedding") || base.starts_with("_embedding")) {
-        return size_at(tensor_argument(operation, "weight"), 0);
+        return size_at(find_tensor(operation, "weight"), 0);
     }
     if (base.starts_with("max_unpool")) return list_product(operation, "output_size");
     if (base.find("pool") != std::string::npos) {
-        return spatial_elements(tensor_argument(operation, "self"), spatial_dimensions(base));
+        return spatial_elements(find_tensor(operation, "self"), spatial_dimensions(base));
     }
     if (base == "take_along_dim") {
-        const TensorType* self = tensor_argument(operation, "self");
+        const TensorType* self = find_tensor(operation, "self");
         const Value* dim = find_argument(operation, "dim");
         const bool whole = dim == nullptr || std::holds_alternative<None>(*dim);
         return whole ? elements(self) : size_at(self, integer_argument(operation, "dim", 0));
     }
     if (base.ends_with("index") || base.ends_with("index_put")) {
-        return size_at(tensor_argument(operation, "self"), static_cast<std::int64_t>(position));
+        return size_at(find_tensor(operation, "self"), static_cast<std::int64_t>(position));
     }
     return 0;
 }
@@ -98,17 +93,16 @@ std::int64_t table_length(const Operation& operation, const std::string& base, s
                                                                        "scatter_add", "scatter_reduce", "index_add",
                                                                        "index_copy",  "index_fill",     "index_reduce"};
     if (argument == "indices") return index_list_length(operation, base, position);
-    if (argument == "index" && (base == "take" || base == "put")) return elements(tensor_argument(operation, "self"));
-    if (argument == "targets" && base.ends_with("ctc_loss"))
-        return size_at(tensor_argument(operation, "log_probs"), -1);
-    if (argument == "input_lengths") return size_at(tensor_argument(operation, "log_probs"), 0);
-    if (argument == "target_lengths") return size_at(tensor_argument(operation, "targets"), -1);
+    if (argument == "index" && (base == "take" || base == "put")) return elements(find_tensor(operation, "self"));
+    if (argument == "targets" && base.ends_with("ctc_loss")) return size_at(find_tensor(operation, "log_probs"), -1);
+    if (argument == "input_lengths") return size_at(find_tensor(operation, "log_probs"), 0);
+    if (argument == "target_lengths") return size_at(find_tensor(operation, "targets"), -1);
     if (argument == "index" && along_dimension.contains(base)) {
-        return size_at(tensor_argument(operation, "self"), integer_argument(operation, "dim", 0));
+        return size_at(find_tensor(operation, "self"), integer_argument(operation, "dim", 0));
     }
     if (argument == "target" && (base.starts_with("nll_loss") || base.starts_with("cross_entropy") ||
                                  base.starts_with("multi_margin") || base.starts_with("multilabel_margin"))) {
-        const TensorType* scores = tensor_argument(operation, "self");
+        const TensorType* scores = find_tensor(operation, "self");
         return size_at(scores, scores != nullptr && scores->sizes.size() > 1 ? 1 : 0);
     }
     if (argument == "self" && base == "one_hot")
@@ -159,16 +153,16 @@ std::optional<Content> ordered_content(const Operation& operation, const std::st
     content.bound = true;
     if (argument == "offsets") {
         content.kind = Content::Kind::ascending;
-        content.high = elements(tensor_argument(operation, "indices"));
+        content.high = elements(find_tensor(operation, "indices"));
         return content;
     }
     content.kind = Content::Kind::shares;
     if (argument == "batch_sizes") {
-        content.high = size_at(tensor_argument(operation, "data"), 0);
+        content.high = size_at(find_tensor(operation, "data"), 0);
         return content;
     }
     if (argument == "repeats" && base == "repeat_interleave") {
-        content.high = integer_argument(operation, "output_size", elements(tensor_argument(operation, "repeats")));
+        content.high = integer_argument(operation, "output_size", elements(find_tensor(operation, "repeats")));
         return content;
     }
     return std::nullopt;

@@ -26,8 +26,8 @@ std::int64_t bytes_of(const std::vector<at::Tensor>& tensors) {
 /// What is made for each of tensors(operation): in inference weights and biases are parameters.
 std::vector<TensorType> made_types(const Operation& operation) {
     const bool is_inference = mode(operation) == Mode::inference;
-    const auto* weight = std::get_if<TensorType>(find_argument(operation, "weight"));
-    const auto* bias = std::get_if<TensorType>(find_argument(operation, "bias"));
+    const TensorType* weight = find_tensor(operation, "weight");
+    const TensorType* bias = find_tensor(operation, "bias");
     std::vector<TensorType> types;
     for (const TensorType* type : tensors(operation)) {
         const bool is_parameter = is_inference && (type == weight || type == bias);
