@@ -59,7 +59,7 @@ TEST(Reported, ALineIsAKeyOfJson) {
     Thing thing;
     thing.part = &part;
     thing.host = "cpu";
-    EXPECT_THAT(json(thing), testing::HasSubstr(R"("host":"cpu","part":{"share":0.5})"));
+    EXPECT_THAT(json(thing), ::testing::HasSubstr(R"("host":"cpu","part":{"share":0.5})"));
 }
 
 TEST(Reported, ALineIsAColumnOfCsv) {

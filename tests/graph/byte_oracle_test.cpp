@@ -23,7 +23,7 @@ bool passes_one_tensor_twice(const Node& node) {
     return false;
 }
 
-class Bytes : public testing::TestWithParam<std::string> {
+class Bytes : public ::testing::TestWithParam<std::string> {
   protected:
     static void compare(Mode form) {
         const ByteOracle oracle(GetParam(), form);
@@ -56,7 +56,7 @@ TEST_P(Bytes, OfEveryCallAreThoseOfTheTensorsThatTorchTouchesInTraining) {
     compare(Mode::training);
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, Bytes, testing::ValuesIn(networks_with_byte_oracle()), [](const auto& parameter) {
+INSTANTIATE_TEST_SUITE_P(Networks, Bytes, ::testing::ValuesIn(networks_with_byte_oracle()), [](const auto& parameter) {
     std::string text = parameter.param;
     std::ranges::replace_if(
         text, [](char c) { return std::string_view("-.@").find(c) != std::string_view::npos; }, '_');

@@ -70,7 +70,7 @@ std::int64_t recomputed_scores(const Graph& graph) {
     return sum;
 }
 
-class OnnxSample : public testing::TestWithParam<std::string> {};
+class OnnxSample : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(OnnxSample, EveryNodeHasARecord) {
     const nlohmann::json& entry = oracle().at(GetParam());
@@ -148,7 +148,7 @@ TEST(OnnxSamples, HaveAnOracleEach) {
     EXPECT_EQ(told, samples());
 }
 
-INSTANTIATE_TEST_SUITE_P(Samples, OnnxSample, testing::ValuesIn(samples()), [](const auto& parameter) {
+INSTANTIATE_TEST_SUITE_P(Samples, OnnxSample, ::testing::ValuesIn(samples()), [](const auto& parameter) {
     std::string name = parameter.param;
     std::ranges::replace(name, '-', '_');
     std::ranges::replace(name, '.', '_');

@@ -14,7 +14,7 @@ namespace {
 
 const std::string zoo = std::string(JOULECAST_SOURCE_DIR) + "/zoo";
 
-class Saved : public testing::TestWithParam<std::string> {};
+class Saved : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Saved, BytesAreWithinOnePercentOfWhatTheHooksSee) {
     const ByteOracle oracle(GetParam(), Mode::training);
@@ -27,7 +27,7 @@ TEST_P(Saved, BytesAreWithinOnePercentOfWhatTheHooksSee) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, Saved, testing::ValuesIn(networks_with_byte_oracle()), [](const auto& parameter) {
+INSTANTIATE_TEST_SUITE_P(Networks, Saved, ::testing::ValuesIn(networks_with_byte_oracle()), [](const auto& parameter) {
     std::string text = parameter.param;
     std::ranges::replace_if(
         text, [](char c) { return std::string_view("-.@").find(c) != std::string_view::npos; }, '_');

@@ -122,7 +122,7 @@ void expect_same_types(const std::vector<TensorType>& actual, const std::vector<
     }
 }
 
-class Zoo : public testing::TestWithParam<Form> {};
+class Zoo : public ::testing::TestWithParam<Form> {};
 
 // The backward pass of attention is that of the fused kernels, five matrix products, since scores are computed again.
 TEST_P(Zoo, FlopsAreThoseOfTheFlopCounter) {
@@ -193,10 +193,10 @@ TEST_P(Zoo, NodesSayWhichModuleAndLineMadeThem) {
     const Graph graph = open(GetParam());
     const auto named = std::ranges::count_if(graph.nodes, [](const Node& node) { return !node.module_path.empty(); });
     EXPECT_GT(named, std::ssize(graph.nodes) * 8 / 10);
-    for (const Node& node : graph.nodes) EXPECT_THAT(node.source_line, testing::MatchesRegex(".+\\.py:[0-9]+"));
+    for (const Node& node : graph.nodes) EXPECT_THAT(node.source_line, ::testing::MatchesRegex(".+\\.py:[0-9]+"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, Zoo, testing::ValuesIn(forms()),
+INSTANTIATE_TEST_SUITE_P(Networks, Zoo, ::testing::ValuesIn(forms()),
                          [](const auto& parameter) { return identifier(parameter.param); });
 
 TEST(WholeZoo, OfAThousandNodes995HaveARecord) {
@@ -223,7 +223,7 @@ TEST(WholeZoo, HasTwoFormsOfEveryNetworkWithAnOracle) {
     std::vector<std::string> networks;
     for (const auto& entry : std::filesystem::directory_iterator(source + "/tests/graph/oracles"))
         networks.push_back(entry.path().stem().string());
-    EXPECT_THAT(zoo_names(source + "/zoo"), testing::UnorderedElementsAreArray(networks));
+    EXPECT_THAT(zoo_names(source + "/zoo"), ::testing::UnorderedElementsAreArray(networks));
     for (const std::string& network : networks)
         EXPECT_TRUE(std::filesystem::exists(source + "/zoo/" + network + ".train.pt2")) << network;
 }

@@ -32,8 +32,8 @@ std::vector<std::string> blocks_of(const std::vector<std::string>& paths) {
     return blocks;
 }
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(CheckpointSegments, AreTheNumberedModulesThatHaveModulesOfTheirOwn) {
     EXPECT_THAT(blocks_of({"conv1", "layer1.0.conv1", "layer1.0.bn1", "layer1.0.downsample.0", "layer1.0",

@@ -125,7 +125,7 @@ TEST(FitPhysicalPower, AsksForThreeDevicesAndTheirFigures) {
         fit_physical_power_alone(samples);
         FAIL() << "took a device without TDP";
     } catch (const Error& error) {
-        EXPECT_THAT(error.what(), testing::HasSubstr("lacks tdp_w"));
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("lacks tdp_w"));
     }
 }
 

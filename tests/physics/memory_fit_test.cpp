@@ -6,7 +6,7 @@
 namespace joulecast {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 MemoryPlan plan_of(double parameters, double saved, double peak) {
     MemoryPlan plan;

@@ -49,8 +49,8 @@ using protocol::Fields;
 using protocol::from_json;
 using protocol::Json;
 using protocol::object_of;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Sample read(const Json& json) {
     return from_json<Sample>(Fields(json, "sample"));

@@ -11,7 +11,7 @@
 namespace joulecast {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
 std::string fault(const std::string& text, const JsonLimits& limits = {}) {
