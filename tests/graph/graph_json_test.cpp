@@ -10,6 +10,7 @@
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/graph/record.h"
 #include "joulecast/physics/memory.h"
+#include "tests/graph/equal_graphs.h"
 
 namespace joulecast {
 namespace {
@@ -57,81 +58,8 @@ TEST(GraphJson, ReadsTheExampleOfTheDocumentation) {
     EXPECT_EQ(graph.outputs, (std::vector<ValueRef>{{1, 0}}));
 }
 
-/// Everything but where the symbols stand, which the text form leaves out.
-void expect_equal(const Graph& a, const Graph& b) {
-    EXPECT_EQ(a.name, b.name);
-    EXPECT_EQ(a.mode, b.mode);
-    EXPECT_EQ(a.has_edges, b.has_edges);
-    EXPECT_EQ(a.outputs, b.outputs);
-    ASSERT_EQ(a.inputs.size(), b.inputs.size());
-    for (std::size_t i = 0; i < a.inputs.size(); ++i) {
-        EXPECT_EQ(a.inputs[i].name, b.inputs[i].name);
-        EXPECT_EQ(a.inputs[i].kind, b.inputs[i].kind);
-        EXPECT_EQ(a.inputs[i].type, b.inputs[i].type);
-    }
-    ASSERT_EQ(a.nodes.size(), b.nodes.size());
-    for (std::size_t i = 0; i < a.nodes.size(); ++i) {
-        EXPECT_EQ(a.nodes[i].operation, b.nodes[i].operation);
-        EXPECT_EQ(a.nodes[i].inputs, b.nodes[i].inputs);
-        EXPECT_EQ(a.nodes[i].outputs, b.nodes[i].outputs);
-        EXPECT_EQ(a.nodes[i].module_path, b.nodes[i].module_path);
-        EXPECT_EQ(a.nodes[i].source_line, b.nodes[i].source_line);
-        EXPECT_EQ(a.nodes[i].count, b.nodes[i].count);
-    }
-}
-
-TEST(GraphJson, EveryZooNetworkComesBackInEveryForm) {
-    const std::filesystem::path zoo = JOULECAST_SOURCE_DIR "/zoo";
-    for (const std::string& name : zoo_names(zoo)) {
-        SCOPED_TRACE(name);
-        const Graph inference = with_symbol(open_model(name, zoo), "batch", 3);
-        for (const Graph& graph : {inference, to_training(inference), with_dtype(inference, Dtype::bf16),
-                                   to_training(with_dtype(inference, Dtype::bf16))})
-            expect_equal(graph_from_json(graph_to_json(graph)), graph);
-    }
-}
-
-/// Counts of every operation, and bytes of the memory plan.
-void expect_same_costs(const Graph& a, const Graph& b) {
-    const auto of_a = count_operations(a);
-    const auto of_b = count_operations(b);
-    ASSERT_EQ(of_a.size(), of_b.size());
-    for (std::size_t i = 0; i < of_a.size(); ++i) {
-        EXPECT_EQ(signature(of_a[i].operation), signature(of_b[i].operation));
-        EXPECT_EQ(of_a[i].count, of_b[i].count);
-        EXPECT_EQ(total_counts(of_a[i].operation), total_counts(of_b[i].operation));
-    }
-    if (!a.has_edges || !b.has_edges) return;
-    const auto plan_a = plan_memory(a);
-    const auto plan_b = plan_memory(b);
-    ASSERT_TRUE(plan_a && plan_b);
-    EXPECT_EQ(plan_a->peak_bytes, plan_b->peak_bytes);
-    EXPECT_EQ(plan_a->resident_bytes, plan_b->resident_bytes);
-    EXPECT_EQ(plan_a->saved_bytes, plan_b->saved_bytes);
-}
-
 Graph read_file(const std::string& text, const SymbolValues& set = {}) {
     return read_graph_json(text, "written.graph.json", set);
-}
-
-TEST(GraphJson, EveryZooNetworkWrittenToAFileIsReshapedAsBefore) {
-    const std::filesystem::path zoo = JOULECAST_SOURCE_DIR "/zoo";
-    for (const std::string& name : zoo_names(zoo)) {
-        SCOPED_TRACE(name);
-        const Graph network = open_model(name, zoo);
-        ASSERT_TRUE(network.symbols.contains("batch"));
-        const std::string text = graph_to_json(network, GraphText::file);
-        expect_equal(read_file(text), network);
-        for (const std::int64_t batch : {network.symbols.at("batch").low + 1, std::int64_t{7}}) {
-            const Graph reshaped = open_model(name, zoo, {{"batch", batch}});
-            expect_equal(read_file(text, {{"batch", batch}}), reshaped);
-            expect_same_costs(read_file(text, {{"batch", batch}}), reshaped);
-            const Graph training = to_training(reshaped);
-            expect_same_costs(read_file(graph_to_json(training, GraphText::file)), training);
-        }
-        // What is written again is the same text.
-        EXPECT_EQ(graph_to_json(read_file(text), GraphText::file), text);
-    }
 }
 
 TEST(GraphJson, ABagOfAZooNetworkHasItsOperationsAtEveryBatch) {
