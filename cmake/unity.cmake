@@ -35,7 +35,6 @@ function(names_defined file out out_aliases)
     string(REGEX MATCHALL "\n(using|namespace) [A-Za-z_0-9]+ =[^\n]*" aliases "${text}")
     list(TRANSFORM aliases REPLACE "^\n(using|namespace) " "")
     string(REGEX REPLACE "\n(using|namespace) [A-Za-z_0-9]+ =" "" text "${text}")
-    set(names "")
     names_at_line_starts("${text}" names)
     # Where one file calls a function of tests/graph/x.h, another's own one of that name could be taken for it.
     string(REGEX MATCHALL "\n#include \"tests/[a-z_0-9/]+\\.h\"" headers "${text}")
