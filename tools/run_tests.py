@@ -21,6 +21,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -191,6 +192,8 @@ def main():
         place = ours.index("--")
         ours, chosen = ours[:place], ours[place + 1 :]
     asked = parser.parse_args(ours)
+    # A script's background job ignores Ctrl-C, and so would all that it starts. Tests send it and wait for the end.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     tests = tests_of(asked.folder, chosen)
     if not tests:

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -11,12 +12,13 @@ RUNNER = pathlib.Path(__file__).parents[2] / "tools" / "run_tests.py"
 PROGRAM = os.environ["UNRULY"]
 
 
-def run(tests, *more, lines=()):
+def run(tests, *more, lines=(), before=None):
     """(status, output) of the runner over a folder in which CTest finds these tests."""
     with tempfile.TemporaryDirectory() as folder:
         text = [f'add_test({name} "{PROGRAM}" "--gtest_filter={name}" "--gtest_also_run_disabled_tests")' for name in tests]
         (pathlib.Path(folder) / "CTestTestfile.cmake").write_text("\n".join([*text, *lines]) + "\n")
-        done = subprocess.run([sys.executable, RUNNER, folder, *more], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, RUNNER, folder, *more], capture_output=True, text=True,
+                              preexec_fn=before)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -29,6 +31,10 @@ class RunTests(unittest.TestCase):
         self.assertEqual(status, 0, output)
         self.assertEqual(self.last_line(output), "1 passed, 0 failed, 1 skipped")
         self.assertIn("there is no such device", output)
+
+    def test_ctrl_c_reaches_tests_of_a_job_that_ignores_it(self):
+        status, output = run(["Quiet.CanBeInterrupted"], before=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        self.assertEqual(status, 0, output)
 
     def test_a_failure_fails_and_is_shown_alone(self):
         status, output = run(["Unruly.Passes", "Unruly.Fails", "Quiet.Passes"])

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 
@@ -11,6 +12,10 @@ TEST(Quiet, Passes) {}
 
 TEST(Quiet, Skips) {
     GTEST_SKIP() << "there is no such device";
+}
+
+TEST(Quiet, CanBeInterrupted) {
+    EXPECT_EQ(std::signal(SIGINT, SIG_DFL), SIG_DFL);
 }
 
 TEST(Unruly, Passes) {}
