@@ -10,6 +10,8 @@
 
 #include "joulecast/forecast/forecast_log.h"
 #include "joulecast/forecast/split_attention.h"
+#include "joulecast/forecast/tensor_core_convolution.h"
+#include "joulecast/graph/family.h"
 #include "joulecast/physics/convolution_scratch.h"
 
 namespace joulecast {
@@ -18,6 +20,8 @@ namespace {
 /// What the kernels of a call are known to allocate beside its operands and results.
 std::optional<double> scratch_bytes(const Operation& operation, const DeviceModel& model) {
     if (runs_split_attention(operation, model.device)) return split_attention_scratch_bytes(operation);
+    if (model.unseen && model.device.vendor == "nvidia" && family(operation) == Family::convolution)
+        return turned_images_bytes(prepare(operation, model), model.device);
     return convolution_scratch_bytes(operation, model.device, model.point.threads);
 }
 

@@ -25,6 +25,8 @@ constexpr double fed_bytes = 2400;
 constexpr double fed_bytes_in_tiles = 100;
 constexpr double rows_of_tile = 128, least_columns = 64, most_columns = 256;
 constexpr double misfit_of_odd_rows = 2;
+/// U-Net's four on an H200, in TF32: 4.9 to 5.5, beside their arithmetic.
+constexpr double passes_of_spread = 5;
 /// Turning the input, turning the weight, the convolution, turning the result: each starts and ends.
 constexpr double latencies = 8;
 constexpr double pixels_of_vector = 4;
@@ -40,6 +42,14 @@ bool is_pointwise(const Dimensions& size) {
     return size.kernel_h == 1 && size.kernel_w == 1 && size.stride == 1;
 }
 
+/// Rows of pixels that kernels load as they lie. Hopper's copy engine takes those that begin at multiples of 16 bytes,
+/// cards of before load 4 pixels.
+bool has_aligned_rows(const Dimensions& size, Dtype type, const Device& device) {
+    const double pixels = size.oh * size.ow;
+    if (device.architecture != "hopper") return std::fmod(pixels, pixels_of_vector) == 0;
+    return std::fmod(pixels * static_cast<double>(element_bytes(type)), tensor_core_alignment_bytes) == 0;
+}
+
 /// How much longer the arithmetic takes than at the peak, for the bytes of operands that a unit multiplies in a cycle.
 double feeding(const PreparedOperation& convolution, const Device& device, double multiplied_bytes) {
     const Dimensions& size = convolution.dimensions;
@@ -48,6 +58,22 @@ double feeding(const PreparedOperation& convolution, const Device& device, doubl
     if (!is_in_wide_tiles) return 1 + multiplied_bytes / fed_bytes;
     const double columns = std::clamp(size.k, least_columns, most_columns);
     return 1 + multiplied_bytes * (1 / rows_of_tile + 1 / columns) / fed_bytes_in_tiles;
+}
+
+/// The gradient of a strided convolution, as which cuDNN computes a transposed one: each kernel writes one place of
+/// every stride, so that the lines of the result are touched again and again.
+bool is_spread(const PreparedOperation& convolution) {
+    return convolution.operation.target.starts_with("aten::conv_transpose") && convolution.dimensions.stride > 1;
+}
+
+bool has_channels_last(const PreparedOperation& convolution) {
+    return layout(*tensors(convolution.operation).front()) == Layout::channels_last;
+}
+
+bool is_turned(const PreparedOperation& convolution) {
+    const Dimensions& size = convolution.dimensions;
+    const bool is_aligned = std::fmod(size.oh * size.ow, pixels_of_vector) == 0;
+    return !has_channels_last(convolution) && (!is_pointwise(size) || !is_aligned);
 }
 
 }  // namespace
@@ -72,14 +98,21 @@ double tensor_core_convolution_s(const PreparedOperation& convolution, const Dev
     const double channel_bytes = size.c * static_cast<double>(element_bytes(type));
     if (channel_bytes < tensor_core_alignment_bytes && !adds_at_half_rate(device))
         arithmetic = static_cast<double>(size.forward.flop) / (share_of_vector_units * device.vector_flop_per_s_fp32);
-    double passes = 1;
-    if (layout(*tensors(convolution.operation).front()) != Layout::channels_last) {
-        const bool is_aligned = std::fmod(size.oh * size.ow, pixels_of_vector) == 0;
-        if (!is_pointwise(size) || !is_aligned) passes = 2;
-        if (is_pointwise(size) && !is_aligned) arithmetic *= misfit_of_odd_rows;
-    }
+    const double passes = is_spread(convolution) ? passes_of_spread : is_turned(convolution) ? 2 : 1;
+    if (!has_channels_last(convolution) && is_pointwise(size) && !has_aligned_rows(size, type, device))
+        arithmetic *= misfit_of_odd_rows;
     const double bytes = static_cast<double>(size.forward.bytes_read) + static_cast<double>(size.forward.bytes_written);
-    return arithmetic + passes * bytes / streamed_bytes_per_s(device) + latencies * device.kernel_latency_s;
+    const double moving = passes * bytes / streamed_bytes_per_s(device);
+    const double work = is_pointwise(size) ? std::max(arithmetic, moving) : arithmetic + moving;
+    return work + latencies * device.kernel_latency_s;
+}
+
+double turned_images_bytes(const PreparedOperation& convolution, const Device& device) {
+    if (!runs_on_tensor_cores(convolution, device) || !is_turned(convolution)) return 0;
+    const Dimensions& size = convolution.dimensions;
+    const Dtype type = compute_dtype(convolution.operation);
+    if (size.c * static_cast<double>(element_bytes(type)) < tensor_core_alignment_bytes) return 0;
+    return size.input_bytes + size.weight_bytes + size.output_bytes;
 }
 
 }  // namespace joulecast

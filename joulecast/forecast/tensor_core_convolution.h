@@ -8,17 +8,26 @@ namespace joulecast {
 /// channels make up no whole 16 bytes is computed in float32.
 bool runs_on_tensor_cores(const PreparedOperation& convolution, const Device& device);
 
-/// What the kernels of such a forward pass take, in seconds, on a device that was never measured (docs/decisions/0029):
+/// What the kernels of such a forward pass take, in seconds, on a device that was never measured (docs/decisions/0029,
+/// 0041):
 ///
-///     FLOP / peak · feeding · misfit  +  passes · bytes / bandwidth  +  8 · kernel latency
+///     arithmetic  +  passes · bytes / bandwidth  +  8 · kernel latency,     arithmetic = FLOP / peak · feeding ·
+///     misfit
 ///
 /// * feeding = 1 + (operand bytes that a unit multiplies in a cycle at peak) / (those that its shared memory brings).
-/// In TF32 on Hopper what it brings goes by the tile, which is as wide as the result has channels.
+///   In TF32 on Hopper what it brings goes by the tile, which is as wide as the result has channels.
 /// * The kernels want channels last. Contiguous images are turned before and after, so all bytes move twice: two
-/// passes.
-/// * A 1x1 convolution of stride 1 is a product of matrices as it lies, and takes one pass. Where the pixels of an
-/// image
-///   are no multiple of 4 its rows are not aligned: then misfit is 2 (else 1), and it takes two passes.
+///   passes.
+/// * A 1x1 convolution of stride 1 is a product of matrices as it lies: it takes one pass, and of arithmetic and pass
+///   the longer hides the other. Where the pixels of an image are no multiple of 4 its rows are not aligned: then
+///   misfit is 2 (else 1), and it takes two passes. On Hopper misfit is 2 where rows are no multiple of 16 bytes.
+/// * A transposed convolution with a stride takes five passes.
 double tensor_core_convolution_s(const PreparedOperation& convolution, const Device& device);
+
+/// Bytes that cuDNN takes for images that it turns: copies of input, weight and result with their channels last. 0
+/// where they lie so, where a product takes them as they are, and where channels do not fill 16 bytes. So it is for 31
+/// of 36 turned forward passes in TF32 and bf16 on an H100 and an H200, within 1 % (datasets/README.md); five take
+/// less.
+double turned_images_bytes(const PreparedOperation& convolution, const Device& device);
 
 }  // namespace joulecast

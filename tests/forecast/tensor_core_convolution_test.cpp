@@ -108,6 +108,70 @@ TEST(TensorCoreConvolution, InTf32OnHopperGoesByTheWidthOfItsTiles) {
     EXPECT_GT(1e6 * tensor_core_convolution_s(half, h200), 76);
 }
 
+/// Microseconds on an H200, and what it took (datasets/h200.csv).
+void expect_on_an_h200(const std::string& text, Math math, double measured_us, double within) {
+    static const Device h200 = find_device("h200");
+    const double us = 1e6 * tensor_core_convolution_s(call(text, math, h200), h200);
+    EXPECT_NEAR(us, measured_us, within * measured_us) << text;
+}
+
+TEST(TensorCoreConvolution, OfOnePixelHidesTheShorterOfArithmeticAndBytes) {
+    const auto expect = [](const char* input, const char* weight, double measured_us) {
+        expect_on_an_h200(convolution(input, weight), Math::ieee, measured_us, 0.35);
+    };
+    expect("bf16[128,64,56,56]", "bf16[64,64,1,1]", 30);
+    expect("bf16[128,64,56,56]", "bf16[256,64,1,1]", 75.1);
+    expect("bf16[128,256,56,56]", "bf16[64,256,1,1]", 67);
+    expect("bf16[128,256,56,56]", "bf16[128,256,1,1]", 84.4);
+    expect("bf16[128,128,28,28]", "bf16[512,128,1,1]", 43.1);
+    expect("bf16[128,512,28,28]", "bf16[128,512,1,1]", 37.7);
+}
+
+// 196 pixels of 2 bytes begin at multiples of 8 bytes, those of 4 bytes at multiples of 16.
+TEST(TensorCoreConvolution, OfOnePixelOnHopperWantsRowsOf16Bytes) {
+    const std::string half = convolution("bf16[128,256,14,14]", "bf16[1024,256,1,1]");
+    expect_on_an_h200(half, Math::ieee, 98.6, 0.25);
+    const Device h200 = find_device("h200");
+    const PreparedOperation turned =
+        call(convolution("bf16[128,256,14,14]{cl}", "bf16[1024,256,1,1]{cl}"), Math::ieee, h200);
+    EXPECT_GT(tensor_core_convolution_s(call(half, Math::ieee, h200), h200),
+              1.5 * tensor_core_convolution_s(turned, h200));
+    const PreparedOperation plain = call(convolution("f32[128,256,14,14]", "f32[1024,256,1,1]"), Math::tf32, h200);
+    const PreparedOperation last =
+        call(convolution("f32[128,256,14,14]{cl}", "f32[1024,256,1,1]{cl}"), Math::tf32, h200);
+    EXPECT_DOUBLE_EQ(tensor_core_convolution_s(plain, h200), tensor_core_convolution_s(last, h200));
+}
+
+TEST(TensorCoreConvolution, TransposedWithAStrideTouchesItsResultAgainAndAgain) {
+    const auto expect = [](const std::string& input, const std::string& weight, double measured_us) {
+        expect_on_an_h200("aten::conv_transpose2d.input(input=" + input + ", weight=" + weight + ", stride=[2,2])",
+                          Math::tf32, measured_us, 0.25);
+    };
+    expect("f32[32,128,128,128]", "f32[128,64,2,2]", 1242);
+    expect("f32[32,256,64,64]", "f32[256,128,2,2]", 632);
+    expect("f32[32,512,32,32]", "f32[512,256,2,2]", 366);
+    expect("f32[32,1024,16,16]", "f32[1024,512,2,2]", 260);
+}
+
+// What an H200 held beside the result, in MB (datasets/h200.csv).
+TEST(TensorCoreConvolution, HoldsCopiesOfTheImagesThatItTurns) {
+    const Device h200 = find_device("h200");
+    const auto mb = [&](const std::string& text, Math math) {
+        return 1e-6 * turned_images_bytes(call(text, math, h200), h200);
+    };
+    const std::string padded = ", padding=[1,1]";
+    EXPECT_NEAR(mb(convolution("f32[32,128,256,256]", "f32[64,128,3,3]", padded), Math::tf32), 1610.9, 1.5);
+    EXPECT_NEAR(mb(convolution("f32[32,1024,32,32]", "f32[512,1024,3,3]", padded), Math::tf32), 220.2, 1.5);
+    EXPECT_NEAR(mb(convolution("bf16[128,64,56,56]", "bf16[64,64,3,3]", padded), Math::ieee), 103.9, 1.5);
+    EXPECT_NEAR(mb(convolution("bf16[128,512,7,7]", "bf16[2048,512,1,1]"), Math::ieee), 34.2, 1.5);
+    EXPECT_NEAR(mb(convolution("bf16[128,512,28,28]", "bf16[1024,512,1,1]", ", stride=[2,2]"), Math::ieee), 156.2, 1.5);
+    // Products as they lie, images that lie so, the first layer, and float32 proper take nothing.
+    EXPECT_EQ(mb(convolution("bf16[128,64,56,56]", "bf16[256,64,1,1]"), Math::ieee), 0);
+    EXPECT_EQ(mb(convolution("bf16[128,96,56,56]{cl}", "bf16[192,96,2,2]{cl}", ", stride=[2,2]"), Math::ieee), 0);
+    EXPECT_EQ(mb(convolution("bf16[128,3,224,224]", "bf16[768,3,16,16]", ", stride=[16,16]"), Math::ieee), 0);
+    EXPECT_EQ(mb(convolution("f32[8,64,56,56]", "f32[64,64,3,3]", padded), Math::ieee), 0);
+}
+
 TEST(TensorCoreConvolution, TakesNoLessForALargerBatch) {
     for (const char* image : {",64,56,56]", ",2048,7,7]"}) {
         double before = 0;
