@@ -41,5 +41,26 @@ TEST(BatchStatistics, ReadTheInputTwiceAndItsGradientToo) {
     EXPECT_NEAR((batch_statistics_backward_s(norm("true", "~"), a100()) - kernels_s) / pass_s, 5, 0.01);
 }
 
+// What an H100 took for both passes, whose kernel takes a block of threads for each channel (datasets/h100-sxm.csv).
+TEST(BatchStatistics, OfBf16TakeABlockForEachChannel) {
+    const Device h100 = find_device("h100-sxm");
+    const auto both_us = [&](const std::string& type, int channels, int side) {
+        const std::string count = std::to_string(channels), pixels = std::to_string(side);
+        const PreparedOperation call =
+            prepare(parse_operation("aten::batch_norm(input=" + type + "[32," + count + "," + pixels + "," + pixels +
+                                    "]~, weight=f32[" + count + "]~, bias=f32[" + count + "]~, running_mean=f32[" +
+                                    count + "], running_var=f32[" + count +
+                                    "], training=true, momentum=0.1, eps=1e-05, cudnn_enabled=true)"),
+                    h100, Math::ieee);
+        return 1e6 * (batch_statistics_forward_s(call, h100) + batch_statistics_backward_s(call, h100));
+    };
+    EXPECT_NEAR(both_us("bf16", 64, 56), 277, 0.1 * 277);
+    EXPECT_NEAR(both_us("bf16", 128, 56), 352, 0.25 * 352);
+    EXPECT_NEAR(both_us("bf16", 256, 56), 412, 0.15 * 412);
+    EXPECT_NEAR(both_us("bf16", 512, 28), 152, 0.15 * 152);
+    EXPECT_NEAR(both_us("bf16", 1024, 14), 89.7, 0.3 * 89.7);
+    EXPECT_LT(both_us("f16", 64, 56), 0.3 * both_us("bf16", 64, 56));  // cuDNN's
+}
+
 }  // namespace
 }  // namespace joulecast
