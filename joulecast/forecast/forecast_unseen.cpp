@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "joulecast/error.h"
+#include "joulecast/forecast/backward_products.h"
 #include "joulecast/forecast/batch_of_call.h"
 #include "joulecast/forecast/batch_statistics.h"
 #include "joulecast/forecast/depthwise_convolution.h"
@@ -87,11 +88,6 @@ struct KernelKind {
     Family family = Family::other;    ///< of the experts that know it
     Rule rule = nullptr;              ///< answers in their place, where nobody measured such a call
 };
-
-bool is_in_tf32(const PreparedOperation& operation) {
-    return operation.math == Math::tf32 && is_for_matrix_units(operation) &&
-           compute_dtype(operation.operation) == Dtype::f32;
-}
 
 /// Products whose time goes by the rate at which tensor cores add in float32.
 bool adds_on_tensor_cores(const PreparedOperation& operation) {
@@ -300,8 +296,10 @@ double backward_kernels_s(const DeviceModel& device, const PreparedOperation& op
                device.device.kernel_latency_s;
     };
     const double efficiency = forward_s / seconds_of(operation.dimensions.forward);
-    return std::max(efficiency * seconds_of(operation.dimensions.backward),
-                    least_seconds(operation, operation.dimensions.backward, device.device));
+    const double products =
+        efficiency * seconds_of(operation.dimensions.backward) * slowdown_across_depth(operation, device.device);
+    return std::max(products, least_seconds(operation, operation.dimensions.backward, device.device)) +
+           bias_gradient_s(operation, device.device);
 }
 
 /// The kernels of both passes, by that of the forward pass.

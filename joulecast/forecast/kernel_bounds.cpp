@@ -36,6 +36,11 @@ bool is_for_matrix_units(const PreparedOperation& operation) {
     return multiplies_matrices(operation.family()) && is_floating(type) && !is_ieee;
 }
 
+bool is_in_tf32(const PreparedOperation& operation) {
+    return operation.math == Math::tf32 && is_for_matrix_units(operation) &&
+           compute_dtype(operation.operation) == Dtype::f32;
+}
+
 double least_seconds(const PreparedOperation& operation, const Counts& counts, const Device& device) {
     double least = 0;
     if (is_for_matrix_units(operation)) {
