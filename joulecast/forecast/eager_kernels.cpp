@@ -14,6 +14,10 @@ namespace {
 constexpr double of_gelu = 0.33;
 constexpr double of_row = 260, of_row_element = 0.41;
 constexpr double of_tap = 0.053;
+constexpr double of_plane_of_bf16 = 160;
+constexpr double of_pooled = 9 / 4.2, of_pooled_place = 1 / 4.2, of_input_gradient = 3.1;
+constexpr double of_mean_of_plane = 40, of_place_of_mean = 0.35;
+constexpr double of_joined_element = 1.1;
 
 /// Operands that count: a single element is a constant to the kernel.
 std::vector<const TensorType*> streams(const Operation& operation) {
@@ -52,6 +56,43 @@ double depthwise_cycles(const Operation& operation, const Dimensions& size) {
     return is_cudnns ? of_tap * size.kernel_h * size.kernel_w * size.elements_out : 0;
 }
 
+/// Statistics that are given: in bf16, which cuDNN does not take, a block of threads for each plane.
+double scaling_cycles(const Operation& operation, const Dimensions& size) {
+    const double of_elements = cycles_of_element_alone * size.elements_out;
+    const bool is_of_planes = compute_dtype(operation) == Dtype::bf16 && is_contiguous(*tensors(operation).front());
+    return is_of_planes ? std::max(of_elements, of_plane_of_bf16 * size.n * size.c) : of_elements;
+}
+
+/// A window's results: max_pool2d writes where they came from, whether that is asked for or not. An average over whole
+/// planes is a reduction of many short rows.
+double pooling_cycles(const Operation& operation, const Dimensions& size) {
+    if (is_channels_last(*tensors(operation).front())) return 0;
+    const bool is_max = operation.target == "aten::max_pool2d" || operation.target == "aten::max_pool2d_with_indices";
+    if (is_max || operation.target == "aten::avg_pool2d") {
+        const double results =
+            operation.target == "aten::max_pool2d_with_indices" ? size.elements_out / 2 : size.elements_out;
+        const double forward = results * (of_pooled + of_pooled_place * size.kernel_h * size.kernel_w);
+        return is_max && mode(operation) == Mode::training ? forward + size.elements_in * of_input_gradient : forward;
+    }
+    const bool is_of_planes = operation.target == "aten::adaptive_avg_pool2d" && size.oh == 1 && size.ow == 1;
+    return is_of_planes ? size.elements_out * of_mean_of_plane + size.elements_in * of_place_of_mean : 0;
+}
+
+/// What is written in another order than it is read.
+double copy_cycles(const Operation& operation, const Dimensions& size) {
+    const std::string& target = operation.target;
+    if (size.forward.bytes_written == 0) return 0;
+    if (target == "aten::cat")
+        return std::ranges::all_of(streams(operation), [](const auto* part) { return is_contiguous(*part); })
+                   ? 0
+                   : of_joined_element * size.elements_out;
+    const bool is_ordering = target == "aten::contiguous" || target == "aten::reshape" || target == "aten::flatten";
+    const bool is_reordered = is_ordering || !is_dense(*tensors(operation).front());
+    const bool is_copy =
+        is_ordering || target == "aten::clone" || target.starts_with("aten::to.") || target == "aten::_to_copy";
+    return is_copy && is_reordered ? cycles_of_element_alone * size.elements_out : 0;
+}
+
 double cycles(const PreparedOperation& call) {
     const Operation& operation = call.operation;
     const Dimensions& size = call.dimensions;
@@ -63,8 +104,12 @@ double cycles(const PreparedOperation& call) {
         case Family::normalization:
             if (operation.target == "aten::layer_norm") return layer_norm_cycles(operation, size);
             if (operation.target == "aten::batch_norm" && !takes_batch_statistics(operation))
-                return cycles_of_element_alone * size.elements_out;
+                return scaling_cycles(operation, size);
             return 0;
+        case Family::pooling:
+            return pooling_cycles(operation, size);
+        case Family::copy:
+            return copy_cycles(operation, size);
         default:
             return 0;
     }

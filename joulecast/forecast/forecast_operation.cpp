@@ -7,6 +7,7 @@
 
 #include "joulecast/forecast/clock_balance.h"
 #include "joulecast/forecast/device_power.h"
+#include "joulecast/forecast/eager_kernels.h"
 #include "joulecast/forecast/forecast_log.h"
 #include "joulecast/forecast/forecast_unseen.h"
 #include "joulecast/forecast/log_interval.h"
@@ -54,20 +55,30 @@ Estimate<Bytes> forecast_memory(const DeviceModel& device, std::span<const Featu
 }
 
 Estimate<Seconds> analytic_time(const DeviceModel& device, const PreparedOperation& operation) {
+    const double least = device.unseen ? least_eager_kernel_s(operation, device.device) : 0;
     if (const Law* law = find_law(device, operation.operation)) {
-        return within_factor(seconds(*law, operation.roofline), analytic_factor);
+        return within_factor(std::max(seconds(*law, operation.roofline), least), analytic_factor);
     }
-    const double work = analytic_slowdown * seconds(operation.roofline);
+    const double work = std::max(analytic_slowdown * seconds(operation.roofline), least);
     return within_factor(std::max(work, device.call_overhead_s), analytic_factor);
 }
 
-/// What a kernel takes that nobody knows, without its launch: the work by its law, and no less than a kernel that comes
-/// to rest in between (two passes of the shortest; attention of a single token takes 4 to 7 us on A100 and B200).
+/// Of calls that are one kernel and one more for the gradient: written or moved at once, an H100's and an H200's take
+/// 0.7 to 2 us where they are small. Others come to rest in between (attention of a single token takes 4 to 7 us on
+/// A100 and B200).
+double passes_of_kernel(const Operation& operation) {
+    const Family family = joulecast::family(operation);
+    const bool is_one = family == Family::creation || family == Family::copy || family == Family::pooling;
+    return is_one && mode(operation) == Mode::inference ? 1 : 2;
+}
+
+/// What a kernel takes that nobody knows, without its launch: the work by its law, and no less than its instructions
+/// or than the shortest kernel does.
 double analytic_kernel_s(const DeviceModel& device, const PreparedOperation& operation) {
-    constexpr double passes = 2;
     const Law* law = find_law(device, operation.operation);
     const double work = law ? work_seconds(*law, operation.roofline) : analytic_slowdown * seconds(operation.roofline);
-    return std::max(work, passes * device.device.kernel_latency_s);
+    const double least = passes_of_kernel(operation.operation) * device.device.kernel_latency_s;
+    return std::max({work, least, least_eager_kernel_s(operation, device.device)});
 }
 
 /// By the published method alone. It knows no views; what else it cannot tell is unknown, and takes at least what the

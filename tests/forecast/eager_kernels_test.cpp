@@ -68,6 +68,58 @@ TEST(EagerKernels, EachPlaceOfADepthwiseWindowTakesItsTime) {
     EXPECT_EQ(least("aten::conv2d(input=bf16[128,96,56,56]{cl}, weight=bf16[96,96,3,3])"), 0);
 }
 
+TEST(EagerKernels, SmallPlanesOfBf16TakeABlockEach) {
+    const auto norm = [](const std::string& type, const std::string& sizes) {
+        const std::string of = type + "[" + sizes.substr(0, sizes.find(',')) + "]";
+        return least("aten::batch_norm(input=" + type + "[128," + sizes + "], weight=" + of + ", bias=" + of +
+                     ", running_mean=" + of + ", running_var=" + of +
+                     ", training=false, momentum=0.1, eps=1e-05, cudnn_enabled=true)");
+    };
+    expect_just_below(norm("bf16", "2048,7,7"), 167.9);
+    expect_just_below(norm("bf16", "512,7,7"), 46.1);
+    expect_just_below(norm("bf16", "1024,14,14"), 90.2);
+    EXPECT_LT(norm("f32", "2048,7,7"), 0.25 * norm("bf16", "2048,7,7"));  // cuDNN's
+}
+
+TEST(EagerKernels, PoolingCountsThePlacesOfItsWindow) {
+    const auto pool = [](const std::string& input, const std::string& window) {
+        return least("aten::max_pool2d(self=" + input + ", " + window + ")");
+    };
+    expect_just_below(pool("bf16[128,64,112,112]", "kernel_size=[3,3], stride=[2,2], padding=[1,1]"), 422);
+    expect_just_below(pool("f32[32,64,256,256]", "kernel_size=[2,2], stride=[2,2]"), 397);
+    expect_just_below(pool("f32[32,512,32,32]", "kernel_size=[2,2], stride=[2,2]"), 52.7);
+    // H100: forward and backward.
+    const Device h100 = find_device("h100-sxm");
+    const std::string first = ", kernel_size=[3,3], stride=[2,2], padding=[1,1])";
+    expect_just_below(least("aten::max_pool2d(self=bf16[32,64,112,112]~" + first, h100), 415);
+    expect_just_below(least("aten::max_pool2d(self=f32[8,64,112,112]~" + first, h100), 108.1);
+    EXPECT_EQ(least("aten::max_pool2d_with_indices(self=bf16[32,64,112,112]" + first),
+              least("aten::max_pool2d(self=bf16[32,64,112,112]" + first));
+    // Channels that lie last have a kernel of their own.
+    EXPECT_EQ(pool("bf16[128,64,112,112]{cl}", "kernel_size=[3,3], stride=[2,2], padding=[1,1]"), 0);
+}
+
+TEST(EagerKernels, AveragesOverPlanesAreManyShortReductions) {
+    expect_just_below(least("aten::adaptive_avg_pool2d(self=bf16[128,2048,7,7], output_size=[1,1])"), 60.4);
+    expect_just_below(
+        least("aten::adaptive_avg_pool2d(self=f32[32,2048,7,7], output_size=[1,1])", find_device("h100-sxm")), 16.7);
+    EXPECT_EQ(least("aten::adaptive_avg_pool2d(self=bf16[128,256,7,7], output_size=[3,3])"), 0);
+}
+
+TEST(EagerKernels, CopiesIntoAnotherOrderMoveOneElementAtATime) {
+    const std::string heads = "{768,294912,2304,1}";
+    EXPECT_NEAR(least("aten::contiguous(self=bf16[3,197,128,768]" + heads + ")"), 142.1, 0.05 * 142.1);
+    EXPECT_NEAR(least("aten::reshape(self=bf16[32,8,4,128,64]{65536,64,0,512,1}, shape=[32,32,128,64])"), 26.6,
+                0.25 * 26.6);
+    expect_just_below(least("aten::cat(tensors=[bf16[32,32,128,32]{131072,32,1024,1}, "
+                            "bf16[32,32,128,32]{262144,64,2048,1}], dim=-1)"),
+                      37.4);
+    EXPECT_EQ(least("aten::contiguous(self=bf16[3,197,128,768])"), 0);  // copies nothing
+    EXPECT_EQ(least("aten::clone(self=bf16[8,64,56,56]{cl})"), 0);      // keeps the order
+    EXPECT_GT(least("aten::clone(self=bf16[8,64,56,56]{401408,3136,112,1})"), 0);
+    EXPECT_EQ(least("aten::cat(tensors=[bf16[32,64,56,56], bf16[32,64,56,56]], dim=1)"), 0);
+}
+
 TEST(EagerKernels, AreThoseOfNvidiaAndOfKernelsThatAreNotProducts) {
     const std::string call = "aten::add.Tensor(self=bf16[128,197,768], other=bf16[1,197,768])";
     EXPECT_EQ(least(call, find_device("mi300x")), 0);
