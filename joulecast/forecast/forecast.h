@@ -56,6 +56,8 @@ struct OperationForecast {
     /// What the device works for a call in a network, where the forecast knows it apart from launching; else NaN, and
     /// it is what the time has beyond the host's share.
     double kernel_s = std::numeric_limits<double>::quiet_NaN();
+    /// Of such a kernel: told by measurements of the device itself, at the clock that its power limit left.
+    bool is_own = false;
     /// Of the kernel, by its counts and the data sheet, at the highest clocks: how arithmetic and bytes balance decides
     /// how its time follows the clocks (clock_balance.h). All zero where it computes nothing.
     KernelTime balance;

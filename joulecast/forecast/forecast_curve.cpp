@@ -71,7 +71,7 @@ double unlimited_watts(const NetworkForecast& forecast, const DeviceModel& devic
     const double power = forecast.power.value.value();
     const double time = forecast.time.value.value();
     // Over clocks, and by a data sheet, it stands at the clock that the limit leaves.
-    if (is_forecast_unlimited(device)) return power;
+    if (is_forecast_unlimited(forecast, device)) return power;
     const bool is_held = forecast.limited_by == Bound::power_cap ||
                          std::ranges::any_of(forecast.operations, [](const OperationForecast& operation) {
                              return !std::isnan(operation.unlimited_w);
@@ -212,7 +212,7 @@ ForecastCurve::ForecastCurve(const NetworkForecast& forecast, const DeviceModel&
       most_limit_w_(most_limit_w(device)),
       curve_(forecast_curve(forecast, device)) {
     // Of a card known from its sheet the forecast stands where its limit leaves it, a higher limit leaves more.
-    const bool is_by_sheet = is_forecast_unlimited(device);
+    const bool is_by_sheet = is_forecast_unlimited(forecast, device);
     asked_x_ = place_in(is_by_sheet ? device.point : forecast.point, curve_.parameters()).x;
     anchor(forecast);
     if (device.over_clocks) ratio_ = device.over_clocks->ratio;

@@ -25,6 +25,7 @@ struct LogForecast {
     bool inside = false;    ///< target and main sizes lie within what was trained
     /// Of a time on a device that was never measured: that of the kernel, launching left out.
     double kernel_s = std::numeric_limits<double>::quiet_NaN();
+    bool is_own = false;  ///< of the same: told by measurements of the device itself, of which there are some
 };
 
 /// Absent where the family has no model, or the operation no law.

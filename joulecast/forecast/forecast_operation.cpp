@@ -108,6 +108,7 @@ void forecast_time(const DeviceModel& device, std::span<const Feature* const> co
                 Seconds(std::exp(log->log_value + log->half_width))};
         forecast.evidence = log->inside ? Evidence::interpolated : Evidence::extrapolated;
         forecast.kernel_s = log->kernel_s;
+        forecast.is_own = log->is_own;
     } else if (!find_record(operation.operation.target)) {
         time = analytic_time(device, operation);
         forecast.evidence = Evidence::unknown;

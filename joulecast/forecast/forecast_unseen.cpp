@@ -40,6 +40,12 @@ struct Opinion {
     std::string_view device;  ///< that it comes from
 };
 
+/// What opinions come to.
+struct Told {
+    double value = 0;
+    bool is_own = false;  ///< by the device's own expert
+};
+
 /// Where half of the weight lies below, straight between the middles of the opinions' weights.
 double weighted_median(std::vector<Opinion> opinions) {
     std::sort(opinions.begin(), opinions.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
@@ -105,8 +111,8 @@ void keep_of(std::vector<Opinion>& opinions, const std::vector<std::string>& dev
 /// Of those who know such calls; the device's own expert, if it has one, alone, else those of cards with its whole
 /// chip, else for matrix units those of cards with a part of it: their tiles fill its units as they fill theirs. Absent
 /// where nobody knows them.
-std::optional<double> combined(const DeviceModel& device, std::span<const Feature* const> columns,
-                               const PreparedOperation& operation, const KernelKind& kind) {
+std::optional<Told> combined(const DeviceModel& device, std::span<const Feature* const> columns,
+                             const PreparedOperation& operation, const KernelKind& kind) {
     const Unseen& unseen = *device.unseen;
     const auto knowing = unseen.knowing.find(kind.law->key);
     if (knowing == unseen.knowing.end()) return std::nullopt;
@@ -120,7 +126,7 @@ std::optional<double> combined(const DeviceModel& device, std::span<const Featur
         if (std::find(devices.begin(), devices.end(), expert.device) == devices.end()) continue;
         if (row.empty()) row = relative_row(device, expert.model, columns, operation);
         const double value = opinion_of(expert, row);
-        if (expert.device == device.device.id) return value;
+        if (expert.device == device.device.id) return Told{value, true};
         opinions.push_back({value, age_weight(expert.release_year, device.device.release_year, combination.year_scale),
                             expert.device});
     }
@@ -128,8 +134,8 @@ std::optional<double> combined(const DeviceModel& device, std::span<const Featur
     if (is_for_matrix_units(operation)) keep_of(opinions, unseen.same_chip);
     if (opinions.empty()) return std::nullopt;
     // Tensor cores that run at half their rate are held by neither power nor memory, as most measured ones are.
-    if (adds_at_half_rate(device.device) && adds_on_tensor_cores(operation)) return least_of(opinions);
-    return combination.by_median ? weighted_median(std::move(opinions)) : weighted_mean(opinions);
+    if (adds_at_half_rate(device.device) && adds_on_tensor_cores(operation)) return Told{least_of(opinions)};
+    return Told{combination.by_median ? weighted_median(std::move(opinions)) : weighted_mean(opinions)};
 }
 
 /// With statistics that are given, batch norm scales each element, in one pass: no reduction, unlike its family.
@@ -193,25 +199,25 @@ double at_rate_of_sums(double told_s, const PreparedOperation& operation, const 
     return told_s - std::max(0.0, told_s - seconds(roof)) * decided / 2;
 }
 
-/// By what the experts say.
-std::optional<double> learned_kernel_s(const DeviceModel& device, std::span<const Feature* const> columns,
-                                       const PreparedOperation& operation, const KernelKind& kind) {
+/// Seconds, by what the experts say.
+std::optional<Told> learned_kernel_s(const DeviceModel& device, std::span<const Feature* const> columns,
+                                     const PreparedOperation& operation, const KernelKind& kind) {
     const auto opinion = kind.law ? combined(device, columns, operation, kind) : std::nullopt;
     if (!opinion) return std::nullopt;
-    const double told = std::exp(log_base(Base::kernel, device, operation).value() + *opinion);
-    return at_rate_of_sums(told, operation, device.device);
+    const double told = std::exp(log_base(Base::kernel, device, operation).value() + opinion->value);
+    return Told{at_rate_of_sums(told, operation, device.device), opinion->is_own};
 }
 
 std::optional<KernelForecast> kernel_of(const DeviceModel& device, std::span<const Feature* const> columns,
                                         const PreparedOperation& operation, const KernelKind& kind) {
-    const auto told = kind.rule ? std::optional(kind.rule(operation, device.device))
+    const auto told = kind.rule ? std::optional(Told{kind.rule(operation, device.device)})
                                 : learned_kernel_s(device, columns, operation, kind);
     if (!told) return std::nullopt;
     const ResidualProcess& residual = device.unseen->residual;
     const auto belief = residual.at(residual_place(operation.dimensions, device.device));
-    const double seconds = *told * std::exp(belief.mean) + flattening_s(operation, device.device);
+    const double seconds = told->value * std::exp(belief.mean) + flattening_s(operation, device.device);
     return KernelForecast{std::max(seconds, least_call_s(operation, device.device)), kind.law->law.floor_s,
-                          residual.half_width_90(belief, operation.family())};
+                          residual.half_width_90(belief, operation.family()), told->is_own};
 }
 
 PreparedOperation forward_alone(const PreparedOperation& operation, const DeviceModel& device) {
@@ -386,6 +392,7 @@ std::optional<LogForecast> forecast_unseen(const DeviceModel& device, std::span<
     forecast.half_width = std::clamp(half_width, least_half_width, largest_half_width);
     forecast.scale = forecast.half_width;
     forecast.kernel_s = kernel->seconds;
+    forecast.is_own = kernel->is_own;
     return forecast;
 }
 

@@ -18,6 +18,7 @@ struct KernelForecast {
     double seconds = 0;
     double launch_s = 0;
     double half_width = 0;  ///< of log(seconds), 90 %
+    bool is_own = false;    ///< told by measurements of the device itself
 };
 
 /// Forward passes whose kernels were forecast: a network's calls have the same ones in training as in inference, and to

@@ -37,15 +37,20 @@ bool knows_demand(const DeviceModel& device) {
     return device.unseen && has_physical_power(device) && why_no_clocks(device).empty();
 }
 
-bool is_forecast_unlimited(const DeviceModel& device) {
+bool is_forecast_unlimited(const NetworkForecast& forecast, const DeviceModel& device) {
     if (!knows_demand(device)) return false;
-    const auto& measured = device.unseen->trained_on;
-    return std::ranges::find(measured, device.device.id) == measured.end();
+    double own_s = 0, others_s = 0;
+    for (const OperationForecast& operation : forecast.operations) {
+        // Kernels that wait for memory take the same at either clock.
+        if (!(operation.kernel_s > 0) || operation.balance.compute <= operation.balance.memory) continue;
+        (operation.is_own ? own_s : others_s) += static_cast<double>(operation.count) * operation.kernel_s;
+    }
+    return own_s <= others_s;
 }
 
 Bound bound_of(const NetworkForecast& forecast, const DeviceModel& device) {
     const bool is_held = forecast.limited_by == Bound::power_cap && knows_demand(device);
-    if (!is_held || is_forecast_unlimited(device)) return forecast.limited_by;
+    if (!is_held || is_forecast_unlimited(forecast, device)) return forecast.limited_by;
     const WorkloadCurve curve = ForecastCurve(forecast, device).curve();
     const double without_s = curve.time_s(1, curve.known().y);
     if (limit_decides(forecast.time.value.value(), without_s)) return Bound::power_cap;
@@ -54,7 +59,7 @@ Bound bound_of(const NetworkForecast& forecast, const DeviceModel& device) {
 
 std::optional<NetworkForecast> without_limit(const NetworkForecast& forecast, const DeviceModel& device,
                                              double demand_w) {
-    if (!is_forecast_unlimited(device) || forecast.limited_by != Bound::power_cap) return std::nullopt;
+    if (!is_forecast_unlimited(forecast, device) || forecast.limited_by != Bound::power_cap) return std::nullopt;
     if (!(demand_w > forecast.power.value.value())) return std::nullopt;
     return drawing(forecast, warranted_w(forecast, device, demand_w));
 }
