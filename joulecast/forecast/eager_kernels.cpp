@@ -82,15 +82,15 @@ double pooling_cycles(const Operation& operation, const Dimensions& size) {
 double copy_cycles(const Operation& operation, const Dimensions& size) {
     const std::string& target = operation.target;
     if (size.forward.bytes_written == 0) return 0;
-    if (target == "aten::cat")
-        return std::ranges::all_of(streams(operation), [](const auto* part) { return is_contiguous(*part); })
-                   ? 0
-                   : of_joined_element * size.elements_out;
+    if (target == "aten::cat") {
+        const bool is_plain =
+            std::ranges::all_of(streams(operation), [](const auto* part) { return is_contiguous(*part); });
+        return is_plain ? 0 : of_joined_element * size.elements_out;
+    }
     const bool is_ordering = target == "aten::contiguous" || target == "aten::reshape" || target == "aten::flatten";
-    const bool is_reordered = is_ordering || !is_dense(*tensors(operation).front());
-    const bool is_copy =
-        is_ordering || target == "aten::clone" || target.starts_with("aten::to.") || target == "aten::_to_copy";
-    return is_copy && is_reordered ? cycles_of_element_alone * size.elements_out : 0;
+    const bool is_copy = target == "aten::clone" || target.starts_with("aten::to.") || target == "aten::_to_copy";
+    const bool is_reordered = is_ordering || (is_copy && !is_dense(*tensors(operation).front()));
+    return is_reordered ? cycles_of_element_alone * size.elements_out : 0;
 }
 
 double cycles(const PreparedOperation& call) {

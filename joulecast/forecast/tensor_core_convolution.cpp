@@ -112,7 +112,8 @@ double turned_images_bytes(const PreparedOperation& convolution, const Device& d
     const Dimensions& size = convolution.dimensions;
     const Dtype type = compute_dtype(convolution.operation);
     if (size.c * static_cast<double>(element_bytes(type)) < tensor_core_alignment_bytes) return 0;
-    return size.input_bytes + size.weight_bytes + size.output_bytes;
+    const bool turns_weight = size.kernel_h * size.kernel_w > 1;
+    return size.input_bytes + (turns_weight ? size.weight_bytes : 0) + size.output_bytes;
 }
 
 }  // namespace joulecast

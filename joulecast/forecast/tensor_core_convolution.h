@@ -11,8 +11,8 @@ bool runs_on_tensor_cores(const PreparedOperation& convolution, const Device& de
 /// What the kernels of such a forward pass take, in seconds, on a device that was never measured (docs/decisions/0029,
 /// 0041):
 ///
-///     arithmetic  +  passes · bytes / bandwidth  +  8 · kernel latency,     arithmetic = FLOP / peak · feeding ·
-///     misfit
+///     arithmetic  +  passes · bytes / bandwidth  +  8 · kernel latency
+///     arithmetic  =  FLOP / peak · feeding · misfit
 ///
 /// * feeding = 1 + (operand bytes that a unit multiplies in a cycle at peak) / (those that its shared memory brings).
 ///   In TF32 on Hopper what it brings goes by the tile, which is as wide as the result has channels.
@@ -24,10 +24,10 @@ bool runs_on_tensor_cores(const PreparedOperation& convolution, const Device& de
 /// * A transposed convolution with a stride takes five passes.
 double tensor_core_convolution_s(const PreparedOperation& convolution, const Device& device);
 
-/// Bytes that cuDNN takes for images that it turns: copies of input, weight and result with their channels last. 0
-/// where they lie so, where a product takes them as they are, and where channels do not fill 16 bytes. So it is for 31
-/// of 36 turned forward passes in TF32 and bf16 on an H100 and an H200, within 1 % (datasets/README.md); five take
-/// less.
+/// Bytes that cuDNN takes for images that it turns: copies of input and result with their channels last, and of the
+/// weight where it has more than one place. 0 where they lie so, where a product takes them as they are, and where
+/// channels do not fill 16 bytes. Of 37 turned forward passes in TF32 and bf16 on an H100 and an H200 it tells 30
+/// within 1.5 % (datasets/README.md), five less than they take, at least 0.68 times, and two more, at most twice.
 double turned_images_bytes(const PreparedOperation& convolution, const Device& device);
 
 }  // namespace joulecast
