@@ -99,7 +99,10 @@ MemorySettings memory_settings(const Device& device, Host host, Workspace worksp
     settings.step = step_memory(training, device.kind);
     settings.allocation = allocation_on(device);
     settings.python_holds = host == Host::python;
-    settings.cpu_kernels = device.kind == Device::Kind::cpu;
+    if (device.kind == Device::Kind::cpu)
+        settings.kept = kept_on_cpu;
+    else
+        settings.kept = [device](const Operation& operation) { return kept_by_split_attention(operation, device); };
     return settings;
 }
 

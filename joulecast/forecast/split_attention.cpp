@@ -114,6 +114,15 @@ double split_attention_scratch_bytes(const Operation& attention) {
     return float_bytes * (given.converted() + count(given.query)) + (2 * float_bytes + 1) * given.scores();
 }
 
+std::optional<KeptTensors> kept_by_split_attention(const Operation& attention, const Device& device) {
+    if (mode(attention) != Mode::training || !runs_split_attention(attention, device)) return std::nullopt;
+    const Operands given = operands_of(attention);
+    KeptTensors kept;
+    kept.hidden_bytes = float_bytes * (count(given.query) + count(given.key) + count(given.value) + given.scores());
+    if (has_dropout(attention)) kept.hidden_bytes += (float_bytes + 1) * given.scores();
+    return kept;
+}
+
 double split_attention_kernels(const Operation& attention) {
     return forward_work(attention).kernels;
 }

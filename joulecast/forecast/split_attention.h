@@ -34,6 +34,11 @@ double split_attention_backward_s(const PreparedOperation& attention, const Devi
 /// where 226 were told without this and 554 are with it; in TF32 128 MB, where 132 are told.
 double split_attention_scratch_bytes(const Operation& attention);
 
+/// What autograd keeps of it for the backward pass (_scaled_dot_product_attention_math): query, key and value as they
+/// are multiplied, in float32, and the weights; with dropout their factors and the dropped weights, too. Absent where
+/// attention is not split, and in inference.
+std::optional<KeptTensors> kept_by_split_attention(const Operation& attention, const Device& device);
+
 /// How many kernels the forward pass launches; the backward pass about as many.
 double split_attention_kernels(const Operation& attention);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "joulecast/graph/graph.h"
+#include "joulecast/graph/record.h"
 
 namespace joulecast {
 
@@ -73,7 +74,9 @@ struct MemorySettings {
     StepMemory step = {};
     Allocation allocation = {};
     bool python_holds = false;  ///< beside what is read, what held_by_python() says
-    bool cpu_kernels = false;   ///< autograd keeps what kernels of a CPU do (kept_on_cpu()), else those of CUDA
+    /// What autograd keeps of a call whose kernels on this device differ from those that the records are of (CUDA's,
+    /// fused); absent, and without it: what they say.
+    std::function<std::optional<KeptTensors>(const Operation&)> kept = {};
 };
 
 /// Plans the tensors of an eager run: outputs live from their node to their last reader, views and in-place calls share

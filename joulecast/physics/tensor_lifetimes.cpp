@@ -197,8 +197,8 @@ class StepWalk {
     /// The tensors of the call, and what has no place in the graph: dropout's mask, max pooling's indices.
     KeptTensors kept_by(const Operation& operation, const Record* record) const {
         if (!record) return {};
-        if (settings_.cpu_kernels) {
-            if (auto on_cpu = kept_on_cpu(operation)) return std::move(*on_cpu);
+        if (settings_.kept) {
+            if (auto on_device = settings_.kept(operation)) return std::move(*on_device);
         }
         KeptTensors kept;
         if (record->hidden_bytes) kept.hidden_bytes = static_cast<double>(record->hidden_bytes(operation));

@@ -47,8 +47,12 @@ TEST(MemorySettings, ACpuGivesBackAtOnceAndAGpuCaches) {
     EXPECT_FALSE(allocation_on(a_device(cpu)).caching);
     EXPECT_EQ(allocation_on(a_device(gpu)).rounding_bytes, 512);
     EXPECT_TRUE(allocation_on(a_device(gpu)).caching);
-    EXPECT_TRUE(memory_settings(a_device(cpu), Host::cpp, {}).cpu_kernels);
-    EXPECT_FALSE(memory_settings(a_device(gpu), Host::cpp, {}).cpu_kernels);
+    // Dropped weights, which no fused kernel of a CPU makes.
+    const Operation attention = parse_operation(
+        "aten::scaled_dot_product_attention(query=f32[2,4,16,8]~, key=f32[2,4,16,8]~, value=f32[2,4,16,8]~, "
+        "dropout_p=0.1)");
+    EXPECT_TRUE(memory_settings(a_device(cpu), Host::cpp, {}).kept(attention));
+    EXPECT_FALSE(memory_settings(a_device(gpu, "hopper"), Host::cpp, {}).kept(attention));
 }
 
 TEST(MemorySettings, CublasTakesWhatPyTorchGivesIt) {

@@ -50,7 +50,7 @@ class Calls {
 void expect_peak(const Graph& graph) {
     constexpr double vector = 4 * Calls::length;
     MemorySettings settings;
-    settings.cpu_kernels = true;
+    settings.kept = kept_on_cpu;
     const double planned = plan_memory(graph, settings)->peak_bytes / vector;
     TensorMaker maker(1);
     Network network(graph, maker);
