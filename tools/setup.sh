@@ -193,6 +193,14 @@ use_ccache() {
     export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$JOULECAST_SOURCE CCACHE_NOHASHDIR=1
 }
 
+# configure PRESET CMAKE_ARGUMENT...
+configure() {
+    local preset=$1
+    shift
+    (cd "$JOULECAST_SOURCE" && cmake --preset "$preset" "$@" >"$(log_of "configure-$preset")" 2>&1) ||
+        fail_with_log "cmake --preset $preset" "$(log_of "configure-$preset")"
+}
+
 # configure_and_build PRESET TARGET... -- CMAKE_ARGUMENT...
 configure_and_build() {
     local preset=$1 targets=()
@@ -203,8 +211,7 @@ configure_and_build() {
     done
     (($# == 0)) || shift
     use_ccache
-    (cd "$JOULECAST_SOURCE" && cmake --preset "$preset" "$@" >"$(log_of "configure-$preset")" 2>&1) ||
-        fail_with_log "cmake --preset $preset" "$(log_of "configure-$preset")"
+    configure "$preset" "$@"
     local asked=()
     if ((${#targets[@]} > 0)); then asked=(--target "${targets[@]}"); fi
     cmake --build "$JOULECAST_SOURCE/build/$preset" --parallel "$(parallel_jobs)" "${asked[@]}" 2>&1 |
