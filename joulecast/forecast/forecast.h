@@ -58,6 +58,8 @@ struct OperationForecast {
     double kernel_s = std::numeric_limits<double>::quiet_NaN();
     /// Of such a kernel: told by measurements of the device itself, at the clock that its power limit left.
     bool is_own = false;
+    /// Of a convolution on a device that was never measured: copies of images (tensor_core_convolution.h).
+    double turned_bytes = 0;
     /// Of the kernel, by its counts and the data sheet, at the highest clocks: how arithmetic and bytes balance decides
     /// how its time follows the clocks (clock_balance.h). All zero where it computes nothing.
     KernelTime balance;

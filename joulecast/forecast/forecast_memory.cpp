@@ -17,11 +17,15 @@
 namespace joulecast {
 namespace {
 
+/// Of such calls the rule for turned images tells all scratch memory.
+bool is_turned_or_has_none(const Operation& operation, const DeviceModel& model) {
+    return model.unseen && model.device.vendor == "nvidia" && family(operation) == Family::convolution;
+}
+
 /// What the kernels of a call are known to allocate beside its operands and results.
 std::optional<double> scratch_bytes(const Operation& operation, const DeviceModel& model) {
     if (runs_split_attention(operation, model.device)) return split_attention_scratch_bytes(operation);
-    if (model.unseen && model.device.vendor == "nvidia" && family(operation) == Family::convolution)
-        return turned_images_bytes(prepare(operation, model), model.device);
+    if (is_turned_or_has_none(operation, model)) return turned_images_bytes(prepare(operation, model), model.device);
     return convolution_scratch_bytes(operation, model.device, model.point.threads);
 }
 
@@ -47,10 +51,11 @@ Workspace workspace_of(ForecastCache& known) {
     const bool is_known = std::ranges::any_of(
         model.models, [](const FamilyModel& family) { return family.metric == Metric::peak_memory; });
     const bool is_published = model.published && model.device.kind == Device::Kind::cpu;
-    if (!is_known && !is_published) return computed_workspace(model);
-    return [&known](const Operation& operation) {
+    return [&known, is_learned = is_known || is_published](const Operation& operation) {
         const DeviceModel& device = known.device();
+        if (is_turned_or_has_none(operation, device)) return known.forecast(operation).turned_bytes;
         if (const auto scratch = scratch_bytes(operation, device)) return *scratch;
+        if (!is_learned) return 0.0;
         const Estimate<Bytes> peak = known.forecast(operation).cost.peak_memory;
         if (!peak.known()) return 0.0;
         return std::max(0.0, peak.value.value() - planned_bytes(prepare(operation, device)));

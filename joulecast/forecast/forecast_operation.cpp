@@ -14,6 +14,7 @@
 #include "joulecast/forecast/over_clocks.h"
 #include "joulecast/forecast/own_limit.h"
 #include "joulecast/forecast/published/method.h"
+#include "joulecast/forecast/tensor_core_convolution.h"
 #include "joulecast/graph/family.h"
 
 namespace joulecast {
@@ -308,6 +309,7 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
     OperationForecast forecast;
     forecast.balance = clock_balance(operation, device.device, operation.math);
     forecast.cost.host_time = {Seconds(0), Seconds(0), Seconds(0)};
+    if (device.unseen) forecast.turned_bytes = turned_images_bytes(operation, device.device);
     const auto found = measured.find(operation.signature);
     std::optional<MeasuredOverClocks> over_clocks;
     if (found != measured.end() && device.over_clocks) over_clocks.emplace(device, columns, operation, found->second);

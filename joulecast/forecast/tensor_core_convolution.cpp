@@ -108,7 +108,8 @@ double tensor_core_convolution_s(const PreparedOperation& convolution, const Dev
 }
 
 double turned_images_bytes(const PreparedOperation& convolution, const Device& device) {
-    if (!runs_on_tensor_cores(convolution, device) || !is_turned(convolution)) return 0;
+    const bool is_cudnns = device.vendor == "nvidia" && runs_on_tensor_cores(convolution, device);
+    if (!is_cudnns || !is_turned(convolution)) return 0;
     const Dimensions& size = convolution.dimensions;
     const Dtype type = compute_dtype(convolution.operation);
     if (size.c * static_cast<double>(element_bytes(type)) < tensor_core_alignment_bytes) return 0;
