@@ -47,9 +47,11 @@ bool runs_batch_statistics(const PreparedOperation& normalization, const Device&
 }
 
 double batch_statistics_forward_s(const PreparedOperation& normalization, const Device& device) {
-    const double scaling = seconds_of_cycles(cycles_of_element_alone * normalization.dimensions.elements_out, device);
+    const double streamed = streamed_s(normalization.dimensions.forward, device);
     const double sums = channel_sums_s(normalization, device, passes_forward);
-    return std::max(streamed_s(normalization.dimensions.forward, device), sums > 0 ? sums + scaling : 0);
+    if (sums == 0) return streamed;
+    const double scaling = seconds_of_cycles(cycles_of_element_alone * normalization.dimensions.elements_out, device);
+    return std::max(streamed, sums + scaling);
 }
 
 double batch_statistics_backward_s(const PreparedOperation& normalization, const Device& device) {

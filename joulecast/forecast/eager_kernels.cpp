@@ -67,10 +67,10 @@ double scaling_cycles(const Operation& operation, const Dimensions& size) {
 /// planes is a reduction of many short rows.
 double pooling_cycles(const Operation& operation, const Dimensions& size) {
     if (is_channels_last(*tensors(operation).front())) return 0;
-    const bool is_max = operation.target == "aten::max_pool2d" || operation.target == "aten::max_pool2d_with_indices";
+    const bool shows_indices = operation.target == "aten::max_pool2d_with_indices";
+    const bool is_max = shows_indices || operation.target == "aten::max_pool2d";
     if (is_max || operation.target == "aten::avg_pool2d") {
-        const double results =
-            operation.target == "aten::max_pool2d_with_indices" ? size.elements_out / 2 : size.elements_out;
+        const double results = shows_indices ? size.elements_out / 2 : size.elements_out;
         const double forward = results * (of_pooled + of_pooled_place * size.kernel_h * size.kernel_w);
         return is_max && mode(operation) == Mode::training ? forward + size.elements_in * of_input_gradient : forward;
     }

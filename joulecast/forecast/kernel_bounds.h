@@ -13,8 +13,7 @@ bool is_in_tf32(const PreparedOperation& operation);
 /// the rate), and bytes that no cache can hold, before or after, within the bandwidth of the data sheet.
 double least_seconds(const PreparedOperation& operation, const Counts& counts, const Device& device);
 
-/// The same of all passes of a call. What eager kernels do for each element (eager_kernels.h) is of the forward pass,
-/// which all have.
+/// The same of all passes of a call, and what the instructions of eager kernels take (eager_kernels.h).
 double least_call_s(const PreparedOperation& operation, const Device& device);
 
 }  // namespace joulecast

@@ -12,7 +12,6 @@ DeviceModel a100() {
     DeviceModel model;
     model.device = find_device("a100-40g-pcie");
     model.unseen.emplace();
-    model.unseen->trained_on = {"a100-40g-pcie", "a100-80g-sxm"};
     return model;
 }
 
