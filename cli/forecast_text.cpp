@@ -248,17 +248,30 @@ std::string fusion_text(const std::vector<Forecast>& forecasts, const TextSettin
     return text;
 }
 
-/// Of devices whose power comes from the data sheet alone.
+bool has_measured_power(const Forecast& forecast) {
+    const auto& shares = forecast.network.power_evidence_share;
+    const auto found = shares.find(PowerEvidence::measured);
+    return found != shares.end() && found->second > 0;
+}
+
+/// Of devices whose power comes from the data sheet, alone or beside what was measured.
 std::string physical_note(const std::vector<Forecast>& forecasts, const TextSettings& settings) {
-    std::vector<std::string> devices;
+    std::vector<std::string> by_sheet, in_part;
     for (const Forecast& f : forecasts) {
         if (!f.network.power_evidence_share.contains(PowerEvidence::physical)) continue;
+        std::vector<std::string>& devices = has_measured_power(f) ? in_part : by_sheet;
         if (std::ranges::find(devices, f.network.device) == devices.end()) devices.push_back(f.network.device);
     }
-    if (devices.empty()) return "";
-    return line("energy: no power measured on " + joined(devices) +
-                    "; from data sheets (physical power model), with wide intervals",
-                settings);
+    std::string text;
+    if (!by_sheet.empty())
+        text += line("energy: no power measured on " + joined(by_sheet) +
+                         "; from data sheets (physical power model), with wide intervals",
+                     settings);
+    if (!in_part.empty())
+        text += line("energy: not all operations' power was measured on " + joined(in_part) +
+                         "; the rest is from data sheets (physical power model), with wide intervals",
+                     settings);
+    return text;
 }
 
 /// How much was measured, with what and when; empty of nothing.

@@ -186,6 +186,13 @@ Description describe_predictor(const std::string& file) {
         parts.back().learners.assign(learners.begin(), learners.end());
     }
     description.parts = fill(columns, parts);
+    for (const KeptDevice& kept : predictor.kept) {
+        description.facts.emplace_back(
+            "kept_" + kept.device.id + "_" + std::string(name(kept.point.math)),
+            std::to_string(kept.operations.size()) +
+                " measured operations: all others of this device as over devices, adjusted to " +
+                std::to_string(kept.telling.size()) + " of these");
+    }
     for (const PooledModel& pooled : predictor.pooled) {
         description.facts.emplace_back("over_devices_" + std::string(name(pooled.point.math)),
                                        joined(pooled.devices) + ": for others of their kind, from data sheets");

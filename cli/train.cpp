@@ -14,6 +14,7 @@
 #include "cli/json_tree.h"
 #include "cli/measured_rows.h"
 #include "cli/settings.h"
+#include "cli/start_option.h"
 #include "cli/train_method.h"
 #include "cli/trained_models.h"
 #include "cli/verb.h"
@@ -29,6 +30,7 @@
 #include "joulecast/train/calibrate_networks.h"
 #include "joulecast/train/fit_models.h"
 #include "joulecast/train/fit_over_clocks.h"
+#include "joulecast/train/keep_operations.h"
 #include "joulecast/train/outliers.h"
 #include "joulecast/train/physical_samples.h"
 #include "joulecast/train/pooled.h"
@@ -78,6 +80,14 @@ nlohmann::ordered_json to_json(const Predictor& predictor, const std::string& pa
         if (device.power.known()) entry["idle_power_w"] = device.power.idle_w;
         answer["devices"].push_back(entry);
     }
+    answer["kept"] = nlohmann::ordered_json::array();
+    for (const KeptDevice& kept : predictor.kept)
+        answer["kept"].push_back({{"device", kept.device.id},
+                                  {"math", name(kept.point.math)},
+                                  {"operations", kept.operations.size()},
+                                  {"telling", kept.telling.size()},
+                                  {"error", kept.error},
+                                  {"error_of_own", kept.error_of_own}});
     answer["over_devices"] = nlohmann::ordered_json::array();
     for (const PooledModel& pooled : predictor.pooled) {
         answer["over_devices"].push_back({{"math", name(pooled.point.math)},
@@ -165,6 +175,15 @@ std::string no_networks_text(const DeviceModel& device) {
                             : "no measured networks, so network times are not corrected";
 }
 
+/// "h200 (tf32): 84 operations are kept. Operations left out are 14 % off by a model over other devices adjusted to the
+/// rest, 31 % by models of its own".
+std::string kept_text(const KeptDevice& kept) {
+    return kept.device.id + " (" + std::string(name(kept.point.math)) + "): " + std::to_string(kept.operations.size()) +
+           " operations are kept. Operations left out are " + show(kept.error, Show::percent) +
+           " off by a model over other devices adjusted to the rest, " + show(kept.error_of_own, Show::percent) +
+           " by models of its own";
+}
+
 std::string to_text(const Predictor& predictor, const std::string& path, std::uintmax_t bytes) {
     std::string text = path + ": " + show(static_cast<double>(bytes), Show::bytes) + ", from " +
                        std::to_string(predictor.origin.rows) + " rows\n\n" +
@@ -186,6 +205,7 @@ std::string to_text(const Predictor& predictor, const std::string& path, std::ui
         for (const HostExtra& extra : device.hosts) text += "; " + host_text(extra);
         text += '\n';
     }
+    for (const KeptDevice& kept : predictor.kept) text += "\n" + kept_text(kept) + "\n";
     for (const PooledModel& pooled : predictor.pooled) {
         text += "\nover devices (" + std::string(name(pooled.point.math)) +
                 "), for others of their kind: " + joined(pooled.devices) + "\n";
@@ -211,6 +231,7 @@ struct TrainOptions {
     std::string learner = "auto";
     bool pooled_only = false;
     std::string outliers = "keep";
+    StartOption start;
     std::string what_next;
     WhatNextWish wish;
     Output output;
@@ -301,7 +322,9 @@ void train_over_devices(const std::vector<DeviceRows>& devices, const TrainSetti
         engines[kind].insert(rows.setting.engine);
     }
     for (const auto& [kind, parts] : kinds) {
-        if (ids[kind].size() < 2) continue;
+        const auto is_of_kind = [&](const KeptDevice& kept) { return kept.device.kind == kind.first; };
+        // Devices that start from models over others bring these along.
+        if (ids[kind].size() < 2 || std::ranges::any_of(predictor.kept, is_of_kind)) continue;
         std::cerr << "training a model over " << ids[kind].size() << " devices (" << name(kind.second);
         if (engines[kind].size() > 1)
             std::cerr << ", kernels of " << joined(std::vector(engines[kind].begin(), engines[kind].end()))
@@ -324,14 +347,65 @@ void add_swept(const std::vector<SweptDevice>& swept, Predictor& predictor, std:
     }
 }
 
+/// Of each device that starts from others what is kept of its settings: where that is better for the first of them,
+/// which has most rows, and possible for all.
+std::vector<KeptDevice> kept_devices(const std::vector<MeasuredRows>& measured, StartOption& start,
+                                     TrainSettings settings) {
+    std::map<std::string, std::vector<const MeasuredRows*>> devices;
+    for (const MeasuredRows& rows : measured) devices[rows.device.id].push_back(&rows);
+    std::vector<KeptDevice> kept;
+    for (const auto& [id, of_device] : devices) {
+        const auto can_start = [&](const MeasuredRows* rows) {
+            settings.others = start.models_for(*rows);
+            return can_start_from_others(rows->device, rows->setting, rows->operations, settings);
+        };
+        if (!std::ranges::all_of(of_device, can_start)) continue;
+        for (const MeasuredRows* rows : of_device) {
+            settings.drifted = rows->drifted();
+            const Keep keep = rows == of_device.front() ? Keep::where_better : Keep::always;
+            auto found = keep_operations(rows->device, rows->setting, rows->operations, rows->networks, settings, keep);
+            if (!found) break;
+            kept.push_back(*std::move(found));
+        }
+    }
+    return kept;
+}
+
+/// The models that they start from go into the file with them.
+void add_start(const StartOption& start, const std::vector<PooledModel>& models, Predictor& predictor) {
+    predictor.pooled = models;
+    Origin& own = predictor.origin;
+    const Origin& from = start.origin();
+    const auto add = [](std::vector<std::string>& to, const std::vector<std::string>& more) {
+        std::set<std::string> all(to.begin(), to.end());
+        all.insert(more.begin(), more.end());
+        to.assign(all.begin(), all.end());
+    };
+    add(own.sources, from.sources);
+    add(own.frameworks, from.frameworks);
+    add(own.workers, from.workers);
+    add(own.machines, from.machines);
+    own.licence += "; " + from.licence;
+    own.rows += from.rows;
+}
+
 Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> measured, const std::vector<SweptDevice>& swept,
-                  bool pooled_only, const TrainSettings& settings) {
+                  TrainOptions& options, const TrainSettings& settings) {
+    const bool pooled_only = options.pooled_only;
     Predictor predictor = empty_predictor();
+    if (!pooled_only) predictor.kept = kept_devices(measured, options.start, settings);
+    std::shared_ptr<const std::vector<PooledModel>> start;
+    const auto is_kept = [&](const MeasuredRows& rows) {
+        return std::ranges::find(predictor.kept, rows.device.id, [](const KeptDevice& k) { return k.device.id; }) !=
+               predictor.kept.end();
+    };
     std::vector<OperationRow> sources;
     std::vector<KernelPowerSample> samples;
     std::vector<DeviceRows> of_devices;
     for (MeasuredRows& rows : measured) {
-        if (!pooled_only) {
+        if (is_kept(rows)) {
+            start = options.start.models_for(rows);
+        } else if (!pooled_only) {
             std::cerr << "training for " << rows.device.id << " (" << name(rows.setting.math)
                       << "): " << rows.operations.size() << " operations, " << rows.networks.size() << " networks\n";
             tell_samples(rows, candidates(settings));
@@ -354,10 +428,11 @@ Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> measured, co
     const PhysicalPower power = physical_power_from(samples);
     for (DeviceModel& device : predictor.devices) device.physical_power = power;
     train_over_devices(of_devices, settings, predictor);
-    if (predictor.devices.empty() && predictor.pooled.empty())
+    if (predictor.devices.empty() && predictor.pooled.empty() && predictor.kept.empty())
         throw Error("a model for other devices needs operations of two or more devices of one kind and math.");
     predictor.origin = origin_of(sources, "joulecast " JOULECAST_VERSION, utc_second_stamp(utc_now_s()));
     predictor.origin.seed = settings.seed;
+    if (start) add_start(options.start, *start, predictor);
     return predictor;
 }
 
@@ -385,7 +460,7 @@ std::string answer(const Trained& result, const TrainOptions& options, const Wha
     return text;
 }
 
-int run_train(const TrainOptions& options) {
+int run_train(TrainOptions& options) {
     if (!options.predictor.ends_with(".jcp")) throw UsageError("the name of a predictor ends with .jcp: -o NAME.jcp");
     check_method(options);
     const WhatNextWish wanted = wish(options);
@@ -412,7 +487,7 @@ int run_train(const TrainOptions& options) {
     if (const auto method = parse_published_method(options.method)) {
         result.predictor = train_method(*method, measured, settings);
     } else {
-        result.predictor = trained(dataset, std::move(measured), swept, options.pooled_only, settings);
+        result.predictor = trained(dataset, std::move(measured), swept, options, settings);
     }
     write_jcp(result.predictor, options.predictor);
     result.bytes = std::filesystem::file_size(options.predictor);
@@ -443,6 +518,7 @@ Run declare_train(CLI::App& command) {
     command.add_option("--learner", options->learner, "auto compares learners by grouped cross-validation, per family")
         ->check(CLI::IsMember(learner_words()))
         ->capture_default_str();
+    options->start.declare(command);
     command.add_flag("--pooled-only", options->pooled_only,
                      "train only the model for devices that were never measured");
     command.add_option("--outliers", options->outliers, "drop leaves out what an isolation forest finds odd")

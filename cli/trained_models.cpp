@@ -55,6 +55,7 @@ std::vector<TrainedModel> models(const Predictor& predictor) {
                               regression.metric, regression.rows, std::max<std::size_t>(1, regression.layers.size()),
                               regression.learner});
     }
+    if (!predictor.kept.empty()) return models;  // what these start from was trained before
     for (const PooledModel& pooled : predictor.pooled) {
         for (const Expert& expert : pooled.experts)
             models.push_back(trained_model(expert.device + ", for others", pooled.point.math, expert.model));

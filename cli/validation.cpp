@@ -37,10 +37,11 @@ void score(const Predictor& predictor, const MeasuredRows& rows, Validated& v) {
     v.pace_range = std::fmax(v.pace_range, rows.pace_range);
 }
 
-void cross_validate(const ValidationOptions& options, const MeasuredRows& rows, Validated& v) {
+void cross_validate(ValidationOptions& options, const MeasuredRows& rows, Validated& v) {
     ValidationSettings settings = options.settings;
     settings.folds = options.folds;
     settings.training.drifted = rows.drifted();
+    settings.training.others = options.start.models_for(rows);
     settings.grouped = options.split != "random";
     std::vector<Learner> named;
     for (const auto& learner : settings.learners) {
@@ -207,13 +208,14 @@ void declare(CLI::App& command, ValidationOptions& options) {
                     "--split device: measured operations that the model may use of the held-out device")
         ->check(CLI::Range(0, 1000))
         ->excludes(predictor);
+    options.start.declare(command);
     command.option_defaults()->group("Output");
     command.add_option("--predictions", options.predictions, "write every held-out forecast to this file")
         ->type_name("FILE.csv");
     options.output.declare(command);
 }
 
-int validate(const ValidationOptions& options) {
+int validate(ValidationOptions& options) {
     const Dataset dataset(options.database, Dataset::Access::read_only);
     Validated v;
     v.split = options.predictor.empty() ? options.split : "none";

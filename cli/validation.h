@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/start_option.h"
 #include "cli/verb.h"
 #include "joulecast/evaluate/cross_validate.h"
 
@@ -19,6 +20,7 @@ struct ValidationOptions {
     std::size_t folds = 5;
     const CLI::Option* folds_given = nullptr;
     std::size_t probes = 0;  ///< operations measured on a device left out
+    StartOption start;
     std::string predictions;
     Output output;
     /// The laboratory's: learners to compare, methods beside ours, outliers left out. --split device takes the last of
@@ -31,6 +33,6 @@ void declare(CLI::App& command, ValidationOptions& options);
 
 /// Scores and prints; the exit status. Throws UsageError for options that contradict each other, Error for a database
 /// that the split cannot be made of.
-int validate(const ValidationOptions& options);
+int validate(ValidationOptions& options);
 
 }  // namespace joulecast::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "joulecast/forecast/device_choice.h"
 #include "joulecast/forecast/float32_math.h"
 #include "joulecast/forecast/published/method.h"
+#include "joulecast/forecast/start_from_others.h"
 #include "joulecast/forecast/unseen_device.h"
 #include "joulecast/model/jcp.h"
 #include "joulecast/units/joined.h"
@@ -39,25 +41,36 @@ std::string method_note(const DeviceModel& model) {
            ": a network is the sum of its operations and --host changes nothing; memory is joulecast's";
 }
 
-/// By a model over other devices of its kind.
-void instantiate_in(ChosenPredictor& chosen, const Device& sheet) {
-    chosen.device = chosen.predictor.devices.size();
+/// The models of a device that are over others of its kind.
+std::vector<DeviceModel> models_over_others(Predictor& predictor, const DeviceChoice& choice) {
     // Moved: their experts are megabytes.
-    for (PooledModel& pooled : std::exchange(chosen.predictor.pooled, {})) {
-        if (pooled.kind == sheet.kind) chosen.predictor.devices.push_back(instantiate(std::move(pooled), sheet));
+    std::vector<PooledModel> pooled = std::exchange(predictor.pooled, {});
+    if (choice.is_kept)
+        return start_from_others(kept_of(predictor, choice.device.id), std::move(pooled), columns(predictor));
+    std::vector<DeviceModel> models;
+    for (PooledModel& over_others : pooled) {
+        if (over_others.kind == choice.device.kind)
+            models.push_back(instantiate(std::move(over_others), choice.device));
     }
-    for (DeviceModel& other : other_math(std::span(chosen.predictor.devices).subspan(chosen.device)))
-        chosen.predictor.devices.push_back(std::move(other));
-    for (DeviceModel& compiled : compiled_by_rule(std::span(chosen.predictor.devices).subspan(chosen.device)))
-        chosen.predictor.devices.push_back(std::move(compiled));
+    std::ranges::move(other_math(models), std::back_inserter(models));
+    return models;
+}
+
+void instantiate_in(ChosenPredictor& chosen, const DeviceChoice& choice) {
+    chosen.device = chosen.predictor.devices.size();
+    std::vector<DeviceModel> models = models_over_others(chosen.predictor, choice);
+    std::ranges::move(compiled_by_rule(models), std::back_inserter(models));
+    std::ranges::move(models, std::back_inserter(chosen.predictor.devices));
     chosen.note = unseen_note(chosen.model()) + ". Operations measured on it narrow the intervals: give them with --db";
-    chosen.short_note = "forecast from its data sheet, with wide intervals";
+    chosen.short_note = choice.is_kept ? "forecast from " + std::to_string(chosen.model().kept.size()) +
+                                             " measured operations and its data sheet"
+                                       : std::string("forecast from its data sheet, with wide intervals");
 }
 
 ChosenPredictor open(const DeviceChoice& choice, Predictor predictor, std::string path) {
     ChosenPredictor chosen{std::move(predictor), choice.model.value_or(0), std::move(path), "", ""};
     if (!choice.model) {
-        instantiate_in(chosen, choice.device);
+        instantiate_in(chosen, choice);
         return chosen;
     }
     for (DeviceModel& other : other_math(chosen.predictor.devices))
@@ -77,6 +90,7 @@ ChosenPredictor open(const DeviceChoice& choice, Predictor predictor, std::strin
     std::vector<std::string> covered;
     for (const JcpCover& cover : covers) {
         for (const Device& known : cover.devices) covered.push_back(known.id);
+        for (const Device& known : cover.kept) covered.push_back(known.id);
     }
     throw Error("no predictor covers device " + device + ". Covered: " + joined(covered) +
                 ". Train a predictor from measurements (joulecast train --help) and give it with --predictor.");
@@ -103,6 +117,17 @@ const DeviceModel* ChosenPredictor::model_with(Math math, Host host, const std::
         if (!first) first = &candidate;
     }
     return first;
+}
+
+std::optional<std::string> shipped_over_others(Device::Kind kind) {
+    std::optional<std::string> with_kept;
+    for (std::string& path : shipped_predictors()) {
+        const JcpCover cover = jcp_cover(path);
+        if (std::ranges::find(cover.pooled, kind) == cover.pooled.end()) continue;
+        if (cover.kept.empty()) return std::move(path);
+        if (!with_kept) with_kept = std::move(path);
+    }
+    return with_kept;
 }
 
 ChosenPredictor choose_predictor(const std::string& device, const PredictorSource& source,

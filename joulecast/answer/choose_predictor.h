@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -29,6 +30,9 @@ struct ChosenPredictor {
     /// Engines that the device was measured with, torch first.
     std::vector<std::string> engines() const;
 };
+
+/// The first shipped predictor with a model over devices of that kind; absent where there is none.
+std::optional<std::string> shipped_over_others(Device::Kind kind);
 
 /// As of choose_device(); without a file, among the shipped predictors. `stored` are the devices of a database. Throws
 /// Error naming the devices that are covered, and UsageError for one that nobody knows, naming those near it.

@@ -17,6 +17,7 @@
 #include "joulecast/forecast/compiled_calls.h"
 #include "joulecast/forecast/compose.h"
 #include "joulecast/forecast/hosts.h"
+#include "joulecast/forecast/start_from_others.h"
 #include "joulecast/physics/roofline.h"
 #include "joulecast/report/table.h"
 #include "joulecast/train/pooled.h"
@@ -24,11 +25,6 @@
 
 namespace joulecast {
 namespace {
-
-/// Whether the model multiplies so in that operation.
-bool multiplies_alike(const DeviceModel& model, const Operation& operation, Math measured) {
-    return math_of(operation, model.point.math) == measured;
-}
 
 /// Whose measurements are of the calls that the model knows: what torch.compile leaves to libraries runs as in torch.
 std::string engine_of_calls(const DeviceModel& model) {
@@ -42,32 +38,32 @@ MeasuredOperations measured_as(const DeviceModel& model, const std::vector<Opera
     std::ranges::copy_if(operations, std::back_inserter(rows), [&](const OperationRow& row) {
         const OperatingPoint& real = row.measurement.real;
         const bool fits = real.threads == model.point.threads && real.host == model.point.host;
-        return multiplies_alike(model, row.measurement.operation, real.math) && real.engine == engine &&
-               (fits || model.unseen);
+        return multiplies_alike(row.measurement.operation, model.device, real.math, model.point.math) &&
+               real.engine == engine && (fits || model.unseen);
     });
     return measured_operations(rows, model.device.last_level_cache_bytes);
 }
 
-/// Operations of more than this many are taken that tell most.
-constexpr std::size_t most_probes = 200;
-
-/// A model over other devices learns from the operations measured on this one. Returns how many of them it used.
-std::size_t adjust(DeviceModel& model, const std::vector<const Feature*>& columns,
+/// A model over other devices learns from the operations measured on this one: those that its predictor keeps, and the
+/// most telling of the database's. Returns how many of them it used.
+std::size_t adjust(DeviceModel& model, const std::vector<const Feature*>& columns, std::span<const KeptDevice> kept,
                    const std::vector<OperationRow>& operations) {
     std::vector<TrainingRow> rows;
     for (const OperatingPoint& setting : settings_of(operations)) {
         if (setting.engine != engine_of_calls(model)) continue;
         for (TrainingRow& row : training_rows_at(operations, model.device, setting)) {
-            if (multiplies_alike(model, row.operation.operation, setting.math)) rows.push_back(std::move(row));
+            if (tells_of(model, row.operation.operation, setting.math)) rows.push_back(std::move(row));
         }
     }
-    std::vector<const TrainingRow*> probes;
-    if (rows.size() <= most_probes) {
-        for (const TrainingRow& row : rows) probes.push_back(&row);
+    if (rows.empty()) return 0;
+    std::vector<MeasuredCall> calls = telling_calls(model, kept);
+    if (rows.size() <= most_telling_operations) {
+        for (const TrainingRow& row : rows) calls.push_back(as_call(row));
     } else {
-        for (const std::size_t row : telling_rows(model, columns, rows, most_probes)) probes.push_back(&rows[row]);
+        for (const std::size_t row : telling_rows(model, columns, rows, most_telling_operations))
+            calls.push_back(as_call(rows[row]));
     }
-    adjust_to(model, columns, probes);
+    adjust_to(model, columns, calls);
     return model.unseen->residual.measured();
 }
 
@@ -105,6 +101,7 @@ LoadedDevice::LoadedDevice(const std::string& device, const PredictorSource& pre
     const std::string id = chosen_.model().device.id;
     if (database_) operations = database_->operations(id);
     const auto settings = settings_of(operations);
+    const std::vector<KeptDevice> kept = kept_of(chosen_.predictor, id);
     std::size_t used = 0;
     for (DeviceModel& model : chosen_.predictor.devices) {
         if (model.device.id != id) continue;
@@ -112,7 +109,7 @@ LoadedDevice::LoadedDevice(const std::string& device, const PredictorSource& pre
         // A model over devices is of no engine by itself: of the one that this device was measured with.
         if (model.unseen && is_torch(model.point.engine) && !settings.empty())
             model.point.engine = settings.front().engine;
-        if (database_ && model.unseen) used = std::max(used, adjust(model, columns_, operations));
+        if (database_ && model.unseen) used = std::max(used, adjust(model, columns_, kept, operations));
         measured_.emplace(&model, measured_as(model, operations));
     }
     engines_ = chosen_.engines();

@@ -90,13 +90,6 @@ void append_unknown(const OutOfFoldRow& empty, const TrainingRow& row, const Bas
     append(energy_metric, row.power_w * row.time_s);
 }
 
-/// Of what the row timed: where issuing was timed apart, of the kernel without its launch.
-Estimate<Seconds> as_timed(const TrainingRow& row, const OperationForecast& forecast) {
-    const Estimate<Seconds>& call = forecast.cost.device_time;
-    const double share = is_of_device(row) ? forecast.kernel_s / call.value.value() : 1;
-    return share > 0 ? Estimate<Seconds>{call.value * share, call.low * share, call.high * share} : call;
-}
-
 /// Forecasts of one row: its time, and its power, energy and memory where those were measured and learned.
 void forecast_row(const DeviceModel& device, std::span<const Feature* const> columns, const TrainingRow& row,
                   const std::string& model, std::size_t fold, std::vector<OutOfFoldRow>& out) {

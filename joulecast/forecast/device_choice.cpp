@@ -24,13 +24,23 @@ bool is_pooled(const JcpCover& cover, Device::Kind kind) {
     return std::ranges::find(cover.pooled, kind) != cover.pooled.end();
 }
 
+std::optional<DeviceChoice> kept(const JcpCover& cover, std::size_t predictor, const std::string& id) {
+    const auto found = std::ranges::find(cover.kept, id, &Device::id);
+    if (found == cover.kept.end()) return std::nullopt;
+    return DeviceChoice{predictor, std::nullopt, true, *found};
+}
+
 /// By a model over other devices of its kind, from its data sheet.
 std::optional<DeviceChoice> for_unseen(const std::string& device, const std::vector<const JcpCover*>& covers,
                                        std::span<const Device> stored) {
     if (std::ranges::all_of(covers, [](const JcpCover* cover) { return cover->pooled.empty(); })) return std::nullopt;
     const Device sheet = device_argument(device, stored).device;
-    for (std::size_t i = 0; i < covers.size(); ++i) {
-        if (is_pooled(*covers[i], sheet.kind)) return DeviceChoice{i, std::nullopt, sheet};
+    // One that keeps operations of some device was made for that one, with a copy of the model that it starts from.
+    for (const bool keeps : {false, true}) {
+        for (std::size_t i = 0; i < covers.size(); ++i) {
+            if (covers[i]->kept.empty() != keeps && is_pooled(*covers[i], sheet.kind))
+                return DeviceChoice{i, std::nullopt, false, sheet};
+        }
     }
     return std::nullopt;
 }
@@ -41,6 +51,7 @@ JcpCover cover_of(const Predictor& predictor) {
     JcpCover cover;
     for (const DeviceModel& model : predictor.devices) cover.devices.push_back(model.device);
     for (const PooledModel& pooled : predictor.pooled) cover.pooled.push_back(pooled.kind);
+    for (const KeptDevice& kept : predictor.kept) cover.kept.push_back(kept.device);
     return cover;
 }
 
@@ -51,12 +62,15 @@ std::optional<DeviceChoice> choose_device(const std::string& device,
     const std::string id = this_machine ? this_cpu().id : device;
     std::vector<const JcpCover*> covers;
     while (const JcpCover* next = cover(covers.size())) {
-        if (const auto model = named(*next, id)) return DeviceChoice{covers.size(), model, next->devices[*model]};
+        if (const auto model = named(*next, id))
+            return DeviceChoice{covers.size(), model, false, next->devices[*model]};
+        if (auto choice = kept(*next, covers.size(), id)) return choice;
         covers.push_back(next);
     }
     const auto in_order = [&](auto model_of) -> std::optional<DeviceChoice> {
         for (std::size_t i = 0; i < covers.size(); ++i) {
-            if (const auto model = model_of(*covers[i])) return DeviceChoice{i, model, covers[i]->devices[*model]};
+            if (const auto model = model_of(*covers[i]))
+                return DeviceChoice{i, model, false, covers[i]->devices[*model]};
         }
         return std::nullopt;
     };
@@ -70,16 +84,24 @@ std::optional<DeviceChoice> choose_device(const std::string& device,
     // Not called so in any of them: another name of a device that one of them covers?
     if (const DataSheet* sheet = known_devices().find(device)) {
         if (auto found = in_order([&](const JcpCover& known) { return named(known, sheet->device.id); })) return found;
+        for (std::size_t i = 0; i < covers.size(); ++i) {
+            if (auto choice = kept(*covers[i], i, sheet->device.id)) return choice;
+        }
     }
     return for_unseen(device, covers, stored);
 }
 
 std::string unseen_note(const DeviceModel& model) {
     const auto& others = model.unseen->trained_on;
+    const std::string over_others =
+        " its data sheet by a model of " + std::to_string(others.size()) + " devices (" + joined(others) + ")";
+    if (!model.kept.empty())
+        return std::to_string(model.kept.size()) + " operations of " + model.device.id +
+               " were measured; others are estimated from" + over_others + ", adjusted to " +
+               std::to_string(model.unseen->residual.measured()) + " of these";
     const bool is_new = std::ranges::find(others, model.device.id) == others.end();
-    return model.device.id + (is_new ? " was never measured" : " was measured only in part") +
-           ". Estimated from its data sheet by a model of " + std::to_string(others.size()) + " devices (" +
-           joined(others) + ")";
+    return model.device.id + (is_new ? " was never measured" : " was measured only in part") + ". Estimated from" +
+           over_others;
 }
 
 std::string stand_in_note(const Device& device) {

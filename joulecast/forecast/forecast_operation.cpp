@@ -302,6 +302,14 @@ Estimate<Seconds> slower(const Estimate<Seconds>& time, double factor) {
             Seconds(time.high.value() * factor)};
 }
 
+/// As a database has it, else as the predictor does; nullptr where neither knows the operation.
+const MeasuredOperation* find_measured(const DeviceModel& device, const MeasuredOperations& measured,
+                                       const std::string& signature) {
+    if (const auto found = measured.find(signature); found != measured.end()) return &found->second;
+    const auto kept = device.kept.find(signature);
+    return kept == device.kept.end() ? nullptr : &kept->second;
+}
+
 /// All of a forecast but the operation, whose copy would take long beside it.
 OperationForecast without_operation(const DeviceModel& device, std::span<const Feature* const> columns,
                                     const PreparedOperation& operation, const MeasuredOperations& measured,
@@ -310,14 +318,14 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
     forecast.balance = clock_balance(operation, device.device, operation.math);
     forecast.cost.host_time = {Seconds(0), Seconds(0), Seconds(0)};
     if (device.unseen) forecast.turned_bytes = turned_images_bytes(operation, device.device);
-    const auto found = measured.find(operation.signature);
+    const MeasuredOperation* const found = find_measured(device, measured, operation.signature);
     std::optional<MeasuredOverClocks> over_clocks;
-    if (found != measured.end() && device.over_clocks) over_clocks.emplace(device, columns, operation, found->second);
+    if (found && device.over_clocks) over_clocks.emplace(device, columns, operation, *found);
     const MeasuredAtClock* here = over_clocks ? over_clocks->here() : nullptr;
-    const bool is_measured = device.over_clocks ? here != nullptr : found != measured.end();
+    const bool is_measured = device.over_clocks ? here != nullptr : found != nullptr;
     const bool is_moved = over_clocks && !over_clocks->empty() && !here;
     if (is_measured) {
-        forecast.cost.device_time = here ? here->time : found->second.time;
+        forecast.cost.device_time = here ? here->time : found->time;
         forecast.evidence = Evidence::measured;
     } else if (operation.family() == Family::symbolic) {
         forecast.cost.device_time = {Seconds(0), Seconds(0), Seconds(0)};
@@ -329,13 +337,13 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
     if (device.device.kind == Device::Kind::gpu) {
         // Where issuing was measured apart, the time is all of it the device's.
         const TrainedLaw* law = device.unseen ? nullptr : find_trained_law(device, operation.operation);
-        const bool is_told = is_measured && found->second.is_of_device;
+        const bool is_told = is_measured && found->is_of_device;
         if (((law && law->issue_s) || is_told) && !costs_nothing(operation.family()))
             forecast.kernel_s = forecast.cost.device_time.value.value();
         const double floor = issue_seconds(device, operation, forecast.cost.device_time.value.value());
         forecast.cost.host_time = {Seconds(floor), Seconds(floor), Seconds(floor)};
     }
-    const Estimate<Watts> metered = !is_measured ? Estimate<Watts>{} : here ? here->power : found->second.power;
+    const Estimate<Watts> metered = !is_measured ? Estimate<Watts>{} : here ? here->power : found->power;
     if (metered.known()) {
         forecast.power = metered;
         forecast.power_evidence = PowerEvidence::measured;

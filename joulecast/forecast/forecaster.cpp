@@ -12,6 +12,7 @@
 #include "joulecast/forecast/device_choice.h"
 #include "joulecast/forecast/float32_math.h"
 #include "joulecast/forecast/forecast_network.h"
+#include "joulecast/forecast/start_from_others.h"
 #include "joulecast/forecast/unseen_device.h"
 #include "joulecast/model/jcp.h"
 #include "joulecast/units/joined.h"
@@ -36,6 +37,9 @@ std::vector<DeviceModel> models_of(Predictor& predictor, const DeviceChoice& cho
         for (DeviceModel& model : predictor.devices) {
             if (model.device.id == choice.device.id) models.push_back(std::move(model));
         }
+    } else if (choice.is_kept) {
+        models =
+            start_from_others(kept_of(predictor, choice.device.id), std::move(predictor.pooled), columns(predictor));
     } else {
         for (PooledModel& pooled : predictor.pooled) {
             if (pooled.kind == choice.device.kind) models.push_back(instantiate(std::move(pooled), choice.device));
@@ -54,9 +58,10 @@ std::pair<DeviceModel, std::string> taken(Predictor& predictor, const std::strin
     if (models.empty()) {
         std::vector<std::string> covered;
         for (const Device& known : cover.devices) covered.push_back(known.id);
+        for (const Device& known : cover.kept) covered.push_back(known.id);
         throw Error("the predictor covers no device " + device + ". It covers: " + joined(covered) + ".");
     }
-    std::ranges::move(other_math(models), std::back_inserter(models));
+    if (!choice->is_kept) std::ranges::move(other_math(models), std::back_inserter(models));
     const Math wanted = math == Math::torch_default && !has_tf32(choice->device) ? Math::ieee : math;
     const auto found = std::ranges::find(models, wanted, [](const DeviceModel& model) { return model.point.math; });
     if (found == models.end())

@@ -9,6 +9,7 @@
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/features/dimensions.h"
 #include "joulecast/forecast/forecast.h"
+#include "joulecast/model/measured_operation.h"
 
 namespace joulecast {
 
@@ -30,25 +31,6 @@ struct InNetwork {
 InNetwork in_network(const Measurement& measurement, const Dimensions& dimensions, double cache_bytes);
 /// Whether a row can be learned from: ok or unstable, with a positive time.
 bool is_usable(const Measurement& measurement);
-
-/// What was measured of one operation at one clock.
-struct MeasuredAtClock {
-    double sm_clock_mhz = 0;  ///< as read, else as asked for
-    double memory_clock_mhz = std::numeric_limits<double>::quiet_NaN();
-    Estimate<Seconds> time;
-    Estimate<Watts> power;
-};
-
-/// What was measured of one operation; power unknown() where there was no meter.
-struct MeasuredOperation {
-    Estimate<Seconds> time;
-    Estimate<Watts> power;
-    std::vector<MeasuredAtClock> at_clocks = {};  ///< by clock, where clocks are known; `time` is of all of them
-    bool is_of_device = false;                    ///< issuing was timed apart: the time is all of it the device's
-};
-
-/// Measured on one device and setting, by signature: operations found here need no forecast.
-using MeasuredOperations = std::map<std::string, MeasuredOperation>;
 
 /// Watts while the operation or the network ran again and again; NaN where there was no meter.
 double measured_watts(const Measurement& measurement);

@@ -21,6 +21,7 @@
 #include "joulecast/model/jcp_family_model.h"
 #include "joulecast/model/jcp_frame.h"
 #include "joulecast/model/jcp_fusion.h"
+#include "joulecast/model/jcp_kept.h"
 #include "joulecast/model/jcp_parts.h"
 #include "joulecast/model/jcp_pooled.h"
 #include "joulecast/model/jcp_published.h"
@@ -183,30 +184,6 @@ void take_power(ByteReader& in, DeviceModel& device) {
     }
 }
 
-/// What calls cost more from other hosts; a file without the section knows none.
-void put_hosts(ByteWriter& out, const DeviceModel& device) {
-    out.number(static_cast<std::uint32_t>(device.hosts.size()));
-    for (const HostExtra& extra : device.hosts) {
-        out.text(name(extra.host));
-        out.text(name(extra.mode));
-        out.real(extra.seconds_per_call);
-        out.real(extra.sigma);
-        out.signed_number(extra.networks);
-    }
-}
-
-void take_hosts(ByteReader& in, DeviceModel& device) {
-    device.hosts.resize(in.count(32));
-    for (HostExtra& extra : device.hosts) {
-        extra.host = take_name(in, parse_stored_host, "host");
-        extra.mode = take_name(in, parse_mode, "mode");
-        extra.seconds_per_call = take_finite(in);
-        extra.sigma = take_finite(in);
-        if (extra.sigma < 0) in.fail("its calibration has a negative number");
-        extra.networks = in.signed_number();
-    }
-}
-
 void put(ByteWriter& out, const PhysicalPower& power) {
     for (const double value :
          {power.still, power.flop, power.byte, power.matrix, power.other, power.tensor, power.half_width})
@@ -294,6 +271,14 @@ void take_expert(Predictor& predictor, Content content) {
     predictor.pooled.back().experts.push_back(std::move(content.model));
 }
 
+void take_kept_device(Predictor& predictor, Content content) {
+    KeptDevice kept = take_kept(content.in);
+    const auto is_start = [&](const PooledModel& pooled) { return pooled.kind == kept.device.kind; };
+    if (std::ranges::none_of(predictor.pooled, is_start))
+        content.in.fail("operations are kept of a device that no model over devices is for");
+    predictor.kept.push_back(std::move(kept));
+}
+
 void take_own_model(Predictor& predictor, Content content) {
     if (!fits(content.model.model, predictor)) content.in.fail("a model comes before the feature list");
     current(predictor, content.in).models.push_back(std::move(content.model.model));
@@ -319,7 +304,7 @@ constexpr SectionReader section_readers[] = {
     {"MODL", take_own_model},
     {"CALI", [](P p, C c) { take_calibration(c.in, current(p, c.in)); }},
     {"POWR", [](P p, C c) { take_power(c.in, current(p, c.in)); }},
-    {"HOST", [](P p, C c) { take_hosts(c.in, current(p, c.in)); }},
+    {"HOST", [](P p, C c) { current(p, c.in).hosts = take_hosts(c.in); }},  // a file without it knows none
     {"PHYS", [](P p, C c) { current(p, c.in).physical_power = take_physical_power(c.in); }},
     {"PACE", [](P p, C c) { current(p, c.in).pace_reference = take_pace_reference(c.in); }},
     {"FUSE", [](P p, C c) { current(p, c.in).fusions.push_back(take_fusion(c.in)); }},
@@ -339,6 +324,7 @@ constexpr SectionReader section_readers[] = {
     {"RATI", take_ratio_spread},
     {"POOL", [](P p, C c) { p.pooled.push_back(take_pooled(c.in)); }},
     {"PMOD", take_expert},
+    {"KEPT", take_kept_device},
 };
 
 /// `model` is that of a section that holds one, read before.
@@ -401,7 +387,7 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
             out.section("MODL", [&](ByteWriter& w) { put(w, model); });
         }
         out.section("CALI", [&](ByteWriter& w) { put_calibration(w, device); });
-        out.section("HOST", [&](ByteWriter& w) { put_hosts(w, device); });
+        out.section("HOST", [&](ByteWriter& w) { put_hosts(w, device.hosts); });
         out.section("POWR", [&](ByteWriter& w) { put_power(w, device); });
         out.section("PHYS", [&](ByteWriter& w) { put(w, device.physical_power); });
         if (device.pace_reference) out.section("PACE", [&](ByteWriter& w) { put(w, *device.pace_reference); });
@@ -428,6 +414,7 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
             });
         }
     }
+    for (const KeptDevice& kept : predictor.kept) out.section("KEPT", [&](ByteWriter& w) { put_kept(w, kept); });
     return out.file();
 }
 
@@ -461,6 +448,9 @@ JcpCover jcp_cover(const std::filesystem::path& path) {
         } else if (section.tag == "POOL") {
             ByteReader in = checked_payload(section, path.string());
             cover.pooled.push_back(take_pooled(in).kind);
+        } else if (section.tag == "KEPT") {
+            ByteReader in = checked_payload(section, path.string());
+            cover.kept.push_back(take_device_of_kept(in));
         }
     }
     return cover;

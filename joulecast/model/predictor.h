@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -16,6 +17,7 @@
 #include "joulecast/learn/model.h"
 #include "joulecast/measure/pace_reference.h"
 #include "joulecast/model/fusion_rules.h"
+#include "joulecast/model/measured_operation.h"
 #include "joulecast/model/ratio_spread.h"
 #include "joulecast/model/residual_process.h"
 #include "joulecast/physics/clock_curve.h"
@@ -245,6 +247,24 @@ struct DeviceModel {
     double pace = 1;
     /// Present: forecasts are as that CPU issues the calls (hosts.h). Asked for, not learnt: no file holds it.
     std::optional<Issuer> issuer{};
+    /// Of a device that starts from others (KeptDevice): these need no forecast. No file holds them here.
+    MeasuredOperations kept{};
+};
+
+/// Of this many operations of a device at most are the errors learned that a model over other devices makes on it.
+inline constexpr std::size_t most_telling_operations = 200;
+
+/// A device of which operations were measured, too few for models of its own: it is forecast by the model over other
+/// devices, adjusted to them (forecast/start_from_others.h).
+struct KeptDevice {
+    Device device;  ///< as its sheet has it
+    OperatingPoint point;
+    MeasuredOperations operations;
+    std::vector<std::string> telling;  ///< signatures of those that it is adjusted to, sorted
+    std::vector<HostExtra> hosts;      ///< that its networks were measured from
+    /// Mean |log(forecast / measured)| of operations left out, by this way and by models of its own.
+    double error = 0;
+    double error_of_own = 0;
 };
 
 /// How a kind of call ran on one of the devices.
@@ -301,6 +321,7 @@ struct Predictor {
     std::vector<std::string> features;  ///< the columns of all models, by name
     std::vector<DeviceModel> devices;
     std::vector<PooledModel> pooled;  ///< for devices that are not among them
+    std::vector<KeptDevice> kept;     ///< that start from these, one for each setting
 };
 
 /// A model that knows its device and setting and nothing else yet.

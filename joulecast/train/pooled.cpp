@@ -26,32 +26,16 @@ double launch_in(const TrainingRow& row, const LogForecast& forecast) {
 
 }  // namespace
 
+MeasuredCall as_call(const TrainingRow& row) {
+    return {row.operation, row.time_s, is_of_device(row)};
+}
+
 void adjust_to(DeviceModel& model, std::span<const Feature* const> columns,
                std::span<const TrainingRow* const> measured) {
-    if (!model.unseen || measured.empty()) return;
-    DeviceModel before = model;
-    before.unseen->residual = ResidualProcess(model.unseen->residual.prior());
-    std::vector<ResidualPlace> places;
-    std::vector<double> errors;
-    for (const TrainingRow* row : measured) {
-        const PreparedOperation operation = on(row->operation, model.device, model.point.math);
-        const auto forecast = forecast_log(before, columns, operation, Metric::time);
-        if (!forecast) continue;
-        const double launch = launch_in(*row, *forecast);
-        const double kernel = row->time_s - launch;
-        // Where launching is most of it, a time says little of the kernel.
-        if (kernel < launch) continue;
-        places.push_back(residual_place(operation.dimensions, model.device));
-        errors.push_back(std::log(kernel / forecast->kernel_s));
-    }
-    if (places.empty()) return;
-    model.unseen->residual.condition(places, errors);
-    double variance = 0;
-    for (const ResidualPlace& place : places) {
-        const double deviation = model.unseen->residual.at(place).deviation;
-        variance += deviation * deviation / static_cast<double>(places.size());
-    }
-    model.sigma_network = deviation_of_networks(model.unseen->residual, {0, std::sqrt(variance)});
+    std::vector<MeasuredCall> calls;
+    calls.reserve(measured.size());
+    for (const TrainingRow* row : measured) calls.push_back(as_call(*row));
+    adjust_to(model, columns, calls);
 }
 
 std::vector<ResidualTarget> targets_of(std::span<const Graph* const> networks, const DeviceModel& model,

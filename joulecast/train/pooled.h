@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "joulecast/forecast/start_from_others.h"
 #include "joulecast/train/train.h"
 
 namespace joulecast {
@@ -20,8 +21,9 @@ struct DeviceRows {
 /// fewer than two devices, or where they differ in kind or math.
 PooledModel train_pooled(std::span<const DeviceRows* const> parts, const TrainSettings& settings);
 
-/// `columns` as everywhere: those of the predictor that the model is from. Adjusts such a model to operations measured
-/// on its device; intervals narrow. Does nothing without rows.
+MeasuredCall as_call(const TrainingRow& row);
+
+/// As adjust_to() of calls (forecast/start_from_others.h).
 void adjust_to(DeviceModel& model, std::span<const Feature* const> columns,
                std::span<const TrainingRow* const> measured);
 

@@ -18,6 +18,7 @@
 #include "joulecast/train/calibrate_ratios.h"
 #include "joulecast/train/fit_models.h"
 #include "joulecast/train/fit_over_clocks.h"
+#include "joulecast/train/keep_operations.h"
 #include "joulecast/train/learn_fusion.h"
 #include "joulecast/units/statistics.h"
 
@@ -204,6 +205,12 @@ OperatingPoint usual_point(std::vector<const OperatingPoint*> points) {
 
 }  // namespace
 
+Estimate<Seconds> as_timed(const TrainingRow& row, const OperationForecast& forecast) {
+    const Estimate<Seconds>& call = forecast.cost.device_time;
+    const double share = is_of_device(row) ? forecast.kernel_s / call.value.value() : 1;
+    return share > 0 ? Estimate<Seconds>{call.value * share, call.low * share, call.high * share} : call;
+}
+
 double measured_value(const TrainingRow& row, Metric metric) {
     if (metric == Metric::peak_memory) return row.peak_memory_bytes;
     return metric == Metric::time ? row.time_s : row.power_w;
@@ -261,7 +268,11 @@ std::vector<TrainingRow> training_rows_at(std::span<const OperationRow> rows, co
             ready.metered_s = measured_seconds(m);
             ready.kept_share = within.kept_share;
         }
-        if (m.energy && !(m.energy->suspect && has_trusted)) ready.power_w = measured_watts(m);
+        ready.time_half_width_s = m.time.half_width_s;
+        if (m.energy && !(m.energy->suspect && has_trusted)) {
+            ready.power_w = measured_watts(m);
+            ready.power_half_width_w = ready.power_w * m.energy->half_width_j / m.energy->energy_j;
+        }
         if (m.energy) ready.idle_power_w = m.energy->idle_power_w;
         set_clocks(ready, m);
         usable.push_back(std::move(ready));
@@ -293,6 +304,8 @@ DeviceModel train_device(const Device& device, const OperatingPoint& setting,
                          std::span<const TrainingRow> measured_rows, std::span<const TrainingNetwork> measured_networks,
                          const TrainSettings& settings) {
     if (measured_rows.empty()) throw Error("cannot train for " + device.id + ": no measured operations");
+    if (const auto kept = keep_operations(device, setting, measured_rows, measured_networks, settings))
+        return model_of(*kept, *settings.others);
     const DeviceModel frame = frame_over_clocks(frame_of(device, setting), measured_rows, measured_networks);
     const std::vector<TrainingRow> placed = at_own_clocks(frame, measured_rows);
     const std::span<const TrainingRow> rows = placed;

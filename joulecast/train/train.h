@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -22,6 +23,9 @@ struct TrainSettings {
     std::size_t folds = 5;           ///< grouped, for intervals and choices
     std::uint64_t seed = 1;
     unsigned threads = 0;
+    /// Models over other devices: what a device of which few operations were measured starts from (keep_operations.h).
+    /// Null: every device has models of its own.
+    std::shared_ptr<const std::vector<PooledModel>> others = nullptr;
     /// The machine's pace ranged so far while rows and networks were measured that neither is the other's measure.
     bool drifted = false;
 };
@@ -33,6 +37,8 @@ struct TrainingRow {
     double time_s = 0;  ///< of a call within a network: in_network()
     double peak_memory_bytes = std::numeric_limits<double>::quiet_NaN();
     double power_w = std::numeric_limits<double>::quiet_NaN();
+    double time_half_width_s = std::numeric_limits<double>::quiet_NaN();   ///< of 95 % intervals; NaN: not known
+    double power_half_width_w = std::numeric_limits<double>::quiet_NaN();  ///< the same
     /// Seconds of the calls whose power was measured where they are others than time_s, and the share of their bytes
     /// that a call within a network finds in the cache. NaN: `power_w` is that of a call within a network.
     double metered_s = std::numeric_limits<double>::quiet_NaN();
@@ -53,6 +59,9 @@ struct TrainingRow {
 inline bool is_of_device(const TrainingRow& row) {
     return row.issue_s > 0;
 }
+
+/// The forecast of what the row timed: where issuing was timed apart, of the kernel without its launch.
+Estimate<Seconds> as_timed(const TrainingRow& row, const OperationForecast& forecast);
 
 /// What was measured of the metric in its unit; NaN where it was not.
 double measured_value(const TrainingRow& row, Metric metric);
@@ -93,7 +102,8 @@ struct HeldOutTime {
     double watts_half_width = 0;
 };
 
-/// Laws, models, intervals; networks (may be empty) calibrate the correction from operations to networks.
+/// Laws, models, intervals; networks (may be empty) calibrate the correction from operations to networks. Where the
+/// settings have models over other devices that do about as well or better, adjusted to the rows, it is one of these.
 DeviceModel train_device(const Device& device, const OperatingPoint& setting, std::span<const TrainingRow> rows,
                          std::span<const TrainingNetwork> networks, const TrainSettings& settings);
 

@@ -53,6 +53,26 @@ TEST(DeviceChoice, AnIdGoesBeforeAnotherNameAndThatBeforeAModelOverDevices) {
     EXPECT_EQ(unseen->device.id, "a100-40g-pcie");
 }
 
+TEST(DeviceChoice, OperationsThatAPredictorKeepsGoBeforeAModelOverDevices) {
+    const JcpCover pooled{{}, {Device::Kind::gpu}};
+    Device measured = device("a100-40g-pcie");
+    measured.units = 107;
+    const JcpCover kept{{}, {Device::Kind::gpu}, {measured}};
+    for (const char* name : {"a100-40g-pcie", "a100"}) {
+        const auto choice = choose(name, {pooled, kept}).choice;
+        ASSERT_TRUE(choice) << name;
+        EXPECT_EQ(choice->predictor, 1U);
+        EXPECT_TRUE(choice->is_kept);
+        EXPECT_FALSE(choice->model);
+        EXPECT_EQ(choice->device.units, 107);  // as it was measured
+    }
+    const auto other = choose("t4", {kept, pooled}).choice;
+    EXPECT_EQ(other->predictor, 1U);
+    EXPECT_FALSE(other->is_kept);
+    EXPECT_EQ(choose("t4", {kept}).choice->predictor, 0U);
+    EXPECT_TRUE(choose("a100-40g-pcie", {{{device("a100-40g-pcie")}, {}}, kept}).choice->model);
+}
+
 TEST(DeviceChoice, AnyCpuStandsInForThisMachineAndForNothingElse) {
     const std::vector<JcpCover> covers{{{device("a30")}, {Device::Kind::gpu}},
                                        {{device("t4"), device("cpu-of-nobody", Device::Kind::cpu)}, {}}};
