@@ -10,7 +10,9 @@ namespace joulecast::testing {
 namespace {
 
 nlohmann::json prediction(const std::string& arguments) {
-    const auto ran = run_joulecast("predict " + arguments + " --device h200 --host python --format json");
+    // By the rules: the predictor that is shipped for the card itself has some of these operations measured.
+    const auto ran = run_joulecast("predict " + arguments + " --device h200 --host python --format json --predictor " +
+                                   JOULECAST_SOURCE_DIR "/predictors/nvidia.jcp");
     EXPECT_EQ(ran.status, 0) << ran.err;
     return nlohmann::json::parse(ran.out)["predictions"][0];
 }
