@@ -466,6 +466,30 @@ TEXT
 }
 
 # of_card ID : networks and operations that the card measured, what plain PyTorch took there, and how well two runs agree.
+with_own_operations() {
+    local id=$1 database=$work/${1%-sxm}.db way
+    cat >>"$result" <<'TEXT'
+
+## With its operations: from the shipped model, and by models of its own
+
+A predictor trained on these operations starts from the model for GPUs never measured (docs/decisions/0042). Networks left out with
+all of their operations, forecast so and by models of the card's own:
+TEXT
+    table validate --db "$database" --split network --start-from predictors/nvidia.jcp
+    table validate --db "$database" --split network --start-from none
+    {
+        printf '\nBeside plain PyTorch. Many of the operations of its inference are among the measured ones, of its training none:\n'
+        for way in predictors/nvidia.jcp none; do
+            printf '\n    joulecast train --db %s --start-from %s -o trained.jcp\n' "${database#"$work"/}" "$way"
+            printf '    tools/against_plain_torch.py build/release/bin/joulecast datasets/%s-plain-torch.csv --device %s --predictor trained.jcp\n' "$id" "$id"
+            "$joulecast" train --db "$database" --start-from "$way" -o "$work/trained.jcp" >/dev/null 2>>"$work/messages"
+            printf '\n```text\n'
+            tools/against_plain_torch.py "$joulecast" "datasets/$id-plain-torch.csv" --device "$id" --predictor "$work/trained.jcp"
+            printf '```\n'
+        done
+    } >>"$result"
+}
+
 of_card() {
     local id=$1
     printf '\n    joulecast import csv datasets/%s.csv --db %s.db\n' "$id" "${id%-sxm}" >>"$result"
@@ -482,7 +506,11 @@ trial. Eager BERT makes no mask and eager ViT takes a fused path, which the expo
 \`\`\`text
 TEXT
         tools/against_plain_torch.py "$joulecast" "datasets/$id-plain-torch.csv" --device "$id" --predictor predictors/nvidia.jcp
-        printf '```\n\n## A second time\n\n    joulecast import csv datasets/%s-again.csv --db again.db\n' "$id"
+        printf '```\n'
+    } >>"$result"
+    with_own_operations "$id"
+    {
+        printf '\n## A second time\n\n    joulecast import csv datasets/%s-again.csv --db again.db\n' "$id"
     } >>"$result"
     "$joulecast" import csv "datasets/$id-again.csv" --db "$work/again.db" >/dev/null
     table diff "$work/again.db" "$work/${id%-sxm}.db"

@@ -56,7 +56,7 @@ def what(command, caption, heading):
         return re.sub(r" at \S+ MHz.*", "", caption)
     database = re.search(r"--db (\S+)\.db", command)
     words = heading.split(":")[0] or (database[1] if database else "")
-    apart = re.search(r"--probes \d+|--mode \w+", command)
+    apart = re.search(r"--probes \d+|--mode \w+|--start-from \S+", command)
     if heading and "--predictor" in command and database:
         words += f" ({database[1]})"
     return ", ".join([words] * bool(words) + ([apart[0].removeprefix("--")] if apart else []))
@@ -127,6 +127,13 @@ def engine_choices(table):
         yield min(rows[1:], key=lambda row: float(row["mean regret"].split()[0]))
 
 
+def networks(table):
+    """Where two ways of training stand beside each other, of each the line of all."""
+    if len(table.rows) == 1:
+        return table.rows
+    return [row for row in table.rows if (row["mode"] == "all") == ("start-from" in table.of)]
+
+
 # What is shown of a table with these columns: a heading, its rows, its columns.
 KINDS = [
     (
@@ -138,7 +145,7 @@ KINDS = [
     (
         {"networks", "forecast MAPE"},
         "Networks; Σ measured: the sum of their measured operations",
-        lambda table: table.rows if len(table.rows) == 1 else [r for r in table.rows if r["mode"] != "all"],
+        networks,
         ["mode", "precision", "host", "networks", "forecast MAPE", "median", "in 90 %", "width", "Σ measured MAPE",
          "power MAPE", "energy MAPE"],
     ),
