@@ -8,6 +8,7 @@
 #include "cli/measured_rows.h"
 #include "cli/report_pages.h"
 #include "cli/settings.h"
+#include "cli/start_option.h"
 #include "joulecast/error.h"
 #include "joulecast/evaluate/cross_validate.h"
 #include "joulecast/evaluate/network_curves.h"
@@ -31,6 +32,8 @@ ValidationSettings validation_settings(const ReportOptions& options, const Measu
     settings.training.drifted = rows.drifted();
     settings.folds = options.folds;
     if (const auto learner = parse_learner(options.learner)) settings.training.learner = learner;
+    // As `train` does, unless a learner is named.
+    if (options.learner == ReportOptions().learner) settings.training.others = StartOption().models_for(rows);
     // Those of the thesis, beside ours in its tables; joulecast-lab validate --baselines has all.
     settings.training.folds = folds_of_intervals;
     settings.training.trees = trees_of_forests;

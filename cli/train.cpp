@@ -351,6 +351,7 @@ void add_swept(const std::vector<SweptDevice>& swept, Predictor& predictor, std:
 /// which has most rows, and possible for all.
 std::vector<KeptDevice> kept_devices(const std::vector<MeasuredRows>& measured, StartOption& start,
                                      TrainSettings settings) {
+    if (settings.learner) return {};  // asked for by its name
     std::map<std::string, std::vector<const MeasuredRows*>> devices;
     for (const MeasuredRows& rows : measured) devices[rows.device.id].push_back(&rows);
     std::vector<KeptDevice> kept;

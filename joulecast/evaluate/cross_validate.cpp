@@ -133,6 +133,8 @@ Trained validate_part(const DeviceModel& frame, Parts parts, std::span<const Tra
     for (const Variant& variant : variants(settings)) {
         TrainSettings training = settings.training;
         training.learner = variant.learner;
+        // Learners are compared by what they make of the rows.
+        if (!settings.learners.empty() && variant.learner) training.others = nullptr;
         auto model = train_device(frame.device, frame.point, parts.training, networks, training);
         for (const TrainingRow* row : parts.test) forecast_row(model, columns, *row, variant.name, fold, out);
         if (!first) first = std::move(model);

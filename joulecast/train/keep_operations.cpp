@@ -158,7 +158,7 @@ DeviceModel model_of(const KeptDevice& kept, const std::vector<PooledModel>& oth
 
 bool can_start_from_others(const Device& device, const OperatingPoint& setting, std::span<const TrainingRow> rows,
                            const TrainSettings& settings) {
-    return settings.others && !settings.learner && !rows.empty() && has_peaks(device) && is_torch(setting.engine) &&
+    return settings.others && !rows.empty() && has_peaks(device) && is_torch(setting.engine) &&
            std::ranges::all_of(rows, is_of_device) && !differ_in_clocks(device, rows);
 }
 

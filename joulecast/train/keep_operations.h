@@ -10,8 +10,7 @@ namespace joulecast {
 
 /// Whether there are models over other devices (TrainSettings::others) that such rows can adjust: not for CPUs, other
 /// engines than torch, sheets without peaks, rows at several clocks and rows whose time has its launch in it: models of
-/// 97 layers of an A30, timed so, told networks 6 % off where an adjusted one was 20 % off. Nor where the settings name
-/// a learner.
+/// 97 layers of an A30, timed so, told networks 6 % off where an adjusted one was 20 % off.
 bool can_start_from_others(const Device& device, const OperatingPoint& setting, std::span<const TrainingRow> rows,
                            const TrainSettings& settings);
 

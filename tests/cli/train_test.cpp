@@ -286,6 +286,8 @@ TEST(Train, StartsFromNothingWhereItIsToldSoAndFromNothingElseThanAModelOverDevi
     const auto own = nlohmann::json::parse(run_joulecast(train + " --start-from none --format json").out);
     EXPECT_TRUE(own.at("kept").empty());
     EXPECT_EQ(own.at("devices").size(), 2U);
+    const auto named = nlohmann::json::parse(run_joulecast(train + " --learner extra_trees --format json").out);
+    EXPECT_TRUE(named.at("kept").empty());
     const auto of_cpu = run_joulecast(train + " --start-from " JOULECAST_SOURCE_DIR "/predictors/cpu-amd-epyc-2c.jcp");
     EXPECT_EQ(of_cpu.status, 2);
     EXPECT_THAT(of_cpu.err, HasSubstr("has no model over devices"));

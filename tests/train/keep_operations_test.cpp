@@ -31,7 +31,6 @@ std::shared_ptr<const std::vector<PooledModel>> others() {
 
 TrainSettings settings() {
     TrainSettings settings = testing::quick_settings();
-    settings.learner = std::nullopt;
     settings.others = others();
     return settings;
 }
@@ -74,14 +73,11 @@ TEST(KeepOperations, KeepsAFewThatOthersTellBetter) {
     EXPECT_TRUE(operation.is_of_device);
 }
 
-TEST(KeepOperations, DoesNotWhereThereIsNothingToStartFromOrALearnerIsNamed) {
+TEST(KeepOperations, DoesNotWhereThereIsNothingToStartFrom) {
     const DeviceRows few = measured(9);
     TrainSettings without = settings();
     without.others = nullptr;
     EXPECT_FALSE(keep(few, without));
-    TrainSettings named = settings();
-    named.learner = Learner::extra_trees;
-    EXPECT_FALSE(keep(few, named));
     TrainSettings of_cpus = settings();
     std::vector<PooledModel> cpus = *others();
     for (PooledModel& model : cpus) model.kind = Device::Kind::cpu;
