@@ -23,9 +23,12 @@ class StartOption {
     /// table, which such a model may have learned. Throws UsageError for a file without such models, and Error for one
     /// of other features.
     std::shared_ptr<const std::vector<PooledModel>> models_for(const MeasuredRows& rows);
-    /// Where they come from; only after models_for() gave some.
-    const Origin& origin() const { return origin_; }
-    const std::string& path() const { return path_; }
+
+    /// Of each device that starts from others what is kept of its settings: where that is better for the first of them,
+    /// which has most rows, and possible for all. Says on standard error of which GPUs nothing is kept.
+    std::vector<KeptDevice> kept_devices(const std::vector<MeasuredRows>& measured, const TrainSettings& settings);
+    /// The models that kept_devices() start from go into the file with them.
+    void add_to(Predictor& predictor) const;
 
   private:
     void read();

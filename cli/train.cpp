@@ -30,7 +30,6 @@
 #include "joulecast/train/calibrate_networks.h"
 #include "joulecast/train/fit_models.h"
 #include "joulecast/train/fit_over_clocks.h"
-#include "joulecast/train/keep_operations.h"
 #include "joulecast/train/outliers.h"
 #include "joulecast/train/physical_samples.h"
 #include "joulecast/train/pooled.h"
@@ -347,55 +346,11 @@ void add_swept(const std::vector<SweptDevice>& swept, Predictor& predictor, std:
     }
 }
 
-/// Of each device that starts from others what is kept of its settings: where that is better for the first of them,
-/// which has most rows, and possible for all.
-std::vector<KeptDevice> kept_devices(const std::vector<MeasuredRows>& measured, StartOption& start,
-                                     TrainSettings settings) {
-    if (settings.learner) return {};  // asked for by its name
-    std::map<std::string, std::vector<const MeasuredRows*>> devices;
-    for (const MeasuredRows& rows : measured) devices[rows.device.id].push_back(&rows);
-    std::vector<KeptDevice> kept;
-    for (const auto& [id, of_device] : devices) {
-        const auto can_start = [&](const MeasuredRows* rows) {
-            settings.others = start.models_for(*rows);
-            return can_start_from_others(rows->device, rows->setting, rows->operations, settings);
-        };
-        if (!std::ranges::all_of(of_device, can_start)) continue;
-        for (const MeasuredRows* rows : of_device) {
-            settings.drifted = rows->drifted();
-            const Keep keep = rows == of_device.front() ? Keep::where_better : Keep::always;
-            auto found = keep_operations(rows->device, rows->setting, rows->operations, rows->networks, settings, keep);
-            if (!found) break;
-            kept.push_back(*std::move(found));
-        }
-    }
-    return kept;
-}
-
-/// The models that they start from go into the file with them.
-void add_start(const StartOption& start, const std::vector<PooledModel>& models, Predictor& predictor) {
-    predictor.pooled = models;
-    Origin& own = predictor.origin;
-    const Origin& from = start.origin();
-    const auto add = [](std::vector<std::string>& to, const std::vector<std::string>& more) {
-        std::set<std::string> all(to.begin(), to.end());
-        all.insert(more.begin(), more.end());
-        to.assign(all.begin(), all.end());
-    };
-    add(own.sources, from.sources);
-    add(own.frameworks, from.frameworks);
-    add(own.workers, from.workers);
-    add(own.machines, from.machines);
-    own.licence += "; " + from.licence;
-    own.rows += from.rows;
-}
-
 Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> measured, const std::vector<SweptDevice>& swept,
                   TrainOptions& options, const TrainSettings& settings) {
     const bool pooled_only = options.pooled_only;
     Predictor predictor = empty_predictor();
-    if (!pooled_only) predictor.kept = kept_devices(measured, options.start, settings);
-    std::shared_ptr<const std::vector<PooledModel>> start;
+    if (!pooled_only) predictor.kept = options.start.kept_devices(measured, settings);
     const auto is_kept = [&](const MeasuredRows& rows) {
         return std::ranges::find(predictor.kept, rows.device.id, [](const KeptDevice& k) { return k.device.id; }) !=
                predictor.kept.end();
@@ -404,9 +359,7 @@ Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> measured, co
     std::vector<KernelPowerSample> samples;
     std::vector<DeviceRows> of_devices;
     for (MeasuredRows& rows : measured) {
-        if (is_kept(rows)) {
-            start = options.start.models_for(rows);
-        } else if (!pooled_only) {
+        if (!pooled_only && !is_kept(rows)) {
             std::cerr << "training for " << rows.device.id << " (" << name(rows.setting.math)
                       << "): " << rows.operations.size() << " operations, " << rows.networks.size() << " networks\n";
             tell_samples(rows, candidates(settings));
@@ -433,7 +386,7 @@ Predictor trained(const Dataset& dataset, std::vector<MeasuredRows> measured, co
         throw Error("a model for other devices needs operations of two or more devices of one kind and math.");
     predictor.origin = origin_of(sources, "joulecast " JOULECAST_VERSION, utc_second_stamp(utc_now_s()));
     predictor.origin.seed = settings.seed;
-    if (start) add_start(options.start, *start, predictor);
+    if (!predictor.kept.empty()) options.start.add_to(predictor);
     return predictor;
 }
 

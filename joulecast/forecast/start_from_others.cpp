@@ -22,7 +22,6 @@ void keep_operations(DeviceModel& model, std::span<const KeptDevice> kept) {
             if (multiplies_alike(parse_operation(signature), model.device, setting.point.math, model.point.math))
                 model.kept.emplace(signature, operation);
         }
-        if (!setting.hosts.empty()) model.hosts = setting.hosts;
     }
 }
 
@@ -41,6 +40,7 @@ void adjust_to(DeviceModel& model, std::span<const Feature* const> columns, std:
         const double kernel = call.time_s - launch;
         // Where launching is most of it, a time says little of the kernel.
         if (kernel < launch) continue;
+        if (places.size() == ResidualProcess::most_measured) break;
         places.push_back(residual_place(operation.dimensions, model.device));
         errors.push_back(std::log(kernel / forecast->kernel_s));
     }

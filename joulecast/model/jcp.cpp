@@ -184,6 +184,30 @@ void take_power(ByteReader& in, DeviceModel& device) {
     }
 }
 
+/// What calls cost more from other hosts; a file without the section knows none.
+void put_hosts(ByteWriter& out, const DeviceModel& device) {
+    out.number(static_cast<std::uint32_t>(device.hosts.size()));
+    for (const HostExtra& extra : device.hosts) {
+        out.text(name(extra.host));
+        out.text(name(extra.mode));
+        out.real(extra.seconds_per_call);
+        out.real(extra.sigma);
+        out.signed_number(extra.networks);
+    }
+}
+
+void take_hosts(ByteReader& in, DeviceModel& device) {
+    device.hosts.resize(in.count(32));
+    for (HostExtra& extra : device.hosts) {
+        extra.host = take_name(in, parse_stored_host, "host");
+        extra.mode = take_name(in, parse_mode, "mode");
+        extra.seconds_per_call = take_finite(in);
+        extra.sigma = take_finite(in);
+        if (extra.sigma < 0) in.fail("its calibration has a negative number");
+        extra.networks = in.signed_number();
+    }
+}
+
 void put(ByteWriter& out, const PhysicalPower& power) {
     for (const double value :
          {power.still, power.flop, power.byte, power.matrix, power.other, power.tensor, power.half_width})
@@ -304,7 +328,7 @@ constexpr SectionReader section_readers[] = {
     {"MODL", take_own_model},
     {"CALI", [](P p, C c) { take_calibration(c.in, current(p, c.in)); }},
     {"POWR", [](P p, C c) { take_power(c.in, current(p, c.in)); }},
-    {"HOST", [](P p, C c) { current(p, c.in).hosts = take_hosts(c.in); }},  // a file without it knows none
+    {"HOST", [](P p, C c) { take_hosts(c.in, current(p, c.in)); }},
     {"PHYS", [](P p, C c) { current(p, c.in).physical_power = take_physical_power(c.in); }},
     {"PACE", [](P p, C c) { current(p, c.in).pace_reference = take_pace_reference(c.in); }},
     {"FUSE", [](P p, C c) { current(p, c.in).fusions.push_back(take_fusion(c.in)); }},
@@ -387,7 +411,7 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
             out.section("MODL", [&](ByteWriter& w) { put(w, model); });
         }
         out.section("CALI", [&](ByteWriter& w) { put_calibration(w, device); });
-        out.section("HOST", [&](ByteWriter& w) { put_hosts(w, device.hosts); });
+        out.section("HOST", [&](ByteWriter& w) { put_hosts(w, device); });
         out.section("POWR", [&](ByteWriter& w) { put_power(w, device); });
         out.section("PHYS", [&](ByteWriter& w) { put(w, device.physical_power); });
         if (device.pace_reference) out.section("PACE", [&](ByteWriter& w) { put(w, *device.pace_reference); });

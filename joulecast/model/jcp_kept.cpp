@@ -56,30 +56,6 @@ double take_error(ByteReader& in) {
 
 }  // namespace
 
-void put_hosts(ByteWriter& out, const std::vector<HostExtra>& hosts) {
-    out.number(static_cast<std::uint32_t>(hosts.size()));
-    for (const HostExtra& extra : hosts) {
-        out.text(name(extra.host));
-        out.text(name(extra.mode));
-        out.real(extra.seconds_per_call);
-        out.real(extra.sigma);
-        out.signed_number(extra.networks);
-    }
-}
-
-std::vector<HostExtra> take_hosts(ByteReader& in) {
-    std::vector<HostExtra> hosts(in.count(32));
-    for (HostExtra& extra : hosts) {
-        extra.host = take_name(in, parse_stored_host, "host");
-        extra.mode = take_name(in, parse_mode, "mode");
-        extra.seconds_per_call = take_finite(in);
-        extra.sigma = take_finite(in);
-        if (extra.sigma < 0) in.fail("its calibration has a negative number");
-        extra.networks = in.signed_number();
-    }
-    return hosts;
-}
-
 void put_kept(ByteWriter& out, const KeptDevice& kept) {
     out.number(kept_version);
     put(out, kept.device);
@@ -87,7 +63,6 @@ void put_kept(ByteWriter& out, const KeptDevice& kept) {
     put_core_clocks(out, kept.device);
     put(out, kept.point);
     out.text(kept.point.engine);
-    put_hosts(out, kept.hosts);
     out.real(kept.error);
     out.real(kept.error_of_own);
     out.number(static_cast<std::uint32_t>(kept.operations.size()));
@@ -115,7 +90,6 @@ KeptDevice take_kept(ByteReader& in) {
     kept.point = take_point(in, kept.device.id);
     kept.point.engine = in.text();
     if (!is_engine(kept.point.engine)) in.fail("its engine is not a name of one");
-    kept.hosts = take_hosts(in);
     kept.error = take_error(in);
     kept.error_of_own = take_error(in);
     const std::size_t operations = in.count(53);

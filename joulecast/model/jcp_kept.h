@@ -7,11 +7,6 @@ namespace joulecast {
 
 // Sections of .jcp files of devices that start from others (docs/predictor-format.md).
 
-/// What calls cost more from other hosts, of any device.
-void put_hosts(ByteWriter& out, const std::vector<HostExtra>& hosts);
-/// Throws FormatError for numbers that cannot be.
-std::vector<HostExtra> take_hosts(ByteReader& in);
-
 void put_kept(ByteWriter& out, const KeptDevice& kept);
 /// Throws FormatError for numbers that cannot be, and for operations that are not sorted or stand there twice.
 KeptDevice take_kept(ByteReader& in);

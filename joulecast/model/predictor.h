@@ -261,7 +261,6 @@ struct KeptDevice {
     OperatingPoint point;
     MeasuredOperations operations;
     std::vector<std::string> telling;  ///< signatures of those that it is adjusted to, sorted
-    std::vector<HostExtra> hosts;      ///< that its networks were measured from
     /// Mean |log(forecast / measured)| of operations left out, by this way and by models of its own.
     double error = 0;
     double error_of_own = 0;

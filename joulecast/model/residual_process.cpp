@@ -14,7 +14,6 @@
 namespace joulecast {
 namespace {
 
-constexpr std::size_t most_measured = 1000;
 /// Lengths of log2 m, n, k, of log2 batch, of waves and of the tail: by marginal likelihood on NeuSight's left-out
 /// GPUs.
 constexpr double size_length = 3.8;

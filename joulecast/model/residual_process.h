@@ -52,10 +52,13 @@ class ResidualProcess {
         double share = 0;
     };
 
+    static constexpr std::size_t most_measured = 1000;
+
     explicit ResidualProcess(ResidualPrior prior = {});
 
     /// `errors`: log(measured / forecast by the prior's model), one for each place. Goes over what was there before.
-    /// Throws Error for sizes that differ, for errors that are not finite, and for more than 1000 of them.
+    /// Throws Error for sizes that differ, for errors that are not finite, and for more than most_measured of
+    /// them.
     void condition(std::span<const ResidualPlace> places, std::span<const double> errors);
 
     struct Belief {

@@ -9,9 +9,7 @@
 
 #include "joulecast/device/engine.h"
 #include "joulecast/error.h"
-#include "joulecast/forecast/log_interval.h"
 #include "joulecast/forecast/start_from_others.h"
-#include "joulecast/train/calibrate_networks.h"
 #include "joulecast/train/fit_models.h"
 #include "joulecast/train/fit_over_clocks.h"
 #include "joulecast/train/pooled.h"
@@ -32,9 +30,8 @@ using Rows = std::vector<const TrainingRow*>;
 
 /// Mean |log(forecast / measured)| of the rows' times, each forecast without its group, by two ways.
 struct WaysLeftOut {
-    double from_others = 0;          ///< models over other devices, adjusted to the rows
-    double of_own = 0;               ///< models of the device's own, of extremely randomised trees
-    std::vector<HeldOutTime> times;  ///< by the first way
+    double from_others = 0;  ///< models over other devices, adjusted to the rows
+    double of_own = 0;       ///< models of the device's own, of extremely randomised trees
 };
 
 /// Those that the model learns from.
@@ -64,7 +61,6 @@ WaysLeftOut leave_out(const DeviceModel& frame, const DeviceModel& start, std::s
     const auto columns = all_columns();
     const auto fold_of = group_folds(rows, settings.folds, settings.seed);
     WaysLeftOut ways;
-    ways.times.resize(rows.size());
     double count = 0;
     for (std::size_t fold = 0; fold < settings.folds; ++fold) {
         Rows inside;
@@ -80,11 +76,8 @@ WaysLeftOut leave_out(const DeviceModel& frame, const DeviceModel& start, std::s
         DeviceModel adjusted = start;
         adjust_to(adjusted, columns, telling(start, columns, inside));
         for (const std::size_t i : outside) {
-            const Estimate<Seconds> told = forecast_of(adjusted, columns, rows[i]);
-            ways.from_others += error_of(rows[i], told);
+            ways.from_others += error_of(rows[i], forecast_of(adjusted, columns, rows[i]));
             ways.of_own += error_of(rows[i], forecast_of(own, columns, rows[i]));
-            ways.times[i].log_value = std::log(told.value.value());
-            ways.times[i].half_width = log_half_width(told);
             count += 1;
         }
     }
@@ -118,7 +111,7 @@ MeasuredOperation measured(const Rows& repeats) {
 
 KeptDevice kept(const Device& device, const OperatingPoint& setting, std::span<const TrainingRow> rows,
                 const DeviceModel& start) {
-    KeptDevice kept{device, setting, {}, {}, {}};
+    KeptDevice kept{device, setting, {}, {}};
     std::map<std::string, Rows> by_signature;
     Rows all;
     for (const TrainingRow& row : rows) {
@@ -163,20 +156,15 @@ bool can_start_from_others(const Device& device, const OperatingPoint& setting, 
 }
 
 std::optional<KeptDevice> keep_operations(const Device& device, const OperatingPoint& setting,
-                                          std::span<const TrainingRow> rows, std::span<const TrainingNetwork> networks,
-                                          const TrainSettings& settings, Keep keep) {
+                                          std::span<const TrainingRow> rows, const TrainSettings& settings, Keep keep) {
     if (!can_start_from_others(device, setting, rows, settings)) return std::nullopt;
-    const auto start = started({device, setting, {}, {}, {}}, *settings.others);
+    const auto start = started({device, setting, {}, {}}, *settings.others);
     if (!start) return std::nullopt;
     const WaysLeftOut ways = leave_out(frame_of(device, setting), *start, rows, settings);
     if (keep != Keep::always && ways.of_own < clearly_better * ways.from_others) return std::nullopt;
     KeptDevice found = kept(device, setting, rows, *start);
     found.error = ways.from_others;
     found.error_of_own = ways.of_own;
-    if (networks.empty()) return found;
-    DeviceModel calibrated = model_of(found, *settings.others);
-    calibrate_networks(calibrated, rows, ways.times, networks, settings.drifted);
-    found.hosts = calibrated.hosts;
     return found;
 }
 

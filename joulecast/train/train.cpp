@@ -304,7 +304,7 @@ DeviceModel train_device(const Device& device, const OperatingPoint& setting,
                          std::span<const TrainingRow> measured_rows, std::span<const TrainingNetwork> measured_networks,
                          const TrainSettings& settings) {
     if (measured_rows.empty()) throw Error("cannot train for " + device.id + ": no measured operations");
-    if (const auto kept = keep_operations(device, setting, measured_rows, measured_networks, settings))
+    if (const auto kept = keep_operations(device, setting, measured_rows, settings))
         return model_of(*kept, *settings.others);
     const DeviceModel frame = frame_over_clocks(frame_of(device, setting), measured_rows, measured_networks);
     const std::vector<TrainingRow> placed = at_own_clocks(frame, measured_rows);

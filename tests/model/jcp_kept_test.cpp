@@ -23,7 +23,6 @@ KeptDevice sample() {
         {Seconds(3e-6), Seconds(2.9e-6), Seconds(3.1e-6)}, {Watts(200), Watts(190), Watts(210)}, {}, true};
     kept.operations["aten::relu(self=f32[64])"] = {{Seconds(2e-6), Seconds(2e-6), Seconds(2e-6)}, {}, {}, false};
     kept.telling = {"aten::relu(self=f32[64])"};
-    kept.hosts = {{Host::cpp, Mode::inference, -5e-6, 0.3, 4}};
     kept.error = 0.2;
     kept.error_of_own = 0.4;
     return kept;
@@ -46,7 +45,6 @@ TEST(JcpKept, ComesBackAsItWasWritten) {
     EXPECT_EQ(kept.device.units, find_device("h200").units);
     EXPECT_EQ(kept.device.boost_clock_mhz, find_device("h200").boost_clock_mhz);
     EXPECT_EQ(kept.point.math, Math::tf32);
-    EXPECT_EQ(kept.hosts, sample().hosts);
     EXPECT_EQ(kept.telling, sample().telling);
     EXPECT_EQ(kept.error, 0.2);
     EXPECT_EQ(kept.error_of_own, 0.4);
@@ -84,7 +82,6 @@ TEST(JcpKept, RefusesWhatCannotBe) {
     refuses([](MeasuredOperation& m, KeptDevice&) { m.power.high = Watts(unknown); });
     refuses([](MeasuredOperation&, KeptDevice& kept) { kept.error = -0.1; });
     refuses([](MeasuredOperation&, KeptDevice& kept) { kept.error_of_own = unknown; });
-    refuses([](MeasuredOperation&, KeptDevice& kept) { kept.hosts[0].sigma = -1; });
     refuses([](MeasuredOperation&, KeptDevice& kept) { kept.point.engine = "no engine!"; });
 }
 

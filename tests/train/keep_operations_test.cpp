@@ -52,7 +52,7 @@ DeviceRows measured(std::size_t every) {
 }
 
 std::optional<KeptDevice> keep(const DeviceRows& rows, const TrainSettings& settings, Keep keep = Keep::where_better) {
-    return keep_operations(rows.device, rows.setting, rows.rows, {}, settings, keep);
+    return keep_operations(rows.device, rows.setting, rows.rows, settings, keep);
 }
 
 TEST(KeepOperations, KeepsAFewThatOthersTellBetter) {
