@@ -44,12 +44,41 @@ bool is_walked(const NetworkParts& parts, double host_s) {
     return !parts.steps.empty() && (host_s > 0 || parts.added_device_s < 0);
 }
 
-/// A step as corrections and another host make it.
-TimelineStep corrected(const IssuedStep& step, const NetworkParts& parts, const NetworkCorrection& correction) {
-    return {
-        parts.pace.factor * timeline(correction.host_factor * step.host_s, step.share_of_added * parts.added_host_s),
-        timeline(correction.factor * step.device_s, step.share_of_added * parts.added_device_s), step.synchronises};
+/// What a quicker host leaves of the calls that it issues, as a share. It saves of each in proportion to what that takes:
+/// a view takes less than what other calls save.
+double share_left(const NetworkParts& parts, double added, double factor, double IssuedStep::* seconds) {
+    if (!(added < 0)) return 1;
+    double issued = 0;
+    for (const IssuedStep& step : parts.steps) issued += step.share_of_added > 0 ? step.*seconds : 0;
+    return issued > 0 ? timeline(factor * issued, added) / (factor * issued) : 1;
 }
+
+/// The steps as corrections and another host make them.
+class CorrectedSteps {
+  public:
+    CorrectedSteps(const NetworkParts& parts, const NetworkCorrection& correction)
+        : parts_(parts),
+          correction_(correction),
+          host_left_(share_left(parts, parts.added_host_s, correction.host_factor, &IssuedStep::host_s)),
+          device_left_(share_left(parts, parts.added_device_s, correction.factor, &IssuedStep::device_s)) {}
+
+    TimelineStep operator()(const IssuedStep& step) const {
+        const double host = part(correction_.host_factor * step.host_s, step, parts_.added_host_s, host_left_);
+        const double device = part(correction_.factor * step.device_s, step, parts_.added_device_s, device_left_);
+        return {parts_.pace.factor * host, device, step.synchronises};
+    }
+
+  private:
+    static double part(double own, const IssuedStep& step, double added, double left) {
+        if (added < 0) return step.share_of_added > 0 ? own * left : own;
+        return own + step.share_of_added * added;
+    }
+
+    const NetworkParts& parts_;
+    const NetworkCorrection& correction_;
+    double host_left_ = 1;
+    double device_left_ = 1;
+};
 
 /// d log T / d log(x) by a small step: `scale` makes x of the parts so many times as large.
 template <class Scale>
@@ -164,8 +193,9 @@ double composed_seconds(const NetworkParts& parts, const NetworkCorrection& corr
     // As compose() does, without keeping when each call began.
     double issued = 0;
     double done = 0;
+    const CorrectedSteps corrected(parts, correction);
     for (const IssuedStep& uncorrected : parts.steps) {
-        const TimelineStep step = corrected(uncorrected, parts, correction);
+        const TimelineStep step = corrected(uncorrected);
         issued += step.host_s;
         done = std::max(issued, done) + step.device_s;
         if (step.synchronises) issued = done;
@@ -175,7 +205,8 @@ double composed_seconds(const NetworkParts& parts, const NetworkCorrection& corr
 
 Timeline composed_timeline(const NetworkParts& parts, const NetworkCorrection& correction) {
     std::vector<TimelineStep> steps;
-    for (const IssuedStep& step : parts.steps) steps.push_back(corrected(step, parts, correction));
+    const CorrectedSteps corrected(parts, correction);
+    for (const IssuedStep& step : parts.steps) steps.push_back(corrected(step));
     return compose(steps);
 }
 

@@ -123,6 +123,23 @@ TEST(Compose, SpreadsWhatAHostAddsOverTheCalls) {
     EXPECT_NEAR(line.device_start_s[0], 1, 1e-12);
 }
 
+/// A call that takes the host 20 s and a view that takes it 2, from a host that saves 8 of either; then 5 s that autograd
+/// issues, of which it saves nothing.
+TEST(Compose, SavesOfEachCallInProportionWhereAHostIsQuicker) {
+    NetworkParts parts;
+    parts.host_s = 27;
+    parts.steps = {{20, 0, 0.5, false}, {2, 0, 0.5, false}, {5, 0, 0, false}};
+    parts.added_host_s = -16;
+    EXPECT_NEAR(host_seconds(parts, {}), 11, 1e-12);
+    EXPECT_NEAR(composed_seconds(parts, {}), 11, 1e-12);
+    const Timeline line = composed_timeline(parts, {});
+    EXPECT_NEAR(line.issue_end_s[0], 20.0 * 6 / 22, 1e-12);
+    EXPECT_NEAR(line.issue_end_s[1], 6, 1e-12);
+    // No host issues in less than a tenth.
+    parts.added_host_s = -30;
+    EXPECT_NEAR(composed_seconds(parts, {}), 2.2 + 5, 1e-12);
+}
+
 TEST(Compose, ScalesCallsWithTheirSums) {
     NetworkParts parts = in_order(2, 1, 5);
     scale(parts, 2, 10);
