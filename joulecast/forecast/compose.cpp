@@ -44,8 +44,8 @@ bool is_walked(const NetworkParts& parts, double host_s) {
     return !parts.steps.empty() && (host_s > 0 || parts.added_device_s < 0);
 }
 
-/// What a quicker host leaves of the calls that it issues, as a share. It saves of each in proportion to what that takes:
-/// a view takes less than what other calls save.
+/// What a quicker host leaves of the calls that it issues, as a share. It saves of each in proportion to what that
+/// takes: a view takes less than what other calls save.
 double share_left(const NetworkParts& parts, double added, double factor, double IssuedStep::* seconds) {
     if (!(added < 0)) return 1;
     double issued = 0;

@@ -123,8 +123,8 @@ TEST(Compose, SpreadsWhatAHostAddsOverTheCalls) {
     EXPECT_NEAR(line.device_start_s[0], 1, 1e-12);
 }
 
-/// A call that takes the host 20 s and a view that takes it 2, from a host that saves 8 of either; then 5 s that autograd
-/// issues, of which it saves nothing.
+/// A call that takes the host 20 s and a view that takes it 2, from a host that saves 8 of either; then 5 s that
+/// autograd issues, of which it saves nothing.
 TEST(Compose, SavesOfEachCallInProportionWhereAHostIsQuicker) {
     NetworkParts parts;
     parts.host_s = 27;
