@@ -185,8 +185,9 @@ std::string kept_text(const KeptDevice& kept) {
 
 std::string to_text(const Predictor& predictor, const std::string& path, std::uintmax_t bytes) {
     std::string text = path + ": " + show(static_cast<double>(bytes), Show::bytes) + ", from " +
-                       std::to_string(predictor.origin.rows) + " rows\n\n" +
-                       joulecast::to_text(trained_models(predictor));
+                       std::to_string(predictor.origin.rows) + " rows\n";
+    const Table models = trained_models(predictor);
+    if (!models.rows.empty()) text += "\n" + joulecast::to_text(models);
     if (method_name(predictor) != "joulecast")
         text += "\nmethod " + description(predictor.devices.front().published->method) +
                 ": a network is the sum of its operations, without corrections\n";
