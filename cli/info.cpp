@@ -190,7 +190,7 @@ Description describe_predictor(const std::string& file) {
         description.facts.emplace_back(
             "kept_" + kept.device.id + "_" + std::string(name(kept.point.math)),
             std::to_string(kept.operations.size()) +
-                " measured operations: all others of this device as over devices, adjusted to " +
+                " measured operations; its other operations are forecast by the model over_devices, adjusted to " +
                 std::to_string(kept.telling.size()) + " of these");
     }
     for (const PooledModel& pooled : predictor.pooled) {

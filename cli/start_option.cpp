@@ -33,8 +33,8 @@ bool are_own(const MeasuredRows& rows) {
 void StartOption::declare(CLI::App& command) {
     command
         .add_option("--start-from", from_,
-                    "predictor whose model over other devices a GPU starts from where few of its operations were "
-                    "measured; none: models of its own in any case")
+                    "a GPU with few measured operations starts from this predictor's model for other GPUs; none: it "
+                    "always gets models of its own")
         ->type_name("FILE.jcp|shipped|none")
         ->capture_default_str();
 }
@@ -83,12 +83,12 @@ std::vector<KeptDevice> StartOption::kept_devices(const std::vector<MeasuredRows
             continue;
         }
         for (const MeasuredRows* rows : of_device) {
-            starting.drifted = rows->drifted();
             const Keep keep = rows == of_device.front() ? Keep::where_better : Keep::always;
             auto found = keep_operations(rows->device, rows->setting, rows->operations, starting, keep);
             if (!found) {
-                std::cerr << "joulecast: models of its own tell operations of " << id
-                          << " that they did not see clearly better than the model over other devices does\n";
+                std::cerr << "joulecast: " << id
+                          << " gets models of its own: on operations left out they are clearly better than the "
+                             "model for other GPUs\n";
                 break;
             }
             kept.push_back(*std::move(found));

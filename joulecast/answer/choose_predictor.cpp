@@ -16,8 +16,6 @@
 #include "joulecast/forecast/device_choice.h"
 #include "joulecast/forecast/float32_math.h"
 #include "joulecast/forecast/published/method.h"
-#include "joulecast/forecast/start_from_others.h"
-#include "joulecast/forecast/unseen_device.h"
 #include "joulecast/model/jcp.h"
 #include "joulecast/units/joined.h"
 
@@ -39,21 +37,6 @@ std::string method_note(const DeviceModel& model) {
     if (!model.published) return "";
     return "method " + description(model.published->method) +
            ": a network is the sum of its operations and --host changes nothing; memory is joulecast's";
-}
-
-/// The models of a device that are over others of its kind.
-std::vector<DeviceModel> models_over_others(Predictor& predictor, const DeviceChoice& choice) {
-    // Moved: their experts are megabytes.
-    std::vector<PooledModel> pooled = std::exchange(predictor.pooled, {});
-    if (choice.is_kept)
-        return start_from_others(kept_of(predictor, choice.device.id), std::move(pooled), columns(predictor));
-    std::vector<DeviceModel> models;
-    for (PooledModel& over_others : pooled) {
-        if (over_others.kind == choice.device.kind)
-            models.push_back(instantiate(std::move(over_others), choice.device));
-    }
-    std::ranges::move(other_math(models), std::back_inserter(models));
-    return models;
 }
 
 void instantiate_in(ChosenPredictor& chosen, const DeviceChoice& choice) {
@@ -89,8 +72,7 @@ ChosenPredictor open(const DeviceChoice& choice, Predictor predictor, std::strin
     }
     std::vector<std::string> covered;
     for (const JcpCover& cover : covers) {
-        for (const Device& known : cover.devices) covered.push_back(known.id);
-        for (const Device& known : cover.kept) covered.push_back(known.id);
+        std::ranges::move(covered_ids(cover), std::back_inserter(covered));
     }
     throw Error("no predictor covers device " + device + ". Covered: " + joined(covered) +
                 ". Train a predictor from measurements (joulecast train --help) and give it with --predictor.");

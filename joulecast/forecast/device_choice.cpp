@@ -1,9 +1,12 @@
 #include "joulecast/forecast/device_choice.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "joulecast/device/device_argument.h"
+#include "joulecast/forecast/start_from_others.h"
+#include "joulecast/forecast/unseen_device.h"
 #include "joulecast/units/joined.h"
 
 namespace joulecast {
@@ -89,6 +92,20 @@ std::optional<DeviceChoice> choose_device(const std::string& device,
         }
     }
     return for_unseen(device, covers, stored);
+}
+
+std::vector<std::string> covered_ids(const JcpCover& cover) {
+    std::vector<std::string> ids;
+    for (const auto* devices : {&cover.devices, &cover.kept}) {
+        for (const Device& device : *devices) ids.push_back(device.id);
+    }
+    return ids;
+}
+
+std::vector<DeviceModel> models_over_others(Predictor& predictor, const DeviceChoice& choice) {
+    std::vector<PooledModel> pooled = std::exchange(predictor.pooled, {});
+    if (!choice.is_kept) return instantiate_all(std::move(pooled), choice.device);
+    return start_from_others(kept_of(predictor, choice.device.id), std::move(pooled), columns(predictor));
 }
 
 std::string unseen_note(const DeviceModel& model) {

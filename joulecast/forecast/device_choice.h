@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "joulecast/device/device.h"
 #include "joulecast/model/jcp.h"
@@ -33,6 +34,13 @@ struct DeviceChoice {
 std::optional<DeviceChoice> choose_device(const std::string& device,
                                           const std::function<const JcpCover*(std::size_t)>& cover,
                                           std::span<const Device> stored = {});
+
+/// Ids of all that it covers.
+std::vector<std::string> covered_ids(const JcpCover& cover);
+
+/// The models over others of a device that has none of its own, taken out of the predictor, which may be large:
+/// adjusted to the operations that it keeps of it, if it does. None where its models are of another kind of device.
+std::vector<DeviceModel> models_over_others(Predictor& predictor, const DeviceChoice& choice);
 
 /// "h100-sxm was never measured. Estimated from its data sheet by a model of 9 devices (...)"; of one that starts from
 /// others "204 operations of h100-sxm were measured; others estimated from its data sheet by ...". Of an instantiated

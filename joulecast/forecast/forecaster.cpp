@@ -12,8 +12,6 @@
 #include "joulecast/forecast/device_choice.h"
 #include "joulecast/forecast/float32_math.h"
 #include "joulecast/forecast/forecast_network.h"
-#include "joulecast/forecast/start_from_others.h"
-#include "joulecast/forecast/unseen_device.h"
 #include "joulecast/model/jcp.h"
 #include "joulecast/units/joined.h"
 
@@ -29,22 +27,15 @@ struct Forecaster::Loaded {
 
 namespace {
 
-/// The models of the predictor that answer for the device, one for each setting; taken out of the predictor, which may
-/// be large. None where its models over devices are of another kind.
+/// The models of the predictor that answer for the device, one for each setting and way of multiplying; taken out of
+/// the predictor, which may be large. None where its models over devices are of another kind.
 std::vector<DeviceModel> models_of(Predictor& predictor, const DeviceChoice& choice) {
+    if (!choice.model) return models_over_others(predictor, choice);
     std::vector<DeviceModel> models;
-    if (choice.model) {
-        for (DeviceModel& model : predictor.devices) {
-            if (model.device.id == choice.device.id) models.push_back(std::move(model));
-        }
-    } else if (choice.is_kept) {
-        models =
-            start_from_others(kept_of(predictor, choice.device.id), std::move(predictor.pooled), columns(predictor));
-    } else {
-        for (PooledModel& pooled : predictor.pooled) {
-            if (pooled.kind == choice.device.kind) models.push_back(instantiate(std::move(pooled), choice.device));
-        }
+    for (DeviceModel& model : predictor.devices) {
+        if (model.device.id == choice.device.id) models.push_back(std::move(model));
     }
+    std::ranges::move(other_math(models), std::back_inserter(models));
     return models;
 }
 
@@ -55,13 +46,8 @@ std::pair<DeviceModel, std::string> taken(Predictor& predictor, const std::strin
     // Throws where nobody knows it.
     if (!choice) choice.emplace().device = device_argument(device).device;
     auto models = models_of(predictor, *choice);
-    if (models.empty()) {
-        std::vector<std::string> covered;
-        for (const Device& known : cover.devices) covered.push_back(known.id);
-        for (const Device& known : cover.kept) covered.push_back(known.id);
-        throw Error("the predictor covers no device " + device + ". It covers: " + joined(covered) + ".");
-    }
-    if (!choice->is_kept) std::ranges::move(other_math(models), std::back_inserter(models));
+    if (models.empty())
+        throw Error("the predictor covers no device " + device + ". It covers: " + joined(covered_ids(cover)) + ".");
     const Math wanted = math == Math::torch_default && !has_tf32(choice->device) ? Math::ieee : math;
     const auto found = std::ranges::find(models, wanted, [](const DeviceModel& model) { return model.point.math; });
     if (found == models.end())

@@ -7,19 +7,10 @@
 #include <vector>
 
 #include "joulecast/units/normal.h"
+#include "joulecast/units/statistics.h"
 
 namespace joulecast {
 namespace {
-
-/// Half widths of measurements are those of 95 % intervals; this share of them are those of 90 % ones.
-constexpr double from_95_to_90 = normal_90 / normal_95;
-
-template <class Unit>
-Estimate<Unit> middle(std::vector<double> values, double half_width) {
-    std::sort(values.begin(), values.end());
-    const double value = (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
-    return {Unit(value), Unit(std::max(0.0, values.front() - half_width)), Unit(values.back() + half_width)};
-}
 
 /// Clocks within this share of each other are one.
 constexpr double same_clock = 0.005;
@@ -68,14 +59,14 @@ MeasuredOperation middle_of(std::span<const Measurement* const> repeats, double 
     const Dimensions sizes = cache_bytes > 0 ? dimensions(repeats.front()->operation) : Dimensions{};
     for (const Measurement* repeat : repeats) {
         times.push_back(cache_bytes > 0 ? in_network(*repeat, sizes, cache_bytes).seconds : measured_seconds(*repeat));
-        if (repeat->time.half_width_s > 0) half_width = std::max(half_width, repeat->time.half_width_s * from_95_to_90);
+        if (repeat->time.half_width_s > 0) half_width = std::max(half_width, repeat->time.half_width_s);
         if (!(measured_watts(*repeat) > 0)) continue;
         watts.push_back(measured_watts(*repeat));
         const double of_energy = repeat->energy->half_width_j / repeat->energy->energy_j;
-        if (of_energy > 0) watts_half_width = std::max(watts_half_width, of_energy * watts.back() * from_95_to_90);
+        if (of_energy > 0) watts_half_width = std::max(watts_half_width, of_energy * watts.back());
     }
-    MeasuredOperation measured{middle<Seconds>(times, half_width), {}};
-    if (!watts.empty()) measured.power = middle<Watts>(watts, watts_half_width);
+    MeasuredOperation measured{middle_of_repeats<Seconds>(times, half_width), {}};
+    if (!watts.empty()) measured.power = middle_of_repeats<Watts>(watts, watts_half_width);
     measured.is_of_device =
         std::ranges::all_of(repeats, [](const Measurement* repeat) { return repeat->issue.has_value(); });
     return measured;
@@ -107,6 +98,15 @@ std::vector<MeasuredAtClock> by_clock(std::vector<const Measurement*> repeats, d
 }
 
 }  // namespace
+
+template <class Unit>
+Estimate<Unit> middle_of_repeats(std::span<const double> values, double half_width_95) {
+    const double half_width = half_width_95 * (normal_90 / normal_95);
+    const auto [least, most] = std::ranges::minmax(values);
+    return {Unit(median(values)), Unit(std::max(0.0, least - half_width)), Unit(most + half_width)};
+}
+template Estimate<Seconds> middle_of_repeats(std::span<const double> values, double half_width_95);
+template Estimate<Watts> middle_of_repeats(std::span<const double> values, double half_width_95);
 
 double measured_seconds(const Measurement& measurement) {
     return measurement.time.median_s;

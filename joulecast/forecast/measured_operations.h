@@ -38,6 +38,11 @@ double measured_watts(const NetworkMeasurement& measurement);
 /// Joules of a run of the network; NaN where there was no meter.
 double measured_joules(const NetworkMeasurement& measurement);
 
+/// Of repeated measurements: their median; the interval covers their spread and the widest of their own, the half width
+/// of whose 95 % interval that is.
+template <class Unit>
+Estimate<Unit> middle_of_repeats(std::span<const double> values, double half_width_95);
+
 /// Several rows of one operation: their median; the interval covers their spread and the widest of their own. Times are
 /// those in networks where the device's cache is known.
 MeasuredOperations measured_operations(std::span<const OperationRow> rows,

@@ -5,8 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "joulecast/forecast/float32_math.h"
-#include "joulecast/forecast/forecast_log.h"
 #include "joulecast/forecast/split_attention.h"
 #include "joulecast/forecast/unseen_device.h"
 #include "joulecast/graph/family.h"
@@ -16,7 +14,7 @@
 namespace joulecast {
 namespace {
 
-void keep_operations(DeviceModel& model, std::span<const KeptDevice> kept) {
+void add_measured(DeviceModel& model, std::span<const KeptDevice> kept) {
     for (const KeptDevice& setting : kept) {
         for (const auto& [signature, operation] : setting.operations) {
             if (multiplies_alike(parse_operation(signature), model.device, setting.point.math, model.point.math))
@@ -27,6 +25,10 @@ void keep_operations(DeviceModel& model, std::span<const KeptDevice> kept) {
 
 }  // namespace
 
+double launch_in(const LogForecast& forecast, bool is_of_device) {
+    return is_of_device ? 0 : std::exp(forecast.log_value) - forecast.kernel_s;
+}
+
 void adjust_to(DeviceModel& model, std::span<const Feature* const> columns, std::span<const MeasuredCall> measured) {
     if (!model.unseen || measured.empty()) return;
     model.unseen->residual = ResidualProcess(model.unseen->residual.prior());
@@ -36,7 +38,7 @@ void adjust_to(DeviceModel& model, std::span<const Feature* const> columns, std:
         const PreparedOperation operation = on(call.operation, model.device, model.point.math);
         const auto forecast = forecast_log(model, columns, operation, Metric::time);
         if (!forecast) continue;
-        const double launch = call.is_of_device ? 0 : std::exp(forecast->log_value) - forecast->kernel_s;
+        const double launch = launch_in(*forecast, call.is_of_device);
         const double kernel = call.time_s - launch;
         // Where launching is most of it, a time says little of the kernel.
         if (kernel < launch) continue;
@@ -91,15 +93,10 @@ std::vector<KeptDevice> kept_of(const Predictor& predictor, const std::string& d
 
 std::vector<DeviceModel> start_from_others(std::span<const KeptDevice> kept, std::vector<PooledModel> pooled,
                                            std::span<const Feature* const> columns) {
-    const Device& sheet = kept.front().device;
-    std::vector<DeviceModel> models;
-    for (PooledModel& over_others : pooled) {
-        if (over_others.kind == sheet.kind) models.push_back(instantiate(std::move(over_others), sheet));
-    }
-    std::ranges::move(other_math(models), std::back_inserter(models));
+    std::vector<DeviceModel> models = instantiate_all(std::move(pooled), kept.front().device);
     in_parallel(models.size(), 0, [&](std::size_t i) {
         adjust_to(models[i], columns, telling_calls(models[i], kept));
-        keep_operations(models[i], kept);
+        add_measured(models[i], kept);
     });
     return models;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "joulecast/forecast/forecast_log.h"
 #include "joulecast/forecast/prepared_operation.h"
 #include "joulecast/model/predictor.h"
 
@@ -17,6 +18,9 @@ struct MeasuredCall {
     double time_s = 0;
     bool is_of_device = false;  ///< the time is all of it the kernel's
 };
+
+/// Seconds of a measured call that are no kernel's, by its forecast.
+double launch_in(const LogForecast& forecast, bool is_of_device);
 
 /// `columns` as everywhere: those of the predictor that the model is from. Adjusts a model over other devices to
 /// operations measured on its device, at most as many as ResidualProcess takes; intervals narrow. Goes over what it was
@@ -40,7 +44,7 @@ std::vector<MeasuredCall> telling_calls(const DeviceModel& model, std::span<cons
 std::vector<KeptDevice> kept_of(const Predictor& predictor, const std::string& device);
 
 /// The models of a device of which those are kept, by the models over others that are of its kind: for each way of
-/// multiplying float32, as of other_math(). `kept` is of one device, and not empty. Throws as instantiate() does.
+/// multiplying float32, as of instantiate_all(). `kept` is of one device, and not empty. Throws as instantiate() does.
 std::vector<DeviceModel> start_from_others(std::span<const KeptDevice> kept, std::vector<PooledModel> pooled,
                                            std::span<const Feature* const> columns);
 

@@ -10,6 +10,7 @@
 
 #include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
+#include "joulecast/forecast/float32_math.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/physics/matrix_rate.h"
 #include "joulecast/units/normal.h"
@@ -88,13 +89,17 @@ std::vector<std::string> with_chip_of(const Device& device, const std::vector<st
 void check_sheet(const PooledModel& pooled, const Device& device) {
     if (device.kind != pooled.kind)
         throw Error("device " + device.id + " is of another kind than those the model over devices was trained on.");
-    if (!(device.peak_flop_per_s_fp32 > 0) || !(device.bandwidth_bytes_per_s > 0) || device.units <= 0)
+    if (!has_needed_figures(device))
         throw Error("the data sheet of " + device.id +
                     " lacks what forecasts need: peak_flop_per_s_fp32, bandwidth_bytes_per_s and units. Write them "
                     "into a file of your own: docs/devices.md.");
 }
 
 }  // namespace
+
+bool has_needed_figures(const Device& device) {
+    return device.peak_flop_per_s_fp32 > 0 && device.bandwidth_bytes_per_s > 0 && device.units > 0;
+}
 
 double deviation_of_networks(const ResidualProcess& residual, const ResidualProcess::Belief& belief) {
     return std::hypot(residual.common_half_width_90(belief) / normal_90, network_deviation);
@@ -149,6 +154,15 @@ DeviceModel instantiate(PooledModel pooled, const Device& device) {
     product.family = Family::matmul;
     model.sigma_network = deviation_of_networks(model.unseen->residual, model.unseen->residual.at(product));
     return model;
+}
+
+std::vector<DeviceModel> instantiate_all(std::vector<PooledModel> pooled, const Device& device) {
+    std::vector<DeviceModel> models;
+    for (PooledModel& over_others : pooled) {
+        if (over_others.kind == device.kind) models.push_back(instantiate(std::move(over_others), device));
+    }
+    std::ranges::move(other_math(models), std::back_inserter(models));
+    return models;
 }
 
 }  // namespace joulecast

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "joulecast/model/predictor.h"
 
@@ -19,5 +20,12 @@ double deviation_of_networks(const ResidualProcess& residual, const ResidualProc
 /// The model of a device from its data sheet. Throws Error for a sheet without float32 peak, bandwidth or units, and
 /// for a device of another kind.
 DeviceModel instantiate(PooledModel pooled, const Device& device);
+
+/// Whether its sheet has what instantiate() needs.
+bool has_needed_figures(const Device& device);
+
+/// The models of a device by those of its kind, for each way of multiplying float32 (float32_math.h). Throws as
+/// instantiate() does.
+std::vector<DeviceModel> instantiate_all(std::vector<PooledModel> pooled, const Device& device);
 
 }  // namespace joulecast

@@ -9,12 +9,12 @@
 
 #include "joulecast/device/engine.h"
 #include "joulecast/error.h"
+#include "joulecast/forecast/measured_operations.h"
 #include "joulecast/forecast/start_from_others.h"
+#include "joulecast/forecast/unseen_device.h"
 #include "joulecast/train/fit_models.h"
 #include "joulecast/train/fit_over_clocks.h"
 #include "joulecast/train/pooled.h"
-#include "joulecast/units/normal.h"
-#include "joulecast/units/statistics.h"
 
 namespace joulecast {
 namespace {
@@ -23,8 +23,6 @@ namespace {
 constexpr double most_error = 2;
 /// Own models are taken where their errors are below this share of the others'.
 constexpr double clearly_better = 0.8;
-/// Half widths of measurements are those of 95 % intervals.
-constexpr double from_95_to_90 = normal_90 / normal_95;
 
 using Rows = std::vector<const TrainingRow*>;
 
@@ -86,12 +84,6 @@ WaysLeftOut leave_out(const DeviceModel& frame, const DeviceModel& start, std::s
     return ways;
 }
 
-template <class Unit>
-Estimate<Unit> middle(const std::vector<double>& values, double half_width) {
-    const auto [least, most] = std::ranges::minmax(values);
-    return {Unit(median(values)), Unit(std::max(0.0, least - half_width)), Unit(most + half_width)};
-}
-
 MeasuredOperation measured(const Rows& repeats) {
     std::vector<double> times, watts;
     double time_half_width = 0, watts_half_width = 0;
@@ -99,13 +91,13 @@ MeasuredOperation measured(const Rows& repeats) {
     operation.is_of_device = std::ranges::all_of(repeats, [](const TrainingRow* row) { return is_of_device(*row); });
     for (const TrainingRow* row : repeats) {
         times.push_back(row->time_s);
-        time_half_width = std::fmax(time_half_width, row->time_half_width_s * from_95_to_90);
+        time_half_width = std::fmax(time_half_width, row->time_half_width_s);
         if (!(row->power_w > 0)) continue;
         watts.push_back(row->power_w);
-        watts_half_width = std::fmax(watts_half_width, row->power_half_width_w * from_95_to_90);
+        watts_half_width = std::fmax(watts_half_width, row->power_half_width_w);
     }
-    operation.time = middle<Seconds>(times, time_half_width);
-    if (!watts.empty()) operation.power = middle<Watts>(watts, watts_half_width);
+    operation.time = middle_of_repeats<Seconds>(times, time_half_width);
+    if (!watts.empty()) operation.power = middle_of_repeats<Watts>(watts, watts_half_width);
     return operation;
 }
 
@@ -136,11 +128,6 @@ std::optional<DeviceModel> started(const KeptDevice& kept, const std::vector<Poo
     return std::nullopt;
 }
 
-bool has_peaks(const Device& device) {
-    return device.kind == Device::Kind::gpu && device.peak_flop_per_s_fp32 > 0 && device.bandwidth_bytes_per_s > 0 &&
-           device.units > 0;
-}
-
 }  // namespace
 
 DeviceModel model_of(const KeptDevice& kept, const std::vector<PooledModel>& others) {
@@ -151,8 +138,8 @@ DeviceModel model_of(const KeptDevice& kept, const std::vector<PooledModel>& oth
 
 bool can_start_from_others(const Device& device, const OperatingPoint& setting, std::span<const TrainingRow> rows,
                            const TrainSettings& settings) {
-    return settings.others && !rows.empty() && has_peaks(device) && is_torch(setting.engine) &&
-           std::ranges::all_of(rows, is_of_device) && !differ_in_clocks(device, rows);
+    return settings.others && !rows.empty() && device.kind == Device::Kind::gpu && has_needed_figures(device) &&
+           is_torch(setting.engine) && std::ranges::all_of(rows, is_of_device) && !differ_in_clocks(device, rows);
 }
 
 std::optional<KeptDevice> keep_operations(const Device& device, const OperatingPoint& setting,

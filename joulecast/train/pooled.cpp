@@ -17,15 +17,6 @@
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {
-namespace {
-
-/// Seconds of the row's time that are no kernel's.
-double launch_in(const TrainingRow& row, const LogForecast& forecast) {
-    return is_of_device(row) ? 0 : std::exp(forecast.log_value) - forecast.kernel_s;
-}
-
-}  // namespace
-
 MeasuredCall as_call(const TrainingRow& row) {
     return {row.operation, row.time_s, is_of_device(row)};
 }
@@ -78,7 +69,7 @@ std::vector<std::size_t> telling_rows(const DeviceModel& model, std::span<const 
         const PreparedOperation operation = on(rows[i].operation, model.device, model.point.math);
         const auto forecast = forecast_log(model, columns, operation, Metric::time);
         if (!forecast || !(forecast->kernel_s > 0)) continue;
-        const double launch_s = launch_in(rows[i], *forecast);
+        const double launch_s = launch_in(*forecast, is_of_device(rows[i]));
         is_told_from_launch[i] =
             forecast->kernel_s >= least_kernel_s || forecast->kernel_s >= least_launches * launch_s;
         (mode(operation.operation) == Mode::training ? in_training : by_time).emplace_back(forecast->kernel_s, i);
