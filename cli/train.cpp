@@ -219,7 +219,7 @@ void append_power_samples(const DeviceModel& device, const MeasuredRows& rows,
     const auto of_rows = power_samples(device, rows.operations);
     samples.insert(samples.end(), of_rows.begin(), of_rows.end());
     for (const TrainingNetwork& network : rows.networks) {
-        if (const auto sample = power_sample(device.device, network)) samples.push_back(*sample);
+        if (const auto sample = power_sample(device, all_columns(), network)) samples.push_back(*sample);
     }
 }
 

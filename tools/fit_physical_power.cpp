@@ -2,7 +2,9 @@
 // each device left out, then the lines of joulecast/physics/shipped_physical_power.cpp. docs/energy.md tells the
 // sources and their licences.
 //
-//     fit_physical_power FOLDER ZOO     the folder of prepared tables ($JOULECAST_DATA), the folder of shipped graphs
+//     fit_physical_power FOLDER CHECKOUT     the folder of prepared tables ($JOULECAST_DATA); this source tree, of
+//     which
+//                                            zoo/, datasets/ and predictors/nvidia.jcp are read
 
 #include <algorithm>
 #include <cmath>
@@ -11,11 +13,12 @@
 #include <fstream>
 #include <iostream>
 #include <map>
-#include <set>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "joulecast/dataset/csv.h"
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/dataset/table_reader.h"
 #include "joulecast/dataset/unpack.h"
@@ -23,7 +26,9 @@
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/device_power.h"
+#include "joulecast/forecast/unseen_device.h"
 #include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/model/jcp.h"
 #include "joulecast/physics/fit_physical_power.h"
 #include "joulecast/train/physical_samples.h"
 #include "joulecast/units/statistics.h"
@@ -48,6 +53,26 @@ std::istringstream unpacked(const fs::path& path) {
     auto input = open(path);
     return std::istringstream(read_unpacked(input, path.filename().string()));
 }
+
+/// The models of GPUs by their data sheets alone, which tell how long a network's kernels run.
+class SheetModels {
+  public:
+    explicit SheetModels(const fs::path& predictor) : predictor_(read_jcp(predictor)) {}
+
+    std::optional<KernelPowerSample> sample(const Device& device, const TrainingNetwork& network) {
+        const auto [found, is_new] = models_.try_emplace(device.id);
+        if (is_new) found->second = instantiate_all(predictor_.pooled, device);
+        const Math math = network.measurement.real.math;
+        const auto same =
+            std::ranges::find_if(found->second, [&](const DeviceModel& m) { return m.point.math == math; });
+        const DeviceModel& model = same == found->second.end() ? found->second.front() : *same;
+        return power_sample(model, columns(predictor_), network);
+    }
+
+  private:
+    Predictor predictor_;
+    std::map<std::string, std::vector<DeviceModel>> models_;
+};
 
 void import_into(Dataset& dataset, Importer importer, const fs::path& path) {
     auto input = open(path);
@@ -74,7 +99,7 @@ void add_serving_engines(const fs::path& folder, Samples& samples) {
 }
 
 /// Networks at locked clocks, by the lists of their kernels.
-void add_clock_sweeps(const fs::path& folder, Samples& samples) {
+void add_clock_sweeps(const fs::path& folder, SheetModels& models, Samples& samples) {
     Dataset dataset(":memory:");
     for (const char* table : {"workload_ops.csv", "networks_measured.csv"})
         import_into(dataset, import_energaizer, folder / table);
@@ -84,7 +109,7 @@ void add_clock_sweeps(const fs::path& folder, Samples& samples) {
         for (const NetworkRow& row : dataset.networks(device.id)) {
             const auto graph = dataset.listed_network(row.measurement);
             if (!graph) continue;
-            if (const auto sample = power_sample(device, {*graph, row.measurement})) samples.push_back(*sample);
+            if (const auto sample = models.sample(device, {*graph, row.measurement})) samples.push_back(*sample);
         }
     }
 }
@@ -107,7 +132,7 @@ constexpr Epoch epochs[] = {
 };
 
 /// Trainings at their card's highest limit, where the clock is as high as it gets.
-void add_trainings(const fs::path& table_path, const fs::path& zoo, Samples& samples) {
+void add_trainings(const fs::path& table_path, const fs::path& zoo, SheetModels& models, Samples& samples) {
     std::istringstream text = unpacked(table_path);
     TableReader table(text, table_path.filename().string());
     std::map<std::pair<std::string, std::int64_t>, Graph> graphs;
@@ -126,8 +151,39 @@ void add_trainings(const fs::path& table_path, const fs::path& zoo, Samples& sam
                                              Mode::training, device.kind);
             }
             const double step_s = table.positive("time_per_epoch_s") * static_cast<double>(batch) / epoch.examples;
-            samples.push_back({device, activity(found->second, device, Math::ieee, step_s, 1), 1, limit,
-                               table.positive("avg_power_w")});
+            NetworkMeasurement trained;
+            trained.mode = Mode::training;
+            trained.real.math = Math::ieee;
+            trained.real.power_limit_w = limit;
+            trained.time.median_s = step_s;
+            trained.energy.emplace();
+            trained.energy->energy_j = table.positive("avg_power_w") * step_s;
+            if (const auto sample = models.sample(device, {found->second, trained})) samples.push_back(*sample);
+        }
+    }
+}
+
+/// Measured by joulecast-torch: the operations of H200s and the networks of H100s and H200s.
+void add_own(const fs::path& csv, const fs::path& zoo, SheetModels& models, Samples& samples) {
+    Dataset dataset(":memory:");
+    auto input = open(csv);
+    import_csv(dataset, input, csv.filename().string());
+    for (const Device& stored : dataset.devices()) {
+        const Device device = find_device(stored.id);
+        for (const OperationRow& row : dataset.operations(device.id)) {
+            const Measurement& m = row.measurement;
+            if (!m.energy || m.energy->suspect || !(measured_watts(m) > 0)) continue;
+            // Waited for, replayed or issued behind others: the time is all of it the device's.
+            const double time = measured_seconds(m);
+            samples.push_back({device,
+                               activity(prepare(m.operation, device, m.real.math), device, m.real.math, time, time), 1,
+                               m.real.power_limit_w, measured_watts(m)});
+        }
+        for (const NetworkRow& row : dataset.networks(device.id)) {
+            const NetworkMeasurement& m = row.measurement;
+            const Graph graph = at_precision(open_model(m.model, zoo, m.symbols, m.mode), precision_named(m.precision),
+                                             m.mode, device.kind);
+            if (const auto sample = models.sample(device, {graph, m})) samples.push_back(*sample);
         }
     }
 }
@@ -173,19 +229,19 @@ void add_utilisations(const fs::path& table_path, Samples& samples) {
     }
 }
 
-/// How the model does on devices that it has not seen.
+/// How the model does on chips that it has not seen.
 void print_left_out(const Samples& samples) {
     const auto said = left_out_watts(samples);
     std::map<std::string, std::vector<double>> errors;
-    for (std::size_t i = 0; i < samples.size(); ++i)
+    std::map<std::string, Device> devices;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        devices.try_emplace(samples[i].device.id, samples[i].device);
         errors[samples[i].device.id].push_back(std::log(said[i] / samples[i].watts));
+    }
     std::printf("%-18s %6s %7s %7s %7s %9s %9s\n", "device left out", "rows", "MAPE", "median", "bias", "in 90 %",
                 "width +-");
     for (const auto& [id, log_errors] : errors) {
-        std::vector<std::vector<double>> others;
-        for (const auto& [other, errors_of_other] : errors)
-            if (other != id) others.push_back(errors_of_other);
-        const double half = half_width_90(others);
+        const double half = fit_physical_power(without_chip_of(devices.at(id), samples)).half_width;
         std::vector<double> absolute;
         double inside = 0;
         for (const double error : log_errors) {
@@ -206,22 +262,22 @@ void print_line(const std::string& without, const PhysicalPower& m) {
 
 void print_lines(const Samples& samples) {
     print_line("", fit_physical_power(samples));
-    std::set<std::string> devices;
-    for (const KernelPowerSample& sample : samples) devices.insert(sample.device.id);
-    for (const std::string& device : devices) {
-        Samples others;
-        std::copy_if(samples.begin(), samples.end(), std::back_inserter(others),
-                     [&](const KernelPowerSample& sample) { return sample.device.id != device; });
-        print_line(device, fit_physical_power(others));
+    std::map<std::string, Device> devices;
+    for (const KernelPowerSample& sample : samples) devices.try_emplace(sample.device.id, sample.device);
+    for (const auto& [id, device] : devices) {
+        print_line(id, fit_physical_power(without_chip_of(device, samples)));
     }
 }
 
-int run(const fs::path& tables, const fs::path& zoo) {
+int run(const fs::path& tables, const fs::path& checkout) {
+    const fs::path zoo = checkout / "zoo";
+    SheetModels models(checkout / "predictors" / "nvidia.jcp");
     Samples samples;
     add_serving_engines(tables / "aiconfigurator", samples);
-    add_clock_sweeps(tables / "energaizer_dvfs_networks", samples);
-    add_trainings(tables / "zeus_powerlimit" / "training_power_limit_sweep.csv", zoo, samples);
+    add_clock_sweeps(tables / "energaizer_dvfs_networks", models, samples);
+    add_trainings(tables / "zeus_powerlimit" / "training_power_limit_sweep.csv", zoo, models, samples);
     add_utilisations(tables / "ulisboa_gpu_dvfs" / "microbench_power_vs_utilisation.csv", samples);
+    for (const char* own : {"h100-sxm.csv", "h200.csv"}) add_own(checkout / "datasets" / own, zoo, models, samples);
     print_left_out(samples);
     std::printf("\n");
     print_lines(samples);
@@ -232,7 +288,7 @@ int run(const fs::path& tables, const fs::path& zoo) {
 
 int main(int count, char** words) {
     if (count != 3) {
-        std::cerr << "usage: fit_physical_power FOLDER_OF_TABLES ZOO\n";
+        std::cerr << "usage: fit_physical_power FOLDER_OF_TABLES CHECKOUT\n";
         return 2;
     }
     try {

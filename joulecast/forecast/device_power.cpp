@@ -5,7 +5,7 @@
 
 #include "joulecast/features/products.h"
 #include "joulecast/graph/family.h"
-#include "joulecast/physics/tiles.h"
+#include "joulecast/physics/law.h"
 #include "joulecast/units/normal.h"
 
 namespace joulecast {
@@ -18,29 +18,34 @@ bool has_matrix_units(const Operation& operation, const Device& device, Math mat
     return peak_flop_per_s(device, type, math) > vector_flop_per_s(device, type);
 }
 
-/// Elements of 16 bytes that a multiprocessor's resident threads hold at once, two thousand of them.
-constexpr double bytes_per_unit = 2048 * 16;
-/// Edge of the tiles that small products are cut into.
-constexpr double small_tile = 64;
+/// What a multiprocessor's resident threads move at once: two thousand of them, 16 bytes in and 16 out each.
+constexpr double bytes_per_unit = 2048 * 32;
+/// Edge of the tiles that products are cut into.
+constexpr double tile_edge = 128;
+
+/// Whether matrix products do its work: a depthwise convolution is summed up place by place, as other kernels are.
+bool works_as_product(const PreparedOperation& operation) {
+    return multiplies_matrices(operation.family()) && !is_depthwise(operation.operation);
+}
 
 /// Share of the device's units that a call gives work to: the others draw what an idle one does. H100, ResNet-50 with
-/// one image: 21 W above idle where the same kernels on all units would draw 130 (docs/energy.md).
+/// one image: 21 W above idle where the same kernels on all units would draw 130. Units that share a tile's sums count
+/// for one: they wait more than they work (docs/energy.md).
 double occupied_share(const PreparedOperation& operation, const Device& device) {
     if (!(device.units > 0)) return 1;
-    const int units = static_cast<int>(device.units);
-    const Products made = multiplies_matrices(operation.family())
-                              ? products(operation.operation, operation.dimensions, units)
+    const Products made = works_as_product(operation)
+                              ? products(operation.operation, operation.dimensions, static_cast<int>(device.units))
                               : Products{};
     if (made.count > 0) {
         double share = 0;
         for (std::size_t i = 0; i < made.count; ++i) {
             const ProductSize& size = made.sizes[i];
-            const double tiles = size.batch * std::ceil(size.columns / small_tile) * std::ceil(size.rows / small_tile);
-            share += std::min(1.0, tiles * std::max(1.0, std::floor(size.depth / least_split_depth)) / units);
+            const double tiles = size.batch * std::ceil(size.columns / tile_edge) * std::ceil(size.rows / tile_edge);
+            share += std::min(1.0, tiles / device.units);
         }
         return share / static_cast<double>(made.count);
     }
-    return std::min(1.0, operation.roofline.byte_s * device.bandwidth_bytes_per_s / (bytes_per_unit * units));
+    return std::min(1.0, operation.roofline.byte_s * device.bandwidth_bytes_per_s / (bytes_per_unit * device.units));
 }
 
 }  // namespace
@@ -87,7 +92,7 @@ Activity activity(const PreparedOperation& operation, const Device& device, Math
     if (costs_nothing(operation.family()) || !(seconds > 0)) return {};
     const auto share = [seconds](double part) { return std::clamp(part / seconds, 0.0, 1.0); };
     const double kernels = share(kernel_seconds) * occupied_share(operation, device);
-    const bool is_matrix = multiplies_matrices(operation.family());
+    const bool is_matrix = works_as_product(operation);
     const bool is_tensor = is_matrix && has_matrix_units(operation.operation, device, math);
     // Its coefficients are for shares of the data sheet's rates, not of what a card sustains of them.
     const bool is_fp32 = compute_dtype(operation.operation) == Dtype::f32 && !(is_matrix && math == Math::tf32);

@@ -3,17 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 
 #include "joulecast/error.h"
+#include "joulecast/physics/matrix_rate.h"
 #include "joulecast/physics/non_negative_least_squares.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {
 namespace {
 
-constexpr std::size_t least_devices = 3;
+constexpr std::int64_t least_chips = 3;
 constexpr std::size_t coefficients = 6;
 /// From this share of its limit on a device is taken to be held by it: control loops leave a few percent.
 constexpr double at_limit = 0.95;
@@ -69,35 +71,55 @@ void check(std::span<const KernelPowerSample> samples) {
     }
 }
 
-std::map<std::string, std::int64_t> rows_by_device(std::span<const KernelPowerSample> samples) {
-    std::map<std::string, std::int64_t> rows;
-    for (const KernelPowerSample& sample : samples) ++rows[sample.device.id];
-    return rows;
+/// The chip of each sample by a number, and how many rows each chip has. Cards of one chip are wrong together.
+struct Chips {
+    std::vector<std::size_t> of_sample;
+    std::vector<std::int64_t> rows;
+};
+
+Chips chips_of(std::span<const KernelPowerSample> samples) {
+    Chips chips;
+    std::vector<const Device*> first;
+    std::map<std::string, std::size_t> known;
+    for (const KernelPowerSample& sample : samples) {
+        const auto [found, is_new] = known.try_emplace(sample.device.id);
+        if (is_new) {
+            const auto alike = std::ranges::find_if(first, [&](const Device* other) {
+                return other->id == sample.device.id || same_chip(*other, sample.device);
+            });
+            found->second = static_cast<std::size_t>(alike - first.begin());
+            if (alike == first.end()) {
+                first.push_back(&sample.device);
+                chips.rows.push_back(0);
+            }
+        }
+        chips.of_sample.push_back(found->second);
+        ++chips.rows[found->second];
+    }
+    return chips;
 }
 
-/// Coefficients from the samples that count; relative errors, equal devices.
+/// Coefficients from the samples that count; relative errors, equal chips.
 PhysicalPower fit_counting(std::span<const KernelPowerSample> samples, const std::vector<Row>& rows,
-                           const std::vector<bool>& counts, const std::map<std::string, std::int64_t>& of_device) {
+                           const std::vector<bool>& counts, const Chips& chips) {
     std::vector<double> columns;
     std::vector<double> targets;
     for (std::size_t i = 0; i < samples.size(); ++i) {
         if (!counts[i]) continue;
-        const double weight =
-            1 / (samples[i].watts * std::sqrt(static_cast<double>(of_device.at(samples[i].device.id))));
+        const double weight = 1 / (samples[i].watts * std::sqrt(static_cast<double>(chips.rows[chips.of_sample[i]])));
         for (const double value : rows[i].columns) columns.push_back(value * weight);
         targets.push_back(rows[i].target * weight);
     }
     return with_coefficients(non_negative_least_squares(columns, targets));
 }
 
-/// Squared relative errors, each device's mean as one: what the fit makes small.
-double misfit(const PhysicalPower& model, std::span<const KernelPowerSample> samples,
-              const std::map<std::string, std::int64_t>& of_device) {
+/// Squared relative errors, each chip's mean as one: what the fit makes small.
+double misfit(const PhysicalPower& model, std::span<const KernelPowerSample> samples, const Chips& chips) {
     double sum = 0;
-    for (const KernelPowerSample& sample : samples) {
-        const double said = unlimited(model, sample);
-        const double error = is_held(sample, said) ? 0 : said / sample.watts - 1;
-        sum += error * error / static_cast<double>(of_device.at(sample.device.id));
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        const double said = unlimited(model, samples[i]);
+        const double error = is_held(samples[i], said) ? 0 : said / samples[i].watts - 1;
+        sum += error * error / static_cast<double>(chips.rows[chips.of_sample[i]]);
     }
     return sum;
 }
@@ -106,16 +128,16 @@ double misfit(const PhysicalPower& model, std::span<const KernelPowerSample> sam
 
 PhysicalPower fit_physical_power_alone(std::span<const KernelPowerSample> samples) {
     check(samples);
-    const auto of_device = rows_by_device(samples);
-    if (of_device.empty()) throw Error("no measured power to fit a physical power model to.");
+    const Chips chips = chips_of(samples);
+    if (chips.rows.empty()) throw Error("no measured power to fit a physical power model to.");
     std::vector<Row> rows;
     for (const KernelPowerSample& sample : samples) rows.push_back(row_of(sample));
     std::vector<bool> counts(samples.size(), true);
     PhysicalPower best;
     double least = std::numeric_limits<double>::infinity();
     for (int round = 0; round < most_rounds; ++round) {
-        const PhysicalPower model = fit_counting(samples, rows, counts, of_device);
-        const double error = misfit(model, samples, of_device);
+        const PhysicalPower model = fit_counting(samples, rows, counts, chips);
+        const double error = misfit(model, samples, chips);
         if (error < least) {
             least = error;
             best = model;
@@ -125,26 +147,39 @@ PhysicalPower fit_physical_power_alone(std::span<const KernelPowerSample> sample
         if (next == counts || std::find(next.begin(), next.end(), true) == next.end()) break;
         counts = std::move(next);
     }
-    best.devices = static_cast<std::int64_t>(of_device.size());
+    best.devices = static_cast<std::int64_t>(chips.rows.size());
     best.rows = static_cast<std::int64_t>(samples.size());
     return best;
 }
 
 std::vector<double> left_out_watts(std::span<const KernelPowerSample> samples) {
     std::vector<double> said(samples.size(), std::numeric_limits<double>::quiet_NaN());
-    for (const auto& [device, count] : rows_by_device(samples)) {
+    const Chips chips = chips_of(samples);
+    for (std::size_t chip = 0; chip < chips.rows.size(); ++chip) {
         std::vector<KernelPowerSample> others;
-        for (const KernelPowerSample& sample : samples) {
-            if (sample.device.id != device) others.push_back(sample);
+        for (std::size_t i = 0; i < samples.size(); ++i) {
+            if (chips.of_sample[i] != chip) others.push_back(samples[i]);
         }
         if (others.empty()) continue;
         const PhysicalPower model = fit_physical_power_alone(others);
         for (std::size_t i = 0; i < samples.size(); ++i) {
             const KernelPowerSample& s = samples[i];
-            if (s.device.id == device) said[i] = watts(model, s.device, s.activity, s.limit_w, s.relative_clock);
+            if (chips.of_sample[i] == chip) said[i] = watts(model, s.device, s.activity, s.limit_w, s.relative_clock);
         }
     }
     return said;
+}
+
+std::size_t count_chips(std::span<const KernelPowerSample> samples) {
+    return chips_of(samples).rows.size();
+}
+
+std::vector<KernelPowerSample> without_chip_of(const Device& device, std::span<const KernelPowerSample> samples) {
+    std::vector<KernelPowerSample> others;
+    std::ranges::remove_copy_if(samples, std::back_inserter(others), [&](const KernelPowerSample& sample) {
+        return sample.device.id == device.id || same_chip(sample.device, device);
+    });
+    return others;
 }
 
 double half_width_90(std::span<const std::vector<double>> devices) {
@@ -164,16 +199,15 @@ double half_width_90(std::span<const std::vector<double>> devices) {
 
 PhysicalPower fit_physical_power(std::span<const KernelPowerSample> samples) {
     PhysicalPower model = fit_physical_power_alone(samples);
-    if (model.devices < static_cast<std::int64_t>(least_devices))
-        throw Error("a physical power model needs measured power of three devices or more; there are " +
+    if (model.devices < least_chips)
+        throw Error("a physical power model needs measured power of GPUs of three different chips or more; there are " +
                     std::to_string(model.devices) + ".");
     const auto said = left_out_watts(samples);
-    std::map<std::string, std::vector<double>> errors;
+    const Chips chips = chips_of(samples);
+    std::vector<std::vector<double>> errors(chips.rows.size());
     for (std::size_t i = 0; i < samples.size(); ++i)
-        errors[samples[i].device.id].push_back(std::log(said[i] / samples[i].watts));
-    std::vector<std::vector<double>> devices;
-    for (auto& [id, log_errors] : errors) devices.push_back(std::move(log_errors));
-    model.half_width = half_width_90(devices);
+        errors[chips.of_sample[i]].push_back(std::log(said[i] / samples[i].watts));
+    model.half_width = half_width_90(errors);
     return model;
 }
 

@@ -40,7 +40,7 @@ struct PhysicalPower {
     double other = 0;
     double tensor = 0;
     double half_width = 0;     ///< of the 90 % interval of log(watts), on a device that the fit has not seen
-    std::int64_t devices = 0;  ///< fitted over
+    std::int64_t devices = 0;  ///< fitted over: different chips
     std::int64_t rows = 0;
 
     friend bool operator==(const PhysicalPower&, const PhysicalPower&) = default;
@@ -55,7 +55,7 @@ constexpr double physical_slope = 0.70;
 double relative_voltage(double relative_clock);
 
 /// Of the dynamic power of a device that large products keep busy, the part that is drawn for time: x (...) above. With
-/// the shipped numbers 0.71; of kernels that wait for memory it is 0.63.
+/// the shipped numbers 0.65; of kernels that wait for memory it is 0.56.
 double running_share(const PhysicalPower& model);
 
 /// What holds the card: the limit that was set, else its TDP. Watts.
@@ -91,9 +91,9 @@ Estimate<Watts> watts_90(const PhysicalPower& model, const Device& device, const
 Estimate<Watts> held_90(const PhysicalPower& model, const Device& device, double unlimited_w, double limit_w);
 
 /// The model that predictors without one of their own use, fitted by tools/fit_physical_power to published tables under
-/// MIT, Apache and BSD licences (docs/energy.md).
+/// MIT, Apache and BSD licences and to our own measurements (docs/energy.md).
 PhysicalPower shipped_physical_power();
-/// The same, fitted without the rows of that device (id): for testing on it.
+/// The same, fitted without the rows of that device (id) and of others with its chip: for testing on it.
 PhysicalPower shipped_physical_power_without(std::string_view device);
 
 }  // namespace joulecast

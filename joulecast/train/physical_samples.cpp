@@ -1,18 +1,15 @@
 #include "joulecast/train/physical_samples.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 
 #include "joulecast/forecast/device_power.h"
+#include "joulecast/forecast/forecast_operation.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/physics/law.h"
 
 namespace joulecast {
 namespace {
-
-/// Of the data sheet's rates, what kernels of networks reach (A100: 0.67 of both tensor peak and bandwidth).
-constexpr double reached_share = 0.67;
 
 bool has_sheet(const Device& device) {
     return device.kind == Device::Kind::gpu && missing_for_power(device).empty();
@@ -28,38 +25,39 @@ double kernel_seconds(const DeviceModel& device, const TrainingRow& row) {
     return beyond_floor(row.time_s, issue_seconds(device, row.operation, row.time_s));
 }
 
-constexpr std::size_t least_devices = 6;
-
-std::size_t devices_in(std::span<const KernelPowerSample> samples) {
-    std::set<std::string> devices;
-    for (const KernelPowerSample& sample : samples) devices.insert(sample.device.id);
-    return devices.size();
-}
+constexpr std::size_t least_chips = 6;
 
 }  // namespace
 
-Activity activity(const Graph& graph, const Device& device, Math math, double seconds, double relative_clock) {
+std::optional<Activity> activity(const DeviceModel& model, std::span<const Feature* const> columns, const Graph& graph,
+                                 double seconds, double relative_clock) {
     Activity sum;
-    for (const CountedOperation& counted : count_operations(graph)) {
-        const PreparedOperation operation = prepare(counted.operation, device, math);
+    double issued = 0;
+    double kernels = 0;
+    for (const OperationForecast& call : forecast_operations(model, columns, graph, {})) {
+        const PreparedOperation operation = prepare(call.operation, model.device, model.point.math);
         if (costs_nothing(operation.family())) continue;
-        const auto count = static_cast<double>(counted.count);
-        const double kernel =
-            std::max(operation.roofline.flop_s / relative_clock, operation.roofline.byte_s) / reached_share +
-            usual_kernel_latency_s;
-        const Activity activity = joulecast::activity(operation, device, math, kernel, kernel);
-        sum.flop_share += count * operation.roofline.flop_s;
-        sum.byte_share += count * operation.roofline.byte_s;
-        sum.matrix_share += count * kernel * activity.matrix_share;
-        sum.other_share += count * kernel * activity.other_share;
-        sum.tensor_share += count * kernel * activity.tensor_share;
+        const auto count = static_cast<double>(call.count);
+        const double issue = call.cost.host_time.value.value();
+        double kernel = call.kernel_s;
+        if (std::isnan(kernel)) kernel = beyond_floor(call.cost.device_time.value.value(), issue);
+        const Activity doing = activity(operation, model.device, model.point.math, kernel, kernel);
+        sum.flop_share += count * kernel * doing.flop_share;
+        sum.byte_share += count * kernel * doing.byte_share;
+        // Slower clocks leave what waits for memory as long as it was.
+        if (operation.roofline.flop_s > operation.roofline.byte_s) kernel /= relative_clock;
+        sum.matrix_share += count * kernel * doing.matrix_share;
+        sum.other_share += count * kernel * doing.other_share;
+        sum.tensor_share += count * kernel * doing.tensor_share;
+        issued += count * issue;
+        kernels += count * kernel;
     }
-    const double kernels = sum.matrix_share + sum.other_share;
+    if (!(kernels > issued)) return std::nullopt;
     sum.flop_share = std::min(1.0, sum.flop_share / seconds);
     sum.byte_share = std::min(1.0, sum.byte_share / seconds);
-    sum.matrix_share /= std::max(seconds, kernels);
-    sum.other_share /= std::max(seconds, kernels);
-    sum.tensor_share /= std::max(seconds, kernels);
+    sum.matrix_share /= kernels;
+    sum.other_share /= kernels;
+    sum.tensor_share /= kernels;
     return sum;
 }
 
@@ -76,17 +74,20 @@ std::vector<KernelPowerSample> power_samples(const DeviceModel& device, std::spa
     return samples;
 }
 
-std::optional<KernelPowerSample> power_sample(const Device& device, const TrainingNetwork& network) {
+std::optional<KernelPowerSample> power_sample(const DeviceModel& model, std::span<const Feature* const> columns,
+                                              const TrainingNetwork& network) {
     const NetworkMeasurement& m = network.measurement;
+    const Device& device = model.device;
     const double watts = measured_watts(m);
     if (!has_sheet(device) || !(watts > 0) || !(m.time.median_s > 0)) return std::nullopt;
     const double x = relative_clock(device, m.real.sm_clock_mhz > 0 ? m.real : m.asked);
-    return KernelPowerSample{device, activity(network.graph, device, m.real.math, m.time.median_s, x), x,
-                             limit_of(m.real, m.asked), watts};
+    const auto doing = activity(model, columns, network.graph, m.time.median_s, x);
+    if (!doing) return std::nullopt;
+    return KernelPowerSample{device, *doing, x, limit_of(m.real, m.asked), watts};
 }
 
 PhysicalPower physical_power_from(std::span<const KernelPowerSample> samples) {
-    return devices_in(samples) < least_devices ? shipped_physical_power() : fit_physical_power(samples);
+    return count_chips(samples) < least_chips ? shipped_physical_power() : fit_physical_power(samples);
 }
 
 }  // namespace joulecast

@@ -65,13 +65,28 @@ TEST(DevicePower, KernelsThatLeaveUnitsIdleDrawLess) {
             activity(prepare(parse_operation(text), device, Math::ieee), device, Math::ieee, 1e-3, 1e-3);
         return doing.matrix_share + doing.other_share;
     };
-    // 132 units of 2048 threads, each of 16 bytes: 4.3 MB in and out fill them.
+    // 132 units of 2048 threads, each of 16 bytes in and 16 out: 8.7 MB fill them.
     EXPECT_DOUBLE_EQ(busy("aten::relu(self=f32[4096,4096])"), 1);
-    EXPECT_NEAR(busy("aten::relu(self=f32[64,1024])"), 2.0 * 64 * 1024 * 4 / (132 * 2048 * 16), 1e-12);
-    // Sixteen tiles of 64, whose sums are too short to be cut.
+    EXPECT_NEAR(busy("aten::relu(self=f32[64,1024])"), 2.0 * 64 * 1024 * 4 / (132 * 2048 * 32), 1e-12);
+    // Four tiles of 128, however long their sums.
     EXPECT_DOUBLE_EQ(busy("aten::mm(self=f32[4096,4096], mat2=f32[4096,4096])"), 1);
-    EXPECT_NEAR(busy("aten::mm(self=f32[256,128], mat2=f32[128,256])"), 16.0 / 132, 1e-12);
-    EXPECT_NEAR(busy("aten::mm(self=f32[256,1024], mat2=f32[1024,256])"), 64.0 / 132, 1e-12);  // in four parts each
+    EXPECT_NEAR(busy("aten::mm(self=f32[256,128], mat2=f32[128,256])"), 4.0 / 132, 1e-12);
+    EXPECT_NEAR(busy("aten::mm(self=f32[256,1024], mat2=f32[1024,256])"), 4.0 / 132, 1e-12);
+}
+
+TEST(DevicePower, SeesADepthwiseConvolutionAsNoProduct) {
+    const Device device = find_device("h100-sxm");
+    const auto doing = [&](const std::string& text) {
+        return activity(prepare(parse_operation(text), device, Math::tf32), device, Math::tf32, 1e-3, 1e-3);
+    };
+    const Activity whole = doing("aten::conv2d(input=f32[64,96,56,56], weight=f32[96,96,7,7], padding=[3,3])");
+    EXPECT_EQ(whole.tensor_share, 1);
+    EXPECT_EQ(whole.other_share, 0);
+    const Activity depthwise =
+        doing("aten::conv2d(input=f32[64,96,56,56], weight=f32[96,1,7,7], padding=[3,3], groups=96)");
+    EXPECT_EQ(depthwise.matrix_share, 0);
+    EXPECT_EQ(depthwise.tensor_share, 0);
+    EXPECT_EQ(depthwise.other_share, 1);
 }
 
 TEST(DevicePower, GivesAGpuItsSheetsPowerWhereNoneWasMeasured) {

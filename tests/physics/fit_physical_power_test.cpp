@@ -79,7 +79,7 @@ TEST(FitPhysicalPower, CountsRowsAtTheLimitAsNoLessThanThat) {
     expect_near(fit_physical_power(samples), planted, 1e-6);
 }
 
-TEST(FitPhysicalPower, LetsADeviceWithManyRowsCountAsOne) {
+TEST(FitPhysicalPower, LetsAChipWithManyRowsCountAsOne) {
     // Between two devices that draw 0.8 and 1.25 of the model the fit lies in the middle, though one has ten times the
     // rows.
     PhysicalPower flat;
@@ -99,6 +99,24 @@ TEST(FitPhysicalPower, ForecastsADeviceWithoutItsOwnRows) {
     const auto said = left_out_watts(samples);
     // The others follow the model exactly, so the fourth is said to draw what it does over 1.5.
     for (std::size_t i = 90; i < samples.size(); ++i) EXPECT_NEAR(said[i] * 1.5 / samples[i].watts, 1, 1e-4);
+}
+
+TEST(FitPhysicalPower, LeavesOutAllCardsOfAChip) {
+    std::vector<KernelPowerSample> samples;
+    for (int device = 0; device < 5; ++device) add_rows(made_up(device), 30, device >= 3 ? 1.5 : 1, samples);
+    EXPECT_EQ(count_chips(samples), 5U);
+    // The two that draw more than the rest become cards of one chip: neither tells of the other.
+    for (std::size_t i = 90; i < samples.size(); ++i) {
+        samples[i].device.architecture = "one";
+        samples[i].device.units = 10;
+        samples[i].device.boost_clock_mhz = 1000;
+        samples[i].device.peak_flop_per_s_fp16 = 1e14;
+    }
+    EXPECT_EQ(count_chips(samples), 4U);
+    EXPECT_EQ(without_chip_of(samples.back().device, samples).size(), 90U);
+    const auto said = left_out_watts(samples);
+    for (std::size_t i = 90; i < samples.size(); ++i) EXPECT_NEAR(said[i] * 1.5 / samples[i].watts, 1, 1e-4);
+    EXPECT_EQ(fit_physical_power(samples).devices, 4);
 }
 
 TEST(FitPhysicalPower, IsUnsureByTheBiasesOfDevicesAndTheScatterOfRows) {
