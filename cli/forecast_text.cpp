@@ -226,12 +226,19 @@ std::string hosts_text(const std::vector<Forecast>& forecasts) {
         const NetworkForecast& n = f.network;
         if (n.host_evidence == Evidence::measured) continue;
         if (n.host_networks == 0 && f.assumed_host.seconds_per_call == 0) continue;  // another CPU: issuer_text()
+        const std::string mode = " (" + std::string(name(n.mode)) + ")\n";
+        if (n.point.host == Host::graph && n.host_networks == 0) {  // issues once, so nothing is assumed per call
+            const std::string line =
+                "no CUDA graph was measured on " + n.device + "; assuming one launch and kernels without gaps" + mode;
+            if (said.insert(line).second) text += line;
+            continue;
+        }
         const std::string networks =
             std::to_string(n.host_networks) + (n.host_networks == 1 ? " network" : " networks");
         const std::string how = n.host_networks > 0
                                     ? " was fitted to " + networks + " measured on " + n.device
                                     : " was not measured on " + n.device + "; assuming " + assumed(f.assumed_host);
-        const std::string line = host_word(n.point.host) + " overhead" + how + " (" + std::string(name(n.mode)) + ")\n";
+        const std::string line = host_word(n.point.host) + " overhead" + how + mode;
         if (said.insert(line).second) text += line;
     }
     return text;

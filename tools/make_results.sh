@@ -529,7 +529,7 @@ half between runs on this virtual machine. `Σ measured` is of the few networks 
 measured for nine tenths of their time. The second time was on another card of the kind.
 
 The power model's numbers were fitted with the power of these networks that the card was waited for, among others. Without those of
-an H100 and an H200 power of the 36 networks is 14.7 % off and energy 19.2 % (docs/decisions/0043).
+an H100 and an H200 power of the 36 networks is 14.2 % off and energy 18.7 % (docs/decisions/0043).
 TEXT
     of_card h100-sxm
 }
@@ -545,7 +545,7 @@ plain PyTorch lay inside the interval; where the device was waited for the mean 
 to the network's clock.
 
 The power model's numbers were fitted with the power of these operations and networks among others. Without those of an H100 and an
-H200 power of the nine networks is 10.5 % off and energy 11.3 %, power of plain PyTorch 6.7 % where the device was waited for
+H200 power of the nine networks is 10.5 % off and energy 11.8 %, power of plain PyTorch 7.0 % where the device was waited for
 (docs/decisions/0043).
 TEXT
     of_card h200

@@ -120,7 +120,7 @@ NetworkParts parts_of(std::span<const OperationForecast> operations) {
         const auto count = static_cast<double>(operation.count);
         const Family kind = family(operation.operation);
         if (kind != Family::symbolic) parts.calls += count;
-        if (!costs_nothing(kind)) parts.kernels += count;
+        if (!costs_nothing(kind) && std::isnan(operation.kernel_s)) parts.untold_kernels += count;
         const double call = operation.cost.device_time.value.value();
         const CallSeconds apart = seconds_of(operation);
         parts.host_s += count * apart.host;

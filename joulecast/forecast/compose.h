@@ -22,14 +22,14 @@ struct IssuedStep {
 
 /// What the calls of a network add up to before host and device overlap.
 struct NetworkParts {
-    double host_s = 0;        ///< issuing: each call's floor; zero on a CPU, which computes where it issues
-    double device_s = 0;      ///< what the calls take beyond their floors
-    double dynamic_j = 0;     ///< above idle power; NaN where the power of a call is not known
-    double sigma_time = 0;    ///< relative standard deviation that the operations' own intervals stand for
-    double sigma_energy = 0;  ///< of dynamic_j
-    double sigma_power = 0;   ///< of dynamic_j over the time: the errors of power alone
-    double calls = 0;         ///< that a host issues: all but shape arithmetic
-    double kernels = 0;       ///< of these, those that compute: all but views
+    double host_s = 0;          ///< issuing: each call's floor; zero on a CPU, which computes where it issues
+    double device_s = 0;        ///< what the calls take beyond their floors
+    double dynamic_j = 0;       ///< above idle power; NaN where the power of a call is not known
+    double sigma_time = 0;      ///< relative standard deviation that the operations' own intervals stand for
+    double sigma_energy = 0;    ///< of dynamic_j
+    double sigma_power = 0;     ///< of dynamic_j over the time: the errors of power alone
+    double calls = 0;           ///< that a host issues: all but shape arithmetic
+    double untold_kernels = 0;  ///< of these, those that compute for a time that is not known apart from issuing them
 
     // What another host adds than the one that the operations were measured with (hosts.h). No correction scales it.
     double added_host_s = 0;

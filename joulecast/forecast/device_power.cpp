@@ -20,7 +20,7 @@ bool has_matrix_units(const Operation& operation, const Device& device, Math mat
 
 /// What a multiprocessor's resident threads move at once: two thousand of them, 16 bytes in and 16 out each.
 constexpr double bytes_per_unit = 2048 * 32;
-/// Edge of the tiles that products are cut into.
+/// Edge of the tiles that products are cut into, and that a product of fewer rows or columns does not fill.
 constexpr double tile_edge = 128;
 
 /// Whether matrix products do its work: a depthwise convolution is summed up place by place, as other kernels are.
@@ -28,24 +28,34 @@ bool works_as_product(const PreparedOperation& operation) {
     return multiplies_matrices(operation.family()) && !is_depthwise(operation.operation);
 }
 
-/// Share of the device's units that a call gives work to: the others draw what an idle one does. H100, ResNet-50 with
-/// one image: 21 W above idle where the same kernels on all units would draw 130. Units that share a tile's sums count
-/// for one: they wait more than they work (docs/energy.md).
-double occupied_share(const PreparedOperation& operation, const Device& device) {
-    if (!(device.units > 0)) return 1;
+/// How much of a device a call keeps at work.
+struct Occupied {
+    double units = 1;  ///< share of the device's units that it gives work to: the others draw what idle ones do
+    double filled =
+        1;  ///< share of a matrix unit's tiles that holds numbers of the product, on average over its products
+};
+
+/// H100, ResNet-50 with one image: 21 W above idle where the same kernels on all units would draw 130. Units that share
+/// a tile's sums count for one: they wait more than they work. A product of few rows waits for its weights, and the
+/// matrix units with it: H200 and B200, one to 64 rows (docs/energy.md).
+Occupied occupied_by(const PreparedOperation& operation, const Device& device) {
+    if (!(device.units > 0)) return {};
     const Products made = works_as_product(operation)
                               ? products(operation.operation, operation.dimensions, static_cast<int>(device.units))
                               : Products{};
-    if (made.count > 0) {
-        double share = 0;
-        for (std::size_t i = 0; i < made.count; ++i) {
-            const ProductSize& size = made.sizes[i];
-            const double tiles = size.batch * std::ceil(size.columns / tile_edge) * std::ceil(size.rows / tile_edge);
-            share += std::min(1.0, tiles / device.units);
-        }
-        return share / static_cast<double>(made.count);
+    if (made.count == 0) {
+        const double bytes = operation.roofline.byte_s * device.bandwidth_bytes_per_s;
+        return {std::min(1.0, bytes / (bytes_per_unit * device.units)), 1};
     }
-    return std::min(1.0, operation.roofline.byte_s * device.bandwidth_bytes_per_s / (bytes_per_unit * device.units));
+    Occupied sum{0, 0};
+    for (std::size_t i = 0; i < made.count; ++i) {
+        const ProductSize& size = made.sizes[i];
+        const double tiles = size.batch * std::ceil(size.columns / tile_edge) * std::ceil(size.rows / tile_edge);
+        sum.units += std::min(1.0, tiles / device.units);
+        sum.filled += std::min({1.0, size.rows / tile_edge, size.columns / tile_edge});
+    }
+    const auto count = static_cast<double>(made.count);
+    return {sum.units / count, sum.filled / count};
 }
 
 }  // namespace
@@ -91,7 +101,8 @@ Activity activity(const PreparedOperation& operation, const Device& device, Math
                   double kernel_seconds) {
     if (costs_nothing(operation.family()) || !(seconds > 0)) return {};
     const auto share = [seconds](double part) { return std::clamp(part / seconds, 0.0, 1.0); };
-    const double kernels = share(kernel_seconds) * occupied_share(operation, device);
+    const Occupied occupied = occupied_by(operation, device);
+    const double kernels = share(kernel_seconds) * occupied.units;
     const bool is_matrix = works_as_product(operation);
     const bool is_tensor = is_matrix && has_matrix_units(operation.operation, device, math);
     // Its coefficients are for shares of the data sheet's rates, not of what a card sustains of them.
@@ -99,7 +110,7 @@ Activity activity(const PreparedOperation& operation, const Device& device, Math
     const double of_peak = is_fp32 ? device.sustained_fp32_share : 1;
     return {share(of_peak * operation.roofline.flop_s),
             share(device.sustained_bandwidth_share * operation.roofline.byte_s), is_matrix ? kernels : 0,
-            is_matrix ? 0 : kernels, is_tensor ? kernels : 0};
+            is_matrix ? 0 : kernels, is_tensor ? kernels * occupied.filled : 0};
 }
 
 PhysicalWatts physical_watts(const DeviceModel& device, const PreparedOperation& operation, double seconds,

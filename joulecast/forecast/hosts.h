@@ -38,7 +38,7 @@ NetworkParts with_extra(NetworkParts parts, double seconds_per_call, const Devic
 void issue_from(DeviceModel& device, const Device& cpu);
 
 /// The parts as `host` issues them, from the model's issuer. A captured graph is one launch; its kernels follow each
-/// other at 2 us or more.
+/// other at once, and one whose time is not known apart from its issuing takes 2 us more than what is known of it.
 NetworkParts issued_from(Host host, Mode mode, const DeviceModel& device, NetworkParts parts);
 
 /// The same for a single call, in a loop of it.

@@ -255,6 +255,21 @@ TEST(Predict, RefusesHostsThatTheDeviceCannotHave) {
     }
 }
 
+TEST(Predict, SaysWhatACudaGraphRestsOn) {
+    const std::string asked =
+        "predict gpt2-decode --device rtx4090 --predictor " JOULECAST_SOURCE_DIR "/predictors/nvidia.jcp --host ";
+    const auto ran = run_shell("COLUMNS=200 \"$JOULECAST\" " + asked + "graph");
+    EXPECT_THAT(ran.out,
+                HasSubstr("no CUDA graph was measured on rtx4090; assuming one launch and kernels without gaps "
+                          "(inference)"));
+    EXPECT_THAT(ran.out, ::testing::Not(HasSubstr("per call")));
+    const auto time = [&](const std::string& host) {
+        const auto answer = nlohmann::json::parse(run_joulecast(asked + host + " --format json").out);
+        return answer["predictions"][0]["device_time_s"]["value"].get<double>();
+    };
+    EXPECT_NEAR(time("graph") / time("cpp"), 1, 1e-9);  // the same kernels
+}
+
 TEST(Predict, ShowsWhereTheTimeGoes) {
     const auto ran = run_joulecast("predict resnet18 --device cpu-synthetic --per-operation" + predictor);
     EXPECT_THAT(ran.out, HasSubstr("Where the time of resnet18 goes"));

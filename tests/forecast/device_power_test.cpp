@@ -45,7 +45,8 @@ TEST(DevicePower, SharesOfACallAreItsRatesOverThoseOfTheSheet) {
     EXPECT_DOUBLE_EQ(alone.matrix_share, 1);
     EXPECT_DOUBLE_EQ(alone.other_share, 0);
     EXPECT_DOUBLE_EQ(alone.tensor_share, 0);  // full float32 runs on the vector units
-    EXPECT_DOUBLE_EQ(activity(operation, device, Math::tf32, 4e-3, 4e-3).tensor_share, 1);
+    // On matrix units in TF32, of whose tiles 64 channels fill half.
+    EXPECT_DOUBLE_EQ(activity(operation, device, Math::tf32, 4e-3, 4e-3).tensor_share, 0.5);
     // A quarter of it is launch: kernels run for the rest.
     const Activity issued = activity(operation, device, Math::ieee, 4e-3, 3e-3);
     EXPECT_DOUBLE_EQ(issued.matrix_share, 0.75);
@@ -74,16 +75,28 @@ TEST(DevicePower, KernelsThatLeaveUnitsIdleDrawLess) {
     EXPECT_NEAR(busy("aten::mm(self=f32[256,1024], mat2=f32[1024,256])"), 4.0 / 132, 1e-12);
 }
 
+TEST(DevicePower, LetsMatrixUnitsWaitForTheWeightsOfFewRows) {
+    const Device device = find_device("h200");
+    const auto doing = [&](int rows) {
+        const std::string text = "aten::linear(input=bf16[" + std::to_string(rows) + ",4096], weight=bf16[28672,4096])";
+        return activity(prepare(parse_operation(text), device, Math::ieee), device, Math::ieee, 1e-3, 1e-3);
+    };
+    EXPECT_DOUBLE_EQ(doing(8).matrix_share, 1);  // 224 tiles of the weights for 132 units
+    EXPECT_DOUBLE_EQ(doing(8).tensor_share, 8.0 / 128);
+    EXPECT_DOUBLE_EQ(doing(128).tensor_share, 1);
+    EXPECT_DOUBLE_EQ(doing(4096).tensor_share, 1);
+}
+
 TEST(DevicePower, SeesADepthwiseConvolutionAsNoProduct) {
     const Device device = find_device("h100-sxm");
     const auto doing = [&](const std::string& text) {
         return activity(prepare(parse_operation(text), device, Math::tf32), device, Math::tf32, 1e-3, 1e-3);
     };
-    const Activity whole = doing("aten::conv2d(input=f32[64,96,56,56], weight=f32[96,96,7,7], padding=[3,3])");
+    const Activity whole = doing("aten::conv2d(input=f32[64,256,28,28], weight=f32[256,256,7,7], padding=[3,3])");
     EXPECT_EQ(whole.tensor_share, 1);
     EXPECT_EQ(whole.other_share, 0);
     const Activity depthwise =
-        doing("aten::conv2d(input=f32[64,96,56,56], weight=f32[96,1,7,7], padding=[3,3], groups=96)");
+        doing("aten::conv2d(input=f32[64,256,28,28], weight=f32[256,1,7,7], padding=[3,3], groups=256)");
     EXPECT_EQ(depthwise.matrix_share, 0);
     EXPECT_EQ(depthwise.tensor_share, 0);
     EXPECT_EQ(depthwise.other_share, 1);

@@ -30,7 +30,7 @@ NetworkParts parts(double host_s) {
     p.host_s = host_s;
     p.device_s = 1;
     p.calls = 100;
-    p.kernels = 80;
+    p.untold_kernels = 80;
     p.dynamic_j = 10;
     return p;
 }
@@ -107,7 +107,7 @@ TEST(Hosts, OfAGraphIssueOnce) {
     const DeviceModel gpu = device(Device::Kind::gpu, Host::python);
     const NetworkParts captured = issued_from(Host::graph, Mode::inference, gpu, parts(5));
     EXPECT_NEAR(host_seconds(captured, {}), 10e-6, 1e-12);
-    // A second of computing, and 2 us between the 80 kernels.
+    // A second of computing, and 2 us for each of the 80 kernels of which nobody knows what issuing them hid.
     EXPECT_NEAR(composed_seconds(captured, {}), 1 + 80 * 2e-6, 1e-12);
 }
 
@@ -170,6 +170,25 @@ TEST(Hosts, AddToEveryCallAlone) {
     // Captured, a call that is all issuing is 2 us of the graph.
     const auto captured = issued_from(Host::graph, gpu, call("aten::relu(self=f32[8])", 9e-6, 9e-6));
     EXPECT_NEAR(captured.cost.device_time.value.value(), 2e-6, 1e-15);
+}
+
+TEST(Hosts, OfAGraphTakeNothingBetweenKernelsThatAreKnown) {
+    DeviceModel gpu = device(Device::Kind::gpu, Host::python);
+    gpu.power.idle_w = 20;
+    gpu.power.busy_w = 100;
+    OperationForecast relu = call("aten::relu(self=f32[8])", 30e-6, 28e-6);
+    relu.cost.device_time = {Seconds(30e-6), Seconds(20e-6), Seconds(45e-6)};
+    relu.kernel_s = 1.5e-6;
+    relu.power = {Watts(100), Watts(80), Watts(125)};
+    relu.energy = {Joules(3e-3), Joules(1e-3), Joules(9e-3)};
+    const auto captured = issued_from(Host::graph, gpu, relu);
+    EXPECT_NEAR(captured.cost.device_time.value.value(), 1.5e-6, 1e-15);
+    EXPECT_NEAR(captured.cost.device_time.low.value(), 1e-6, 1e-12);
+    EXPECT_NEAR(captured.cost.device_time.high.value(), 2.25e-6, 1e-12);
+    // As sure of its energy as of time and power together.
+    const double half = std::hypot(std::log(1.5), std::log(1.25));
+    EXPECT_NEAR(captured.energy.high / captured.energy.value, std::exp(half), 1e-9);
+    EXPECT_NEAR(captured.energy.value / captured.energy.low, std::exp(half), 1e-9);
 }
 
 Device cpu_of(const std::string& id, double mhz) {
