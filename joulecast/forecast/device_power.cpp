@@ -30,9 +30,8 @@ bool works_as_product(const PreparedOperation& operation) {
 
 /// How much of a device a call keeps at work.
 struct Occupied {
-    double units = 1;  ///< share of the device's units that it gives work to: the others draw what idle ones do
-    double filled =
-        1;  ///< share of a matrix unit's tiles that holds numbers of the product, on average over its products
+    double units = 1;   ///< share of the device's units that it gives work to: the others draw what idle ones do
+    double filled = 1;  ///< share of the tiles of matrix units that its products fill
 };
 
 /// H100, ResNet-50 with one image: 21 W above idle where the same kernels on all units would draw 130. Units that share

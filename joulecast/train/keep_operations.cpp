@@ -15,6 +15,7 @@
 #include "joulecast/train/fit_models.h"
 #include "joulecast/train/fit_over_clocks.h"
 #include "joulecast/train/pooled.h"
+#include "joulecast/units/statistics.h"
 
 namespace joulecast {
 namespace {
@@ -101,9 +102,19 @@ MeasuredOperation measured(const Rows& repeats) {
     return operation;
 }
 
+/// With the idle power that was metered beside its operations, which few sheets tell.
+Device with_metered_idle(Device device, std::span<const TrainingRow> rows) {
+    std::vector<double> idle;
+    for (const TrainingRow& row : rows) {
+        if (row.idle_power_w > 0) idle.push_back(row.idle_power_w);
+    }
+    if (!idle.empty()) device.idle_w = median(idle);
+    return device;
+}
+
 KeptDevice kept(const Device& device, const OperatingPoint& setting, std::span<const TrainingRow> rows,
                 const DeviceModel& start) {
-    KeptDevice kept{device, setting, {}, {}};
+    KeptDevice kept{with_metered_idle(device, rows), setting, {}, {}};
     std::map<std::string, Rows> by_signature;
     Rows all;
     for (const TrainingRow& row : rows) {

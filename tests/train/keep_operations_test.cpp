@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "joulecast/forecast/device_choice.h"
+#include "joulecast/forecast/device_power.h"
 #include "joulecast/forecast/forecaster.h"
 #include "joulecast/forecast/start_from_others.h"
 #include "joulecast/forecast/unseen_device.h"
@@ -71,6 +72,18 @@ TEST(KeepOperations, KeepsAFewThatOthersTellBetter) {
     EXPECT_EQ(operation.power.value.value(), 150);
     EXPECT_NEAR(operation.power.low.value(), 150 - 3 * 1.645 / 1.96, 1e-2);
     EXPECT_TRUE(operation.is_of_device);
+}
+
+TEST(KeepOperations, KeepsTheIdlePowerThatWasMetered) {
+    DeviceRows few = measured(9);
+    ASSERT_FALSE(few.device.idle_w > 0);  // not on the sheet
+    EXPECT_FALSE(keep(few, settings())->device.idle_w > 0);
+    for (TrainingRow& row : few.rows) row.idle_power_w = 30;
+    few.rows.front().idle_power_w = 33;
+    const auto kept = keep(few, settings());
+    ASSERT_TRUE(kept);
+    EXPECT_EQ(kept->device.idle_w, 30);
+    EXPECT_EQ(power_facts_of(model_of(*kept, *others())).idle_w, 30);
 }
 
 TEST(KeepOperations, DoesNotWhereThereIsNothingToStartFrom) {
