@@ -13,6 +13,7 @@
 #include "joulecast/evaluate/summed_calls.h"
 #include "joulecast/forecast/at_point.h"
 #include "joulecast/forecast/forecast_network.h"
+#include "joulecast/forecast/hosts.h"
 #include "joulecast/forecast/published/method.h"
 #include "joulecast/learn/folds.h"
 #include "joulecast/physics/clock_curve.h"
@@ -90,6 +91,12 @@ void append_unknown(const OutOfFoldRow& empty, const TrainingRow& row, const Bas
     append(energy_metric, row.power_w * row.time_s);
 }
 
+/// The forecast of what the row metered: a kernel whose issuing was timed apart ran again and again behind itself.
+OperationForecast as_metered(const DeviceModel& device, const TrainingRow& row, const OperationForecast& forecast) {
+    const bool is_kernel = is_of_device(row) && forecast.power_evidence == PowerEvidence::physical;
+    return is_kernel ? issued_from(Host::graph, device, forecast) : forecast;
+}
+
 /// Forecasts of one row: its time, and its power, energy and memory where those were measured and learned.
 void forecast_row(const DeviceModel& device, std::span<const Feature* const> columns, const TrainingRow& row,
                   const std::string& model, std::size_t fold, std::vector<OutOfFoldRow>& out) {
@@ -99,8 +106,9 @@ void forecast_row(const DeviceModel& device, std::span<const Feature* const> col
         return append_unknown(empty, row, baseline_of(device.published->method), out);
     fill(out.emplace_back(empty), Metric::time, row.time_s, as_timed(row, forecast));
     if (row.power_w > 0 && forecast.power.known()) {
-        fill(out.emplace_back(empty), Metric::power, row.power_w, forecast.power);
-        fill(out.emplace_back(empty), Metric::power, row.power_w * row.time_s, forecast.energy);
+        const OperationForecast metered = as_metered(device, row, forecast);
+        fill(out.emplace_back(empty), Metric::power, row.power_w, metered.power);
+        fill(out.emplace_back(empty), Metric::power, row.power_w * row.time_s, metered.energy);
         out.back().metric = energy_metric;
     }
     if (std::isfinite(row.peak_memory_bytes) && forecast.cost.peak_memory.known())

@@ -82,6 +82,18 @@ Estimate<Unit> moved(const Estimate<Unit>& estimate, double added, double spread
     return {plus(estimate.value, added), plus(estimate.low, least), plus(estimate.high, most)};
 }
 
+/// A kernel that runs again and again draws no more than the limit, and is as sure of its energy as of time and power
+/// together. `cap_w` NaN: no limit is known.
+void hold_within(double cap_w, OperationForecast& kernel) {
+    Estimate<Watts>& power = kernel.power;
+    const Estimate<Seconds>& time = kernel.cost.device_time;
+    power.value = Watts(std::fmin(power.value.value(), cap_w));
+    power.high = Watts(std::fmin(power.high.value(), meter_gain * cap_w));
+    power.low = std::min(power.low, power.value);
+    kernel.energy =
+        within_log<Joules>((power.value * time.value).value(), std::hypot(log_half_width(time), log_half_width(power)));
+}
+
 }  // namespace
 
 std::optional<std::string> refusal(Host host, const Device& device, Host measured) {
@@ -166,10 +178,7 @@ OperationForecast issued_from(Host host, const DeviceModel& device, OperationFor
     operation.energy = moved(operation.energy, (after - before) * idle_w + parts.added_j, 1);
     const double scale = operation.energy.value.value() / after / watts;
     for (Watts* value : {&operation.power.value, &operation.power.low, &operation.power.high}) *value = *value * scale;
-    if (is_kernel_alone)
-        operation.energy =
-            within_log<Joules>(operation.energy.value.value(),
-                               std::hypot(log_half_width(cost.device_time), log_half_width(operation.power)));
+    if (is_kernel_alone) hold_within(power_facts_of(device).cap_w, operation);
     return operation;
 }
 

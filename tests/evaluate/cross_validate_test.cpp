@@ -8,6 +8,7 @@
 #include <span>
 
 #include "joulecast/evaluate/published_baselines.h"
+#include "joulecast/forecast/device_power.h"
 #include "joulecast/forecast/unseen_device.h"
 #include "tests/train/made_up_gpus.h"
 #include "tests/train/synthetic.h"
@@ -68,6 +69,13 @@ TEST(ScorePredictor, ComparesKernelsWhereIssuingWasTimedApart) {
     EXPECT_GT(call.predicted, testing::made_up_launch_s);
     EXPECT_LT(std::abs(std::log(kernel.predicted / row.time_s)), 0.3);
     EXPECT_NEAR(kernel.high / kernel.predicted, call.high / call.predicted, 1e-9);
+    // What was metered is that kernel again and again, not a card that waits for most of a call.
+    row.power_w = 100;
+    const auto scored = score_predictor(a30, all_columns(), std::span(&row, 1));
+    ASSERT_EQ(scored.at(1).metric, "power_w");
+    ASSERT_EQ(scored.at(2).metric, "energy_j");
+    EXPECT_GT(scored.at(1).predicted, 1.5 * power_facts_of(a30).idle_w);
+    EXPECT_NEAR(scored.at(2).predicted, scored.at(1).predicted * kernel.predicted, 1e-9 * scored.at(2).predicted);
 }
 
 TEST(ValidateNetworks, KernelsTimedApartAddUpWhoeverIssuedThemUnlessTheHostWasWaitedFor) {

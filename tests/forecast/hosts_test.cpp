@@ -189,6 +189,13 @@ TEST(Hosts, OfAGraphTakeNothingBetweenKernelsThatAreKnown) {
     const double half = std::hypot(std::log(1.5), std::log(1.25));
     EXPECT_NEAR(captured.energy.high / captured.energy.value, std::exp(half), 1e-9);
     EXPECT_NEAR(captured.energy.value / captured.energy.low, std::exp(half), 1e-9);
+    // All that the call drew above idle is the kernel's, and no more than the card may draw.
+    EXPECT_NEAR(captured.power.value.value(), (3e-3 - 28.5e-6 * 20) / 1.5e-6, 1e-6);
+    gpu.power.cap_w = 300;
+    const auto held = issued_from(Host::graph, gpu, relu);
+    EXPECT_EQ(held.power.value.value(), 300);
+    EXPECT_EQ(held.power.high.value(), 315);
+    EXPECT_NEAR(held.energy.value.value(), 300 * 1.5e-6, 1e-12);
 }
 
 Device cpu_of(const std::string& id, double mhz) {
