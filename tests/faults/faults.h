@@ -2,9 +2,11 @@
 
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <limits>
 #include <new>
 #include <string>
@@ -31,10 +33,19 @@ class FaultyFolder : public ::testing::Test {
     std::filesystem::path folder;
 };
 
-/// Every one with JOULECAST_FAULTS=all (./check --full), else as many as there is time for.
+/// Of each action as many as JOULECAST_FAULTS says (a number, or "all"), else as many as there is time for. SQLite asks
+/// for memory 65,000 times while a database is opened and its tables are compared with ours: all of them take four
+/// hours.
 inline std::int64_t most_faults(std::int64_t in_short) {
     const char* named = std::getenv("JOULECAST_FAULTS");
-    return named != nullptr && std::string_view(named) == "all" ? std::numeric_limits<std::int64_t>::max() : in_short;
+    if (named == nullptr) return in_short;
+    const std::string_view text = named;
+    if (text == "all") return std::numeric_limits<std::int64_t>::max();
+    std::int64_t most = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), most);
+    if (read.ec != std::errc() || read.ptr != text.data() + text.size() || most < 1)
+        throw Error("JOULECAST_FAULTS is a number of faults, or all; not '" + std::string(text) + "'.");
+    return most;
 }
 
 /// How an action under a fault ended.
@@ -67,6 +78,7 @@ std::int64_t fail_each(const std::string& name, std::int64_t most, const Prepare
     }
     EXPECT_GT(asked, 0) << name;
     const std::int64_t step = asked / most + 1;
+    std::cout << name << ": asked " << asked << " times, every " << step << ". fails in turn\n";
     std::int64_t failed = 0;
     for (std::int64_t nth = 1; nth <= asked; nth += step) {
         for (const bool lasts : {false, true}) {
