@@ -217,6 +217,18 @@ std::string assumed(const HostExtra& extra) {
            " per call, within a factor of " + factor;
 }
 
+/// "Python overhead was fitted to 3 networks measured on a-gpu"
+std::string host_sentence(const Forecast& f) {
+    const NetworkForecast& n = f.network;
+    const std::string overhead = host_word(n.point.host) + " overhead was ";
+    if (n.host_networks > 0)
+        return overhead + "fitted to " + std::to_string(n.host_networks) +
+               (n.host_networks == 1 ? " network" : " networks") + " measured on " + n.device;
+    if (n.point.host == Host::graph)  // issues once, so nothing is assumed per call
+        return "no CUDA graph was measured on " + n.device + "; assuming one launch and kernels without gaps";
+    return overhead + "not measured on " + n.device + "; assuming " + assumed(f.assumed_host);
+}
+
 /// What the host adds and how that is known, once for each host, device and predictor; nothing where the operations
 /// were measured from it.
 std::string hosts_text(const std::vector<Forecast>& forecasts) {
@@ -226,19 +238,7 @@ std::string hosts_text(const std::vector<Forecast>& forecasts) {
         const NetworkForecast& n = f.network;
         if (n.host_evidence == Evidence::measured) continue;
         if (n.host_networks == 0 && f.assumed_host.seconds_per_call == 0) continue;  // another CPU: issuer_text()
-        const std::string mode = " (" + std::string(name(n.mode)) + ")\n";
-        if (n.point.host == Host::graph && n.host_networks == 0) {  // issues once, so nothing is assumed per call
-            const std::string line =
-                "no CUDA graph was measured on " + n.device + "; assuming one launch and kernels without gaps" + mode;
-            if (said.insert(line).second) text += line;
-            continue;
-        }
-        const std::string networks =
-            std::to_string(n.host_networks) + (n.host_networks == 1 ? " network" : " networks");
-        const std::string how = n.host_networks > 0
-                                    ? " was fitted to " + networks + " measured on " + n.device
-                                    : " was not measured on " + n.device + "; assuming " + assumed(f.assumed_host);
-        const std::string line = host_word(n.point.host) + " overhead" + how + mode;
+        const std::string line = host_sentence(f) + " (" + std::string(name(n.mode)) + ")\n";
         if (said.insert(line).second) text += line;
     }
     return text;

@@ -2,9 +2,10 @@
 // each device left out, then the lines of joulecast/physics/shipped_physical_power.cpp. docs/energy.md tells the
 // sources and their licences.
 //
-//     fit_physical_power FOLDER CHECKOUT     the folder of prepared tables ($JOULECAST_DATA); this source tree, of
-//     which
-//                                            zoo/, datasets/ and predictors/nvidia.jcp are read
+//     fit_physical_power FOLDER CHECKOUT
+//
+// FOLDER has the prepared tables ($JOULECAST_DATA); of CHECKOUT, this source tree, zoo/, datasets/ and
+// predictors/nvidia.jcp are read.
 
 #include <algorithm>
 #include <cmath>
@@ -80,6 +81,14 @@ void import_into(Dataset& dataset, Importer importer, const fs::path& path) {
     std::cerr << path.filename().string() << ": " << counts.used << " of " << counts.rows << " rows\n";
 }
 
+/// A kernel that ran again and again for all of the row's time, where its power was metered.
+void add_kernel(const Device& device, const Measurement& m, Samples& samples) {
+    if (!m.energy || m.energy->suspect || !(measured_watts(m) > 0)) return;
+    const double time = measured_seconds(m);
+    samples.push_back({device, activity(prepare(m.operation, device, m.real.math), device, m.real.math, time, time), 1,
+                       m.real.power_limit_w, measured_watts(m)});
+}
+
 /// Products and attention of serving engines. From 10 ms on products look like zeros (little power, fast): left out.
 void add_serving_engines(const fs::path& folder, Samples& samples) {
     constexpr double longest_s = 0.01;
@@ -88,12 +97,7 @@ void add_serving_engines(const fs::path& folder, Samples& samples) {
         import_into(dataset, import_aiconfigurator, folder / table);
     for (const Device& device : dataset.devices()) {
         for (const OperationRow& row : dataset.operations(device.id)) {
-            const Measurement& m = row.measurement;
-            const double time = measured_seconds(m);
-            if (!m.energy || m.energy->suspect || !(measured_watts(m) > 0) || time >= longest_s) continue;
-            samples.push_back({device,
-                               activity(prepare(m.operation, device, m.real.math), device, m.real.math, time, time), 1,
-                               m.real.power_limit_w, measured_watts(m)});
+            if (measured_seconds(row.measurement) < longest_s) add_kernel(device, row.measurement, samples);
         }
     }
 }
@@ -170,15 +174,7 @@ void add_own(const fs::path& csv, const fs::path& zoo, SheetModels& models, Samp
     import_csv(dataset, input, csv.filename().string());
     for (const Device& stored : dataset.devices()) {
         const Device device = find_device(stored.id);
-        for (const OperationRow& row : dataset.operations(device.id)) {
-            const Measurement& m = row.measurement;
-            if (!m.energy || m.energy->suspect || !(measured_watts(m) > 0)) continue;
-            // Waited for, replayed or issued behind others: the time is all of it the device's.
-            const double time = measured_seconds(m);
-            samples.push_back({device,
-                               activity(prepare(m.operation, device, m.real.math), device, m.real.math, time, time), 1,
-                               m.real.power_limit_w, measured_watts(m)});
-        }
+        for (const OperationRow& row : dataset.operations(device.id)) add_kernel(device, row.measurement, samples);
         for (const NetworkRow& row : dataset.networks(device.id)) {
             const NetworkMeasurement& m = row.measurement;
             const Graph graph = at_precision(open_model(m.model, zoo, m.symbols, m.mode), precision_named(m.precision),
@@ -229,19 +225,29 @@ void add_utilisations(const fs::path& table_path, Samples& samples) {
     }
 }
 
+/// By device: the model without its chip.
+using LeftOut = std::map<std::string, PhysicalPower>;
+
+LeftOut left_out(const Samples& samples) {
+    LeftOut models;
+    for (const KernelPowerSample& sample : samples) {
+        if (!models.contains(sample.device.id))
+            models[sample.device.id] = fit_physical_power(without_chip_of(sample.device, samples));
+    }
+    return models;
+}
+
 /// How the model does on chips that it has not seen.
-void print_left_out(const Samples& samples) {
-    const auto said = left_out_watts(samples);
+void print_left_out(const Samples& samples, const LeftOut& models) {
     std::map<std::string, std::vector<double>> errors;
-    std::map<std::string, Device> devices;
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-        devices.try_emplace(samples[i].device.id, samples[i].device);
-        errors[samples[i].device.id].push_back(std::log(said[i] / samples[i].watts));
+    for (const KernelPowerSample& s : samples) {
+        const double said = watts(models.at(s.device.id), s.device, s.activity, s.limit_w, s.relative_clock);
+        errors[s.device.id].push_back(std::log(said / s.watts));
     }
     std::printf("%-18s %6s %7s %7s %7s %9s %9s\n", "device left out", "rows", "MAPE", "median", "bias", "in 90 %",
                 "width +-");
     for (const auto& [id, log_errors] : errors) {
-        const double half = fit_physical_power(without_chip_of(devices.at(id), samples)).half_width;
+        const double half = models.at(id).half_width;
         std::vector<double> absolute;
         double inside = 0;
         for (const double error : log_errors) {
@@ -260,13 +266,9 @@ void print_line(const std::string& without, const PhysicalPower& m) {
                 static_cast<long long>(m.rows));
 }
 
-void print_lines(const Samples& samples) {
+void print_lines(const Samples& samples, const LeftOut& models) {
     print_line("", fit_physical_power(samples));
-    std::map<std::string, Device> devices;
-    for (const KernelPowerSample& sample : samples) devices.try_emplace(sample.device.id, sample.device);
-    for (const auto& [id, device] : devices) {
-        print_line(id, fit_physical_power(without_chip_of(device, samples)));
-    }
+    for (const auto& [id, model] : models) print_line(id, model);
 }
 
 int run(const fs::path& tables, const fs::path& checkout) {
@@ -278,9 +280,10 @@ int run(const fs::path& tables, const fs::path& checkout) {
     add_trainings(tables / "zeus_powerlimit" / "training_power_limit_sweep.csv", zoo, models, samples);
     add_utilisations(tables / "ulisboa_gpu_dvfs" / "microbench_power_vs_utilisation.csv", samples);
     for (const char* own : {"h100-sxm.csv", "h200.csv"}) add_own(checkout / "datasets" / own, zoo, models, samples);
-    print_left_out(samples);
+    const LeftOut models_left_out = left_out(samples);
+    print_left_out(samples, models_left_out);
     std::printf("\n");
-    print_lines(samples);
+    print_lines(samples, models_left_out);
     return 0;
 }
 

@@ -75,21 +75,21 @@ void check(std::span<const KernelPowerSample> samples) {
 struct Chips {
     std::vector<std::size_t> of_sample;
     std::vector<std::int64_t> rows;
+    std::vector<const Device*> first;  ///< a device that has it, among the samples'
 };
 
 Chips chips_of(std::span<const KernelPowerSample> samples) {
     Chips chips;
-    std::vector<const Device*> first;
     std::map<std::string, std::size_t> known;
     for (const KernelPowerSample& sample : samples) {
         const auto [found, is_new] = known.try_emplace(sample.device.id);
         if (is_new) {
-            const auto alike = std::ranges::find_if(first, [&](const Device* other) {
+            const auto alike = std::ranges::find_if(chips.first, [&](const Device* other) {
                 return other->id == sample.device.id || same_chip(*other, sample.device);
             });
-            found->second = static_cast<std::size_t>(alike - first.begin());
-            if (alike == first.end()) {
-                first.push_back(&sample.device);
+            found->second = static_cast<std::size_t>(alike - chips.first.begin());
+            if (alike == chips.first.end()) {
+                chips.first.push_back(&sample.device);
                 chips.rows.push_back(0);
             }
         }
@@ -156,10 +156,7 @@ std::vector<double> left_out_watts(std::span<const KernelPowerSample> samples) {
     std::vector<double> said(samples.size(), std::numeric_limits<double>::quiet_NaN());
     const Chips chips = chips_of(samples);
     for (std::size_t chip = 0; chip < chips.rows.size(); ++chip) {
-        std::vector<KernelPowerSample> others;
-        for (std::size_t i = 0; i < samples.size(); ++i) {
-            if (chips.of_sample[i] != chip) others.push_back(samples[i]);
-        }
+        const auto others = without_chip_of(*chips.first[chip], samples);
         if (others.empty()) continue;
         const PhysicalPower model = fit_physical_power_alone(others);
         for (std::size_t i = 0; i < samples.size(); ++i) {

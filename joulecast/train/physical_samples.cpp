@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "joulecast/forecast/clock_balance.h"
 #include "joulecast/forecast/device_power.h"
 #include "joulecast/forecast/forecast_operation.h"
 #include "joulecast/graph/family.h"
@@ -38,9 +39,7 @@ std::optional<Activity> activity(const DeviceModel& model, std::span<const Featu
         const PreparedOperation operation = prepare(call.operation, model.device, model.point.math);
         if (costs_nothing(operation.family())) continue;
         const auto count = static_cast<double>(call.count);
-        const double issue = call.cost.host_time.value.value();
-        double kernel = call.kernel_s;
-        if (std::isnan(kernel)) kernel = beyond_floor(call.cost.device_time.value.value(), issue);
+        double kernel = kernel_seconds(call);
         const Activity doing = activity(operation, model.device, model.point.math, kernel, kernel);
         sum.flop_share += count * kernel * doing.flop_share;
         sum.byte_share += count * kernel * doing.byte_share;
@@ -49,7 +48,7 @@ std::optional<Activity> activity(const DeviceModel& model, std::span<const Featu
         sum.matrix_share += count * kernel * doing.matrix_share;
         sum.other_share += count * kernel * doing.other_share;
         sum.tensor_share += count * kernel * doing.tensor_share;
-        issued += count * issue;
+        issued += count * call.cost.host_time.value.value();
         kernels += count * kernel;
     }
     if (!(kernels > issued)) return std::nullopt;
