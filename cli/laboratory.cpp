@@ -18,8 +18,8 @@ namespace {
 
 using Words = std::span<const std::string_view>;
 
-constexpr std::array<std::string_view, 5> published_tables{"nicolai", "neusight", "aiconfigurator", "vidur",
-                                                           "energaizer"};
+constexpr std::array<std::string_view, 7> published_tables{"nicolai",    "neusight",      "aiconfigurator", "vidur",
+                                                           "energaizer", "llmservingsim", "mlperf-power"};
 constexpr std::array<std::string_view, 3> comparisons{"--baselines", "--learner", "--outliers"};
 constexpr std::array<std::string_view, 3> verbs{"study", "baselines", "figures"};
 

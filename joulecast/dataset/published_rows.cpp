@@ -105,7 +105,9 @@ void PublishedRows::add(const Operation& operation, const PublishedTime& time, P
     const auto at = point(time.device);
     if (!at) return drop(no_sheet(time.device));
     row.mode = mode(row.measurement.operation);
-    row.measurement.asked = row.measurement.real = *at;
+    row.measurement.asked = *at;
+    row.measurement.asked.host = time.host;
+    row.measurement.real = row.measurement.asked;
     row.measurement.time = summary(time.time_s);
     if (row.mode == Mode::training && time.forward_s > 0) row.measurement.forward = summary(time.forward_s);
     row.measurement.energy_missing_reason = no_power;
@@ -119,7 +121,9 @@ void PublishedRows::add(NetworkMeasurement network, const PublishedTime& time, P
     if (!at) return drop(no_sheet(time.device));
     NetworkRow row;
     row.measurement = std::move(network);
-    row.measurement.asked = row.measurement.real = *at;
+    row.measurement.asked = *at;
+    row.measurement.asked.host = time.host;
+    row.measurement.real = row.measurement.asked;
     row.measurement.time = summary(time.time_s);
     if (row.measurement.mode == Mode::training && time.forward_s > 0) row.measurement.forward = summary(time.forward_s);
     row.measurement.energy_missing_reason = no_power;

@@ -31,6 +31,7 @@ struct PublishedTime {
     double time_s = 0;        ///< the table's one number: stands for mean and median
     /// Training: forward alone. NaN: not told.
     double forward_s = std::numeric_limits<double>::quiet_NaN();
+    Host host = Host::python;  ///< graph: times of kernels, whoever started them
 };
 
 /// The measurements of one published file on their way into the database, in one transaction, with the count of what

@@ -12,6 +12,7 @@
 #include "joulecast/dataset/unpack.h"
 #include "joulecast/meter/nvidia_sensor.h"
 #include "joulecast/units/printable.h"
+#include "lab/published/serving_layer.h"
 #include "lab/published/table_operation.h"
 
 namespace joulecast {
@@ -42,11 +43,7 @@ Meaning matrix_product(const TableReader& row) {
     const std::int64_t n = row.whole("n");
     const std::int64_t k = row.whole("k");
     const std::string& dtype = row.text("dtype");
-    if (dtype == bf16_word)
-        return operation_of(row, [&] {
-            return Operation{"aten::linear",
-                             {{"input", matrix(Dtype::bf16, m, k)}, {"weight", matrix(Dtype::bf16, n, k)}}};
-        });
+    if (dtype == bf16_word) return operation_of(row, [&] { return serving_linear(Dtype::bf16, m, k, n); });
     if (dtype != fp8_word) return "dtype " + shown(dtype) + ": no tensor type of ours";
     if (n % fp8_granule != 0 || k % fp8_granule != 0) return std::string("fp8 with n or k no multiple of 16");
     const TensorType scale{Dtype::f32, {}};
@@ -61,33 +58,6 @@ Meaning matrix_product(const TableReader& row) {
     });
 }
 
-struct Heads {
-    std::int64_t batch = 1;
-    std::int64_t queries = 1;  ///< tokens
-    std::int64_t keys = 1;
-    std::int64_t heads = 1;
-    std::int64_t kv_heads = 1;
-    std::int64_t depth = 1;
-    bool is_causal = false;
-};
-
-/// As the serving engines keep it, and transformers' views of a projection:
-/// token by token, heads within a token.
-TensorType by_token(std::int64_t batch, std::int64_t heads, std::int64_t tokens, std::int64_t depth) {
-    const Strides memory = contiguous_strides({batch, tokens, heads, depth});
-    return strided(Dtype::bf16, {batch, heads, tokens, depth}, {memory[0], memory[2], memory[1], memory[3]});
-}
-
-Operation attention(const Heads& h) {
-    Operation operation{"aten::scaled_dot_product_attention",
-                        {{"query", by_token(h.batch, h.heads, h.queries, h.depth)},
-                         {"key", by_token(h.batch, h.kv_heads, h.keys, h.depth)},
-                         {"value", by_token(h.batch, h.kv_heads, h.keys, h.depth)}}};
-    if (h.is_causal) operation.arguments.push_back({"is_causal", true});
-    if (h.heads != h.kv_heads) operation.arguments.push_back({"enable_gqa", true});
-    return operation;
-}
-
 /// "context": the whole prompt, causal. "generation": one token that sees
 /// `step` earlier ones and itself (the source's own reader takes isl + step);
 /// no causal flag, since torch would let it see the first key only.
@@ -95,7 +65,7 @@ Meaning decoder_attention(const TableReader& row) {
     const std::string& phase = row.text("phase");
     if (phase != "context" && phase != "generation") row.fail("phase is '" + shown(phase) + "'");
     const bool is_context = phase == "context";
-    Heads h;
+    ServingHeads h;
     h.batch = row.whole("batch");
     h.queries = row.whole("seqlen");
     const std::int64_t step = row.whole("step", 0);
@@ -112,17 +82,17 @@ Meaning decoder_attention(const TableReader& row) {
         return std::string("sliding window: no argument of torch's attention");
     if (is_context && step != 0) return std::string("context behind earlier tokens: torch's causal flag differs");
     if (!is_context && h.queries != 1) return std::string("generation of several tokens at once");
-    return operation_of(row, [&] { return attention(h); });
+    return operation_of(row, [&] { return serving_attention(h); });
 }
 
 Meaning encoder_attention(const TableReader& row) {
-    Heads h;
+    ServingHeads h;
     h.batch = row.whole("batch");
     h.queries = h.keys = row.whole("seqlen");
     h.heads = h.kv_heads = row.whole("n_heads");
     h.depth = row.whole("head_dim");
     if (row.text("dtype") != bf16_word) return "attention in " + shown(row.text("dtype"));
-    return operation_of(row, [&] { return attention(h); });
+    return operation_of(row, [&] { return serving_attention(h); });
 }
 
 struct Kind {

@@ -9,6 +9,7 @@
 
 #include "joulecast/dataset/published_rows.h"
 #include "joulecast/dataset/table_reader.h"
+#include "lab/published/serving_layer.h"
 
 namespace joulecast {
 namespace {
@@ -30,9 +31,9 @@ TensorType half(Sizes sizes) {
     return {Dtype::f16, std::move(sizes)};
 }
 
-/// y = x W^T. The table does not tell of biases, and most of these models have none.
+/// The table does not tell of biases, and most of these models have none.
 Operation linear(std::int64_t tokens, std::int64_t in, std::int64_t out) {
-    return {"aten::linear", {{"input", half({tokens, in})}, {"weight", half({out, in})}}};
+    return serving_linear(Dtype::f16, tokens, in, out);
 }
 
 std::optional<Operation> embedding(const Layer& l) {
@@ -184,7 +185,8 @@ void read_row(const TableReader& row, PublishedRows& rows) {
         } else if (time_ms == 0) {
             rows.drop("a time of zero: shorter than the table resolves");
         } else {
-            rows.add(*operation, {device_of(row.text("gpu")), time_ms * 1e-3}, provenance);
+            rows.add(*operation, {.device = device_of(row.text("gpu")), .time_s = time_ms * 1e-3, .host = Host::graph},
+                     provenance);
         }
     }
 }

@@ -10,6 +10,7 @@
 #include "joulecast/graph/readers/read_graph.h"
 #include "lab/published/import_aiconfigurator.h"
 #include "lab/published/import_energaizer.h"
+#include "lab/published/import_llmservingsim.h"
 #include "lab/published/import_mlperf_power.h"
 #include "lab/published/import_neusight.h"
 #include "lab/published/import_nicolai.h"
@@ -38,13 +39,14 @@ Import import_thesis(Dataset& dataset, std::istream& input, const std::string& n
 }
 
 /// In the order of the help.
-const std::array<Source, 6>& sources() {
-    static const std::array<Source, 6> table{{
+const std::array<Source, 7>& sources() {
+    static const std::array<Source, 7> table{{
         {"nicolai", "layers and networks of C. Nicolai's thesis", import_thesis},
         {"neusight", "tables of NeuSight", import_neusight},
         {"vidur", "profiles of Vidur", import_vidur},
         {"aiconfigurator", "tables of NVIDIA AIConfigurator", import_aiconfigurator},
         {"energaizer", "tables of EnergAIzer", import_energaizer},
+        {"llmservingsim", "profiles of LLMServingSim", import_llmservingsim},
         {"mlperf-power", "wall power of MLPerf Inference on RK3588 boards", import_mlperf_power},
     }};
     return table;

@@ -17,6 +17,8 @@ TEST(IsForLaboratory, TakesStudiesPublishedTablesAndComparisons) {
     EXPECT_TRUE(is_for({"import", "neusight", "ops.csv", "--db", "a.db"}));
     EXPECT_TRUE(is_for({"import", "--db", "a.db", "vidur", "ops.csv"}));
     EXPECT_TRUE(is_for({"import", "--db=a.db", "vidur", "ops.csv"}));
+    EXPECT_TRUE(is_for({"import", "llmservingsim", "ops.csv", "--db", "a.db"}));
+    EXPECT_TRUE(is_for({"import", "mlperf-power", "runs.csv", "--db", "a.db"}));
     EXPECT_TRUE(is_for({"validate", "--db", "a.db", "--baselines"}));
     EXPECT_TRUE(is_for({"validate", "--learner=knn", "--db", "a.db"}));
     EXPECT_TRUE(is_for({"validate", "--db", "a.db", "--outliers", "drop"}));

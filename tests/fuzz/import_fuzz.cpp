@@ -16,6 +16,7 @@
 #include "joulecast/error.h"
 #include "lab/published/import_aiconfigurator.h"
 #include "lab/published/import_energaizer.h"
+#include "lab/published/import_llmservingsim.h"
 #include "lab/published/import_neusight.h"
 #include "lab/published/import_nicolai.h"
 #include "lab/published/import_vidur.h"
@@ -58,6 +59,7 @@ constexpr Source sources[] = {
     {"vidur", joulecast::import_vidur},
     {"aiconfigurator", joulecast::import_aiconfigurator},
     {"energaizer", joulecast::import_energaizer},
+    {"llmservingsim", joulecast::import_llmservingsim},
     {"sweep", joulecast::import_sweep},
     {"smi-log", import_log},
 };
