@@ -13,5 +13,6 @@ database=$folder/gpus.db
 "${joulecast%/*}/joulecast-lab" import neusight "$data"/neusight/ops_*.csv "$data"/neusight/networks_*.csv --db "$database"
 "${joulecast%/*}/joulecast-lab" import aiconfigurator "$data"/aiconfigurator/gemm_*.csv.gz \
     "$data"/aiconfigurator/*attention*.csv.gz "$data"/aiconfigurator_hopper/*.csv.gz --db "$database"
+"${joulecast%/*}/joulecast-lab" import llmservingsim "$data"/llmservingsim_vllm/ops_*.csv --db "$database"
 "$joulecast" train --db "$database" --pooled-only -o "$output"
 "$joulecast" info "$output"

@@ -97,6 +97,12 @@ OperationForecast as_metered(const DeviceModel& device, const TrainingRow& row, 
     return is_kernel ? issued_from(Host::graph, device, forecast) : forecast;
 }
 
+/// The forecast of what the row timed. Models over others tell of a call from Python, of which a graph has the kernel.
+Estimate<Seconds> as_timed_there(const DeviceModel& device, const TrainingRow& row, const OperationForecast& forecast) {
+    const bool is_replayed = row.host == Host::graph && device.unseen;
+    return is_replayed ? issued_from(Host::graph, device, forecast).cost.device_time : as_timed(row, forecast);
+}
+
 /// Forecasts of one row: its time, and its power, energy and memory where those were measured and learned.
 void forecast_row(const DeviceModel& device, std::span<const Feature* const> columns, const TrainingRow& row,
                   const std::string& model, std::size_t fold, std::vector<OutOfFoldRow>& out) {
@@ -104,7 +110,7 @@ void forecast_row(const DeviceModel& device, std::span<const Feature* const> col
     const OutOfFoldRow empty = blank(row, device, model, fold);
     if (forecast.evidence == Evidence::unknown && device.published)
         return append_unknown(empty, row, baseline_of(device.published->method), out);
-    fill(out.emplace_back(empty), Metric::time, row.time_s, as_timed(row, forecast));
+    fill(out.emplace_back(empty), Metric::time, row.time_s, as_timed_there(device, row, forecast));
     if (row.power_w > 0 && forecast.power.known()) {
         const OperationForecast metered = as_metered(device, row, forecast);
         fill(out.emplace_back(empty), Metric::power, row.power_w, metered.power);

@@ -77,7 +77,9 @@ void validate_device(const PooledModel& pooled, const MeasuredDevice& test, cons
                      const ValidationSettings& settings, std::size_t probes, NetworkValidation& validation) {
     const auto columns = all_columns();
     DeviceModel model = instantiate(pooled, test.rows.device);
+    const Host issuer = model.point.host;  // whose launches are in the model
     model.point = test.rows.setting;
+    model.point.host = issuer;
     model.physical_power = shipped_physical_power_without(test.rows.device.id);
     const auto chosen = probes_for(model, columns, test, probes);
     std::vector<const TrainingRow*> measured;

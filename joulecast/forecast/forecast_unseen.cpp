@@ -26,9 +26,6 @@
 namespace joulecast {
 namespace {
 
-/// A backward pass at the forward one's efficiency is off by about this much (standard deviation of the log; a
-/// judgement from two GPUs' nodes).
-constexpr double backward_deviation = 0.15;
 /// What a launch takes differs between hosts and drivers by about this share.
 constexpr double launch_half_width = 0.3;
 /// Gradient read, sum read, sum written.
@@ -214,10 +211,11 @@ std::optional<KernelForecast> kernel_of(const DeviceModel& device, std::span<con
                                 : learned_kernel_s(device, columns, operation, kind);
     if (!told) return std::nullopt;
     const ResidualProcess& residual = device.unseen->residual;
-    const auto belief = residual.at(residual_place(operation.dimensions, device.device));
+    const ResidualPlace place = residual_place(operation, device.device);
+    const auto belief = residual.at(place);
     const double seconds = told->value * std::exp(belief.mean) + flattening_s(operation, device.device);
     return KernelForecast{std::max(seconds, least_call_s(operation, device.device)), kind.law->law.floor_s,
-                          residual.half_width_90(belief, operation.family()), told->is_own};
+                          residual.half_width_90(belief, place), told->is_own};
 }
 
 PreparedOperation forward_alone(const PreparedOperation& operation, const DeviceModel& device) {
@@ -254,7 +252,7 @@ double least_kernel_s(const DeviceModel& device, const PreparedOperation& operat
     for (const Expert& expert : *device.unseen->experts) {
         if (expert.model.family == family) opinion = std::min(opinion, expert.model.parts.front().low);
     }
-    const double correction = device.unseen->residual.at(residual_place(operation.dimensions, device.device)).mean;
+    const double correction = device.unseen->residual.at(residual_place(operation, device.device)).mean;
     const double told = std::exp(log_base(Base::kernel, device, operation).value() + opinion);
     return std::max(at_rate_of_sums(told, operation, device.device) * std::exp(correction),
                     least_call_s(operation, device.device));
@@ -282,11 +280,12 @@ std::optional<KernelForecast> kernel_in_order(const DeviceModel& device, const P
 void correct_for_both(KernelForecast& kernel, const DeviceModel& device, const PreparedOperation& operation) {
     const ResidualProcess& residual = device.unseen->residual;
     if (residual.measured() == 0) return;
-    Dimensions forward = operation.dimensions;
-    forward.backward = {};
-    const auto both = residual.at(residual_place(operation.dimensions, device.device));
+    PreparedOperation forward = operation;
+    forward.dimensions.backward = {};
+    const ResidualPlace place = residual_place(operation, device.device);
+    const auto both = residual.at(place);
     kernel.seconds *= std::exp(both.mean - residual.at(residual_place(forward, device.device)).mean);
-    kernel.half_width = residual.half_width_90(both, operation.family());
+    kernel.half_width = residual.half_width_90(both, place);
 }
 
 /// The backward pass at the forward one's share of the roofline, but where a rule tells.

@@ -9,6 +9,10 @@
 
 namespace joulecast {
 
+/// A backward pass at the forward one's efficiency is off by about this much (standard deviation of the log; a
+/// judgement from two GPUs' nodes), and those of a network all the same way.
+inline constexpr double backward_deviation = 0.15;
+
 /// 3^-(years between two devices / scale); 1 for a scale of 0 or a year that is not known.
 double age_weight(double one_year, double other_year, double scale);
 

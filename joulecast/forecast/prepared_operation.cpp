@@ -4,6 +4,7 @@
 #include "joulecast/forecast/flattened_linear.h"
 #include "joulecast/forecast/over_clocks.h"
 #include "joulecast/forecast/split_attention.h"
+#include "joulecast/graph/family.h"
 
 namespace joulecast {
 namespace {
@@ -49,10 +50,31 @@ PreparedOperation on(PreparedOperation operation, const Device& device, Math mat
     return operation;
 }
 
-double gradients(const PreparedOperation& operation) {
-    const Counts& backward = operation.dimensions.backward;
+NumberWidth number_width(const Operation& operation, Math math) {
+    const Dtype type = compute_dtype(operation);
+    if (type == Dtype::f32 && math == Math::tf32 && multiplies_matrices(family(operation))) return NumberWidth::bits16;
+    switch (element_bytes(type)) {
+        case 1:
+            return NumberWidth::bits8;
+        case 2:
+            return NumberWidth::bits16;
+        default:
+            return NumberWidth::bits32;
+    }
+}
+
+ResidualPlace residual_place(const PreparedOperation& operation, const Device& device) {
+    return residual_place(operation.dimensions, number_width(operation.operation, operation.math), device);
+}
+
+double gradients(const Dimensions& call) {
+    const Counts& backward = call.backward;
     if (backward.flop + backward.other_flop + backward.bytes_read + backward.bytes_written == 0) return 0;
-    return operation.dimensions.weight_bytes > 0 ? 2 : 1;
+    return call.weight_bytes > 0 ? 2 : 1;
+}
+
+double gradients(const PreparedOperation& operation) {
+    return gradients(operation.dimensions);
 }
 
 double launches(const PreparedOperation& operation, const Device& device) {

@@ -30,6 +30,11 @@ Roofline roofline_at_highest(const PreparedOperation& operation);
 /// The same operation on another device, at its highest clocks.
 PreparedOperation on(PreparedOperation operation, const Device& device, Math math);
 
+/// Of what it computes with; see there.
+NumberWidth number_width(const Operation& operation, Math math);
+/// Its place among the errors of a model over others, on that device.
+ResidualPlace residual_place(const PreparedOperation& operation, const Device& device);
+
 /// Launches of a call, each of which its host issues: one, in training another for the gradient of the input, and one
 /// for that of the weight. ResNet-50 in training took an H200's host 3.9 times what inference took, BERT 4.6 to 6
 /// times. Kernels that torch calls within a call count half; in training, where each is recorded and has a backward
@@ -37,6 +42,7 @@ PreparedOperation on(PreparedOperation operation, const Device& device, Math mat
 double launches(const PreparedOperation& operation, const Device& device);
 
 /// Gradients that the backward pass computes apart: that of the input and that of the weight; 0 without one.
+double gradients(const Dimensions& call);
 double gradients(const PreparedOperation& operation);
 
 /// What a memory plan holds for a single call anyway: its outputs, and in training the gradients of its inputs.

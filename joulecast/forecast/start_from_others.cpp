@@ -43,7 +43,7 @@ void adjust_to(DeviceModel& model, std::span<const Feature* const> columns, std:
         // Where launching is most of it, a time says little of the kernel.
         if (kernel < launch) continue;
         if (places.size() == ResidualProcess::most_measured) break;
-        places.push_back(residual_place(operation.dimensions, model.device));
+        places.push_back(residual_place(operation, model.device));
         errors.push_back(std::log(kernel / forecast->kernel_s));
     }
     if (places.empty()) return;

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "joulecast/features/dimensions.h"
+#include "joulecast/forecast/forecast_unseen.h"
 #include "joulecast/forecast/hosts.h"
+#include "joulecast/forecast/prepared_operation.h"
 #include "joulecast/forecast/unseen_device.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/physics/roofline.h"
@@ -24,10 +26,10 @@ double device_seconds_of(const OperationForecast& operation) {
     return static_cast<double>(operation.count) * call;
 }
 
-/// TF32 is multiplied as 16 bits are.
-bool is_of_other_type(const DeviceModel& device, const Operation& operation) {
-    if (compute_dtype(operation) != Dtype::f32) return true;
-    return multiplies_matrices(family(operation)) && math_of(operation, device.point.math) == Math::tf32;
+/// Of a call's time, roughly: a backward pass computes as much for each of its gradients as the forward one.
+double backward_share(const Dimensions& call) {
+    const double passes = gradients(call);
+    return passes / (1 + passes);
 }
 
 double deviation_of_kernels(const DeviceModel& device, std::span<const OperationForecast> operations) {
@@ -36,19 +38,25 @@ double deviation_of_kernels(const DeviceModel& device, std::span<const Operation
     if (!(whole > 0)) return 0;
     std::vector<ResidualProcess::Part> parts;
     double of_other_type = 0;  // share in types other than float32
+    double of_backward = 0;    // share of backward passes
     double guessed = 0;        // what no model tells may all be off the same way
     for (const OperationForecast& operation : operations) {
         const double share = device_seconds_of(operation) / whole;
         if (share < least_share) continue;
         const bool is_by_model = operation.evidence == Evidence::extrapolated && !std::isnan(operation.kernel_s);
         if (is_by_model) {
-            parts.push_back({residual_place(dimensions(operation.operation), device.device), share});
-            if (is_of_other_type(device, operation.operation)) of_other_type += share;
+            const NumberWidth width =
+                number_width(operation.operation, math_of(operation.operation, device.point.math));
+            const Dimensions call = dimensions(operation.operation);
+            parts.push_back({residual_place(call, width, device.device), share});
+            if (width != NumberWidth::bits32) of_other_type += share;
+            of_backward += share * backward_share(call);
         } else {
             guessed += share * log_sigma(operation.cost.device_time);
         }
     }
-    return std::hypot(device.unseen->residual.deviation_of_sum(parts), of_other_type * other_type_deviation, guessed);
+    const double beyond = std::hypot(of_other_type * other_type_deviation, of_backward * backward_deviation);
+    return std::hypot(device.unseen->residual.deviation_of_sum(parts), beyond, guessed);
 }
 
 }  // namespace

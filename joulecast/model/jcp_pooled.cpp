@@ -9,7 +9,8 @@
 namespace joulecast {
 namespace {
 
-constexpr std::uint8_t pool_version = 4;
+constexpr std::uint8_t pool_version = 5;
+constexpr std::uint8_t version_before_widths = 4;    ///< all widths of a family spread alike
 constexpr std::uint8_t version_before_hidden = 3;    ///< nothing of a launch was hidden
 constexpr std::uint8_t version_before_families = 2;  ///< all families taken together in one way
 constexpr std::uint8_t version_before_memory = 1;    ///< its rule went by power alone
@@ -19,13 +20,14 @@ void put_prior(ByteWriter& out, const ResidualPrior& prior) {
     for (const double value : {prior.common, prior.compute, prior.memory, prior.of_family, prior.within, prior.devices})
         out.real(value);
     out.number(static_cast<std::uint32_t>(prior.within_family.size()));
-    for (const auto& [family, deviation] : prior.within_family) {
-        out.text(name(family));
-        out.real(deviation);
+    for (const FamilySpread& spread : prior.within_family) {
+        out.text(name(spread.family));
+        out.number(static_cast<std::uint8_t>(spread.width));
+        out.real(spread.deviation);
     }
 }
 
-ResidualPrior take_prior(ByteReader& in) {
+ResidualPrior take_prior(ByteReader& in, std::uint8_t version) {
     ResidualPrior prior;
     const auto take_deviation = [&in] {
         const double value = take_finite(in);
@@ -35,10 +37,16 @@ ResidualPrior take_prior(ByteReader& in) {
     for (double* value :
          {&prior.common, &prior.compute, &prior.memory, &prior.of_family, &prior.within, &prior.devices})
         *value = take_deviation();
-    const std::size_t families = in.count(12);
-    for (std::size_t i = 0; i < families; ++i) {
-        const Family family = take_name(in, parse_family, "family");
-        prior.within_family.emplace_back(family, take_deviation());
+    const std::size_t spreads = in.count(12);
+    for (std::size_t i = 0; i < spreads; ++i) {
+        FamilySpread spread{take_name(in, parse_family, "family")};
+        if (version > version_before_widths) {
+            const auto width = in.number<std::uint8_t>();
+            if (width >= all_number_widths.size()) in.fail("numbers of a width that nobody knows");
+            spread.width = all_number_widths[width];
+        }
+        spread.deviation = take_deviation();
+        prior.within_family.push_back(spread);
     }
     return prior;
 }
@@ -129,7 +137,7 @@ PooledModel take_pooled(ByteReader& in) {
     if (version > version_before_hidden) pooled.hidden_launch_s = take_finite(in);
     if (pooled.hidden_launch_s < 0) in.fail("a negative part of a launch is hidden");
     pooled.rows = in.signed_number();
-    pooled.prior = take_prior(in);
+    pooled.prior = take_prior(in, version);
     const std::size_t laws = in.count(24);
     for (std::size_t i = 0; i < laws; ++i) pooled.laws.push_back(take_pooled_law(in));
     return pooled;

@@ -55,9 +55,10 @@ Eigen::Map<const Eigen::VectorXd> vector_of(std::span<const double> values) {
 
 }  // namespace
 
-ResidualPlace residual_place(const Dimensions& d, const Device& device) {
+ResidualPlace residual_place(const Dimensions& d, NumberWidth width, const Device& device) {
     ResidualPlace place;
     place.family = d.family;
+    place.width = width;
     const bool has_backward = d.backward.bytes_read + d.backward.bytes_written > 0;
     place.at.back() = has_backward ? 1 / backward_length : 0;
     if (!(d.gemm_m > 0)) {
@@ -85,16 +86,22 @@ double covariance(const ResidualPrior& prior, const ResidualPlace& a, const Resi
     if (multiplies_matrices(a.family) == multiplies_matrices(b.family))
         sum += square(multiplies_matrices(a.family) ? prior.compute : prior.memory);
     if (a.family != b.family) return sum;
+    sum += square(prior.of_family);
+    if (a.width != b.width) return sum;
     double distance = 0;
     for (std::size_t i = 0; i < a.at.size(); ++i) distance += square(a.at[i] - b.at[i]);
-    return sum + square(prior.of_family) + prior.smooth_variance(a.family) * std::exp(-distance / 2);
+    return sum + prior.smooth_variance(a) * std::exp(-distance / 2);
 }
 
-double ResidualPrior::noise_variance(Family family) const {
-    const auto named = std::find_if(within_family.begin(), within_family.end(),
-                                    [family](const auto& entry) { return entry.first == family; });
+double ResidualPrior::noise_variance(const ResidualPlace& place) const {
+    double deviation = 0;
+    for (const FamilySpread& known : within_family) {
+        if (known.family != place.family) continue;
+        deviation = known.width == place.width ? known.deviation : std::max(deviation, known.deviation);
+        if (known.width == place.width) break;
+    }
     constexpr double least_variance = 1e-8;  // measurements of one place must not contradict each other exactly
-    return std::max(least_variance, square(named == within_family.end() ? within : named->second) / 2);
+    return std::max(least_variance, square(deviation > 0 ? deviation : within) / 2);
 }
 
 ResidualProcess::ResidualProcess(ResidualPrior prior) : prior_(std::move(prior)) {
@@ -122,7 +129,7 @@ void ResidualProcess::condition(std::span<const ResidualPlace> places, std::span
         }
     }
     std::vector<double> noise;
-    for (const ResidualPlace& place : places_) noise.push_back(prior_.noise_variance(place.family));
+    for (const ResidualPlace& place : places_) noise.push_back(prior_.noise_variance(place));
     std::vector<double> variance = noise;
     constexpr int rounds = 4;
     for (int round = 0; round < rounds; ++round) {
@@ -172,7 +179,7 @@ double ResidualProcess::deviation_of_sum(std::span<const Part> parts) const {
         variance += share * share * covariance(prior_, place, place);
         for (std::size_t j = 0; j < i; ++j)
             variance += 2 * share * parts[j].share * covariance(prior_, place, parts[j].place);
-        noise += share * share * prior_.noise_variance(place.family);
+        noise += share * share * prior_.noise_variance(place);
         if (places_.empty()) continue;
         const std::vector<double> of_part = to_measured(place);
         for (std::size_t m = 0; m < known.size(); ++m) known[m] += share * of_part[m];
@@ -182,8 +189,8 @@ double ResidualProcess::deviation_of_sum(std::span<const Part> parts) const {
     return std::hypot(in_common, std::sqrt(noise));
 }
 
-double ResidualProcess::half_width_90(const Belief& belief, Family family) const {
-    return std::hypot(common_half_width_90(belief), normal_90 * std::sqrt(prior_.noise_variance(family)));
+double ResidualProcess::half_width_90(const Belief& belief, const ResidualPlace& place) const {
+    return std::hypot(common_half_width_90(belief), normal_90 * std::sqrt(prior_.noise_variance(place)));
 }
 
 std::vector<std::size_t> most_telling(const ResidualPrior& prior, std::span<const ResidualPlace> candidates,
@@ -204,7 +211,7 @@ std::vector<std::size_t> most_telling(const ResidualPrior& prior, std::span<cons
             double drop = 0;
             for (std::size_t t = candidates.size(); t < n; ++t)
                 drop += targets[t - candidates.size()].weight * square(now[c * n + t]);
-            drop /= now[c * n + c] + prior.noise_variance(places[c].family);
+            drop /= now[c * n + c] + prior.noise_variance(places[c]);
             if (drop > most) {
                 most = drop;
                 best = c;
@@ -213,7 +220,7 @@ std::vector<std::size_t> most_telling(const ResidualPrior& prior, std::span<cons
         chosen.push_back(best);
         const std::vector<double> row(now.begin() + static_cast<std::ptrdiff_t>(best * n),
                                       now.begin() + static_cast<std::ptrdiff_t>((best + 1) * n));
-        const double variance = row[best] + prior.noise_variance(places[best].family);
+        const double variance = row[best] + prior.noise_variance(places[best]);
         for (std::size_t i = 0; i < n; ++i) {
             for (std::size_t j = 0; j < n; ++j) now[i * n + j] -= row[i] * row[j] / variance;
         }

@@ -12,9 +12,15 @@
 
 namespace joulecast {
 
+/// Numbers whose kernels are alike: the errors of one width tell little of those of another. Float32 products in TF32
+/// run on matrix units, as those of 16 bits do, and count as such.
+enum class NumberWidth : std::uint8_t { bits8, bits16, bits32 };
+inline constexpr std::array all_number_widths{NumberWidth::bits8, NumberWidth::bits16, NumberWidth::bits32};
+
 /// Where an operation lies among others on one device: near ones are off by about the same.
 struct ResidualPlace {
     Family family = Family::other;
+    NumberWidth width = NumberWidth::bits32;  ///< of what it computes with
     /// In lengths over which errors change: log2 of m, n, k, batch of the matrix product, of its waves of 128 x 128
     /// tiles (7 at most), and of their tail; without a product, log2 of elements and of the innermost size. Then the
     /// alignment of the sizes in memory, n and k or the innermost: 0 for multiples of 32, 1 of 4, else 2; kernels for
@@ -22,7 +28,16 @@ struct ResidualPlace {
     std::array<double, 8> at{};
 };
 
-ResidualPlace residual_place(const Dimensions& dimensions, const Device& device);
+ResidualPlace residual_place(const Dimensions& dimensions, NumberWidth width, const Device& device);
+
+/// Of an operation about its family on a device, as a standard deviation.
+struct FamilySpread {
+    Family family = Family::other;
+    NumberWidth width = NumberWidth::bits32;
+    double deviation = 0;
+
+    friend bool operator==(const FamilySpread&, const FamilySpread&) = default;
+};
 
 /// How log errors spread that a model over devices makes on one device that it never saw: standard deviations, found on
 /// devices left out.
@@ -32,12 +47,13 @@ struct ResidualPrior {
     double memory = 0.06;     ///< of all others together
     double of_family = 0.05;  ///< of a family
     double within = 0.14;     ///< of an operation about its family on that device, of families not named below
-    std::vector<std::pair<Family, double>> within_family;
+    /// A width that is not named has the largest of its family.
+    std::vector<FamilySpread> within_family;
     double devices = 5;  ///< they were found on: few, so that bands are those of Student's t
 
     /// Half of the variance within a family changes smoothly with the sizes, half is each operation's own.
-    double smooth_variance(Family family) const { return noise_variance(family); }
-    double noise_variance(Family family) const;
+    double smooth_variance(const ResidualPlace& place) const { return noise_variance(place); }
+    double noise_variance(const ResidualPlace& place) const;
 
     friend bool operator==(const ResidualPrior&, const ResidualPrior&) = default;
 };
@@ -67,7 +83,7 @@ class ResidualProcess {
     };
     Belief at(const ResidualPlace& place) const;
     /// Half of the 90 % interval in log: Student's t for what is of the device, and the noise of one operation.
-    double half_width_90(const Belief& belief, Family family) const;
+    double half_width_90(const Belief& belief, const ResidualPlace& place) const;
     /// The first part of that: what the operations of a network may have in common.
     double common_half_width_90(const Belief& belief) const { return quantile_ * belief.deviation; }
 

@@ -191,7 +191,9 @@ ErrorsByFamily errors_on(const DeviceModel& model, const std::vector<const Sampl
         for (const Sample* sample : at_even_steps(std::move(by_time), most_rows_left_out)) {
             const PreparedOperation operation = on(sample->operation, model.device, sample->math);
             const auto forecast = forecast_log(model, columns, operation, Metric::time);
-            if (forecast) errors[operation.family()].push_back(sample->log_kernel - std::log(forecast->kernel_s));
+            if (!forecast) continue;
+            const NumberWidth width = number_width(operation.operation, operation.math);
+            errors[operation.family()][width].push_back(sample->log_kernel - std::log(forecast->kernel_s));
         }
     }
     return errors;
@@ -210,10 +212,14 @@ std::vector<ErrorsByFamily> errors_left_out(std::vector<DeviceModel>& of_others,
     return errors;
 }
 
-double mean_size(const std::vector<double>& errors) {
+double mean_size(const ErrorsByWidth& errors) {
     double sum = 0;
-    for (const double error : errors) sum += std::abs(error);
-    return sum / static_cast<double>(errors.size());
+    std::size_t count = 0;
+    for (const auto& [width, logs] : errors) {
+        for (const double error : logs) sum += std::abs(error);
+        count += logs.size();
+    }
+    return sum / static_cast<double>(count);
 }
 
 /// Mean over devices and families of the mean absolute error, so that neither counts by its rows; over one family where

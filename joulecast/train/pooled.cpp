@@ -42,7 +42,7 @@ std::vector<ResidualTarget> targets_of(std::span<const Graph* const> networks, c
             if (!forecast || !(forecast->kernel_s > 0)) continue;
             const double seconds = static_cast<double>(counted.count) * forecast->kernel_s;
             whole += seconds;
-            own.push_back({residual_place(operation.dimensions, model.device), seconds});
+            own.push_back({residual_place(operation, model.device), seconds});
         }
         for (const ResidualTarget& target : own) {
             const double share = target.weight / whole;
@@ -80,7 +80,7 @@ std::vector<std::size_t> telling_rows(const DeviceModel& model, std::span<const 
     std::vector<std::size_t> standing = at_even_steps(std::move(by_time), most_candidates);
     std::ranges::copy(at_even_steps(std::move(in_training), most_in_training), std::back_inserter(standing));
     for (const std::size_t row : standing) {
-        const ResidualPlace place = residual_place(rows[row].operation.dimensions, model.device);
+        const ResidualPlace place = residual_place(rows[row].operation, model.device);
         if (!has_targets) targets.push_back({place, 1});
         if (!is_told_from_launch[row]) continue;
         candidates.push_back(place);

@@ -71,8 +71,11 @@ std::set<Family> trained_in_training(std::span<const DeviceRows* const> parts) {
     return families;
 }
 
+/// Kernels of a graph follow each other at once, and where issuing was timed apart the row has the kernel alone: the
+/// shortest of them is a short kernel, no launch.
 bool has_launch(const std::vector<const TrainingRow*>& rows) {
-    return std::ranges::none_of(rows, [](const TrainingRow* row) { return is_of_device(*row); });
+    return std::ranges::none_of(rows,
+                                [](const TrainingRow* row) { return row->host == Host::graph || is_of_device(*row); });
 }
 
 /// Rows whose kernel can be told from their launch, of each kind not more than enough.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "joulecast/graph/family.h"
 #include "joulecast/units/normal.h"
@@ -44,12 +45,16 @@ void tame(std::vector<std::map<Family, double>>& biases) {
 ResidualPrior prior_of(const std::vector<ErrorsByFamily>& devices) {
     constexpr double least_deviation = 0.03;
     std::vector<std::map<Family, double>> biases;
-    std::map<Family, std::vector<double>> within;
+    std::map<std::pair<Family, NumberWidth>, std::vector<double>> within;
     for (const ErrorsByFamily& errors : devices) {
         auto& of_device = biases.emplace_back();
-        for (const auto& [family, logs] : errors) {
-            const double bias = of_device[family] = median(logs);
-            for (const double log : logs) within[family].push_back(std::abs(log - bias));
+        for (const auto& [family, of_family] : errors) {
+            std::vector<double> all;
+            for (const auto& [width, logs] : of_family) all.insert(all.end(), logs.begin(), logs.end());
+            const double bias = of_device[family] = median(all);
+            for (const auto& [width, logs] : of_family) {
+                for (const double log : logs) within[{family, width}].push_back(std::abs(log - bias));
+            }
         }
     }
     tame(biases);
@@ -71,9 +76,9 @@ ResidualPrior prior_of(const std::vector<ErrorsByFamily>& devices) {
     prior.of_family = deviation(left.empty() ? 0 : mean(left));
     prior.devices = static_cast<double>(devices.size());
     std::vector<double> spreads;
-    for (const auto& [family, logs] : within) {
-        prior.within_family.emplace_back(family, std::max(least_deviation, quantile(logs, 0.9) / normal_90));
-        spreads.push_back(prior.within_family.back().second);
+    for (const auto& [kind, logs] : within) {
+        spreads.push_back(std::max(least_deviation, quantile(logs, 0.9) / normal_90));
+        prior.within_family.push_back({kind.first, kind.second, spreads.back()});
     }
     if (!spreads.empty()) prior.within = *std::max_element(spreads.begin(), spreads.end());
     return prior;

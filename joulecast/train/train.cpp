@@ -173,12 +173,13 @@ PowerFacts power_facts(const DeviceModel& device, std::span<const TrainingRow* c
 }
 
 /// Of published tables that the importers know (docs/data.md).
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> licences{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> licences{
     {{"own", "own measurements, Apache-2.0"},
      {"neusight", "MIT"},
      {"vidur", "MIT"},
      {"aiconfigurator", "Apache-2.0"},
-     {"energaizer", "MIT"}}};
+     {"energaizer", "MIT"},
+     {"llmservingsim", "MIT"}}};
 
 /// "own measurements, Apache-2.0", or "neusight: MIT; nicolai: that of its source".
 std::string licence_of(const std::set<std::string>& sources) {
@@ -275,6 +276,7 @@ std::vector<TrainingRow> training_rows_at(std::span<const OperationRow> rows, co
         }
         if (m.energy) ready.idle_power_w = m.energy->idle_power_w;
         set_clocks(ready, m);
+        ready.host = m.real.host;
         usable.push_back(std::move(ready));
     }
     return usable;

@@ -53,6 +53,7 @@ struct TrainingRow {
     double asked_power_limit_w = std::numeric_limits<double>::quiet_NaN();
     /// What the host takes to issue the call without waiting; NaN: not measured, or no device of its own.
     double issue_s = std::numeric_limits<double>::quiet_NaN();
+    Host host = Host::python;  ///< that issued it
 };
 
 /// Issuing was timed apart, as workers on a GPU do: the row's time is all of it the kernel's.

@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "joulecast/error.h"
 #include "joulecast/evaluate/published_baselines.h"
+#include "joulecast/units/statistics.h"
 #include "tests/train/made_up_gpus.h"
 
 namespace joulecast {
@@ -57,6 +60,31 @@ TEST(ValidateDevices, ProbesAreNotAmongTheResults) {
         EXPECT_GT(left, 0U);
         EXPECT_LE(left, 5U);
     }
+}
+
+/// Kernels of a graph, on a device whose calls from Python are there, too.
+MeasuredDevice replayed() {
+    MeasuredDevice device{testing::made_up_rows("v100-32g-pcie", 1.0), {}, {}};
+    device.rows.setting.host = Host::graph;
+    for (TrainingRow& row : device.rows.rows) {
+        row.time_s -= testing::made_up_launch_s;
+        row.host = Host::graph;
+    }
+    return device;
+}
+
+// The launch of a call from Python was charged to each: a kernel of 2 us was told as 22.
+TEST(ValidateDevices, ComparesKernelsOfAGraphWithoutALaunch) {
+    auto devices = three();
+    devices.push_back(replayed());
+    const auto validation = validate_devices(devices, quick(), 0);
+    std::vector<double> off;
+    for (const OutOfFoldRow& row : validation.operations) {
+        if (row.device == "v100-32g-pcie" && row.measured < 10e-6)
+            off.push_back(std::abs(row.predicted / row.measured - 1));
+    }
+    ASSERT_FALSE(off.empty());
+    EXPECT_LT(median(off), 0.2);
 }
 
 TEST(ValidateDevices, TakesThreeDevices) {

@@ -72,7 +72,8 @@ TEST(ResidualProcess, BandsAreStudentsForTheDeviceAndNormalForAnOperation) {
     const ResidualProcess process(prior());
     // t(0.95) of four degrees is 2.132 (tables); prior deviation sqrt(0.01 + 0.04), noise 0.2.
     const auto belief = process.at(place(Family::matmul, 0));
-    EXPECT_NEAR(process.half_width_90(belief, Family::matmul), std::hypot(2.132 * std::sqrt(0.05), 1.645 * 0.2), 1e-3);
+    EXPECT_NEAR(process.half_width_90(belief, place(Family::matmul, 0)),
+                std::hypot(2.132 * std::sqrt(0.05), 1.645 * 0.2), 1e-3);
 }
 
 TEST(ResidualProcess, WhatPartsOfASumHaveInCommonStaysAndTheirOwnNoiseAveragesOut) {
@@ -100,7 +101,7 @@ TEST(ResidualProcess, MeasuredOperationsTellOfASumThatHasThem) {
     // The sum of one part is what at() says of it.
     const auto belief = process.at(place(Family::softmax, 0));
     EXPECT_NEAR(1.645 * process.deviation_of_sum(std::vector<ResidualProcess::Part>{{place(Family::softmax, 0), 1}}),
-                process.half_width_90(belief, Family::softmax), 1e-3);
+                process.half_width_90(belief, place(Family::softmax, 0)), 1e-3);
 }
 
 TEST(ResidualProcess, RefusesWhatCannotBe) {
@@ -133,7 +134,7 @@ TEST(ResidualPlace, TellsAlignedProductsFromOthers) {
     const Device v100 = find_device("v100-32g-pcie");
     const auto at = [&](const std::string& sizes) {
         const Operation product = parse_operation("aten::bmm(self=f32[1,512," + sizes + "])");
-        return residual_place(prepare(product, v100, Math::ieee).dimensions, v100);
+        return residual_place(prepare(product, v100, Math::ieee), v100);
     };
     const ResidualPlace whole = at("512], mat2=f32[1,512,512"), odd = at("511], mat2=f32[1,511,512"),
                         odder = at("509], mat2=f32[1,509,510");
@@ -145,22 +146,71 @@ TEST(ResidualPlace, TellsCallsWithABackwardPassFromOthers) {
     const Device v100 = find_device("v100-32g-pcie");
     const auto at = [&](const std::string& mark) {
         const Operation relu = parse_operation("aten::relu(self=f32[512,512]" + mark + ")");
-        return residual_place(prepare(relu, v100, Math::ieee).dimensions, v100);
+        return residual_place(prepare(relu, v100, Math::ieee), v100);
     };
     const double alike = covariance(prior(), at(""), at(""));
     EXPECT_NEAR(covariance(prior(), at("~"), at("~")), alike, 1e-15);
     EXPECT_LT(covariance(prior(), at(""), at("~")), 0.75 * alike);
 }
 
+TEST(ResidualPlace, TellsWidthsOfNumbersApart) {
+    const Device a100 = find_device("a100-40g-pcie");
+    const auto width = [&](const std::string& type, Math math) {
+        const Operation linear = parse_operation("aten::linear(input=" + type + "[64,64], weight=" + type + "[64,64])");
+        return residual_place(prepare(linear, a100, math), a100).width;
+    };
+    EXPECT_EQ(width("f32", Math::ieee), NumberWidth::bits32);
+    EXPECT_EQ(width("f32", Math::tf32), NumberWidth::bits16) << "on matrix units";
+    EXPECT_EQ(width("f16", Math::ieee), NumberWidth::bits16);
+    EXPECT_EQ(width("bf16", Math::ieee), NumberWidth::bits16);
+    const Operation relu = parse_operation("aten::relu(self=f32[64])");
+    EXPECT_EQ(number_width(relu, Math::tf32), NumberWidth::bits32) << "multiplies nothing";
+}
+
+TEST(ResidualPrior, KnowsTheSpreadOfEachWidth) {
+    ResidualPrior known = prior();
+    known.within_family = {{Family::matmul, NumberWidth::bits16, 0.1}, {Family::matmul, NumberWidth::bits32, 0.4}};
+    ResidualPlace here = place(Family::matmul, 0);
+    const auto noise = [&](NumberWidth width) {
+        here.width = width;
+        return known.noise_variance(here);
+    };
+    EXPECT_NEAR(noise(NumberWidth::bits16), 0.1 * 0.1 / 2, 1e-12);
+    EXPECT_NEAR(noise(NumberWidth::bits32), 0.4 * 0.4 / 2, 1e-12);
+    EXPECT_NEAR(noise(NumberWidth::bits8), 0.4 * 0.4 / 2, 1e-12) << "not named: the largest of the family";
+    EXPECT_NEAR(known.noise_variance(place(Family::softmax, 0)), 0.04, 1e-12) << "a family not named";
+    // Of another width a measurement tells what the device and the family are off by, nothing of like sizes.
+    ResidualPlace other = here;
+    other.width = NumberWidth::bits16;
+    here.width = NumberWidth::bits32;
+    EXPECT_NEAR(covariance(known, here, other), 0.01, 1e-12);
+    EXPECT_NEAR(covariance(known, here, here), 0.01 + 0.08, 1e-12);
+}
+
 TEST(ResidualPrior, ComesFromTheMomentsOfTheDevices) {
     // Four devices, off by +-0.2 in both kinds of families alike, and exactly so in all rows.
     std::vector<ErrorsByFamily> devices;
     for (const double bias : {0.2, -0.2, 0.2, -0.2})
-        devices.push_back({{Family::matmul, {bias, bias}}, {Family::softmax, {bias, bias}}});
+        devices.push_back({{Family::matmul, {{NumberWidth::bits32, {bias, bias}}}},
+                           {Family::softmax, {{NumberWidth::bits32, {bias, bias}}}}});
     const ResidualPrior found = prior_of(devices);
     EXPECT_NEAR(found.common, 0.2, 1e-12);
     EXPECT_EQ(found.devices, 4);
     EXPECT_NEAR(found.of_family, 0.03, 1e-12);  // nothing left; no part is below 3 %
+}
+
+TEST(ResidualPrior, FindsTheSpreadOfEachWidth) {
+    // About a bias of nothing, rows of 16 bits are off by 0.1 either way, those of 32 by 0.3.
+    std::vector<ErrorsByFamily> devices(4);
+    for (ErrorsByFamily& errors : devices) {
+        errors[Family::matmul] = {{NumberWidth::bits16, {-0.1, 0.1, -0.1, 0.1}},
+                                  {NumberWidth::bits32, {-0.3, 0.3, -0.3, 0.3}}};
+    }
+    const ResidualPrior found = prior_of(devices);
+    ASSERT_EQ(found.within_family.size(), 2U);
+    EXPECT_EQ(found.within_family[0].width, NumberWidth::bits16);
+    EXPECT_NEAR(found.within_family[0].deviation, 0.1 / 1.6449, 1e-4);
+    EXPECT_NEAR(found.within_family[1].deviation, 0.3 / 1.6449, 1e-4);
 }
 
 }  // namespace
