@@ -218,7 +218,7 @@ TEXT
 gpus() {
     begin "${titles[gpus]}"
     cat >>"$result" <<'TEXT'
-Data: `neusight` and `aiconfigurator` ([data.md](../data.md)). Each GPU in turn is forecast by a model over the others, first
+Data: `neusight`, `aiconfigurator` and `llmservingsim` ([data.md](../data.md)). Each GPU in turn is forecast by a model over the others, first
 from its data sheet alone, then with ten of its operations measured. Choices in the model (how devices are combined, which
 rules of physics/sustained_peak.h hold, the prior of their errors) are made without the GPU left out; its structure was
 changed three times with V100 and A100 results in sight, last when memories of different kinds and ages got a share of
@@ -233,23 +233,29 @@ TEXT
     table validate --db "$work/gpus.db" --split device --probes 10
     cat >>"$result" <<'TEXT'
 
-## AIConfigurator: bf16 and fp8 matrix products
+## Serving engines: bf16 and fp8 matrix products
 
     joulecast-lab import aiconfigurator $JOULECAST_DATA/aiconfigurator/gemm_*.csv.gz --db products.db
+    joulecast-lab import llmservingsim $JOULECAST_DATA/llmservingsim_vllm/ops_torch_profiler_v0.csv --db products.db
 TEXT
     "$laboratory" import aiconfigurator "$data"/aiconfigurator/gemm_*.csv.gz --db "$work/products.db" >/dev/null
+    "$laboratory" import llmservingsim "$data"/llmservingsim_vllm/ops_torch_profiler_v0.csv --db "$work/products.db" >/dev/null
     table validate --db "$work/products.db" --split device
     table validate --db "$work/products.db" --split device --probes 10
     table validate --db "$work/products.db" --split device --probes 50
     cat >>"$result" <<'TEXT'
 
-## Attention of AIConfigurator: bf16, prefill, decode and encoder
+## Attention of serving engines: bf16, prefill, decode and encoder
+
+With the products of one more card, the RTX PRO 6000.
 
     joulecast-lab import aiconfigurator $JOULECAST_DATA/aiconfigurator/*attention*.csv.gz \\
         $JOULECAST_DATA/aiconfigurator_hopper/*attention*.csv.gz --db attention.db
+    joulecast-lab import llmservingsim $JOULECAST_DATA/llmservingsim_vllm/ops_vllm_0.19.csv --db attention.db
 TEXT
     "$laboratory" import aiconfigurator "$data"/aiconfigurator/*attention*.csv.gz \
         "$data"/aiconfigurator_hopper/*attention*.csv.gz --db "$work/attention.db" >/dev/null
+    "$laboratory" import llmservingsim "$data"/llmservingsim_vllm/ops_vllm_0.19.csv --db "$work/attention.db" >/dev/null
     table validate --db "$work/attention.db" --split device
 }
 
@@ -295,6 +301,20 @@ long in both campaigns), so ConvNeXt and single linear layers are forecast too f
 TEXT
     "$laboratory" import nicolai "$data"/nicolai_a30/ops.csv "$data"/nicolai_a30/networks.csv --db "$work/a30.db" >/dev/null
     table validate --predictor predictors/nvidia.jcp --db "$work/a30.db"
+    {
+        cat <<'TEXT'
+
+## A transformer's layers in f16 on two cards: Vidur
+
+Nothing of Vidur is in the predictor, of the A40 nothing at all, of the A100 products and attention of another board. Kernel times of
+a serving engine of 2023: its norms and its embedding are kernels of its own, and on the A100 its norms take twice what
+PyTorch's take today. Times are in steps of 0.5 us, so that the shortest say little.
+
+    joulecast-lab import vidur $JOULECAST_DATA/vidur_llm_ops/mlp_ops_median_ms.csv --db vidur.db
+TEXT
+    } >>"$result"
+    "$laboratory" import vidur "$data"/vidur_llm_ops/mlp_ops_median_ms.csv --db "$work/vidur.db" >/dev/null
+    table validate --predictor predictors/nvidia.jcp --db "$work/vidur.db"
     {
         cat <<'TEXT'
 

@@ -150,6 +150,27 @@ TEST(KeepOperations, ItsForecastsAreAdjustedAndNarrowAndWhatWasMeasuredIsKnown) 
     EXPECT_THAT(unseen_note(model), HasSubstr(std::to_string(few.rows.size()) + " operations of a30 were measured"));
 }
 
+// Of ResNet-34 on an H100 16 images were told as less than 8 were measured to take.
+TEST(KeepOperations, NoForecastIsBelowWhatASmallerBatchWasMeasuredToTake) {
+    const DeviceRows few = measured(9);
+    DeviceModel model = train_device(few.device, few.setting, few.rows, {}, settings());
+    const auto call = [&](int batch) {
+        const std::string text = "aten::linear(input=f32[" + std::to_string(batch) + ",512], weight=f32[1024,512])";
+        return prepare(parse_operation(text), model.device, Math::ieee);
+    };
+    const auto told_s = [&](int batch) { return forecast_operation(model, all_columns(), call(batch), {}).kernel_s; };
+    const double before = told_s(4000);
+    MeasuredOperation odd;
+    odd.is_of_device = true;
+    odd.time = {Seconds(3 * before), Seconds(3 * before), Seconds(3 * before)};
+    model.kept.emplace(call(1000).signature, odd);
+    EXPECT_EQ(told_s(1000), 3 * before) << "as it was measured";
+    EXPECT_EQ(told_s(4000), 3 * before) << "four times the work";
+    model.kept.at(call(1000).signature).time = {Seconds(1e-6), Seconds(1e-6), Seconds(1e-6)};
+    EXPECT_EQ(told_s(4000), before);
+    EXPECT_EQ(told_s(500), 1e-6) << "half the work";
+}
+
 /// What a program that searches reads.
 TEST(KeepOperations, APredictorForecastsByItAndOtherDevicesAsBefore) {
     const DeviceRows few = measured(9);

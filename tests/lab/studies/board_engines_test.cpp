@@ -48,8 +48,9 @@ TEST(BoardEngines, FindTheLawOfNetworksThatWereLeftOut) {
 }
 
 TEST(BoardEngines, LearnNothingOfANetworkThatIsLeftOut) {
-    auto all = runs();
-    const auto& before = forecasts_left_out();
+    // Eight networks: as many are left to learn from as a forecast needs, and the work is a sixth of that for all.
+    std::vector<BoardRun> all(runs().begin(), runs().begin() + 32);
+    const auto before = leave_networks_out(all);
     // Both precisions of the first network and both engines: the first four.
     for (std::size_t i = 0; i < 4; ++i) {
         ASSERT_EQ(all[i].network.name, all[0].network.name);
@@ -58,6 +59,7 @@ TEST(BoardEngines, LearnNothingOfANetworkThatIsLeftOut) {
     }
     const auto after = leave_networks_out(all);
     for (std::size_t i = 0; i < 4; ++i) {
+        ASSERT_TRUE(std::isfinite(before[i].time_s));
         EXPECT_DOUBLE_EQ(after[i].time_s, before[i].time_s);
         EXPECT_DOUBLE_EQ(after[i].law_energy_j, before[i].law_energy_j);
         EXPECT_DOUBLE_EQ(after[i].summed_energy_j, before[i].summed_energy_j);
