@@ -83,8 +83,11 @@ def tables_of(text):
 def scores(table):
     """Ours for time and power, whose product energy is; of the others the nearest in time, which is what most forecast."""
     rows = [row for row in table.rows if row["family"] == "all" and row["metric"] in ("time_s", "power_w")]
-    # A table of one mode has no line of all.
-    rows = [row for row in rows if row["mode"] == "all"] or rows
+    # A table of one mode has no line of all. Where a few devices ran in both modes, these alone would stand for the others.
+    of_all = [row for row in rows if row["mode"] == "all"]
+    if {row["device"] for row in rows} != {row["device"] for row in of_all}:
+        of_all = [row for row in of_all if row["device"] == "all"]
+    rows = of_all or rows
     devices = {}
     for row in table.rows:
         if row["family"] == "all" and row["device"] != "all":

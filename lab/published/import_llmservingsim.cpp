@@ -128,7 +128,7 @@ constexpr std::array weights{
 Meaning product(const TableReader& row, const ModelSizes& sizes, std::string_view layer, std::int64_t tokens) {
     const auto* const found =
         std::find_if(weights.begin(), weights.end(), [&](const Weight& weight) { return weight.layer == layer; });
-    if (found == weights.end()) return printable(std::string(layer), 20) + ": no single ATen operation";
+    if (found == weights.end()) return printable(layer, 20) + ": no single ATen operation";
     const std::int64_t in = found->in(sizes);
     const std::int64_t out = found->out(sizes);
     if (in == 0 || out == 0) return std::string(layer) + " of a model that has experts only";
