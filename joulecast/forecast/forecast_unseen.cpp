@@ -362,11 +362,18 @@ std::optional<double> measured_kernel_s(const DeviceModel& device, const Operati
     return found->second.time.value.value();
 }
 
+/// Whether any call of that name was measured: to write the signatures of all batches takes microseconds.
+bool is_measured_at_all(const DeviceModel& device, const std::string& target) {
+    const std::string begin = target + "(";
+    const auto found = device.kept.lower_bound(begin);
+    return found != device.kept.end() && found->first.starts_with(begin);
+}
+
 /// What was measured of the same call for half the batch, or a quarter, is no more, and for twice no less: a forecast
 /// of 16 images went below what 8 were measured to take.
 double between_measured(const DeviceModel& device, const PreparedOperation& operation, double kernel_s) {
     constexpr std::int64_t most_times = 64;
-    if (device.kept.empty()) return kernel_s;
+    if (!is_measured_at_all(device, operation.operation.target)) return kernel_s;
     const auto batch = batch_of(operation.operation);
     if (!batch) return kernel_s;
     double least = 0;

@@ -30,7 +30,7 @@ Roofline roofline_at_highest(const PreparedOperation& operation);
 /// The same operation on another device, at its highest clocks.
 PreparedOperation on(PreparedOperation operation, const Device& device, Math math);
 
-/// Of what it computes with; see there.
+/// Of the numbers that the call computes with, where float32 is multiplied so.
 NumberWidth number_width(const Operation& operation, Math math);
 /// Its place among the errors of a model over others, on that device.
 ResidualPlace residual_place(const PreparedOperation& operation, const Device& device);

@@ -88,11 +88,11 @@ std::optional<ModelSizes> sizes_of(const Profile& profile) {
     return sizes;
 }
 
-/// Rows and columns of the weight of one device; columns 0 for a layer that is no product.
+/// Of a product's weight, on one of the devices that share it.
 struct Weight {
     std::string_view layer;
-    std::int64_t (*in)(const ModelSizes&);
-    std::int64_t (*out)(const ModelSizes&);
+    std::int64_t (*in)(const ModelSizes&);   ///< columns; 0 for a model without the layer
+    std::int64_t (*out)(const ModelSizes&);  ///< rows; likewise
 };
 
 std::int64_t hidden(const ModelSizes& s) {
@@ -165,7 +165,7 @@ Meaning meaning_of_kernel(const TableReader& row, const ModelSizes& sizes) {
     return product(row, sizes, layer, row.whole("tokens"));
 }
 
-/// Norms, rotations and activations are several kernels of the model's Python here, embeddings too.
+/// Of what is no product here, each layer is several kernels of the model's Python.
 Meaning meaning_of_layer(const TableReader& row, const ModelSizes& sizes) {
     return product(row, sizes, row.text("layer"), row.whole("tokens"));
 }
