@@ -79,12 +79,12 @@ void PublishedRows::use(std::int64_t rows) {
     counts_.used += rows;
 }
 
-std::optional<OperatingPoint> PublishedRows::point(std::string_view name) {
-    const Device* known = device(name);
+std::optional<OperatingPoint> PublishedRows::point(const PublishedTime& time) {
+    const Device* known = device(time.device);
     if (known == nullptr) return {};
     OperatingPoint point;
     point.device = known->id;
-    point.host = Host::python;
+    point.host = time.host;
     return point;
 }
 
@@ -102,12 +102,10 @@ void PublishedRows::add(const Operation& operation, const PublishedTime& time, P
     } catch (const FormatError&) {
         return drop("sizes that cannot be");
     }
-    const auto at = point(time.device);
+    const auto at = point(time);
     if (!at) return drop(no_sheet(time.device));
     row.mode = mode(row.measurement.operation);
-    row.measurement.asked = *at;
-    row.measurement.asked.host = time.host;
-    row.measurement.real = row.measurement.asked;
+    row.measurement.asked = row.measurement.real = *at;
     row.measurement.time = summary(time.time_s);
     if (row.mode == Mode::training && time.forward_s > 0) row.measurement.forward = summary(time.forward_s);
     row.measurement.energy_missing_reason = no_power;
@@ -117,13 +115,11 @@ void PublishedRows::add(const Operation& operation, const PublishedTime& time, P
 
 void PublishedRows::add(NetworkMeasurement network, const PublishedTime& time, Provenance provenance) {
     if (time.time_s > most_seconds) return drop("a time of more than a year");
-    const auto at = point(time.device);
+    const auto at = point(time);
     if (!at) return drop(no_sheet(time.device));
     NetworkRow row;
     row.measurement = std::move(network);
-    row.measurement.asked = *at;
-    row.measurement.asked.host = time.host;
-    row.measurement.real = row.measurement.asked;
+    row.measurement.asked = row.measurement.real = *at;
     row.measurement.time = summary(time.time_s);
     if (row.measurement.mode == Mode::training && time.forward_s > 0) row.measurement.forward = summary(time.forward_s);
     row.measurement.energy_missing_reason = no_power;

@@ -79,7 +79,7 @@ class PublishedRows {
 
   private:
     /// Absent for a device without a data sheet.
-    std::optional<OperatingPoint> point(std::string_view device);
+    std::optional<OperatingPoint> point(const PublishedTime& time);
     std::string session(const std::string& base, const std::string& key);
     template <class Row>
     void store(const std::string& key, Row row);

@@ -280,11 +280,11 @@ std::optional<KernelForecast> kernel_in_order(const DeviceModel& device, const P
 void correct_for_both(KernelForecast& kernel, const DeviceModel& device, const PreparedOperation& operation) {
     const ResidualProcess& residual = device.unseen->residual;
     if (residual.measured() == 0) return;
-    PreparedOperation forward = operation;
-    forward.dimensions.backward = {};
+    Dimensions forward = operation.dimensions;
+    forward.backward = {};
     const ResidualPlace place = residual_place(operation, device.device);
     const auto both = residual.at(place);
-    kernel.seconds *= std::exp(both.mean - residual.at(residual_place(forward, device.device)).mean);
+    kernel.seconds *= std::exp(both.mean - residual.at(residual_place(forward, place.width, device.device)).mean);
     kernel.half_width = residual.half_width_90(both, place);
 }
 

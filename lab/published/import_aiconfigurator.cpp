@@ -18,9 +18,6 @@
 namespace joulecast {
 namespace {
 
-/// An operation, or why a row is none that we know.
-using Meaning = std::variant<Operation, std::string>;
-
 /// What the collector calls "fp8" (static scales) is f8e4m3fn.
 constexpr const char* bf16_word = "bfloat16";
 constexpr const char* fp8_word = "fp8";
@@ -38,7 +35,7 @@ TensorType matrix(Dtype dtype, std::int64_t rows, std::int64_t columns) {
 /// y = x W^T: m tokens, n outputs, k inputs. bf16 is the collectors' linear
 /// layer without a bias; fp8 what
 /// `--precision fp8` makes of one (graph/fp8.cpp), so that forecasts find it.
-Meaning matrix_product(const TableReader& row) {
+RowMeaning matrix_product(const TableReader& row) {
     const std::int64_t m = row.whole("m");
     const std::int64_t n = row.whole("n");
     const std::int64_t k = row.whole("k");
@@ -61,7 +58,7 @@ Meaning matrix_product(const TableReader& row) {
 /// "context": the whole prompt, causal. "generation": one token that sees
 /// `step` earlier ones and itself (the source's own reader takes isl + step);
 /// no causal flag, since torch would let it see the first key only.
-Meaning decoder_attention(const TableReader& row) {
+RowMeaning decoder_attention(const TableReader& row) {
     const std::string& phase = row.text("phase");
     if (phase != "context" && phase != "generation") row.fail("phase is '" + shown(phase) + "'");
     const bool is_context = phase == "context";
@@ -85,7 +82,7 @@ Meaning decoder_attention(const TableReader& row) {
     return operation_of(row, [&] { return serving_attention(h); });
 }
 
-Meaning encoder_attention(const TableReader& row) {
+RowMeaning encoder_attention(const TableReader& row) {
     ServingHeads h;
     h.batch = row.whole("batch");
     h.queries = h.keys = row.whole("seqlen");
@@ -99,7 +96,7 @@ struct Kind {
     const char* name;
     std::string_view telling_column;
     std::vector<std::string_view> columns;
-    Meaning (*meaning)(const TableReader&);
+    RowMeaning (*meaning)(const TableReader&);
 };
 
 const std::vector<Kind>& kinds() {
@@ -162,7 +159,7 @@ Provenance provenance_of(const TableReader& row, const std::string& table, const
 }
 
 /// Also of a row that means nothing: its numbers are checked like all others.
-Measurement measurement_of(const TableReader& row, const Meaning& meaning) {
+Measurement measurement_of(const TableReader& row, const RowMeaning& meaning) {
     constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
     Measurement m;
     if (const auto* operation = std::get_if<Operation>(&meaning)) m.operation = *operation;
@@ -181,7 +178,7 @@ Measurement measurement_of(const TableReader& row, const Meaning& meaning) {
 }
 
 void take_row(const TableReader& row, const Kind& kind, PublishedRows& rows) {
-    const Meaning meaning = kind.meaning(row);
+    const RowMeaning meaning = kind.meaning(row);
     const Measurement measurement = measurement_of(row, meaning);
     if (const auto* why = std::get_if<std::string>(&meaning)) return rows.drop(*why);
     OperationRow stored{0, measurement, Mode::inference, {}};

@@ -18,9 +18,6 @@
 namespace joulecast {
 namespace {
 
-/// An operation, or why a row is none that we know.
-using Meaning = std::variant<Operation, std::string>;
-
 /// Of a model's published configuration; the tables name the model only.
 struct ModelSizes {
     std::string_view model;  ///< the last part of its name
@@ -48,14 +45,6 @@ constexpr std::array models{
     ModelSizes{"Qwen3-32B", 5120, 64, 8, 128, 25600, 151936},
     ModelSizes{"Qwen3-30B-A3B", 2048, 32, 4, 128, 0, 151936},
 };
-
-/// The card that a table calls so; other names are those of data sheets.
-std::string_view sheet_name(std::string_view gpu) {
-    if (gpu == "RTXPRO6000") return "rtx-pro-6000";
-    if (gpu == "RTX4090") return "rtx-4090";
-    if (gpu == "RTX3090") return "rtx-3090";
-    return gpu;
-}
 
 struct Profile {
     std::string gpu;
@@ -125,7 +114,7 @@ constexpr std::array weights{
     Weight{"down_proj", feed_forward, hidden}, Weight{"lm_head", hidden, vocabulary},
 };
 
-Meaning product(const TableReader& row, const ModelSizes& sizes, std::string_view layer, std::int64_t tokens) {
+RowMeaning product(const TableReader& row, const ModelSizes& sizes, std::string_view layer, std::int64_t tokens) {
     const auto* const found =
         std::find_if(weights.begin(), weights.end(), [&](const Weight& weight) { return weight.layer == layer; });
     if (found == weights.end()) return printable(layer, 20) + ": no single ATen operation";
@@ -136,7 +125,7 @@ Meaning product(const TableReader& row, const ModelSizes& sizes, std::string_vie
 }
 
 /// A chunk of one prompt, or one token each of some sequences, or both in one kernel.
-Meaning attention(const TableReader& row, const ModelSizes& sizes) {
+RowMeaning attention(const TableReader& row, const ModelSizes& sizes) {
     const std::int64_t prompt = row.whole("prefill_chunk", 0);
     const std::int64_t before = row.whole("kv_prefill", 0);
     const std::int64_t sequences = row.whole("n_decode", 0);
@@ -155,7 +144,7 @@ Meaning attention(const TableReader& row, const ModelSizes& sizes) {
     return operation_of(row, [&] { return serving_attention(heads); });
 }
 
-Meaning meaning_of_kernel(const TableReader& row, const ModelSizes& sizes) {
+RowMeaning meaning_of_kernel(const TableReader& row, const ModelSizes& sizes) {
     const std::string& kind = row.text("kind");
     if (kind == "attention") return attention(row, sizes);
     const std::string& layer = row.text("layer");
@@ -166,7 +155,7 @@ Meaning meaning_of_kernel(const TableReader& row, const ModelSizes& sizes) {
 }
 
 /// Of what is no product here, each layer is several kernels of the model's Python.
-Meaning meaning_of_layer(const TableReader& row, const ModelSizes& sizes) {
+RowMeaning meaning_of_layer(const TableReader& row, const ModelSizes& sizes) {
     return product(row, sizes, row.text("layer"), row.whole("tokens"));
 }
 
@@ -176,7 +165,7 @@ struct Form {
     PublishedColumns columns;
     std::string_view time_column;
     Profile (*profile)(const TableReader&);
-    Meaning (*meaning)(const TableReader&, const ModelSizes&);
+    RowMeaning (*meaning)(const TableReader&, const ModelSizes&);
     const char* framework;
     const char* settings;
 };
@@ -233,9 +222,9 @@ void take_row(const TableReader& row, const Form& form, PublishedRows& rows) {
     const auto sizes = sizes_of(profile);
     if (!sizes) return rows.drop("model " + printable(profile.model, 40) + ": its sizes are not known");
     if (!sizes->is_divisible()) return rows.drop("sizes that the tensor parallel degree does not divide");
-    const Meaning meaning = form.meaning(row, *sizes);
+    const RowMeaning meaning = form.meaning(row, *sizes);
     if (const auto* why = std::get_if<std::string>(&meaning)) return rows.drop(*why);
-    rows.add(std::get<Operation>(meaning), {.device = sheet_name(profile.gpu), .time_s = time_s, .host = Host::graph},
+    rows.add(std::get<Operation>(meaning), {.device = profile.gpu, .time_s = time_s, .host = Host::graph},
              provenance_of(form, profile));
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -12,6 +13,7 @@
 #include "dataset/samples.h"
 #include "joulecast/dataset/import.h"
 #include "joulecast/error.h"
+#include "joulecast/graph/operation.h"
 
 namespace joulecast::testing {
 
@@ -36,6 +38,13 @@ class ImportFolder : public DatasetFolder {
         const Dataset empty = stored();
         EXPECT_TRUE(empty.operations().empty() && empty.networks().empty() && empty.devices().empty());
         return message;
+    }
+    /// Median seconds by signature; of repeats the last.
+    std::map<std::string, double> times(const std::string& device) const {
+        std::map<std::string, double> all;
+        for (const OperationRow& row : stored().operations(device))
+            all[signature(row.measurement.operation)] = row.measurement.time.median_s;
+        return all;
     }
     Dataset stored() const { return Dataset(folder / "a.db"); }
 };

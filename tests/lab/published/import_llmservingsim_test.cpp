@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <map>
-
 #include "joulecast/graph/record.h"
 #include "tests/dataset/imports.h"
 
@@ -26,12 +24,6 @@ class ImportLlmServingSim : public ImportFolder {
   protected:
     Import take(const std::string& text) { return import_text(&import_llmservingsim, text); }
     std::string refused(const std::string& text) { return rejected(&import_llmservingsim, text); }
-    std::map<std::string, double> times(const std::string& device) const {
-        std::map<std::string, double> all;
-        for (const OperationRow& row : stored().operations(device))
-            all[signature(row.measurement.operation)] = row.measurement.time.median_s;
-        return all;
-    }
 };
 
 TEST_F(ImportLlmServingSim, DividesTheLayersOfAModelOverItsDevices) {

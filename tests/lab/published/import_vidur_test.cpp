@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <map>
-
 #include "joulecast/graph/record.h"
 #include "tests/dataset/imports.h"
 
@@ -27,12 +25,6 @@ const std::string plain = "h100,other,8,8,128,256,1000,False,1,32,0.1,0.2,0.3,0.
 class ImportVidur : public ImportFolder {
   protected:
     Import take(const std::string& text) { return import_text(&import_vidur, text); }
-    std::map<std::string, double> times(const std::string& device) const {
-        std::map<std::string, double> all;
-        for (const OperationRow& row : stored().operations(device))
-            all[signature(row.measurement.operation)] = row.measurement.time.median_s;
-        return all;
-    }
 };
 
 TEST_F(ImportVidur, DividesALayerOverItsDevices) {
