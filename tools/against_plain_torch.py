@@ -9,6 +9,7 @@ counts. "memory": all that is allocated at the peak, parameters, inputs and cuBL
 import argparse
 import csv
 import json
+import math
 import statistics
 import subprocess
 
@@ -27,6 +28,10 @@ def forecast(arguments, row):
         command += ["--predictor", arguments.predictor]
     answer = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(answer.stdout)["predictions"][0]
+
+
+def mean_and_median(off):
+    return f"{100 * statistics.mean(off):.1f} ({100 * statistics.median(off):.1f}) %" if off else "–"
 
 
 def main():
@@ -56,7 +61,8 @@ def main():
         lines.append([row["network"], row["batch"], row["precision"], row["mode"], f"{1e3 * time_s:.2f}", f"{1e3 * time['value']:.2f}",
                       f"{1e3 * told['device_time_s']['value']:.2f}", f"{1e3 * told['host_time_s']['value']:.2f}",
                       f"{100 * off['time']:+.1f} %", "yes" if is_inside else "no", f"{watts:.0f}", f"{told['power_w']['value']:.0f}",
-                      f"{100 * off['power']:+.1f} %", f"{peak / 1e6:.0f}", f"{memory / 1e6:.0f}", f"{100 * off['memory']:+.1f} %"])
+                      f"{100 * off['power']:+.1f} %", f"{peak / 1e6:.0f}" if row["peak_bytes"] else "–", f"{memory / 1e6:.0f}",
+                      f"{100 * off['memory']:+.1f} %" if row["peak_bytes"] else "–"])
     widths = [max(len(str(line[i])) for line in [header, *lines]) for i in range(len(header))]
     for line in [header, ["─" * width for width in widths], *lines]:
         print("  ".join(str(cell).ljust(width) if i < 4 else str(cell).rjust(width)
@@ -64,8 +70,7 @@ def main():
     print(f"\n{len(lines)} runs, {inside} inside the 90 % interval of time. Mean error (median) of time, power, memory where")
     for who, of in errors.items():
         if of:
-            texts = [f"{100 * statistics.mean(abs(o[what]) for o in of):.1f} ({100 * statistics.median(abs(o[what]) for o in of):.1f}) %"
-                     for what in ("time", "power", "memory")]
+            texts = [mean_and_median([abs(o[what]) for o in of if not math.isnan(o[what])]) for what in ("time", "power", "memory")]
             print(f"  the {who} was waited for, {len(of)} runs: {', '.join(texts)}")
 
 

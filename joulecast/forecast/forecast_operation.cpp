@@ -10,6 +10,7 @@
 #include "joulecast/forecast/eager_kernels.h"
 #include "joulecast/forecast/forecast_log.h"
 #include "joulecast/forecast/forecast_unseen.h"
+#include "joulecast/forecast/issue_cost.h"
 #include "joulecast/forecast/log_interval.h"
 #include "joulecast/forecast/over_clocks.h"
 #include "joulecast/forecast/own_limit.h"
@@ -26,10 +27,6 @@ constexpr double analytic_slowdown = 3;
 constexpr double analytic_factor = 4;
 /// A view's cost is the dispatcher's: the smallest fitted floor, give or take this factor.
 constexpr double overhead_factor = 2;
-
-/// On a GPU that was never measured: views issued from Python launch nothing, unlike the calls that call_overhead_s is
-/// of. 1.1 to 1.8 us each on an AMD EPYC with torch 2.13 (view, transpose, select, slice; timeit).
-constexpr double view_s = 2e-6;
 
 /// Between idle and busy, what an operation of a family that was never metered draws above idle is known no better.
 constexpr double analytic_power_factor = 1.5;
@@ -114,8 +111,8 @@ void forecast_time(const DeviceModel& device, std::span<const Feature* const> co
         time = analytic_time(device, operation);
         forecast.evidence = Evidence::unknown;
     } else if (operation.family() == Family::view) {
-        const double overhead = device.unseen ? std::min(view_s, device.call_overhead_s) : device.call_overhead_s;
-        time = within_factor(overhead, overhead_factor);
+        const bool is_issued = device.unseen && device.device.kind == Device::Kind::gpu;
+        time = within_factor(is_issued ? issue_seconds(device, operation, 0) : device.call_overhead_s, overhead_factor);
         forecast.evidence = Evidence::analytic;
     } else {
         time = analytic_time(device, operation);
@@ -366,9 +363,11 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
 }  // namespace
 
 double issue_seconds(const DeviceModel& device, const PreparedOperation& operation, double call_s) {
+    // Where launches were measured, they may have been those of a CUDA graph; Python issues eagerly.
+    if (device.unseen)
+        return pace_of_age(device.device) * (issue_from_cpp_s(operation, device.device) +
+                                             python_call_s(mode(operation.operation), device.device.kind));
     if (costs_nothing(operation.family())) return call_s;
-    // Where launches were measured, they may have been those of a CUDA graph; the host issues eagerly.
-    if (device.unseen) return device.call_overhead_s * launches(operation, device.device);
     const TrainedLaw* law = find_trained_law(device, operation.operation);
     if (law && law->issue_s) return *law->issue_s;
     return std::min(call_s, law ? law->law.floor_s : device.call_overhead_s);

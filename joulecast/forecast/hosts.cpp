@@ -8,6 +8,7 @@
 #include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/device_power.h"
+#include "joulecast/forecast/issue_cost.h"
 #include "joulecast/forecast/log_interval.h"
 #include "joulecast/forecast/published/method.h"
 #include "joulecast/graph/record.h"
@@ -16,10 +17,6 @@
 namespace joulecast {
 namespace {
 
-/// What Python takes more than C++ for each call of a forward pass: fitted to eleven networks on an AMD EPYC with torch
-/// 2.13 (docs/python.md), 7.9 us in inference and 9.9 us in training. How far that carries is a guess: other CPUs run
-/// the interpreter at another pace, other networks wrap their calls in more or fewer modules.
-constexpr double python_per_call_s = 8e-6;
 /// From LibTorch's dispatcher through the launch: an assumption, with the same factor of 2.3 either way at 90 %.
 constexpr double cpp_per_kernel_s = 5e-6;
 constexpr double graph_launch_s = 10e-6;
@@ -34,10 +31,10 @@ double kernels_of_call(Mode mode) {
 }
 
 /// Of a call, where nothing was measured.
-double issue_s(Host host, Mode mode) {
+double issue_s(Host host, Mode mode, Device::Kind kind) {
     if (host == Host::graph || host == Host::compiled) return 0;
     const double from_cpp = cpp_per_kernel_s * kernels_of_call(mode);
-    return host == Host::python ? from_cpp + python_per_call_s : from_cpp;
+    return host == Host::python ? from_cpp + python_call_s(mode, kind) : from_cpp;
 }
 
 bool is_gpu(const DeviceModel& device) {
@@ -61,6 +58,21 @@ std::optional<Device> sheet_within(const std::string& host_cpu) {
         if (is_named && sheet.device.kind == Device::Kind::cpu) return sheet.device;
     }
     return std::nullopt;
+}
+
+/// Over the CPU that the model's operations were measured from.
+IssuePace pace_after(const OperatingPoint& point, const Device& cpu) {
+    const std::optional<Device> measured_from = sheet_within(point.host_cpu);
+    return issue_pace(cpu, measured_from ? &*measured_from : nullptr);
+}
+
+/// Over what is assumed of the hosts of a GPU that was never measured; which CPU the assumed times are of is a guess.
+IssuePace pace_beside(const Device& gpu, const Device& cpu) {
+    const Device assumed = find_device(std::string(cpu_of_issue_costs));
+    IssuePace pace = issue_pace(cpu, &assumed);
+    pace.factor /= pace_of_age(gpu);
+    pace.sigma = issue_pace(cpu, nullptr).sigma;
+    return pace;
 }
 
 NetworkParts captured(Mode mode, NetworkParts parts) {
@@ -112,7 +124,8 @@ HostExtra default_extra(const DeviceModel& device, Host host, Mode mode) {
     extra.host = host;
     extra.mode = mode;
     if (host == device.point.host) return extra;
-    extra.seconds_per_call = issue_s(host, mode) - issue_s(device.point.host, mode);
+    const Device::Kind kind = device.device.kind;
+    extra.seconds_per_call = issue_s(host, mode, kind) - issue_s(device.point.host, mode, kind);
     extra.sigma = sigma_of_other_machines;
     return extra;
 }
@@ -138,8 +151,7 @@ void issue_from(DeviceModel& device, const Device& cpu) {
         throw Error("the method " + description(device.published->method) +
                     " does not model the host CPU. Leave out --host-cpu.");
     if (cpu.kind != Device::Kind::cpu) throw Error(cpu.id + " is not a CPU.");
-    const std::optional<Device> measured_from = sheet_within(device.point.host_cpu);
-    device.issuer = Issuer{cpu.id, issue_pace(cpu, measured_from ? &*measured_from : nullptr)};
+    device.issuer = Issuer{cpu.id, device.unseen ? pace_beside(device.device, cpu) : pace_after(device.point, cpu)};
 }
 
 NetworkParts issued_from(Host host, Mode mode, const DeviceModel& device, NetworkParts parts) {

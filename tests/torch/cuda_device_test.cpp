@@ -139,6 +139,13 @@ TEST_F(Cuda, TrainingRunsForwardAndBackward) {
     EXPECT_GT(measurement.time.mean_s, measurement.forward->mean_s);
 }
 
+// As PyTorch's attention gives its result: the gradient that enters there lies alike.
+TEST_F(Cuda, AResultWhoseDimensionsLieInAnotherOrderIsTrained) {
+    const Measurement measurement =
+        measured("aten::relu(self=f32[8,12,128,64]{98304,64,768,1}~)");
+    ASSERT_TRUE(measurement.forward) << measurement.message;
+}
+
 TEST_F(Cuda, CreationOperationsRunOnTheDevice) {
     EXPECT_DOUBLE_EQ(measured("aten::full(size=[1024,1024], fill_value=1.0)").peak_memory_bytes, 4.0 * 1024 * 1024);
 }

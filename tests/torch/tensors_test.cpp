@@ -30,6 +30,13 @@ TEST(TensorMaker, LaysOutAsAsked) {
     EXPECT_EQ(gapped.storage().nbytes(), (2 * 9 + 4 + 1) * sizeof(float));
 }
 
+// Beside a CPU, pools are copied within the device's memory. The meta device has none, but all rules of views.
+TEST(TensorMaker, FillsElsewhereWhatLiesInAnotherOrder) {
+    TensorMaker maker(1, at::kMeta);
+    const at::Tensor like = maker.make(strided(Dtype::f32, {8, 128, 12, 64}, {98304, 64, 8192, 1}), {});
+    EXPECT_EQ(maker.normal_like(like).strides(), like.strides());
+}
+
 TEST(TensorMaker, KeepsIndicesWithinTheirBounds) {
     TensorMaker maker(1);
     Content content;

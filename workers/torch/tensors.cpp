@@ -179,7 +179,8 @@ at::Tensor TensorMaker::normal_like(const at::Tensor& like) {
     const at::NoGradGuard no_grad;
     at::Tensor tensor = at::empty_like(like);
     if (tensor.is_non_overlapping_and_dense()) {
-        fill(tensor, Content{});
+        at::Tensor storage = tensor.as_strided({tensor.numel()}, {1});  // dimensions in another order have no flat view
+        fill(storage, Content{});
     } else {
         tensor.normal_();
     }
