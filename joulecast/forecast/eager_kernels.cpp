@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "joulecast/forecast/eager_movement.h"
 #include "joulecast/physics/law.h"
 #include "joulecast/physics/matrix_rate.h"
 
@@ -15,9 +16,11 @@ constexpr double of_gelu = 0.33;
 constexpr double of_row = 260, of_row_element = 0.41;
 constexpr double of_tap = 0.053;
 constexpr double of_plane_of_bf16 = 160;
-constexpr double of_pooled = 9 / 4.2, of_pooled_place = 1 / 4.2, of_input_gradient = 3.1;
-constexpr double of_mean_of_plane = 40, of_place_of_mean = 0.35;
-constexpr double of_joined_element = 1.1;
+constexpr double of_grouped_element = 1.75;
+constexpr double of_divided_element = 1.0;
+// Of the clock, whatever the number of units.
+constexpr double of_planes_latency = 9000, of_reduction_latency = 6500;
+constexpr double most_unsorted = 3072, of_unsorted_row = 94, of_sorting = 190000, of_sorted_row = 19;
 
 /// Operands that count: a single element is a constant to the kernel.
 std::vector<const TensorType*> streams(const Operation& operation) {
@@ -25,6 +28,12 @@ std::vector<const TensorType*> streams(const Operation& operation) {
     for (const TensorType* tensor : tensors(operation))
         if (element_count(*tensor) > 1) found.push_back(tensor);
     return found;
+}
+
+/// The divisor is a single number that lies on the device.
+bool is_divided_by_one_there(const Operation& operation) {
+    const TensorType* const divisor = find_tensor(operation, "other");
+    return operation.target == "aten::div.Tensor" && divisor && divisor->sizes.empty();
 }
 
 /// All operands lie alike and are of one type: threads load several elements at a time.
@@ -39,6 +48,7 @@ bool is_vectorised(const Operation& operation) {
 
 double element_wise_cycles(const Operation& operation, const Dimensions& size) {
     if (!is_vectorised(operation)) return cycles_of_element_alone * size.elements_out;
+    if (is_divided_by_one_there(operation)) return of_divided_element * size.elements_out;
     const bool is_gelu = operation.target == "aten::gelu" && element_bytes(compute_dtype(operation)) == 2;
     return is_gelu ? of_gelu * size.elements_out : 0;
 }
@@ -56,41 +66,33 @@ double depthwise_cycles(const Operation& operation, const Dimensions& size) {
     return is_cudnns ? of_tap * size.kernel_h * size.kernel_w * size.elements_out : 0;
 }
 
+/// PyTorch's own kernels of batch norm, which run where cuDNN's do not.
+bool is_of_planes(const Operation& operation) {
+    return compute_dtype(operation) == Dtype::bf16 && is_contiguous(*tensors(operation).front());
+}
+
 /// Statistics that are given: in bf16, which cuDNN does not take, a block of threads for each plane.
 double scaling_cycles(const Operation& operation, const Dimensions& size) {
     const double of_elements = cycles_of_element_alone * size.elements_out;
-    const bool is_of_planes = compute_dtype(operation) == Dtype::bf16 && is_contiguous(*tensors(operation).front());
-    return is_of_planes ? std::max(of_elements, of_plane_of_bf16 * size.n * size.c) : of_elements;
+    return is_of_planes(operation) ? std::max(of_elements, of_plane_of_bf16 * size.n * size.c) : of_elements;
 }
 
-/// A window's results: max_pool2d writes where they came from, whether that is asked for or not. An average over whole
-/// planes is a reduction of many short rows.
-double pooling_cycles(const Operation& operation, const Dimensions& size) {
-    if (is_channels_last(*tensors(operation).front())) return 0;
-    const bool shows_indices = operation.target == "aten::max_pool2d_with_indices";
-    const bool is_max = shows_indices || operation.target == "aten::max_pool2d";
-    if (is_max || operation.target == "aten::avg_pool2d") {
-        const double results = shows_indices ? size.elements_out / 2 : size.elements_out;
-        const double forward = results * (of_pooled + of_pooled_place * size.kernel_h * size.kernel_w);
-        return is_max && mode(operation) == Mode::training ? forward + size.elements_in * of_input_gradient : forward;
-    }
-    const bool is_of_planes = operation.target == "aten::adaptive_avg_pool2d" && size.oh == 1 && size.ow == 1;
-    return is_of_planes ? size.elements_out * of_mean_of_plane + size.elements_in * of_place_of_mean : 0;
+/// A plane of blocks, and what the kernel takes before the first of them is done.
+double latency_cycles(const PreparedOperation& call) {
+    const Operation& operation = call.operation;
+    const bool is_mean_of_planes =
+        operation.target == "aten::adaptive_avg_pool2d" && call.dimensions.oh == 1 && call.dimensions.ow == 1;
+    if (call.family() == Family::reduction || is_mean_of_planes) return of_reduction_latency;
+    const bool is_scaling = operation.target == "aten::batch_norm" && !takes_batch_statistics(operation);
+    return is_scaling && is_of_planes(operation) ? of_planes_latency : 0;
 }
 
-/// What is written in another order than it is read.
-double copy_cycles(const Operation& operation, const Dimensions& size) {
-    const std::string& target = operation.target;
-    if (size.forward.bytes_written == 0) return 0;
-    if (target == "aten::cat") {
-        const bool is_plain =
-            std::ranges::all_of(streams(operation), [](const auto* part) { return is_contiguous(*part); });
-        return is_plain ? 0 : of_joined_element * size.elements_out;
-    }
-    const bool is_ordering = target == "aten::contiguous" || target == "aten::reshape" || target == "aten::flatten";
-    const bool is_copy = target == "aten::clone" || target.starts_with("aten::to.") || target == "aten::_to_copy";
-    const bool is_reordered = is_ordering || (is_copy && !is_dense(*tensors(operation).front()));
-    return is_reordered ? cycles_of_element_alone * size.elements_out : 0;
+/// Gradients of a table's rows: up to 3,072 of them one after the other, more sorted first.
+double looked_up_backward_cycles(const Operation& operation) {
+    const TensorType* const indices = find_tensor(operation, "indices");
+    if (!indices || mode(operation) != Mode::training) return 0;
+    const auto count = static_cast<double>(element_count(*indices));
+    return count <= most_unsorted ? of_unsorted_row * count : of_sorting + of_sorted_row * count;
 }
 
 double cycles(const PreparedOperation& call) {
@@ -105,11 +107,13 @@ double cycles(const PreparedOperation& call) {
             if (operation.target == "aten::layer_norm") return layer_norm_cycles(operation, size);
             if (operation.target == "aten::batch_norm" && !takes_batch_statistics(operation))
                 return scaling_cycles(operation, size);
-            return 0;
+            return operation.target == "aten::group_norm" ? of_grouped_element * size.elements_out : 0;
         case Family::pooling:
             return pooling_cycles(operation, size);
         case Family::copy:
             return copy_cycles(operation, size);
+        case Family::reduction:
+            return reduction_cycles(operation, size);
         default:
             return 0;
     }
@@ -123,7 +127,10 @@ double seconds_of_cycles(double cycles, const Device& device) {
 }
 
 double least_eager_kernel_s(const PreparedOperation& call, const Device& device) {
-    return device.vendor == "nvidia" ? seconds_of_cycles(cycles(call), device) : 0;
+    if (device.vendor != "nvidia" || !(device.units > 0)) return 0;
+    const double one_after_the_other =
+        latency_cycles(call) + (call.operation.target == "aten::embedding" ? looked_up_backward_cycles(call.operation) : 0);
+    return seconds_of_cycles(cycles(call) + one_after_the_other * device.units, device);
 }
 
 }  // namespace joulecast

@@ -17,16 +17,32 @@ double seconds_of_cycles(double cycles, const Device& device);
 ///         time (TensorIterator), and batch norm by given statistics            0.65 for each element
 ///     the latter in bf16, which PyTorch's own kernel computes                  160 for each plane, where that is more
 ///     copies into another order                                                0.65 for each element
-///     cat of tensors that do not lie plainly                                   1.1 for each element
+///         whose neighbours lie 8 and more elements apart before                1.75
+///     cat of tensors that do not lie plainly                                   1.1 for each element, across 1.75
+///     casts to more bytes                                                      0.72 for each element
+///         with their gradients, and those to fewer bytes with theirs           1.09
+///     roll, for each dimension; pad                                            1.15; 0.88 for each result
+///     division by a number on the device                                       1 for each element
 ///     gelu of 16 bits, vectorised                                              0.33 for each element
 ///     layer norm                                  260 for each row and 0.41 for each of its elements
-///     pooling by windows                          (9 + places of the window) / 4.2 for each result
-///     its gradient, of max_pool2d                 3.1 for each element of the input
-///     averages over whole planes                  40 for each plane and 0.35 for each of its elements
+///     group norm                                                               1.75 for each element
+///     max_pool2d by windows                       (9 + places of the window) / 4.2 for each result
+///         its gradient                                                         3.1 for each element of the input
+///     avg_pool2d by windows                       2.95 and 0.045 for each place of the window, for each result
+///         its gradient                                                         4.7 for each element of the input
+///     adaptive_avg_pool2d                                                      13 for each result, but for:
+///     averages over whole planes, sums of rows    47 for each row, or 0.15 for each of its elements where that is more
+///         the average's gradient                                               0.6 for each element
+///     sums over other dimensions                                               0.265 for each element
+///     nearest and bilinear enlarging                                           0.62 and 6.3 for each result
 ///     depthwise convolutions of images whose channels lie last (cuDNN)         0.053 for each place of the window
 ///
+/// Not over all units, but of the clock: 9,000 for batch norm by given statistics in bf16 and 6,500 for sums before the first
+/// block is done; for the gradient of an embedding 94 for each row that was looked up, or, of more than 3,072 rows, which
+/// are sorted, 190,000 and 19 for each.
+///
 /// Measured on an H100 and an H200 (datasets/README.md), which are one chip; 7,440 layer norms on five older cards took
-/// 1.4 times as long and more. Pooling on an A30 takes what these say within 15 % in the median (docs/decisions/0041).
+/// 1.4 times as long and more. Max pooling on an A30 takes what these say within 15 % in the median (docs/decisions/0041).
 /// 0 for all other calls and for devices whose sheet has no units or no clock.
 double least_eager_kernel_s(const PreparedOperation& call, const Device& device);
 
