@@ -279,7 +279,8 @@ int run(const fs::path& tables, const fs::path& checkout) {
     add_clock_sweeps(tables / "energaizer_dvfs_networks", models, samples);
     add_trainings(tables / "zeus_powerlimit" / "training_power_limit_sweep.csv", zoo, models, samples);
     add_utilisations(tables / "ulisboa_gpu_dvfs" / "microbench_power_vs_utilisation.csv", samples);
-    for (const char* own : {"h100-sxm.csv", "h200.csv", "h200-families.csv"}) add_own(checkout / "datasets" / own, zoo, models, samples);
+    for (const char* own : {"h100-sxm.csv", "h200.csv", "h200-families.csv"})
+        add_own(checkout / "datasets" / own, zoo, models, samples);
     const LeftOut models_left_out = left_out(samples);
     print_left_out(samples, models_left_out);
     std::printf("\n");

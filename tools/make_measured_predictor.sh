@@ -8,6 +8,6 @@ output=${2:-predictors/nvidia-h100-h200.jcp}
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-"$joulecast" import csv datasets/h100-sxm.csv datasets/h200.csv --db "$folder/own.db"
+"$joulecast" import csv datasets/h100-sxm.csv datasets/h200.csv datasets/h200-families.csv --db "$folder/own.db"
 "$joulecast" train --db "$folder/own.db" --start-from predictors/nvidia.jcp -o "$output"
 "$joulecast" info "$output"

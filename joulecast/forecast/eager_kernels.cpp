@@ -129,7 +129,8 @@ double seconds_of_cycles(double cycles, const Device& device) {
 double least_eager_kernel_s(const PreparedOperation& call, const Device& device) {
     if (device.vendor != "nvidia" || !(device.units > 0)) return 0;
     const double one_after_the_other =
-        latency_cycles(call) + (call.operation.target == "aten::embedding" ? looked_up_backward_cycles(call.operation) : 0);
+        latency_cycles(call) +
+        (call.operation.target == "aten::embedding" ? looked_up_backward_cycles(call.operation) : 0);
     return seconds_of_cycles(cycles(call) + one_after_the_other * device.units, device);
 }
 

@@ -28,7 +28,7 @@ double seconds_of_cycles(double cycles, const Device& device);
 ///     group norm                                                               1.75 for each element
 ///     max_pool2d by windows                       (9 + places of the window) / 4.2 for each result
 ///         its gradient                                                         3.1 for each element of the input
-///     avg_pool2d by windows                       2.95 and 0.045 for each place of the window, for each result
+///     avg_pool2d by windows                       2.9 and 0.045  for each place of the window, for each result
 ///         its gradient                                                         4.7 for each element of the input
 ///     adaptive_avg_pool2d                                                      13 for each result, but for:
 ///     averages over whole planes, sums of rows    47 for each row, or 0.15 for each of its elements where that is more
@@ -37,13 +37,13 @@ double seconds_of_cycles(double cycles, const Device& device);
 ///     nearest and bilinear enlarging                                           0.62 and 6.3 for each result
 ///     depthwise convolutions of images whose channels lie last (cuDNN)         0.053 for each place of the window
 ///
-/// Not over all units, but of the clock: 9,000 for batch norm by given statistics in bf16 and 6,500 for sums before the first
-/// block is done; for the gradient of an embedding 94 for each row that was looked up, or, of more than 3,072 rows, which
-/// are sorted, 190,000 and 19 for each.
+/// Not over all units, but of the clock: 9,000 for batch norm by given statistics in bf16 and 6,500 for sums before the
+/// first block is done; for the gradient of an embedding 94 for each row that was looked up, or, of more than 3,072
+/// rows, which are sorted, 190,000 and 19 for each.
 ///
 /// Measured on an H100 and an H200 (datasets/README.md), which are one chip; 7,440 layer norms on five older cards took
-/// 1.4 times as long and more. Max pooling on an A30 takes what these say within 15 % in the median (docs/decisions/0041).
-/// 0 for all other calls and for devices whose sheet has no units or no clock.
+/// 1.4 times as long and more. Max pooling on an A30 takes what these say within 15 % in the median
+/// (docs/decisions/0041). 0 for all other calls and for devices whose sheet has no units or no clock.
 double least_eager_kernel_s(const PreparedOperation& call, const Device& device);
 
 }  // namespace joulecast

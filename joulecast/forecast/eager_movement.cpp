@@ -15,7 +15,7 @@ namespace {
 
 // Cycles of a unit for each result, place of a window, element or row, as eager_kernels.h lists them.
 constexpr double of_pooled = 9 / 4.2, of_pooled_place = 1 / 4.2, of_max_gradient = 3.1;
-constexpr double of_averaged = 2.95, of_averaged_place = 0.045, of_average_gradient = 4.7;
+constexpr double of_averaged = 2.9, of_averaged_place = 0.045, of_average_gradient = 4.7;
 constexpr double of_adapted = 13;
 constexpr double of_row = 47, of_row_element = 0.15, of_column_element = 0.265;
 constexpr double of_joined_element = 1.1;

@@ -21,8 +21,9 @@ struct NamedCost {
 };
 // The first that fits.
 constexpr std::array named_costs{
-    NamedCost{"aten::conv_transpose", 27e-6}, NamedCost{"aten::batch_norm", 22e-6}, NamedCost{"aten::group_norm", 22e-6},
-    NamedCost{"aten::layer_norm", 12e-6},     NamedCost{"aten::rms_norm", 13e-6},   NamedCost{"aten::linear", 18e-6},
+    NamedCost{"aten::conv_transpose", 27e-6}, NamedCost{"aten::batch_norm", 22e-6},
+    NamedCost{"aten::group_norm", 22e-6},     NamedCost{"aten::layer_norm", 12e-6},
+    NamedCost{"aten::rms_norm", 13e-6},       NamedCost{"aten::linear", 18e-6},
     NamedCost{"aten::_scaled_mm", 22e-6},     NamedCost{"aten::embedding", 12e-6},
 };
 

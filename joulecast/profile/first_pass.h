@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "joulecast/device/device.h"
 #include "joulecast/dataset/dataset.h"
 #include "joulecast/measure/measurement.h"
 
@@ -14,7 +15,7 @@ namespace joulecast {
 /// Absent where the recipe as it is takes no longer: everything is measured by it at once.
 std::optional<double> first_pass_s(double seconds_each);
 /// What measuring an operation in the first pass takes in all: tensors, warm-up, timing, memory.
-double first_pass_cost_s(double time_s);
+double first_pass_cost_s(double time_s, Device::Kind kind);
 /// Without the hot number and without energy, which take longest.
 MeasureSettings first_pass_settings(MeasureSettings settings, double time_s);
 /// A network is one of few, and decides how all sums are read: it gets a second at least.

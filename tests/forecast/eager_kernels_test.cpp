@@ -103,7 +103,70 @@ TEST(EagerKernels, AveragesOverPlanesAreManyShortReductions) {
     expect_just_below(least("aten::adaptive_avg_pool2d(self=bf16[128,2048,7,7], output_size=[1,1])"), 60.4);
     expect_just_below(
         least("aten::adaptive_avg_pool2d(self=f32[32,2048,7,7], output_size=[1,1])", find_device("h100-sxm")), 16.7);
-    EXPECT_EQ(least("aten::adaptive_avg_pool2d(self=bf16[128,256,7,7], output_size=[3,3])"), 0);
+    // Planes of many places are held by these, and what trains spreads the gradient over them.
+    expect_just_below(least("aten::adaptive_avg_pool2d(self=bf16[32,32,112,112], output_size=[1,1])"), 11.2);
+    expect_just_below(least("aten::adaptive_avg_pool2d(self=bf16[64,1280,7,7]~, output_size=[1,1])"), 28.4);
+    expect_just_below(least("aten::adaptive_avg_pool2d(self=f32[32,512,7,7], output_size=[7,7])"), 41.9);
+}
+
+TEST(EagerKernels, AveragesOverWindowsAndTheirGradients) {
+    const std::string dense = ", kernel_size=[3,3], stride=[1,1], padding=[1,1])";
+    expect_just_below(least("aten::avg_pool2d(self=bf16[32,256,28,28]" + dense), 81.2);
+    expect_just_below(least("aten::avg_pool2d(self=f32[32,64,112,112]" + dense), 326.6);
+    expect_just_below(least("aten::avg_pool2d(self=f32[32,64,112,112]~, kernel_size=[2,2], stride=[2,2])"), 540.2);
+    expect_just_below(least("aten::avg_pool2d(self=f32[64,512,14,14]~, kernel_size=[2,2], stride=[2,2])"), 139.9);
+}
+
+TEST(EagerKernels, EnlargingTakesInstructionsForEachResult) {
+    const std::string twice = "output_size=none, scale_factors=[2.0,2.0])";
+    expect_just_below(least("aten::upsample_nearest2d.vec(input=bf16[8,512,32,32], " + twice), 40.1);
+    expect_just_below(least("aten::upsample_bilinear2d.vec(input=bf16[8,256,64,64], output_size=none, "
+                            "align_corners=false, scale_factors=[2.0,2.0])"),
+                      831);
+    expect_just_below(least("aten::upsample_bilinear2d.vec(input=f32[8,256,64,64], output_size=none, "
+                            "align_corners=false, scale_factors=[2.0,2.0])"),
+                      821);
+}
+
+TEST(EagerKernels, SumsTakeAsLongAsTheirRowsOrColumns) {
+    const auto mean = [](const std::string& self, const std::string& dim) {
+        return least("aten::mean.dim(self=" + self + ", dim=" + dim + ")");
+    };
+    expect_just_below(mean("bf16[32,2048,7,7]", "[2,3]"), 16.3);
+    expect_just_below(mean("bf16[4096,4096]", "[1]"), 13.1);
+    expect_just_below(mean("bf16[4096,4096]", "[0]"), 20.6);
+    expect_just_below(mean("bf16[64,1000]", "[1]"), 4.0);
+    expect_just_below(mean("bf16[64,1000]", "[-1]"), 4.0);
+    EXPECT_LT(mean("f32[4096,4096]", "[1]"), 23.3);             // its bytes take longer
+    EXPECT_LT(least("aten::sum(self=bf16[64,1024,1024])"), 4);  // to one number: bytes
+}
+
+TEST(EagerKernels, GroupNormMovesItsInputByInstructions) {
+    const auto norm = [](const std::string& type, const std::string& sizes, const std::string& groups) {
+        const std::string channels = sizes.substr(2, sizes.find(',', 2) - 2);
+        const std::string of = type + "[" + channels + "]";
+        return least("aten::group_norm(input=" + type + "[" + sizes + "], num_groups=" + groups + ", weight=" + of +
+                     ", bias=" + of + ")");
+    };
+    expect_just_below(norm("bf16", "8,320,64,64", "32"), 70.7);
+    expect_just_below(norm("bf16", "8,1280,16,16", "32"), 21.7);
+    EXPECT_EQ(norm("f32", "8,1280,16,16", "32"), norm("bf16", "8,1280,16,16", "32"));
+}
+
+TEST(EagerKernels, GradientsOfALookupComeOneRowAfterAnother) {
+    const auto lookup = [](const std::string& table, const std::string& indices) {
+        return least("aten::embedding(weight=" + table + "~, indices=i64[" + indices + "])");
+    };
+    // What an H200 took less its forward pass, its table of zeros written at 4.8 TB/s.
+    expect_just_below(lookup("f32[30522,768]", "8,128"), 73.0 - 2.6 - 19.5);
+    expect_just_below(lookup("f32[512,768]", "1,128"), 8.7 - 2.5);
+    expect_just_below(lookup("bf16[30522,768]", "64,512"), 466.9 - 25.3 - 9.8);  // sorted first
+    EXPECT_EQ(least("aten::embedding(weight=f32[30522,768], indices=i64[8,128])"), 0);
+    // Not shared out over units: a card with fewer of them takes as long at the same clock.
+    Device half = h200();
+    half.units /= 2;
+    EXPECT_NEAR(least("aten::embedding(weight=f32[30522,768]~, indices=i64[8,128])", half),
+                lookup("f32[30522,768]", "8,128"), 1e-9);
 }
 
 TEST(EagerKernels, CopiesIntoAnotherOrderMoveOneElementAtATime) {
@@ -114,10 +177,25 @@ TEST(EagerKernels, CopiesIntoAnotherOrderMoveOneElementAtATime) {
     expect_just_below(least("aten::cat(tensors=[bf16[32,32,128,32]{131072,32,1024,1}, "
                             "bf16[32,32,128,32]{262144,64,2048,1}], dim=-1)"),
                       37.4);
+    // Read across what is written; three channels lie too near for that.
+    expect_just_below(least("aten::contiguous(self=bf16[32,256,56,56]{cl})"), 173.1);
+    expect_just_below(least("aten::contiguous(self=bf16[4096,4096]{1,4096})"), 116.7);
+    expect_just_below(least("aten::contiguous(self=bf16[64,3,224,224]{cl})"), 26.8);
+    expect_just_below(least("aten::clone(self=bf16[8,64,56,56]{cl}, memory_format=\"contiguous_format\")"), 12.7);
     EXPECT_EQ(least("aten::contiguous(self=bf16[3,197,128,768])"), 0);  // copies nothing
     EXPECT_EQ(least("aten::clone(self=bf16[8,64,56,56]{cl})"), 0);      // keeps the order
     EXPECT_GT(least("aten::clone(self=bf16[8,64,56,56]{401408,3136,112,1})"), 0);
     EXPECT_EQ(least("aten::cat(tensors=[bf16[32,64,56,56], bf16[32,64,56,56]], dim=1)"), 0);
+}
+
+TEST(EagerKernels, RollingPaddingAndCastingAreInstructions) {
+    expect_just_below(least("aten::roll(self=bf16[32,56,56,96], shifts=[-3,-3], dims=[1,2])"), 85.2);
+    expect_just_below(least("aten::roll(self=f32[32,14,14,384], shifts=[3,3], dims=[1,2])"), 25.3);
+    expect_just_below(least("aten::pad(self=bf16[32,64,112,112], pad=[1,1,1,1])"), 90.9);
+    expect_just_below(least("aten::_to_copy(self=bf16[64,1048576], dtype=f32)"), 190.5);
+    EXPECT_EQ(least("aten::_to_copy(self=f32[64,1048576], dtype=bf16)"), 0);  // its bytes take as long
+    expect_just_below(least("aten::_to_copy(self=f32[50257,768]~, dtype=bf16)"), 168.6);
+    expect_just_below(least("aten::div.Tensor(self=bf16[1024,8192], other=f32[])"), 33.4);
 }
 
 TEST(EagerKernels, AreThoseOfNvidiaAndOfKernelsThatAreNotProducts) {

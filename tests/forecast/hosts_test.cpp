@@ -82,17 +82,19 @@ TEST(Hosts, HideBehindTheDeviceOnAGpu) {
 }
 
 TEST(Hosts, AreNeverTakenForNothingWhereTheyWereNotMeasured) {
-    // Above what was measured from C++: Python's 8 us. Above a graph: C++'s 5 us a kernel, three in training.
+    // Above what was measured from C++: Python's 8 us, 30 in training. Above a graph: C++'s 5 us a kernel, three in
+    // training.
     const auto extra = [](Host measured, Host asked, Mode mode) {
         return host_extra(device(Device::Kind::gpu, measured), asked, mode).seconds_per_call;
     };
     EXPECT_NEAR(extra(Host::cpp, Host::python, Mode::inference), 8e-6, 1e-12);
     EXPECT_NEAR(extra(Host::python, Host::cpp, Mode::inference), -8e-6, 1e-12);
     EXPECT_NEAR(extra(Host::graph, Host::cpp, Mode::inference), 5e-6, 1e-12);
-    EXPECT_NEAR(extra(Host::graph, Host::python, Mode::training), 15e-6 + 8e-6, 1e-12);
+    EXPECT_NEAR(extra(Host::graph, Host::python, Mode::training), 15e-6 + 30e-6, 1e-12);
     const HostExtra carried = host_extra(device(Device::Kind::cpu, Host::cpp), Host::python, Mode::training);
     EXPECT_EQ(carried.networks, 0);
-    EXPECT_EQ(carried.sigma, 0.5);  // 90 % within a factor of exp(1.645 / 2) = 2.3
+    EXPECT_NEAR(carried.seconds_per_call, 10e-6 + 8e-6 - 10e-6, 1e-12);  // beside no GPU
+    EXPECT_EQ(carried.sigma, 0.5);                                       // 90 % within a factor of exp(1.645 / 2) = 2.3
 }
 
 TEST(Hosts, ThatAreQuickerLeaveATenth) {

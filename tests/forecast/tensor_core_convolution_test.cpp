@@ -119,6 +119,11 @@ TEST(TensorCoreConvolution, OfOnePixelHidesTheShorterOfArithmeticAndBytes) {
     const auto expect = [](const char* input, const char* weight, double measured_us) {
         expect_on_an_h200(convolution(input, weight), Math::ieee, measured_us, 0.35);
     };
+    // Small ones are a kernel each (datasets/h200-families.csv).
+    expect("bf16[32,64,56,56]", "bf16[64,64,1,1]", 8.3);
+    expect("bf16[8,256,56,56]", "bf16[64,256,1,1]", 6.3);
+    expect("bf16[32,144,28,28]", "bf16[40,144,1,1]", 5.5);
+    expect("bf16[32,512,28,28]", "bf16[128,512,1,1]", 13.8);
     expect("bf16[128,64,56,56]", "bf16[64,64,1,1]", 30);
     expect("bf16[128,64,56,56]", "bf16[256,64,1,1]", 75.1);
     expect("bf16[128,256,56,56]", "bf16[64,256,1,1]", 67);
@@ -130,7 +135,7 @@ TEST(TensorCoreConvolution, OfOnePixelHidesTheShorterOfArithmeticAndBytes) {
 // 196 pixels of 2 bytes begin at multiples of 8 bytes, those of 4 bytes at multiples of 16.
 TEST(TensorCoreConvolution, OfOnePixelOnHopperWantsRowsOf16Bytes) {
     const std::string half = convolution("bf16[128,256,14,14]", "bf16[1024,256,1,1]");
-    expect_on_an_h200(half, Math::ieee, 98.6, 0.25);
+    expect_on_an_h200(half, Math::ieee, 98.6, 0.3);
     const Device h200 = find_device("h200");
     const PreparedOperation turned =
         call(convolution("bf16[128,256,14,14]{cl}", "bf16[1024,256,1,1]{cl}"), Math::ieee, h200);

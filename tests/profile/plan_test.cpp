@@ -139,8 +139,26 @@ TEST(MakePlan, GivesNetworksHalfOfTheBudgetAtMost) {
     ASSERT_EQ(some.networks.size(), 1u);
     EXPECT_EQ(some.networks[0].variation.model, "a");
     EXPECT_EQ(some.left_out, 1);
-    network.operations = false;
-    EXPECT_TRUE(make_plan({network}, nullptr, settings).operations.empty());
+    network.operations = dear.operations = false;
+    settings.budget_s = 9;  // 1 and 7.4 s
+    const Plan alone = make_plan({network, dear}, nullptr, settings);
+    EXPECT_TRUE(alone.operations.empty());
+    EXPECT_EQ(alone.networks.size(), 2u);  // the other half is for nothing else
+}
+
+// What a card took on the way, or a budget ends in the middle of a random order.
+TEST(MakePlan, CountsWhatMeasuringTakesOnAGpu) {
+    Variation network = bag("a", {{1, 1}, {2, 1}});
+    network.network = true;
+    PlanSettings settings = fake_settings();
+    settings.device.kind = Device::Kind::gpu;
+    settings.budget_s = 5.1;
+    const Plan plan = make_plan({network}, nullptr, settings);
+    ASSERT_EQ(plan.networks.size(), 1u);
+    EXPECT_NEAR(plan.networks[0].cost_s, 2.5, 0.01);
+    settings.budget_s = 0.6;
+    for (const PlannedOperation& operation : make_plan({network}, nullptr, settings).operations)
+        EXPECT_NEAR(operation.cost_s, 0.2025, 1e-9);
 }
 
 TEST_F(PlanTest, FinishesAWholeBudgetOnceAndForAll) {

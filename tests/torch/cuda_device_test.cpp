@@ -141,8 +141,7 @@ TEST_F(Cuda, TrainingRunsForwardAndBackward) {
 
 // As PyTorch's attention gives its result: the gradient that enters there lies alike.
 TEST_F(Cuda, AResultWhoseDimensionsLieInAnotherOrderIsTrained) {
-    const Measurement measurement =
-        measured("aten::relu(self=f32[8,12,128,64]{98304,64,768,1}~)");
+    const Measurement measurement = measured("aten::relu(self=f32[8,12,128,64]{98304,64,768,1}~)");
     ASSERT_TRUE(measurement.forward) << measurement.message;
 }
 
