@@ -19,14 +19,11 @@ MOST_LINES = 300
 
 INTRODUCTION = """# Results
 
-How far forecasts are off, what stands beside them, and where to see everything. Each heading leads to a file with the
-full tables and the commands that print them; this page is made of those files by `tools/summarise_results.py`.
-[Studies](results/studies.md) have a page of their own.
+How far forecasts are off, what stands beside them, and where to see everything. Each heading leads to a file with the full tables and their
+commands; this page is made of them by `tools/summarise_results.py`. [Studies](results/studies.md) have a page of their own.
 
-- **MAPE**: mean of |forecast - measured| / measured. **median**: of the same. **in 90 %**: share of measurements inside the
-  90 % interval. **width**: median of the interval's width over its value.
-- No operation stands in training and test at once, and a network left out takes all of its operations along, unless a
-  split is named `random`: that one leaks, and stands there to compare with papers that split so.
+- **MAPE**, **median**: of |forecast - measured| / measured. **in 90 %**: share inside the 90 % interval, whose width over its value has the median **width**.
+- No operation stands in training and test at once, nor does any of a network left out, but where a split is named `random`: that one leaks, and stands for papers that split so.
 """
 
 

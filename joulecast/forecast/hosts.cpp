@@ -68,7 +68,7 @@ IssuePace pace_after(const OperatingPoint& point, const Device& cpu) {
 
 /// Over what is assumed of the hosts of a GPU that was never measured; which CPU the assumed times are of is a guess.
 IssuePace pace_beside(const Device& gpu, const Device& cpu) {
-    const Device assumed = find_device(std::string(cpu_of_issue_costs));
+    const Device assumed = find_device(cpu_of_issue_costs);
     IssuePace pace = issue_pace(cpu, &assumed);
     pace.factor /= pace_of_age(gpu);
     pace.sigma = issue_pace(cpu, nullptr).sigma;

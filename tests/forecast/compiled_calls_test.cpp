@@ -70,7 +70,7 @@ TEST(CompiledCalls, ConvolutionsOnTensorCoresHaveChannelsLast) {
     const double bytes = 2 * (8 * 4 * 16 * 16 * 2) + 4 * 4 * 2;
     const double flop = 2.0 * 8 * 16 * 16 * 4 * 4;
     const double busy = 16.0 / 128;  // tiles of 128 rows over units
-    const double limits = std::hypot(0.85 * bytes / streamed_bytes_per_s(device), flop / 1.65151e14 / 0.82 / busy);
+    const double limits = std::hypot(0.72 * bytes / streamed_bytes_per_s(device), flop / 1.65151e14 / 0.96 / busy);
     EXPECT_NEAR(kind.kernel_s, limits + device.kernel_latency_s, 1e-4 * limits);
     EXPECT_EQ(compiled(block("f32"), card(Math::tf32)).kinds[0].role, "convolution/channels_last");
 }
@@ -96,7 +96,7 @@ double slowdown(int channels) {
     const DeviceModel device = card();
     const CallKind kind = compiled(graph, device).kinds.back();
     const Roofline limits = roofline(kind.operation, device.device, Math::ieee);
-    return (kind.kernel_s - device.device.kernel_latency_s) / std::hypot(0.85 * limits.byte_s, limits.flop_s / 0.82);
+    return (kind.kernel_s - device.device.kernel_latency_s) / std::hypot(0.72 * limits.byte_s, limits.flop_s / 0.96);
 }
 
 // RegNetY's groups of 24 and 56 channels and DPN's of 24 were told three to seven times too fast, ResNeXt's of 4 to 32
