@@ -340,12 +340,19 @@ std::string table_text(const std::vector<Forecast>& forecasts, const TextSetting
 /// Where the host decides, what would help.
 std::string host_bound_text(const std::vector<Forecast>& forecasts, const TextSettings& settings) {
     std::set<std::string> hosts;
+    bool is_assumed = false;
     for (const Forecast& f : forecasts) {
-        if (f.network.limited_by == Bound::host) hosts.insert(host_word(f.network.point.host));
+        if (f.network.limited_by != Bound::host) continue;
+        hosts.insert(host_word(f.network.point.host));
+        const bool is_known = f.network.host_evidence == Evidence::measured || !f.network.point.host_cpu.empty();
+        is_assumed = is_assumed || !is_known;
     }
     if (hosts.empty()) return "";
+    const std::string assumed =
+        is_assumed ? ". Its CPU is assumed to be as old as the device: name yours with --host-cpu" : "";
     return line("limited by host: " + joined({hosts.begin(), hosts.end()}) +
-                    " takes longer to issue the calls than the device to compute; try a larger batch or --host graph",
+                    " takes longer to issue the calls than the device to compute; try a larger batch or --host graph" +
+                    assumed,
                 settings);
 }
 

@@ -18,7 +18,8 @@ struct SharedError {
 /// operations were off in one direction on P100 alone, so less than either is assumed.
 inline constexpr double share_of_unseen_devices = 0.5;
 
-/// Of times that the same host decides: the same calls are issued, and next to nothing else differs.
+/// Of times that the same host decides: the same calls are issued, and next to nothing else differs. Where the hosts
+/// are guessed to be of another age (pace_of_age()), they may be one all the same: share_of_unseen_devices.
 inline constexpr double share_of_one_host = 0.99;
 
 /// Nothing between a device that was measured and another: its model errs on its own. Of times

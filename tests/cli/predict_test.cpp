@@ -60,7 +60,7 @@ TEST(Predict, FitsTheTerminalAndNamesWhatDiffers) {
         EXPECT_THAT(ran.out, HasSubstr(part));
     std::istringstream notes(ran.err);
     for (std::string note; std::getline(notes, note);) EXPECT_LE(note.size(), 110U) << note;
-    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 4) << "one for each device";
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 3) << "one for each device that has no models of its own";
 }
 
 TEST(Predict, TellsComputeFromMemoryWhereTheDeviceDecides) {
@@ -241,6 +241,15 @@ TEST(Predict, TakesPythonForTheHostAndSaysWhatThatRestsOn) {
     EXPECT_THAT(table.out, HasSubstr("per call, within a factor of 2.3 (inference)"));
     EXPECT_THAT(table.out, HasSubstr("Python overhead was not measured on "));
     EXPECT_THAT(run_joulecast(command + "--host cpp").out, ::testing::Not(HasSubstr("overhead")));
+}
+
+// Whoever compares an old card with a new one compares their hosts, too, unless one is named.
+TEST(Predict, SaysThatItAssumesTheCpuWhereThatDecides) {
+    const std::string command = "COLUMNS=300 \"$JOULECAST\" predict resnet18 --set batch=1 --device a100-40g-pcie";
+    EXPECT_THAT(run_shell(command).out, HasSubstr("assumed to be as old as the device: name yours with --host-cpu"));
+    const auto named = run_shell(command + " --host-cpu xeon-platinum-8480");
+    EXPECT_THAT(named.out, HasSubstr("limited by host"));
+    EXPECT_THAT(named.out, ::testing::Not(HasSubstr("assumed to be as old")));
 }
 
 TEST(Predict, RefusesHostsThatTheDeviceCannotHave) {

@@ -45,5 +45,15 @@ TEST(SharedError, IsNearlyAllOfTheTimeWhereTheSameHostDecidesIt) {
     EXPECT_EQ(shared_error(a, true, b, true).time, share_of_unseen_devices);
 }
 
+// Of an old card and a new one, each with a host of its age: nobody knows that they are not one machine.
+TEST(SharedError, IsNoMoreWhereTheHostsAreGuessedToDiffer) {
+    auto a = forecast(Bound::host), b = forecast(Bound::host);
+    a.cost.host_time = within_factor(6.4e-3, 2.3);
+    b.cost.host_time = within_factor(6.41e-3, 2.3);
+    EXPECT_EQ(shared_error(a, true, b, true).time, share_of_one_host);
+    b.cost.host_time = within_factor(4.3e-3, 2.3);
+    EXPECT_EQ(shared_error(a, true, b, true).time, share_of_unseen_devices);
+}
+
 }  // namespace
 }  // namespace joulecast
