@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "joulecast/device/device.h"
 #include "joulecast/dataset/dataset.h"
+#include "joulecast/device/device.h"
 #include "joulecast/measure/measurement.h"
 
 namespace joulecast {
