@@ -348,8 +348,7 @@ std::string host_bound_text(const std::vector<Forecast>& forecasts, const TextSe
         is_assumed = is_assumed || !is_known;
     }
     if (hosts.empty()) return "";
-    const std::string assumed =
-        is_assumed ? ". Its CPU is assumed to be as old as the device: name yours with --host-cpu" : "";
+    const std::string assumed = is_assumed ? ". The CPU is a guess: name yours with --host-cpu" : "";
     return line("limited by host: " + joined({hosts.begin(), hosts.end()}) +
                     " takes longer to issue the calls than the device to compute; try a larger batch or --host graph" +
                     assumed,

@@ -365,8 +365,9 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
 double issue_seconds(const DeviceModel& device, const PreparedOperation& operation, double call_s) {
     // Where launches were measured, they may have been those of a CUDA graph; Python issues eagerly.
     if (device.unseen)
-        return pace_of_age(device.device) * (issue_from_cpp_s(operation, device.device) +
-                                             python_call_s(mode(operation.operation), device.device.kind));
+        return pace_of_hosts(*device.unseen, device.device) *
+               (issue_from_cpp_s(operation, device.device) +
+                python_call_s(mode(operation.operation), device.device.kind));
     if (costs_nothing(operation.family())) return call_s;
     const TrainedLaw* law = find_trained_law(device, operation.operation);
     if (law && law->issue_s) return *law->issue_s;

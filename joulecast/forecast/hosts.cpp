@@ -151,7 +151,8 @@ void issue_from(DeviceModel& device, const Device& cpu) {
         throw Error("the method " + description(device.published->method) +
                     " does not model the host CPU. Leave out --host-cpu.");
     if (cpu.kind != Device::Kind::cpu) throw Error(cpu.id + " is not a CPU.");
-    device.issuer = Issuer{cpu.id, device.unseen ? pace_beside(device.device, cpu) : pace_after(device.point, cpu)};
+    const bool is_assumed = device.unseen && device.unseen->issue_pace == 0;
+    device.issuer = Issuer{cpu.id, is_assumed ? pace_beside(device.device, cpu) : pace_after(device.point, cpu)};
 }
 
 NetworkParts issued_from(Host host, Mode mode, const DeviceModel& device, NetworkParts parts) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "joulecast/graph/family.h"
+#include "joulecast/model/predictor.h"
 
 namespace joulecast {
 namespace {
@@ -66,6 +67,10 @@ double pace_of_age(const Device& device) {
     constexpr double first_year_of_fast_hosts = 2022;
     constexpr double of_older_hosts = 1.5;
     return device.release_year < first_year_of_fast_hosts ? of_older_hosts : 1;
+}
+
+double pace_of_hosts(const Unseen& model, const Device& device) {
+    return model.issue_pace > 0 ? model.issue_pace : pace_of_age(device);
 }
 
 double issue_from_cpp_s(const PreparedOperation& call, const Device& device) {

@@ -7,6 +7,8 @@
 
 namespace joulecast {
 
+struct Unseen;
+
 /// What Python takes more than C++ for a call, views too: interpreter, module and dispatch. In inference fitted to
 /// eleven networks on an AMD EPYC with torch 2.13 (docs/python.md, 7.9 us); 24 networks that waited for their host on
 /// an H100's and an H200's machine take 4 to 19 us, 10 in the median. In training 9.9 us on that EPYC, which computes
@@ -18,6 +20,9 @@ double python_call_s(Mode mode, Device::Kind kind);
 /// Python on an A10 and an A100, and that waited for their host, took 1.58 to 1.65 times as long as these say, BERT,
 /// GPT-2, OPT and Qwen alike; cards that came out before 2022 therefore take 1.5 times as long. 1 for an unknown year.
 double pace_of_age(const Device& device);
+
+/// The same, or what the hosts of those devices took that the model was trained on, where that was timed.
+double pace_of_hosts(const Unseen& model, const Device& device);
 
 /// The CPU that these times are taken for where another one is named: of the three machines no more is known than that
 /// they have 16 cores of an Intel Xeon beside an H100 or H200.

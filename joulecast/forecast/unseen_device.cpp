@@ -130,6 +130,7 @@ DeviceModel instantiate(PooledModel pooled, const Device& device) {
                           std::move(pooled.combinations),
                           {},
                           pooled.hidden_launch_s,
+                          pooled.issue_pace,
                           with_chip_of(device, pooled.devices),
                           {}};
     std::ranges::copy_if(model.unseen->same_chip, std::back_inserter(model.unseen->same_whole_chip),

@@ -9,7 +9,8 @@
 namespace joulecast {
 namespace {
 
-constexpr std::uint8_t pool_version = 5;
+constexpr std::uint8_t pool_version = 6;
+constexpr std::uint8_t version_before_issuing = 5;   ///< no host's issuing was known
 constexpr std::uint8_t version_before_widths = 4;    ///< all widths of a family spread alike
 constexpr std::uint8_t version_before_hidden = 3;    ///< nothing of a launch was hidden
 constexpr std::uint8_t version_before_families = 2;  ///< all families taken together in one way
@@ -100,6 +101,7 @@ void put_pooled(ByteWriter& out, const PooledModel& pooled) {
         out.number(static_cast<std::uint8_t>(combination.by_median));
     }
     out.real(pooled.hidden_launch_s);
+    out.real(pooled.issue_pace);
     out.signed_number(pooled.rows);
     put_prior(out, pooled.prior);
     out.number(static_cast<std::uint32_t>(pooled.laws.size()));
@@ -136,6 +138,8 @@ PooledModel take_pooled(ByteReader& in) {
     if (version > version_before_families) pooled.combinations = take_combinations(in);
     if (version > version_before_hidden) pooled.hidden_launch_s = take_finite(in);
     if (pooled.hidden_launch_s < 0) in.fail("a negative part of a launch is hidden");
+    if (version > version_before_issuing) pooled.issue_pace = take_finite(in);
+    if (pooled.issue_pace < 0) in.fail("its hosts issue at a negative pace");
     pooled.rows = in.signed_number();
     pooled.prior = take_prior(in, version);
     const std::size_t laws = in.count(24);

@@ -187,6 +187,7 @@ struct Unseen {
     /// By law key, the devices whose experts know such calls.
     std::map<std::string, std::vector<std::string>> knowing;
     double hidden_launch_s = 0;                ///< as of PooledModel
+    double issue_pace = 0;                     ///< as of PooledModel
     std::vector<std::string> same_chip;        ///< of trained_on, those that carry this device's chip
     std::vector<std::string> same_whole_chip;  ///< of these, those that use as many of its units
 };
@@ -296,6 +297,9 @@ struct PooledModel {
     ResidualPrior prior;
     double call_overhead_s = 0;  ///< of issuing a call eagerly
     double hidden_launch_s = 0;  ///< of the laws' launch_s, what a kernel that takes longer hides
+    /// What the hosts of its devices took to issue calls over issue_from_cpp_s(), where that was timed apart; 0:
+    /// nowhere.
+    double issue_pace = 0;
     std::int64_t rows = 0;
 };
 

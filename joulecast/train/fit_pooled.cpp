@@ -175,6 +175,10 @@ PooledModel model_of(const SamplesOfDevice& devices, Experts& experts) {
         if (of_device > 0) hidden.push_back(of_device);  // replays of a graph have no launch
     }
     pooled.hidden_launch_s = hidden.empty() ? 0 : median(hidden);
+    std::vector<double> paces;
+    for (const Sample* sample : samples_of_devices)
+        if (sample->issue_pace > 0) paces.push_back(sample->issue_pace);
+    pooled.issue_pace = paces.empty() ? 0 : median(paces);
     pooled.kind = samples_of_devices.front()->device->kind;
     pooled.point.math = samples_of_devices.front()->math;
     pooled.rows = static_cast<std::int64_t>(samples_of_devices.size());

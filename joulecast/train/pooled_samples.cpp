@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "joulecast/forecast/issue_cost.h"
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {
@@ -78,6 +79,13 @@ bool has_launch(const std::vector<const TrainingRow*>& rows) {
                                 [](const TrainingRow* row) { return row->host == Host::graph || is_of_device(*row); });
 }
 
+/// Of forward passes from C++, whose issuing was timed apart.
+double issue_pace_of(const TrainingRow& row, const Device& device) {
+    const bool is_forward = mode(row.operation.operation) == Mode::inference;
+    if (!is_of_device(row) || row.host != Host::cpp || !is_forward) return 0;
+    return row.issue_s / issue_from_cpp_s(row.operation, device);
+}
+
 /// Rows whose kernel can be told from their launch, of each kind not more than enough.
 void append_samples(const DeviceRows& part, const std::set<Family>& in_training, std::vector<PooledSample>& samples) {
     std::map<std::string, std::vector<const TrainingRow*>> kinds;
@@ -115,7 +123,8 @@ void append_samples(const DeviceRows& part, const std::set<Family>& in_training,
         }
         for (const TrainingRow* row : at_even_steps(std::move(by_time), most_rows_of_kind)) {
             samples.push_back({row->operation, key, family_law_key(row->operation.operation), &part.device,
-                               part.setting.math, launch, hidden, std::log(row->time_s - (launch - hidden))});
+                               part.setting.math, launch, hidden, std::log(row->time_s - (launch - hidden)),
+                               issue_pace_of(*row, part.device)});
         }
     }
 }

@@ -22,6 +22,7 @@ struct PooledSample {
     double launch_s = 0;
     double hidden_s = 0;    ///< of launch_s, what a long kernel hides
     double log_kernel = 0;  ///< of seconds
+    double issue_pace = 0;  ///< what its host took to issue it over issue_from_cpp_s(); 0: not timed apart
 };
 
 /// Of every device and kind of call those rows whose kernel can be told from their launch, at most some hundreds at

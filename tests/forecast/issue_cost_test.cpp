@@ -6,6 +6,7 @@
 #include <string>
 
 #include "joulecast/device/device_table.h"
+#include "joulecast/forecast/forecast_operation.h"
 #include "joulecast/forecast/hosts.h"
 #include "joulecast/graph/operation.h"
 #include "joulecast/model/predictor.h"
@@ -79,6 +80,20 @@ TEST(IssueCost, ANamedCpuIsNoOlderThanItIs) {
     EXPECT_NEAR(pace_on("h100-sxm", "xeon-platinum-8480"), 1, 1e-12);
     EXPECT_GT(pace_on("h100-sxm", "xeon-e5-2690-v4"), 1.5);
     EXPECT_NEAR(pace_on("a100-40g-pcie", "xeon-e5-2690-v4"), pace_on("h100-sxm", "xeon-e5-2690-v4"), 1e-12);
+}
+
+// What a user's own cards were measured to take stands before any guess.
+TEST(IssueCost, MeasuredHostsReplaceTheAssumedOnes) {
+    Unseen model;
+    const Device old = find_device("a100-40g-pcie");
+    EXPECT_EQ(pace_of_hosts(model, old), pace_of_age(old));
+    model.issue_pace = 0.4;
+    EXPECT_EQ(pace_of_hosts(model, old), 0.4);
+    DeviceModel device;
+    device.device = old;
+    device.unseen = model;
+    const PreparedOperation call = prepare(parse_operation("aten::relu(self=f32[8,8])"), old, Math::ieee);
+    EXPECT_NEAR(issue_seconds(device, call, 1), 0.4 * (issue_from_cpp_s(call, old) + 8e-6), 1e-12);
 }
 
 }  // namespace

@@ -10,7 +10,9 @@
 #include "joulecast/error.h"
 #include "joulecast/forecast/float32_math.h"
 #include "joulecast/forecast/forecast_network.h"
+#include "joulecast/forecast/forecast_operation.h"
 #include "joulecast/forecast/forecast_unseen.h"
+#include "joulecast/forecast/issue_cost.h"
 #include "joulecast/forecast/unseen_device.h"
 #include "joulecast/forecast/unseen_network.h"
 #include "joulecast/model/jcp.h"
@@ -291,7 +293,8 @@ TEST(Pooled, OpensAsItWasWrittenBeforeItsRulesKnewOfMemoriesAndClocks) {
     const std::vector<std::byte> other = written(by_memory);
     const auto flag = std::mismatch(bytes.begin(), bytes.end(), other.begin()).first;
     ASSERT_NE(flag, bytes.end());
-    bytes.erase(flag, flag + 14);  // the empty list of families and what is hidden of a launch, too, which came later
+    // The empty list of families, what is hidden of a launch and how hosts issue, too, which came later.
+    bytes.erase(flag, flag + 22);
     bytes.front() = std::byte{1};
     ByteReader in(bytes, "before");
     const PooledModel before = take_pooled(in);
@@ -299,7 +302,7 @@ TEST(Pooled, OpensAsItWasWrittenBeforeItsRulesKnewOfMemoriesAndClocks) {
     EXPECT_EQ(written(before), written(plain));
     ByteReader now(other, "now");
     EXPECT_TRUE(take_pooled(now).sustained.by_memory);
-    bytes.front() = std::byte{6};
+    bytes.front() = std::byte{7};
     ByteReader later(bytes, "later");
     EXPECT_THROW(take_pooled(later), FormatError);
 }
@@ -328,6 +331,12 @@ TEST(Pooled, OpensAsItWasWrittenBeforeWidthsSpreadApart) {
     const auto width = std::mismatch(bytes.begin(), bytes.end(), other.begin()).first;
     ASSERT_NE(width, bytes.end());
     bytes.erase(width);
+    // How hosts issue came later still: 1.0 differs from 0 in the last two of its eight bytes.
+    PooledModel paced = plain;
+    paced.issue_pace = 1;
+    const std::vector<std::byte> of_paced = written(paced);
+    const auto pace = std::mismatch(bytes.begin(), bytes.end(), of_paced.begin()).first;
+    bytes.erase(pace - 6, pace + 2);
     bytes.front() = std::byte{4};
     ByteReader in(bytes, "before");
     const ResidualPrior before = take_pooled(in).prior;
@@ -380,6 +389,26 @@ std::vector<DeviceRows> timed_between_events() {
             row.time_s = std::max(30e-6, 18e-6 + testing::made_up_kernel_s(row.operation, 1));
     }
     return all;
+}
+
+// Who measures his own cards knows his own hosts.
+TEST(Pooled, RowsTimedApartFromIssuingTeachThePaceOfTheirHosts) {
+    std::vector<DeviceRows> all = four();
+    EXPECT_EQ(train_pooled(parts(all), quick_settings()).issue_pace, 0);
+    for (DeviceRows& device : all) {
+        for (TrainingRow& row : device.rows) {
+            row.host = Host::cpp;
+            row.issue_s = 0.4 * issue_from_cpp_s(row.operation, device.device);
+        }
+    }
+    const PooledModel model = train_pooled(parts(all), quick_settings());
+    EXPECT_NEAR(model.issue_pace, 0.4, 1e-9);
+    const std::vector<std::byte> bytes = written(model);
+    ByteReader in(bytes, "paced");
+    EXPECT_EQ(take_pooled(in).issue_pace, model.issue_pace);
+    const DeviceModel t4 = instantiate(model, find_device("t4"));
+    const PreparedOperation call = prepare(parse_operation(addition(8)), t4.device, Math::ieee);
+    EXPECT_NEAR(issue_seconds(t4, call, 1), 0.4 * (issue_from_cpp_s(call, t4.device) + 8e-6), 1e-9);
 }
 
 // The whole launch was taken off every kernel: those of 20 to 100 us came out 10 to 40 % too short.
