@@ -32,8 +32,8 @@ constexpr double cycles_forward = 1.1, cycles_backward = 3.0;
 
 double of_float32_s(const PreparedOperation& normalization, const Device& device, double cycles) {
     const Dimensions& size = normalization.dimensions;
-    if (tensors(normalization.operation).front()->dtype != Dtype::f32 || !(device.units > 0)) return 0;
-    return seconds_of_cycles(size.elements_out / size.c * cycles * device.units, device);
+    if (tensors(normalization.operation).front()->dtype != Dtype::f32) return 0;
+    return seconds_in_turn(size.elements_out / size.c * cycles, device);
 }
 
 /// What the sums over channels take, in seconds; 0 where cuDNN computes them.
@@ -45,8 +45,7 @@ double channel_sums_s(const PreparedOperation& normalization, const Device& devi
     const double resident = std::min(blocks_of_unit, std::ceil(size.c / units));
     const double waves = std::ceil(size.c / (blocks_of_unit * units));
     const double of_element = (cycles_alone + cycles_of_other * (resident - 1)) * passes / passes_of_both;
-    // Each unit by itself, so that all together would make `units` times the cycles in that time.
-    return seconds_of_cycles(size.elements_out / size.c * of_element * waves * units, device);
+    return seconds_in_turn(size.elements_out / size.c * of_element * waves, device);
 }
 
 }  // namespace

@@ -77,22 +77,21 @@ double scaling_cycles(const Operation& operation, const Dimensions& size) {
     return is_of_planes(operation) ? std::max(of_elements, of_plane_of_bf16 * size.n * size.c) : of_elements;
 }
 
-/// A plane of blocks, and what the kernel takes before the first of them is done.
-double latency_cycles(const PreparedOperation& call) {
-    const Operation& operation = call.operation;
-    const bool is_mean_of_planes =
-        operation.target == "aten::adaptive_avg_pool2d" && call.dimensions.oh == 1 && call.dimensions.ow == 1;
-    if (call.family() == Family::reduction || is_mean_of_planes) return of_reduction_latency;
-    const bool is_scaling = operation.target == "aten::batch_norm" && !takes_batch_statistics(operation);
-    return is_scaling && is_of_planes(operation) ? of_planes_latency : 0;
-}
-
 /// Gradients of a table's rows: up to 3,072 of them one after the other, more sorted first.
 double looked_up_backward_cycles(const Operation& operation) {
     const TensorType* const indices = find_tensor(operation, "indices");
     if (!indices || mode(operation) != Mode::training) return 0;
     const auto count = static_cast<double>(element_count(*indices));
     return count <= most_unsorted ? of_unsorted_row * count : of_sorting + of_sorted_row * count;
+}
+
+/// What no unit shares with another, of the clock: before a kernel's first block is done, and rows in turn.
+double cycles_in_turn(const PreparedOperation& call) {
+    const Operation& operation = call.operation;
+    if (operation.target == "aten::embedding") return looked_up_backward_cycles(operation);
+    if (call.family() == Family::reduction || is_mean_of_planes(operation, call.dimensions))
+        return of_reduction_latency;
+    return is_scaling(operation) && is_of_planes(operation) ? of_planes_latency : 0;
 }
 
 double cycles(const PreparedOperation& call) {
@@ -105,8 +104,7 @@ double cycles(const PreparedOperation& call) {
             return depthwise_cycles(operation, size);
         case Family::normalization:
             if (operation.target == "aten::layer_norm") return layer_norm_cycles(operation, size);
-            if (operation.target == "aten::batch_norm" && !takes_batch_statistics(operation))
-                return scaling_cycles(operation, size);
+            if (is_scaling(operation)) return scaling_cycles(operation, size);
             return operation.target == "aten::group_norm" ? of_grouped_element * size.elements_out : 0;
         case Family::pooling:
             return pooling_cycles(operation, size);
@@ -126,12 +124,17 @@ double seconds_of_cycles(double cycles, const Device& device) {
     return std::isfinite(seconds) ? seconds : 0;
 }
 
+bool is_scaling(const Operation& operation) {
+    return operation.target == "aten::batch_norm" && !takes_batch_statistics(operation);
+}
+
+double seconds_in_turn(double cycles, const Device& device) {
+    return seconds_of_cycles(cycles * device.units, device);
+}
+
 double least_eager_kernel_s(const PreparedOperation& call, const Device& device) {
-    if (device.vendor != "nvidia" || !(device.units > 0)) return 0;
-    const double one_after_the_other =
-        latency_cycles(call) +
-        (call.operation.target == "aten::embedding" ? looked_up_backward_cycles(call.operation) : 0);
-    return seconds_of_cycles(cycles(call) + one_after_the_other * device.units, device);
+    if (device.vendor != "nvidia") return 0;
+    return seconds_of_cycles(cycles(call), device) + seconds_in_turn(cycles_in_turn(call), device);
 }
 
 }  // namespace joulecast

@@ -9,6 +9,11 @@ inline constexpr double cycles_of_element_alone = 0.65;
 
 /// Over all units at their clock; 0 where the sheet has no units or no clock.
 double seconds_of_cycles(double cycles, const Device& device);
+/// One after the other at their clock, however many units there are; 0 likewise.
+double seconds_in_turn(double cycles, const Device& device);
+
+/// With statistics that are given, batch norm scales each element, in one pass: no reduction, unlike its family.
+bool is_scaling(const Operation& operation);
 
 /// What instructions, not bytes, hold PyTorch's eager kernels to on NVIDIA's GPUs: no call takes less, however fast the
 /// memory. Cycles of a unit, over all units at their clock:
@@ -28,7 +33,7 @@ double seconds_of_cycles(double cycles, const Device& device);
 ///     group norm                                                               1.75 for each element
 ///     max_pool2d by windows                       (9 + places of the window) / 4.2 for each result
 ///         its gradient                                                         3.1 for each element of the input
-///     avg_pool2d by windows                       2.9 and 0.045  for each place of the window, for each result
+///     avg_pool2d by windows                       2.9 and 0.045 for each place of the window, for each result
 ///         its gradient                                                         4.7 for each element of the input
 ///     adaptive_avg_pool2d                                                      13 for each result, but for:
 ///     averages over whole planes, sums of rows    47 for each row, or 0.15 for each of its elements where that is more

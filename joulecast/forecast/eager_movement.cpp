@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <optional>
 #include <string_view>
-#include <vector>
 
 #include "joulecast/forecast/eager_kernels.h"
 #include "joulecast/graph/record.h"
@@ -104,6 +101,10 @@ bool is_of_last_dimension(const Operation& operation) {
 
 }  // namespace
 
+bool is_mean_of_planes(const Operation& operation, const Dimensions& size) {
+    return operation.target == "aten::adaptive_avg_pool2d" && size.oh == 1 && size.ow == 1;
+}
+
 double pooling_cycles(const Operation& operation, const Dimensions& size) {
     const std::string& target = operation.target;
     if (is_channels_last(*tensors(operation).front())) return 0;
@@ -113,7 +114,7 @@ double pooling_cycles(const Operation& operation, const Dimensions& size) {
         return max_pool_cycles(operation, size);
     if (target == "aten::avg_pool2d") return average_pool_cycles(operation, size);
     if (target != "aten::adaptive_avg_pool2d") return 0;
-    if (size.oh == 1 && size.ow == 1) {
+    if (is_mean_of_planes(operation, size)) {
         const double forward = row_cycles(size.elements_out, size.elements_in / size.elements_out);
         return is_training(operation) ? forward + of_spread_element * size.elements_in : forward;
     }

@@ -8,6 +8,9 @@ namespace joulecast {
 /// Parts of eager_kernels.h: cycles of a unit that PyTorch's eager kernels take for calls that move elements about,
 /// 0 where bytes tell. Both passes in training.
 
+/// An average over whole planes, which is a sum of many short rows.
+bool is_mean_of_planes(const Operation& operation, const Dimensions& size);
+
 /// Pooling by windows, averages over planes, enlarging.
 double pooling_cycles(const Operation& operation, const Dimensions& size);
 

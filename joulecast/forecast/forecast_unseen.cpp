@@ -14,6 +14,7 @@
 #include "joulecast/forecast/batch_of_call.h"
 #include "joulecast/forecast/batch_statistics.h"
 #include "joulecast/forecast/depthwise_convolution.h"
+#include "joulecast/forecast/eager_kernels.h"
 #include "joulecast/forecast/flattened_linear.h"
 #include "joulecast/forecast/kernel_bounds.h"
 #include "joulecast/forecast/split_attention.h"
@@ -133,11 +134,6 @@ std::optional<Told> combined(const DeviceModel& device, std::span<const Feature*
     // Tensor cores that run at half their rate are held by neither power nor memory, as most measured ones are.
     if (adds_at_half_rate(device.device) && adds_on_tensor_cores(operation)) return Told{least_of(opinions)};
     return Told{combination.by_median ? weighted_median(std::move(opinions)) : weighted_mean(opinions)};
-}
-
-/// With statistics that are given, batch norm scales each element, in one pass: no reduction, unlike its family.
-bool is_scaling(const Operation& operation) {
-    return operation.target == "aten::batch_norm" && !takes_batch_statistics(operation);
 }
 
 /// What knows the call's kernel. Products of f32 in tf32 run on tensor cores, so who knows those of 16 bits is asked,

@@ -59,8 +59,7 @@ double forward_s(const Operation& operation, Family family) {
 }  // namespace
 
 double python_call_s(Mode mode, Device::Kind kind) {
-    if (kind != Device::Kind::gpu) return 8e-6;
-    return mode == Mode::inference ? 8e-6 : 30e-6;
+    return mode == Mode::training && kind == Device::Kind::gpu ? 30e-6 : 8e-6;
 }
 
 double pace_of_age(const Device& device) {
