@@ -23,7 +23,7 @@ How far forecasts are off, what stands beside them, and where to see everything.
 commands; this page is made of them by `tools/summarise_results.py`. [Studies](results/studies.md) have a page of their own.
 
 - **MAPE**, **median**: of |forecast - measured| / measured. **in 90 %**: share inside the 90 % interval, whose width over its value has the median **width**.
-- No operation stands in training and test at once, nor does any of a network left out, but where a split is named `random`: that one leaks, and stands for papers that split so.
+- No operation stands in both training and test, and a network left out takes all of its operations along. A split named `random` leaks: it stands for papers that split so.
 """
 
 
