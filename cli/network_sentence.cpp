@@ -16,6 +16,8 @@ namespace {
 /// Errors of time that people call good; pace of a machine that nothing else uses.
 constexpr double good_error = 0.1;
 constexpr double quiet_pace_range = 1.1;
+/// All of so few may lie inside intervals that hold but 80 % more often than once in ten (0.8^10 = 0.107).
+constexpr std::size_t too_few_for_intervals = 11;
 
 std::string signed_percent(double share) {
     char text[32];
@@ -29,6 +31,13 @@ double mean_error(std::span<const NetworkAccuracy> networks) {
     for (const NetworkAccuracy& network : networks)
         errors.push_back(std::abs(network.predicted_time.value.value() / network.measured_time_s - 1));
     return mean(errors);
+}
+
+/// What to make of intervals that `outside` of so many networks fell out of.
+std::string intervals_text(std::ptrdiff_t outside, std::size_t networks) {
+    if (networks >= too_few_for_intervals) return "Their intervals hold; for smaller errors measure more: ";
+    return std::to_string(outside) + " of " + std::to_string(networks) +
+           " outside their 90 % intervals: too few networks to tell whether these hold. Measure more: ";
 }
 
 }  // namespace
@@ -72,7 +81,7 @@ std::string verdict(std::span<const NetworkAccuracy> networks, double pace_range
         return text + "Measure again while nothing else runs; joulecast doctor says what disturbs.\n";
     if (error <= good_error && intervals_hold) return text + "They can be used as they are.\n";
     return text +
-           (intervals_hold ? "Their intervals hold; for smaller errors measure more: "
+           (intervals_hold ? intervals_text(outside, networks.size())
                            : "Trust neither them nor their intervals yet, and measure more: ") +
            "joulecast profile with a larger --budget, then train.\n";
 }

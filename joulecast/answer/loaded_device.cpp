@@ -214,7 +214,7 @@ Host LoadedDevice::host_for(const DeviceModel& model, const Execution& execution
 
 std::string LoadedDevice::measured_note(const DeviceModel& model) const {
     if (!database_ || !measured(model).empty()) return "";
-    const int threads = model.point.threads;  // a GPU has none
+    const int threads = model.device.kind == Device::Kind::cpu ? model.point.threads : 0;
     return database_path_ + " has no operation measured on " + model.device.id +
            (threads > 0 ? " with " + std::to_string(threads) + " threads" : "") + "; all times are forecasts";
 }

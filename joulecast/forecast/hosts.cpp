@@ -125,7 +125,9 @@ HostExtra default_extra(const DeviceModel& device, Host host, Mode mode) {
     extra.mode = mode;
     if (host == device.point.host) return extra;
     const Device::Kind kind = device.device.kind;
-    extra.seconds_per_call = issue_s(host, mode, kind) - issue_s(device.point.host, mode, kind);
+    // The pace that the calls of a card never measured are told with.
+    const double pace = device.unseen ? pace_of_hosts(*device.unseen, device.device) : 1;
+    extra.seconds_per_call = pace * (issue_s(host, mode, kind) - issue_s(device.point.host, mode, kind));
     extra.sigma = sigma_of_other_machines;
     return extra;
 }

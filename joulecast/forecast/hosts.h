@@ -23,7 +23,8 @@ inline constexpr double sigma_of_other_machines = 0.5;
 std::optional<std::string> refusal(Host host, const Device& device, Host measured);
 
 /// The fitted one, else the default: on a GPU a graph issues nothing, C++ takes 5 us for every kernel (those of the
-/// backward pass too), and Python takes python_call_s() more than C++ (issue_cost.h). All zero for the host that the
+/// backward pass too), and Python takes python_call_s() more than C++ (issue_cost.h), at the pace
+/// that the calls of a card never measured are told with (pace_of_hosts()). All zero for the host that the
 /// operations were measured with. Throws Error for what is refused.
 HostExtra host_extra(const DeviceModel& device, Host host, Mode mode);
 HostExtra default_extra(const DeviceModel& device, Host host, Mode mode);

@@ -52,7 +52,12 @@ TEST(Verdict, SaysHowGoodWhatDisturbedAndWhatToDo) {
 TEST(Verdict, AsksForMoreWhereErrorsAreLargeOrIntervalsDoNotHold) {
     const std::vector<NetworkAccuracy> large{network(1, 1.2, true), network(1, 0.8, true)};
     EXPECT_THAT(verdict(large, 1.05), HasSubstr("20 % off"));
-    EXPECT_THAT(verdict(large, 1.05), HasSubstr("Their intervals hold; for smaller errors measure more: "));
+    EXPECT_THAT(verdict(large, 1.05),
+                HasSubstr("0 of 2 outside their 90 % intervals: too few networks to tell whether these hold. Measure "
+                          "more: joulecast profile"));
+    EXPECT_THAT(verdict(std::vector(10, large.front()), 1.05), HasSubstr("too few networks to tell"));
+    EXPECT_THAT(verdict(std::vector(11, large.front()), 1.05),
+                HasSubstr("Their intervals hold; for smaller errors measure more: "));
     // Two of two outside: by intervals that hold 90 % that comes to pass once in a hundred.
     const std::vector<NetworkAccuracy> wrong{network(1, 1.01, false), network(1, 1.02, false)};
     EXPECT_THAT(verdict(wrong, 1.05), HasSubstr("Trust neither them nor their intervals yet"));

@@ -94,6 +94,11 @@ TEST(IssueCost, MeasuredHostsReplaceTheAssumedOnes) {
     device.unseen = model;
     const PreparedOperation call = prepare(parse_operation("aten::relu(self=f32[8,8])"), old, Math::ieee);
     EXPECT_NEAR(issue_seconds(device, call, 1), 0.4 * (issue_from_cpp_s(call, old) + 8e-6), 1e-12);
+    // From C++ nothing of Python is left.
+    device.point.host = Host::python;
+    EXPECT_NEAR(default_extra(device, Host::cpp, Mode::inference).seconds_per_call, 0.4 * -8e-6, 1e-12);
+    device.unseen->issue_pace = 0;
+    EXPECT_NEAR(default_extra(device, Host::cpp, Mode::training).seconds_per_call, 1.5 * -30e-6, 1e-12);
 }
 
 }  // namespace
