@@ -55,10 +55,6 @@ bool lies_across(const TensorType& tensor) {
     return tensor.sizes.back() > 1 && tensor.strides.back() >= short_run;
 }
 
-double of_ordered_element(const TensorType& from) {
-    return lies_across(from) ? across : cycles_of_element_alone;
-}
-
 double joining_cycles(const Operation& operation, const Dimensions& size) {
     bool is_plain = true;
     double of_element = of_joined_element;
@@ -101,6 +97,10 @@ bool is_of_last_dimension(const Operation& operation) {
 
 }  // namespace
 
+double cycles_of_ordered_element(const TensorType& from) {
+    return lies_across(from) ? across : cycles_of_element_alone;
+}
+
 bool is_mean_of_planes(const Operation& operation, const Dimensions& size) {
     return operation.target == "aten::adaptive_avg_pool2d" && size.oh == 1 && size.ow == 1;
 }
@@ -134,7 +134,7 @@ double copy_cycles(const Operation& operation, const Dimensions& size) {
     const auto* const asked = format ? std::get_if<std::string>(format) : nullptr;
     const bool is_ordered = target == "aten::clone" && asked && *asked == "contiguous_format" && !is_contiguous(from);
     const bool is_reordered = is_ordering || is_ordered || ((is_cast || target == "aten::clone") && !is_dense(from));
-    const double ordering = is_reordered ? of_ordered_element(from) * size.elements_out : 0;
+    const double ordering = is_reordered ? cycles_of_ordered_element(from) * size.elements_out : 0;
     return is_cast ? std::max(ordering, casting_cycles(operation, size)) : ordering;
 }
 

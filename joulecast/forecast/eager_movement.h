@@ -14,6 +14,9 @@ bool is_mean_of_planes(const Operation& operation, const Dimensions& size);
 /// Pooling by windows, averages over planes, enlarging.
 double pooling_cycles(const Operation& operation, const Dimensions& size);
 
+/// Of each element that is copied into the order of its result from where it lies now.
+double cycles_of_ordered_element(const TensorType& from);
+
 /// Copies into another order or type, joining, rolling, padding.
 double copy_cycles(const Operation& operation, const Dimensions& size);
 

@@ -15,8 +15,8 @@
 #include "joulecast/forecast/batch_statistics.h"
 #include "joulecast/forecast/depthwise_convolution.h"
 #include "joulecast/forecast/eager_kernels.h"
-#include "joulecast/forecast/flattened_linear.h"
 #include "joulecast/forecast/kernel_bounds.h"
+#include "joulecast/forecast/product_copies.h"
 #include "joulecast/forecast/split_attention.h"
 #include "joulecast/forecast/tensor_core_convolution.h"
 #include "joulecast/graph/family.h"
@@ -209,7 +209,7 @@ std::optional<KernelForecast> kernel_of(const DeviceModel& device, std::span<con
     const ResidualProcess& residual = device.unseen->residual;
     const ResidualPlace place = residual_place(operation, device.device);
     const auto belief = residual.at(place);
-    const double seconds = told->value * std::exp(belief.mean) + flattening_s(operation, device.device);
+    const double seconds = told->value * std::exp(belief.mean) + copying_s(operation, device.device);
     return KernelForecast{std::max(seconds, least_call_s(operation, device.device)), kind.law->law.floor_s,
                           residual.half_width_90(belief, place), told->is_own};
 }

@@ -1,8 +1,8 @@
 #include "joulecast/forecast/prepared_operation.h"
 
 #include "joulecast/features/products.h"
-#include "joulecast/forecast/flattened_linear.h"
 #include "joulecast/forecast/over_clocks.h"
+#include "joulecast/forecast/product_copies.h"
 #include "joulecast/forecast/split_attention.h"
 #include "joulecast/graph/family.h"
 
@@ -81,7 +81,7 @@ double launches(const PreparedOperation& operation, const Device& device) {
     const bool is_split = runs_split_attention(operation.operation, device);
     const double passes = 1 + gradients(operation);
     const double more =
-        is_split ? split_attention_kernels(operation.operation) - 1 : flattening_kernels(operation.operation);
+        is_split ? split_attention_kernels(operation.operation) - 1 : copying_kernels(operation.operation);
     if (passes == 1) return 1 + share_of_inner * more;
     return is_split ? passes * (1 + more) : passes + share_of_inner * more;
 }

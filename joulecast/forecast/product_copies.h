@@ -4,15 +4,26 @@
 
 namespace joulecast {
 
-/// Kernels beside the product: 0, 1 or 2. A linear layer of three dimensions or more whose input is no matrix as it
-/// lies (the image tokens of a vision transformer whose batch does not come first) is copied into one by PyTorch for a
-/// weight that requires a gradient, as a parameter does in inference too, and the bias is added by a kernel of its own
-/// (linear() and should_fold() in ATen/native/Linear.cpp and LinearAlgebra.cpp, torch 2.13).
-double flattening_kernels(const Operation& linear);
+/// What PyTorch copies before it multiplies matrices, and adds after (torch 2.13).
+///
+/// A linear layer of three dimensions or more whose input is no matrix as it lies (the image tokens of a vision
+/// transformer whose batch does not come first) is copied into one for a weight that requires a gradient, as a
+/// parameter does in inference too, and the bias is added by a kernel of its own (linear() and should_fold() in
+/// ATen/native/Linear.cpp and LinearAlgebra.cpp).
+///
+/// matmul of two batches of matrices makes one batch dimension of all (reshape() in _matmul_impl(), LinearAlgebra.cpp)
+/// and copies an operand whose dimensions cannot be joined as they lie: attention that is written out copies query,
+/// key and value of the heads that a projection left between the tokens.
 
-/// What a GPU of NVIDIA takes for them beside the product, in seconds: 0.65 cycles of a unit for each element of the
-/// input, and of the result where there is a bias, as all kernels whose operands lie apart (eager_kernels.h). 0 for
-/// other calls.
-double flattening_s(const PreparedOperation& linear, const Device& device);
+/// Kernels beside the product.
+double copying_kernels(const Operation& product);
+
+/// What a GPU takes for them beside the product, in seconds: the bytes that they move, streamed; on those of NVIDIA no
+/// less than 0.65 cycles of a unit for each element, as all kernels whose operands lie apart, or 1.75 for one that is
+/// read across (eager_kernels.h). 0 for other calls and devices without a bandwidth.
+double copying_s(const PreparedOperation& product, const Device& device);
+
+/// Bytes of the copies, which live until the product is done; on every device.
+double copied_bytes(const Operation& product);
 
 }  // namespace joulecast

@@ -1,4 +1,4 @@
-#include "joulecast/forecast/flattened_linear.h"
+#include "joulecast/forecast/product_copies.h"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 
 #include "joulecast/device/device_table.h"
 #include "joulecast/graph/operation.h"
+#include "joulecast/physics/law.h"
 #include "joulecast/physics/matrix_rate.h"
 
 namespace joulecast {
@@ -20,35 +21,74 @@ Operation linear(const std::string& input, const std::string& bias = ", bias=bf1
     return parse_operation("aten::linear(input=" + input + ", weight=bf16[2304,768]" + bias + ")");
 }
 
-TEST(FlattenedLinear, IsOneWhoseInputIsNoMatrixAsItLies) {
-    EXPECT_GT(flattening_kernels(linear("bf16[197,32,768]{768,151296,1}")), 0);
-    EXPECT_EQ(flattening_kernels(linear("bf16[197,32,768]")), 0);
-    EXPECT_EQ(flattening_kernels(linear("bf16[32,768]{151296,1}")), 0);
-    EXPECT_EQ(flattening_kernels(linear("bf16[4,197,768]{302592,1536,1}")), 0);  // every other row of a matrix
-    EXPECT_GT(flattening_kernels(linear("bf16[2,4,197,768]{151296,302592,768,1}")), 0);
-    EXPECT_EQ(flattening_kernels(parse_operation("aten::relu(self=bf16[197,32,768]{768,151296,1})")), 0);
+Operation matmul(const std::string& self, const std::string& other) {
+    return parse_operation("aten::matmul(self=" + self + ", other=" + other + ")");
 }
 
-TEST(FlattenedLinear, CopiesItsInputAndAddsItsBias) {
-    const double cycles_s = 0.65 / cycles_per_s(h200());
+/// Beyond the latencies of its kernels.
+double copying_s_of(const Operation& product, const Device& device = h200()) {
+    return copying_s(prepare(product, device, Math::ieee), device) - copying_kernels(product) * device.kernel_latency_s;
+}
+
+TEST(ProductCopies, AreMadeOfALinearLayersInputThatIsNoMatrixAsItLies) {
+    EXPECT_EQ(copying_kernels(linear("bf16[197,32,768]{768,151296,1}")), 2);
+    EXPECT_EQ(copying_kernels(linear("bf16[197,32,768]{768,151296,1}", "")), 1);
+    EXPECT_EQ(copying_kernels(linear("bf16[197,32,768]")), 0);
+    EXPECT_EQ(copying_kernels(linear("bf16[32,768]{151296,1}")), 0);
+    EXPECT_EQ(copying_kernels(linear("bf16[4,197,768]{302592,1536,1}")), 0);  // every other row of a matrix
+    EXPECT_EQ(copying_kernels(linear("bf16[2,4,197,768]{151296,302592,768,1}")), 2);
+    EXPECT_EQ(copying_kernels(parse_operation("aten::relu(self=bf16[197,32,768]{768,151296,1})")), 0);
+}
+
+// 32 sequences of 197 tokens and 16 heads of 64, as a projection leaves them.
+TEST(ProductCopies, AreMadeOfHeadsThatLieBetweenTokens) {
+    const std::string heads = "bf16[32,16,197,64]{201728,64,1024,1}";
+    const std::string turned = "bf16[32,16,64,197]{201728,64,1,1024}";
+    EXPECT_EQ(copying_kernels(matmul(heads, turned)), 2);
+    EXPECT_EQ(copying_kernels(matmul("bf16[32,16,197,197]", heads)), 1);
+    EXPECT_EQ(copying_kernels(matmul("bf16[32,16,197,64]", "bf16[32,16,64,197]")), 0);
+    // Turned within its matrices alone: the product reads those.
+    EXPECT_EQ(copying_kernels(matmul("bf16[32,16,197,64]", "bf16[32,16,64,197]{201728,12608,1,64}")), 0);
+    // One sequence, one dimension of heads: a batch as it lies.
+    EXPECT_EQ(copying_kernels(matmul("bf16[1,16,197,64]{201728,64,1024,1}", turned)), 2);
+    EXPECT_EQ(copying_kernels(matmul("bf16[1,16,197,64]{201728,64,1024,1}", "bf16[1,16,64,197]{201728,64,1,1024}")), 0);
+    EXPECT_EQ(copying_kernels(matmul("bf16[16,197,64]{64,1024,1}", "bf16[16,64,197]{64,1,1024}")), 0);
+    EXPECT_EQ(copying_kernels(matmul("bf16[32,16,197,64]{201728,64,1024,1}", "bf16[64,64]")), 0);
+}
+
+// Keys of one head for all: read for each.
+TEST(ProductCopies, RepeatWhatIsGivenOnce) {
+    const Operation shared = matmul("bf16[32,16,197,64]", "bf16[32,1,64,197]");
+    EXPECT_EQ(copying_kernels(shared), 1);
+    EXPECT_EQ(copied_bytes(shared), 2.0 * 32 * 16 * 64 * 197);
+    EXPECT_EQ(copied_bytes(matmul("bf16[32,16,197,64]", "bf16[1,1,64,197]")), 0);  // one stride of 0
+}
+
+TEST(ProductCopies, TakeTheCyclesOfCopies) {
+    const double cycles_s = 0.65 / cycles_per_s(h200()), across_s = 1.75 / cycles_per_s(h200());
     const double input = 197.0 * 32 * 768, result = 197.0 * 32 * 2304;
-    const auto seconds = [](const Operation& operation) {
-        return flattening_s(prepare(operation, h200(), Math::ieee), h200()) -
-               flattening_kernels(operation) * h200().kernel_latency_s;
-    };
-    EXPECT_NEAR(seconds(linear("bf16[197,32,768]{768,151296,1}")), cycles_s * (input + result), 1e-9);
-    EXPECT_NEAR(seconds(linear("bf16[197,32,768]{768,151296,1}", "")), cycles_s * input, 1e-9);
-    EXPECT_EQ(seconds(linear("bf16[197,32,768]")), 0);
-    const Device amd = find_device("mi210");
-    EXPECT_EQ(flattening_s(prepare(linear("bf16[197,32,768]{768,151296,1}"), amd, Math::ieee), amd), 0);
+    EXPECT_NEAR(copying_s_of(linear("bf16[197,32,768]{768,151296,1}")), cycles_s * (input + result), 1e-9);
+    EXPECT_NEAR(copying_s_of(linear("bf16[197,32,768]{768,151296,1}", "")), cycles_s * input, 1e-9);
+    EXPECT_EQ(copying_s_of(linear("bf16[197,32,768]")), 0);
+    const double heads = 32.0 * 16 * 197 * 64;
+    const Operation scores = matmul("bf16[32,16,197,64]{201728,64,1024,1}", "bf16[32,16,64,197]{201728,64,1,1024}");
+    EXPECT_NEAR(copying_s_of(scores), (cycles_s + across_s) * heads, 1e-9);
+    EXPECT_EQ(copied_bytes(scores), 2 * 2 * heads);
+    EXPECT_EQ(copied_bytes(linear("bf16[197,32,768]{768,151296,1}")), 2 * input);
 }
 
-TEST(FlattenedLinear, HasItsHostLaunchTheseToo) {
-    const auto of = [](const std::string& input) {
-        return launches(prepare(linear(input), h200(), Math::ieee), h200());
-    };
-    EXPECT_EQ(of("bf16[197,32,768]{768,151296,1}"), 2);
-    EXPECT_EQ(of("bf16[197,32,768]"), 1);
+TEST(ProductCopies, TakeNoLessThanTheirBytes) {
+    const Operation product = linear("bf16[197,32,768]{768,151296,1}", "");
+    for (const char* id : {"mi210", "a10"}) {  // cycles of AMD's kernels are not known; an A10's memory is slow
+        const Device device = find_device(id);
+        EXPECT_NEAR(copying_s_of(product, device), 2 * 2 * 197.0 * 32 * 768 / streamed_bytes_per_s(device), 1e-9) << id;
+    }
+}
+
+TEST(ProductCopies, HaveTheHostLaunchThemToo) {
+    const auto of = [](const Operation& product) { return launches(prepare(product, h200(), Math::ieee), h200()); };
+    EXPECT_EQ(of(linear("bf16[197,32,768]{768,151296,1}")), 2);
+    EXPECT_EQ(of(linear("bf16[197,32,768]")), 1);
 }
 
 }  // namespace
