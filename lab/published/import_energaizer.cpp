@@ -18,6 +18,7 @@
 #include "joulecast/device/precision.h"
 #include "joulecast/meter/nvidia_sensor.h"
 #include "joulecast/units/printable.h"
+#include "lab/published/energaizer_attention.h"
 #include "lab/published/energaizer_kernel.h"
 #include "lab/published/energaizer_omissions.h"
 
@@ -172,9 +173,55 @@ void read_networks(TableReader& table, PublishedRows& rows) {
 /// The lines of each network's list, those of the same operation as one.
 class Lists {
   public:
+    /// Attention's kernels of the name `unspecified_tensor` wait for the sizes of its scores.
+    void add(const Network& network, const Operation& operation, bool is_unspecified, std::int64_t count) {
+        if (is_unspecified) {
+            unspecified_.push_back({network, operation, count});
+        } else if (operation.target == "aten::bmm") {
+            const std::int64_t sequences = network.symbols.at("batch");
+            for (const CalledKernel& called : energaizer_attention(operation, sequences, count)) {
+                add(network, called.operation, called.count);
+                if (const auto scores = attention_scores(called.operation))
+                    scores_[place_of(network)].push_back(*scores);
+            }
+        } else {
+            add(network, operation, count);
+            if (operation.target == "aten::conv2d")
+                for (const CalledKernel& omitted : energaizer_omissions(network.model, operation, count))
+                    add(network, omitted.operation, omitted.count);
+        }
+    }
+
+    /// To be called once, behind the last line.
+    const std::vector<NetworkOperationRow>& lines() {
+        for (const Unspecified& kernel : std::exchange(unspecified_, {})) {
+            const auto& scores = scores_[place_of(kernel.network)];
+            const std::int64_t elements = element_count(*find_tensor(kernel.operation, "self"));
+            const auto fitting = std::ranges::find(scores, elements, element_count);
+            if (fitting == scores.end()) {
+                add(kernel.network, kernel.operation, kernel.count);
+                continue;
+            }
+            const bool is_gpt2 = kernel.network.model.starts_with("energaizer:gpt2");
+            for (const CalledKernel& called : energaizer_masking(*fitting, is_gpt2, kernel.count))
+                add(kernel.network, called.operation, called.count);
+        }
+        return lines_;
+    }
+
+  private:
+    struct Unspecified {
+        Network network;
+        Operation operation;
+        std::int64_t count = 0;
+    };
+
+    static std::string place_of(const Network& network) {
+        return network.model + '\x1f' + symbols_text(network.symbols) + '\x1f' + network.precision + '\x1f';
+    }
+
     void add(const Network& network, const Operation& operation, std::int64_t count) {
-        const std::string key = network.model + '\x1f' + symbols_text(network.symbols) + '\x1f' + network.precision +
-                                '\x1f' + signature(operation);
+        const std::string key = place_of(network) + signature(operation);
         const auto [place, is_new] = places_.emplace(key, lines_.size());
         if (!is_new) {
             lines_[place->second].count += count;  // both at most 2^40, and lines bounded by the file
@@ -189,11 +236,10 @@ class Lists {
         line.source = source;
     }
 
-    const std::vector<NetworkOperationRow>& lines() const { return lines_; }
-
-  private:
     std::vector<NetworkOperationRow> lines_;
     std::map<std::string, std::size_t> places_;
+    std::vector<Unspecified> unspecified_;
+    std::map<std::string, std::vector<TensorType>> scores_;  ///< of each network's attention
 };
 
 void read_kernels(TableReader& table, PublishedRows& rows) {
@@ -210,11 +256,7 @@ void read_kernels(TableReader& table, PublishedRows& rows) {
             rows.drop("kernel of unknown kind or op");
         } else {
             rows.use();
-            lists.add(network, *operation, count);
-            if (operation->target == "aten::conv2d") {
-                for (const CalledKernel& omitted : energaizer_omissions(network.model, *operation, count))
-                    lists.add(network, omitted.operation, omitted.count);
-            }
+            lists.add(network, *operation, table.text("op") == "unspecified_tensor", count);
         }
     }
     for (const NetworkOperationRow& line : lists.lines()) rows.add(line);

@@ -9,6 +9,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/graph/record.h"
+#include "lab/published/energaizer_attention.h"
 #include "lab/published/energaizer_kernel.h"
 #include "lab/published/energaizer_omissions.h"
 #include "tests/dataset/imports.h"
@@ -19,6 +20,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 // All rows here are made up.
 const std::string networks_header =
@@ -216,6 +218,48 @@ TEST(EnergaizerOmissions, CnnsNormaliseBehindEachConvolutionAndResnetsAddBlocks)
     EXPECT_EQ(omitted("energaizer:resnet101", square, 3), "3 aten::batch_norm(out=bf16[2,64,56,56]); ");
     EXPECT_EQ(omitted("energaizer:mobilevitmodel-small", wide, 1), "1 aten::batch_norm(out=bf16[2,512,28,28]); ");
     EXPECT_EQ(omitted("energaizer:vitmodel-large", wide, 1), "");
+}
+
+std::string attention(const std::string& bmm, std::int64_t sequences) {
+    std::string text;
+    for (const CalledKernel& called : energaizer_attention(parse_operation(bmm), sequences, 12))
+        text += std::to_string(called.count) + " " + signature(called.operation) + "; ";
+    return text;
+}
+
+// 4 sequences of 128 tokens, 12 heads of 64.
+TEST(EnergaizerAttention, HeadsLieBetweenTokens) {
+    EXPECT_EQ(attention("aten::bmm(self=bf16[48,128,64], mat2=bf16[48,64,128])", 4),
+              "12 aten::matmul(self=bf16[4,12,128,64]{98304,64,768,1}, other=bf16[4,12,64,128]{98304,64,1,768}); ");
+    EXPECT_EQ(attention("aten::bmm(self=bf16[48,128,128], mat2=bf16[48,128,64])", 4),
+              "12 aten::matmul(self=bf16[4,12,128,128], other=bf16[4,12,128,64]{98304,64,768,1}); "
+              "12 aten::contiguous(self=bf16[4,128,12,64]{98304,64,8192,1}); ");
+    // No whole number of heads; neither scores nor weights by values.
+    for (const char* other : {"aten::bmm(self=bf16[47,128,64], mat2=bf16[47,64,128])",
+                              "aten::bmm(self=bf16[48,128,64], mat2=bf16[48,64,32])"})
+        EXPECT_EQ(attention(other, 4), std::string("12 ") + other + "; ");
+}
+
+TEST_F(ImportEnergaizer, KernelsOfTheSizeOfScoresAreTheirMask) {
+    std::string text = kernels_header;
+    for (const std::string workload : {"bertmodel_large", "gpt2model_gpt2"}) {
+        const std::string name = workload + "_pbf16_b2_s16_modeprefill,";
+        text += name + "elementwise,unspecified_tensor,,,,,1024,bf16,,,3\n";  // before its scores are known
+        text += name + "gemm,,4,16,16,8,,bf16,tc,,3\n";
+        text += name + "elementwise,unspecified_tensor,,,,,77,bf16,,,2\n";
+    }
+    import(text);
+    std::map<std::string, std::vector<std::string>> of;
+    for (const NetworkOperationRow& row : stored().network_operations())
+        of[row.model].push_back(signature(row.operation));
+    const std::string scores = "aten::matmul(self=bf16[2,2,16,8]{256,8,16,1}, other=bf16[2,2,8,16]{256,8,1,16})";
+    const std::string other = "aten::add.Tensor(self=bf16[77], other=bf16[77])";
+    EXPECT_THAT(of["energaizer:bertmodel-large"],
+                UnorderedElementsAre(scores, other, "aten::add.Tensor(self=bf16[2,2,16,16], other=bf16[2,1,16,16])"));
+    EXPECT_THAT(
+        of["energaizer:gpt2model-gpt2"],
+        UnorderedElementsAre(scores, other, "aten::div.Tensor(self=bf16[2,2,16,16], other=bf16[])",
+                             "aten::where.self(condition=bool[1,1,16,16], self=bf16[2,2,16,16], other=bf16[])"));
 }
 
 TEST(EnergaizerKernel, SizesThatDoNotFitAreRefusedAtTheirLine) {
