@@ -71,10 +71,14 @@ bool is_of_planes(const Operation& operation) {
     return compute_dtype(operation) == Dtype::bf16 && is_contiguous(*tensors(operation).front());
 }
 
+double element_cycles(const Dimensions& size) {
+    return cycles_of_element_alone * size.elements_out;
+}
+
 /// Statistics that are given: in bf16, which cuDNN does not take, a block of threads for each plane.
 double scaling_cycles(const Operation& operation, const Dimensions& size) {
-    const double of_elements = cycles_of_element_alone * size.elements_out;
-    return is_of_planes(operation) ? std::max(of_elements, of_plane_of_bf16 * size.n * size.c) : of_elements;
+    return is_of_planes(operation) ? std::max(element_cycles(size), of_plane_of_bf16 * size.n * size.c)
+                                   : element_cycles(size);
 }
 
 /// Gradients of a table's rows: up to 3,072 of them one after the other, more sorted first.
@@ -130,6 +134,13 @@ bool is_scaling(const Operation& operation) {
 
 double seconds_in_turn(double cycles, const Device& device) {
     return seconds_of_cycles(cycles * device.units, device);
+}
+
+double share_at_work(const PreparedOperation& call, const Device& device) {
+    const Operation& operation = call.operation;
+    if (device.vendor != "nvidia" || !(device.units > 0) || !is_scaling(operation) || !is_of_planes(operation))
+        return 1;
+    return element_cycles(call.dimensions) / (cycles(call) + cycles_in_turn(call) * device.units);
 }
 
 double least_eager_kernel_s(const PreparedOperation& call, const Device& device) {

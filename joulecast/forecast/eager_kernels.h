@@ -51,4 +51,8 @@ bool is_scaling(const Operation& operation);
 /// (docs/decisions/0041). 0 for all other calls and for devices whose sheet has no units or no clock.
 double least_eager_kernel_s(const PreparedOperation& call, const Device& device);
 
+/// Of the time of such a kernel, what its threads work for all the device's units; for the rest they wait for the first
+/// block, or for the few elements of their plane: batch norm by given statistics in bf16. 1 for all other calls.
+double share_at_work(const PreparedOperation& call, const Device& device);
+
 }  // namespace joulecast

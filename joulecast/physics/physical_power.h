@@ -55,7 +55,7 @@ constexpr double physical_slope = 0.70;
 double relative_voltage(double relative_clock);
 
 /// Of the dynamic power of a device that large products keep busy, the part that is drawn for time: x (...) above. With
-/// the shipped numbers 0.69; of kernels that wait for memory it is 0.57.
+/// the shipped numbers 0.70; of kernels that wait for memory it is 0.57.
 double running_share(const PhysicalPower& model);
 
 /// What holds the card: the limit that was set, else its TDP. Watts.

@@ -81,6 +81,24 @@ TEST(EagerKernels, SmallPlanesOfBf16TakeABlockEach) {
     EXPECT_LT(norm("f32", "2048,7,7"), 0.25 * norm("bf16", "2048,7,7"));  // cuDNN's
 }
 
+TEST(EagerKernels, SmallPlanesOfBf16MostlyWait) {
+    const auto share = [](const std::string& sizes, const std::string& type, const Device& device = h200()) {
+        const std::string channels = type + "[512]";
+        return share_at_work(prepare(parse_operation("aten::batch_norm(input=" + type + sizes + ", weight=" + channels +
+                                                     ", bias=" + channels + ", running_mean=" + channels +
+                                                     ", running_var=" + channels + ", training=false)"),
+                                     device, Math::ieee),
+                             device);
+    };
+    EXPECT_NEAR(share("[128,512,7,7]", "bf16"), 0.65 * 49 / (160 + 9000 * 132 / (128.0 * 512)), 1e-6);
+    EXPECT_NEAR(share("[128,512,56,56]", "bf16"), 1, 0.02);
+    EXPECT_LT(share("[1,512,56,56]", "bf16"), 0.5);  // before the first block is done
+    EXPECT_EQ(share("[128,512,7,7]", "f32"), 1);
+    EXPECT_EQ(share("[128,512,7,7]", "bf16", find_device("mi210")), 1);
+    const auto other = prepare(parse_operation("aten::relu(self=bf16[8,8])"), h200(), Math::ieee);
+    EXPECT_EQ(share_at_work(other, h200()), 1);
+}
+
 TEST(EagerKernels, PoolingCountsThePlacesOfItsWindow) {
     const auto pool = [](const std::string& input, const std::string& window) {
         return least("aten::max_pool2d(self=" + input + ", " + window + ")");
