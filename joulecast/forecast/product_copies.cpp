@@ -13,15 +13,15 @@
 namespace joulecast {
 namespace {
 
-/// One more kernel.
-struct Pass {
+/// One that runs beside the product.
+struct ExtraKernel {
     double bytes = 0;  ///< that it moves
     double cycles = 0;
     double copied_bytes = 0;  ///< that it leaves beside the result
 };
 
 /// Of a copy of so many elements.
-Pass copy_of(const TensorType& from, double elements) {
+ExtraKernel copy_of(const TensorType& from, double elements) {
     const double bytes = elements * static_cast<double>(element_bytes(from.dtype));
     return {2 * bytes, cycles_of_ordered_element(from) * elements, bytes};
 }
@@ -37,19 +37,19 @@ bool joins(const Sizes& sizes, const Strides& strides, std::size_t count) {
     return true;
 }
 
-std::vector<Pass> around_linear(const Operation& linear) {
+std::vector<ExtraKernel> around_linear(const Operation& linear) {
     const TensorType* const input = find_tensor(linear, "input");
     if (input == nullptr || input->sizes.size() < 3 || element_count(*input) == 0) return {};
     if (joins(input->sizes, strides_of(*input), input->sizes.size() - 1)) return {};
     const auto elements = static_cast<double>(element_count(*input));
-    std::vector<Pass> passes{copy_of(*input, elements)};
+    std::vector<ExtraKernel> kernels{copy_of(*input, elements)};
     const TensorType* const weight = find_tensor(linear, "weight");
-    if (find_tensor(linear, "bias") == nullptr || weight == nullptr) return passes;
+    if (find_tensor(linear, "bias") == nullptr || weight == nullptr) return kernels;
     const double rows = elements / static_cast<double>(input->sizes.back());
     const double results = rows * static_cast<double>(weight->sizes.front());
     const double bytes = results * static_cast<double>(element_bytes(input->dtype));
-    passes.push_back({2 * bytes, cycles_of_element_alone * results, 0});
-    return passes;
+    kernels.push_back({2 * bytes, cycles_of_element_alone * results, 0});
+    return kernels;
 }
 
 /// Before the two dimensions of a matrix, of both operands.
@@ -64,12 +64,12 @@ Sizes batch_of(const Sizes& left, const Sizes& right) {
 }
 
 /// None where both are a batch of matrices as they lie.
-std::vector<Pass> before_matmul(const Operation& matmul) {
+std::vector<ExtraKernel> before_matmul(const Operation& matmul) {
     const TensorType* const operands[] = {find_tensor(matmul, "self"), find_tensor(matmul, "other")};
     for (const TensorType* operand : operands)
         if (operand == nullptr || operand->sizes.size() < 3 || element_count(*operand) == 0) return {};
     const Sizes batch = batch_of(operands[0]->sizes, operands[1]->sizes);
-    std::vector<Pass> passes;
+    std::vector<ExtraKernel> kernels;
     for (const TensorType* operand : operands) {
         const std::size_t skipped = batch.size() + 2 - operand->sizes.size();
         const Strides own = strides_of(*operand);
@@ -80,27 +80,27 @@ std::vector<Pass> before_matmul(const Operation& matmul) {
         const std::size_t rank = operand->sizes.size();
         auto elements = static_cast<double>(operand->sizes[rank - 2]) * static_cast<double>(operand->sizes[rank - 1]);
         for (const std::int64_t size : batch) elements *= static_cast<double>(size);
-        passes.push_back(copy_of(*operand, elements));
+        kernels.push_back(copy_of(*operand, elements));
     }
-    return passes;
+    return kernels;
 }
 
-std::vector<Pass> passes_of(const Operation& product) {
+std::vector<ExtraKernel> extra_kernels(const Operation& product) {
     if (product.target == "aten::linear") return around_linear(product);
-    return product.target == "aten::matmul" ? before_matmul(product) : std::vector<Pass>{};
+    return product.target == "aten::matmul" ? before_matmul(product) : std::vector<ExtraKernel>{};
 }
 
 }  // namespace
 
 double copying_kernels(const Operation& product) {
-    return static_cast<double>(passes_of(product).size());
+    return static_cast<double>(extra_kernels(product).size());
 }
 
 double copying_s(const PreparedOperation& product, const Device& device) {
     double seconds = 0;
-    for (const Pass& pass : passes_of(product.operation)) {
-        const double least = device.vendor == "nvidia" ? seconds_of_cycles(pass.cycles, device) : 0;
-        const double streamed = pass.bytes / streamed_bytes_per_s(device);
+    for (const ExtraKernel& kernel : extra_kernels(product.operation)) {
+        const double least = device.vendor == "nvidia" ? seconds_of_cycles(kernel.cycles, device) : 0;
+        const double streamed = kernel.bytes / streamed_bytes_per_s(device);
         seconds += std::max(least, streamed) + device.kernel_latency_s;
     }
     return seconds;
@@ -108,7 +108,7 @@ double copying_s(const PreparedOperation& product, const Device& device) {
 
 double copied_bytes(const Operation& product) {
     double bytes = 0;
-    for (const Pass& pass : passes_of(product)) bytes += pass.copied_bytes;
+    for (const ExtraKernel& kernel : extra_kernels(product)) bytes += kernel.copied_bytes;
     return bytes;
 }
 
