@@ -9,12 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "joulecast/device/engine.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/backward_products.h"
 #include "joulecast/forecast/batch_of_call.h"
 #include "joulecast/forecast/batch_statistics.h"
 #include "joulecast/forecast/depthwise_convolution.h"
 #include "joulecast/forecast/eager_kernels.h"
+#include "joulecast/forecast/fp8_products.h"
 #include "joulecast/forecast/kernel_bounds.h"
 #include "joulecast/forecast/product_copies.h"
 #include "joulecast/forecast/split_attention.h"
@@ -214,6 +216,20 @@ std::optional<KernelForecast> kernel_of(const DeviceModel& device, std::span<con
                           residual.half_width_90(belief, place), told->is_own};
 }
 
+/// kernel_of(), but for products of 8 bits by torch itself: what their twins of 16 bits tell.
+std::optional<KernelForecast> kernel_by_torch(const DeviceModel& device, std::span<const Feature* const> columns,
+                                              const PreparedOperation& operation, const KernelKind& kind) {
+    const auto narrow = is_torch(device.point.engine) ? in_16_bits(operation.operation) : std::nullopt;
+    if (!narrow) return kernel_of(device, columns, operation, kind);
+    const PreparedOperation twin = prepare(*narrow, device.device, Math::ieee);
+    auto kernel = kernel_of(device, columns, twin, kernel_kind(device, twin));
+    if (!kernel) return kernel_of(device, columns, operation, kind);
+    kernel->seconds = std::max(fp8_product_s(kernel->seconds, device.device), least_call_s(operation, device.device));
+    kernel->half_width = std::hypot(kernel->half_width, normal_90 * sigma_of_fp8_products);
+    kernel->is_own = false;
+    return kernel;
+}
+
 PreparedOperation forward_alone(const PreparedOperation& operation, const DeviceModel& device) {
     PreparedOperation forward = operation;
     for (TensorType* tensor : tensors(forward.operation)) tensor->requires_grad = false;
@@ -339,7 +355,7 @@ std::optional<KernelForecast> kernels_of_call(const DeviceModel& device, std::sp
     const auto plain = as_float32(asked, device.device);
     const PreparedOperation& operation = plain ? *plain : asked;
     const KernelKind kind = kernel_kind(device, operation);
-    const auto alone = [&](const PreparedOperation& call) { return kernel_of(device, columns, call, kind); };
+    const auto alone = [&](const PreparedOperation& call) { return kernel_by_torch(device, columns, call, kind); };
     if (mode(operation.operation) == Mode::inference) {
         return kernel_in_order(device, operation, kind, [&](const PreparedOperation& call) {
             return known.of(device, call, [&] { return alone(call); });

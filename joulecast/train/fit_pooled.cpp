@@ -185,8 +185,8 @@ PooledModel model_of(const SamplesOfDevice& devices, Experts& experts) {
     return pooled;
 }
 
-/// Log errors on a device that the model was made for from others.
-ErrorsByFamily errors_on(const DeviceModel& model, const std::vector<const Sample*>& samples) {
+/// Log errors on a device that the model was made for from others, of each call in its engine.
+ErrorsByFamily errors_on(DeviceModel& model, const std::vector<const Sample*>& samples) {
     const auto columns = all_columns();
     std::map<std::string, std::vector<std::pair<double, const Sample*>>> kinds;
     for (const Sample* sample : samples) kinds[sample->key].emplace_back(sample->log_kernel, sample);
@@ -194,6 +194,7 @@ ErrorsByFamily errors_on(const DeviceModel& model, const std::vector<const Sampl
     for (auto& [key, by_time] : kinds) {
         for (const Sample* sample : at_even_steps(std::move(by_time), most_rows_left_out)) {
             const PreparedOperation operation = on(sample->operation, model.device, sample->math);
+            model.point.engine = sample->engine;
             const auto forecast = forecast_log(model, columns, operation, Metric::time);
             if (!forecast) continue;
             const NumberWidth width = number_width(operation.operation, operation.math);

@@ -19,6 +19,7 @@ struct PooledSample {
     std::string family_key;
     const Device* device = nullptr;  ///< as on its data sheet
     Math math = Math::ieee;
+    std::string engine = "torch";
     double launch_s = 0;
     double hidden_s = 0;    ///< of launch_s, what a long kernel hides
     double log_kernel = 0;  ///< of seconds
