@@ -17,6 +17,7 @@
 #include "joulecast/forecast/depthwise_convolution.h"
 #include "joulecast/forecast/eager_kernels.h"
 #include "joulecast/forecast/fp8_products.h"
+#include "joulecast/forecast/grouped_convolution.h"
 #include "joulecast/forecast/kernel_bounds.h"
 #include "joulecast/forecast/product_copies.h"
 #include "joulecast/forecast/split_attention.h"
@@ -150,6 +151,12 @@ KernelKind kernel_kind(const DeviceModel& device, const PreparedOperation& opera
         if (law != nullptr && !is_depthwise_law_key(law->key))
             return mode(operation.operation) == Mode::training ? KernelKind{}
                                                                : KernelKind{law, family, depthwise_forward_s};
+    }
+    if (runs_grouped_kernel(operation, device.device)) {
+        const TrainedLaw* law = find_trained_law(device, operation.operation);
+        if (law != nullptr)
+            return mode(operation.operation) == Mode::training ? KernelKind{}
+                                                               : KernelKind{law, family, grouped_forward_s};
     }
     if (runs_batch_statistics(operation, device.device)) {
         const TrainedLaw* law = find_trained_law(device, operation.operation);

@@ -1,0 +1,60 @@
+#include "joulecast/forecast/grouped_convolution.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "joulecast/device/device_table.h"
+#include "joulecast/graph/operation.h"
+
+namespace joulecast {
+namespace {
+
+const Device& h200() {
+    static const Device device = find_device("h200");
+    return device;
+}
+
+PreparedOperation call(const std::string& signature, const Device& device = h200(), Math math = Math::ieee) {
+    return prepare(parse_operation(signature), device, math);
+}
+
+std::string square(const std::string& input, const std::string& weight) {
+    return "aten::conv2d(input=" + input + ", weight=" + weight + ", padding=[1,1], groups=32)";
+}
+
+TEST(GroupedConvolution, HasSeveralChannelsButNotAllForEachGroup) {
+    EXPECT_TRUE(runs_grouped_kernel(call(square("bf16[8,256,28,28]", "bf16[256,8,3,3]")), h200()));
+    EXPECT_FALSE(runs_grouped_kernel(call(square("bf16[8,32,28,28]", "bf16[32,1,3,3]")), h200()));
+    EXPECT_FALSE(runs_grouped_kernel(call("aten::conv2d(input=bf16[8,64,28,28], weight=bf16[64,64,3,3])"), h200()));
+    EXPECT_FALSE(runs_grouped_kernel(call("aten::relu(self=bf16[8,64,28,28])"), h200()));
+    const Device amd = find_device("mi210");
+    EXPECT_FALSE(runs_grouped_kernel(call(square("bf16[8,256,28,28]", "bf16[256,8,3,3]"), amd), amd));
+}
+
+// What an H200 took, in us (datasets/h200-families.csv).
+TEST(GroupedConvolution, GoesByTheBytesOfItsResult) {
+    const auto share = [](const std::string& signature, double measured_us, Math math = Math::ieee) {
+        return 1e6 * grouped_forward_s(call(signature, h200(), math), h200()) / measured_us;
+    };
+    EXPECT_NEAR(share(square("bf16[1,256,28,28]", "bf16[256,8,3,3]"), 12.33), 1, 0.3);
+    EXPECT_NEAR(share(square("bf16[8,256,28,28]", "bf16[256,8,3,3]"), 19.31), 1, 0.15);
+    EXPECT_NEAR(share(square("bf16[64,256,28,28]", "bf16[256,8,3,3]"), 105.05), 1, 0.15);
+    EXPECT_NEAR(share(square("bf16[8,128,28,28]", "bf16[128,4,3,3]"), 14.13), 1, 0.15);
+    EXPECT_NEAR(share(square("f16[8,128,28,28]", "f16[128,4,3,3]"), 14.10), 1, 0.15);
+    EXPECT_NEAR(share(square("f32[8,128,28,28]", "f32[128,4,3,3]"), 20.85, Math::tf32), 1, 0.15);
+    EXPECT_NEAR(share(square("f32[8,128,28,28]", "f32[128,4,3,3]"), 21.91), 1, 0.15);
+}
+
+TEST(GroupedConvolution, TakesNoLessThanItsArithmetic) {
+    // Groups of many channels: 2 · 64 · 28 · 28 · 1024 · 512 · 9 FLOP.
+    const PreparedOperation wide =
+        call("aten::conv2d(input=bf16[64,1024,28,28], weight=bf16[1024,512,3,3], padding=[1,1], groups=2)");
+    EXPECT_GT(grouped_forward_s(wide, h200()), 2.0 * 64 * 28 * 28 * 1024 * 512 * 9 / h200().peak_flop_per_s_bf16);
+    const std::string weight = "bf16[256,8,3,3]";
+    EXPECT_LT(grouped_forward_s(call(square("bf16[64,256,28,28]{cl}", weight)), h200()),
+              0.6 * grouped_forward_s(call(square("bf16[64,256,28,28]", weight)), h200()));
+}
+
+}  // namespace
+}  // namespace joulecast
