@@ -15,8 +15,8 @@ bool runs_grouped_kernel(const PreparedOperation& convolution, const Device& dev
 ///
 /// and of images whose channels lie last half of the cycles, one pass over the bytes, and two latencies, which is a
 /// judgement. The numbers were chosen with eight on an H200 and an H100 in sight, in float32, TF32 and 16 bits, from 12
-/// to 105 us, which are told 6 % off by them (125 % before; tests/forecast/grouped_convolution_test.cpp). Of networks
-/// of others, eight with such convolutions on an RTX 3090 and 4090 at large batches are a test.
+/// to 105 us, which are told 6 % off by them (159 % before; tests/forecast/grouped_convolution_test.cpp). Of networks
+/// of others, twelve with such convolutions on an RTX 3090 and 4090 at large batches are a test.
 double grouped_forward_s(const PreparedOperation& convolution, const Device& device);
 
 }  // namespace joulecast
