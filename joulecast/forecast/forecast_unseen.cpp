@@ -13,12 +13,10 @@
 #include "joulecast/error.h"
 #include "joulecast/forecast/backward_products.h"
 #include "joulecast/forecast/batch_of_call.h"
-#include "joulecast/forecast/batch_statistics.h"
-#include "joulecast/forecast/depthwise_convolution.h"
 #include "joulecast/forecast/eager_kernels.h"
 #include "joulecast/forecast/fp8_products.h"
-#include "joulecast/forecast/grouped_convolution.h"
 #include "joulecast/forecast/kernel_bounds.h"
+#include "joulecast/forecast/kernel_rules.h"
 #include "joulecast/forecast/product_copies.h"
 #include "joulecast/forecast/split_attention.h"
 #include "joulecast/forecast/tensor_core_convolution.h"
@@ -86,14 +84,11 @@ double opinion_of(const Expert& expert, const std::vector<float>& row) {
     return std::clamp(predict(part.model, row), part.low, part.high);
 }
 
-/// What a forward pass takes by what is known of its kernels, in seconds.
-using Rule = double (*)(const PreparedOperation&, const Device&);
-
 /// What answers for the kernel of a call.
 struct KernelKind {
     const TrainedLaw* law = nullptr;  ///< nullptr: nothing does
     Family family = Family::other;    ///< of the experts that know it
-    Rule rule = nullptr;              ///< answers in their place, where nobody measured such a call
+    KernelRule::Pass rule = nullptr;  ///< answers in their place, where nobody measured such a call
 };
 
 /// Products whose time goes by the rate at which tensor cores add in float32.
@@ -144,36 +139,15 @@ std::optional<Told> combined(const DeviceModel& device, std::span<const Feature*
 /// an A30 95 % off, in place of 89 %.)
 KernelKind kernel_kind(const DeviceModel& device, const PreparedOperation& operation) {
     const Family family = operation.family();
-    if (runs_depthwise_kernel(operation, device.device)) {
+    if (const KernelRule* ruled = kernel_rule(operation, device.device)) {
         const TrainedLaw* law = find_trained_law(device, operation.operation);
-        // A law of wider convolutions says nothing of such a call; the rule has the passes apart, so that in training
-        // nothing knows both.
-        if (law != nullptr && !is_depthwise_law_key(law->key))
-            return mode(operation.operation) == Mode::training ? KernelKind{}
-                                                               : KernelKind{law, family, depthwise_forward_s};
-    }
-    if (runs_grouped_kernel(operation, device.device)) {
-        const TrainedLaw* law = find_trained_law(device, operation.operation);
-        if (law != nullptr)
-            return mode(operation.operation) == Mode::training ? KernelKind{}
-                                                               : KernelKind{law, family, grouped_forward_s};
-    }
-    if (runs_batch_statistics(operation, device.device)) {
-        const TrainedLaw* law = find_trained_law(device, operation.operation);
-        // Of other normalizations no law tells what those of a batch take.
-        if (law != nullptr && is_family_law_key(law->key))
-            return mode(operation.operation) == Mode::training ? KernelKind{}
-                                                               : KernelKind{law, family, batch_statistics_forward_s};
-    }
-    if (runs_split_attention(operation.operation, device.device)) {
-        const TrainedLaw* law = find_trained_law(device, operation.operation);
-        if (law != nullptr)
-            return mode(operation.operation) == Mode::training ? KernelKind{}
-                                                               : KernelKind{law, family, split_attention_forward_s};
+        // Rules have the passes apart, so that in training nothing knows both.
+        if (law != nullptr && ruled->is_of_others(*law))
+            return mode(operation.operation) == Mode::training ? KernelKind{} : KernelKind{law, family, ruled->forward};
     }
     const bool on_tensor_cores = runs_on_tensor_cores(operation, device.device);
     // A law without rows stands in for one that nobody measured.
-    const auto rule_for = [&](const TrainedLaw* law) -> Rule {
+    const auto rule_for = [&](const TrainedLaw* law) -> KernelRule::Pass {
         return on_tensor_cores && law && law->rows == 0 ? tensor_core_convolution_s : nullptr;
     };
     if (is_in_tf32(operation)) {
@@ -185,7 +159,7 @@ KernelKind kernel_kind(const DeviceModel& device, const PreparedOperation& opera
         return {law, family, rule_for(law)};
     }
     const TrainedLaw* law = find_trained_law(device, operation.operation);
-    if (const Rule rule = rule_for(law)) return {law, family, rule};
+    if (const KernelRule::Pass rule = rule_for(law)) return {law, family, rule};
     const bool is_of_family = law != nullptr && is_family_law_key(law->key);
     if (!is_of_family || !is_scaling(operation.operation)) return {law, family};
     const TrainedLaw* elementwise = law_named(device, family_law_key(Family::elementwise, operation.operation));
@@ -309,12 +283,9 @@ void correct_for_both(KernelForecast& kernel, const DeviceModel& device, const P
 
 /// The backward pass at the forward one's share of the roofline, but where a rule tells.
 double backward_kernels_s(const DeviceModel& device, const PreparedOperation& operation, double forward_s) {
-    const Rule backward = runs_depthwise_kernel(operation, device.device)            ? depthwise_backward_s
-                          : runs_batch_statistics(operation, device.device)          ? batch_statistics_backward_s
-                          : runs_split_attention(operation.operation, device.device) ? split_attention_backward_s
-                                                                                     : nullptr;
-    if (backward && kernel_kind(device, forward_alone(operation, device)).rule)
-        return backward(operation, device.device);
+    const KernelRule* ruled = kernel_rule(operation, device.device);
+    if (ruled && ruled->backward && kernel_kind(device, forward_alone(operation, device)).rule)
+        return ruled->backward(operation, device.device);
     const auto seconds_of = [&](const Counts& counts) {
         return seconds(roofline(counts, compute_dtype(operation.operation), device.device, operation.math)) +
                device.device.kernel_latency_s;
