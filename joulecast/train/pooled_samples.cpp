@@ -123,8 +123,8 @@ void append_samples(const DeviceRows& part, const std::set<Family>& in_training,
         }
         for (const TrainingRow* row : at_even_steps(std::move(by_time), most_rows_of_kind)) {
             samples.push_back({row->operation, key, family_law_key(row->operation.operation), &part.device,
-                               part.setting.math, part.setting.engine, launch, hidden, std::log(row->time_s - (launch - hidden)),
-                               issue_pace_of(*row, part.device)});
+                               part.setting.math, part.setting.engine, launch, hidden,
+                               std::log(row->time_s - (launch - hidden)), issue_pace_of(*row, part.device)});
         }
     }
 }
