@@ -294,10 +294,8 @@ std::string origin_text(const Origin& origin) {
 std::string sources_text(const std::vector<Forecast>& forecasts, const TextSettings& settings) {
     std::vector<std::pair<std::string, std::vector<std::string>>> devices;  // by predictor
     for (const Forecast& f : forecasts) {
-        const bool computes_in_threads = f.model == nullptr || f.model->device.kind == Device::Kind::cpu;
         std::string device = f.device_name;
-        if (computes_in_threads && f.network.point.threads > 0)
-            device += ", " + std::to_string(f.network.point.threads) + " threads";
+        if (f.threads > 0) device += ", " + std::to_string(f.threads) + " threads";
         const std::string predictor =
             "predictor " + f.network.predictor + (settings.verbose ? origin_text(*f.origin) : "");
         auto of = std::ranges::find(devices, predictor, &decltype(devices)::value_type::first);

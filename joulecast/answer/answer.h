@@ -25,6 +25,7 @@ struct RelativeToDefault {
 struct Forecast {
     NetworkForecast network;
     std::string device_name;
+    int threads = 0;                       ///< that the device computes with; 0 of a GPU
     std::shared_ptr<const Origin> origin;  ///< of the predictor; the same at every point
     std::string note;                      ///< that of the device it was asked for
     HostExtra assumed_host;                ///< of the host asked for, where no network was measured from it
@@ -32,7 +33,7 @@ struct Forecast {
     std::optional<RelativeToDefault> relative_to_default;  ///< where clocks or limits are asked for
 
     std::size_t device = 0;              ///< place in Answer::devices
-    const DeviceModel* model = nullptr;  ///< of that device
+    const DeviceModel* model = nullptr;  ///< of that device, while its AnsweringDevice::loaded lives
     std::shared_ptr<const Graph> graph;  ///< as it was forecast, where Question::keeps_graphs
 };
 

@@ -23,6 +23,7 @@ Forecast NetworkOverClocks::at(const OperatingPoint& asked, bool operations) con
     Forecast there;
     there.network = at_point(from.network, *curve_, point);
     there.device_name = from.device_name;
+    there.threads = from.threads;
     there.origin = from.origin;
     there.note = from.note;
     there.clock_workloads = curve_->curve().parameters().workloads;
