@@ -212,9 +212,13 @@ Host LoadedDevice::host_for(const DeviceModel& model, const Execution& execution
     return is_issued_by_torch(model.point.engine) ? execution.host : model.point.host;
 }
 
+int LoadedDevice::computing_threads(const DeviceModel& model) {
+    return model.device.kind == Device::Kind::cpu ? model.point.threads : 0;
+}
+
 std::string LoadedDevice::measured_note(const DeviceModel& model) const {
     if (!database_ || !measured(model).empty()) return "";
-    const int threads = model.device.kind == Device::Kind::cpu ? model.point.threads : 0;
+    const int threads = computing_threads(model);
     return database_path_ + " has no operation measured on " + model.device.id +
            (threads > 0 ? " with " + std::to_string(threads) + " threads" : "") + "; all times are forecasts";
 }

@@ -69,6 +69,8 @@ class LoadedDevice {
     /// The model that learnt how the device computes so with that engine. Throws UsageError where it cannot compute or
     /// be issued to so, or was measured with other matrix products alone, or not with that engine.
     const DeviceModel& model_for(const Execution& execution) const;
+    /// That the model's device computes with; 0 of a GPU.
+    static int computing_threads(const DeviceModel& model);
     /// Who issues the calls to that model: another engine than torch does it as it was measured, whatever host torch is
     /// asked for.
     static Host host_for(const DeviceModel& model, const Execution& execution);

@@ -172,7 +172,7 @@ Forecast Session::forecast(const std::shared_ptr<WarmDevice>& on, const Graph& p
     forecast.device_name = device.device().display_name;
     forecast.origin = std::make_shared<const Origin>(device.origin());
     forecast.model = &device.model_for(execution);
-    if (forecast.model->device.kind == Device::Kind::cpu) forecast.threads = forecast.network.point.threads;
+    forecast.threads = LoadedDevice::computing_threads(*forecast.model);
     forecast.assumed_host = default_extra(*forecast.model, forecast.network.point.host, forecast.network.mode);
     return forecast;
 }

@@ -53,7 +53,7 @@ bool runs_depthwise_kernel(const PreparedOperation& convolution, const Device& d
     const Dimensions& size = convolution.dimensions;
     if (device.vendor != "nvidia" || !(device.units > 0) || !is_depthwise(convolution.operation)) return false;
     // Images whose channels lie last go to cuDNN.
-    if (layout(*tensors(convolution.operation).front()) == Layout::channels_last) return false;
+    if (is_channels_last(*tensors(convolution.operation).front())) return false;
     return size.rank == 4 && taps(size) > 0 && size.oh * size.ow > 0;
 }
 

@@ -46,8 +46,12 @@ bool is_vectorised(const Operation& operation) {
     });
 }
 
+double element_cycles(const Dimensions& size) {
+    return cycles_of_element_alone * size.elements_out;
+}
+
 double element_wise_cycles(const Operation& operation, const Dimensions& size) {
-    if (!is_vectorised(operation)) return cycles_of_element_alone * size.elements_out;
+    if (!is_vectorised(operation)) return element_cycles(size);
     if (is_divided_by_one_there(operation)) return of_divided_element * size.elements_out;
     const bool is_gelu = operation.target == "aten::gelu" && element_bytes(compute_dtype(operation)) == 2;
     return is_gelu ? of_gelu * size.elements_out : 0;
@@ -55,8 +59,7 @@ double element_wise_cycles(const Operation& operation, const Dimensions& size) {
 
 double layer_norm_cycles(const Operation& operation, const Dimensions& size) {
     const double rows = size.elements_out / size.reduced;
-    const double first_copied =
-        is_contiguous(*tensors(operation).front()) ? 0 : cycles_of_element_alone * size.elements_out;
+    const double first_copied = is_contiguous(*tensors(operation).front()) ? 0 : element_cycles(size);
     return first_copied + rows * of_row + size.elements_out * of_row_element;
 }
 
@@ -69,10 +72,6 @@ double depthwise_cycles(const Operation& operation, const Dimensions& size) {
 /// PyTorch's own kernels of batch norm, which run where cuDNN's do not.
 bool is_of_planes(const Operation& operation) {
     return compute_dtype(operation) == Dtype::bf16 && is_contiguous(*tensors(operation).front());
-}
-
-double element_cycles(const Dimensions& size) {
-    return cycles_of_element_alone * size.elements_out;
 }
 
 /// Statistics that are given: in bf16, which cuDNN does not take, a block of threads for each plane.

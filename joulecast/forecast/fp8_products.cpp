@@ -9,17 +9,13 @@ namespace {
 
 constexpr double lost_of_higher_peak = 1.1;
 
-bool has_8_bits(const TensorType& type) {
-    return type.dtype == Dtype::f8e4m3fn || type.dtype == Dtype::f8e5m2;
-}
-
 }  // namespace
 
 std::optional<Operation> in_16_bits(const Operation& product) {
     if (product.target != "aten::_scaled_mm") return std::nullopt;
     const TensorType* const left = find_tensor(product, "self");
     const TensorType* const right = find_tensor(product, "mat2");
-    if (!left || !right || !has_8_bits(*left) || !has_8_bits(*right)) return std::nullopt;
+    if (!left || !right) return std::nullopt;
     const TensorType weight{Dtype::bf16, {right->sizes.at(1), right->sizes.at(0)}};
     return Operation{"aten::linear", {{"input", TensorType{Dtype::bf16, left->sizes}}, {"weight", weight}}};
 }

@@ -21,7 +21,7 @@ bool runs_grouped_kernel(const PreparedOperation& convolution, const Device& dev
 
 double grouped_forward_s(const PreparedOperation& convolution, const Device& device) {
     const Dimensions& size = convolution.dimensions;
-    const bool is_turned = layout(*tensors(convolution.operation).front()) != Layout::channels_last;
+    const bool is_turned = !is_channels_last(*tensors(convolution.operation).front());
     const double passes = is_turned ? 2 : 1;
     const double cycles = seconds_of_cycles(passes / 2 * cycles_of_byte * size.output_bytes, device);
     const double peak = peak_flop_per_s(device, compute_dtype(convolution.operation), convolution.math);

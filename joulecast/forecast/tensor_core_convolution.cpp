@@ -69,7 +69,7 @@ bool is_spread(const PreparedOperation& convolution) {
 }
 
 bool has_channels_last(const PreparedOperation& convolution) {
-    return layout(*tensors(convolution.operation).front()) == Layout::channels_last;
+    return is_channels_last(*tensors(convolution.operation).front());
 }
 
 bool is_turned(const PreparedOperation& convolution) {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "joulecast/graph/copied_operands.h"
 #include "joulecast/graph/operands.h"
 #include "joulecast/graph/schema.h"
 
@@ -297,3 +298,16 @@ std::span<const Row> matmul_rows() {
 }
 
 }  // namespace joulecast::records
+
+namespace joulecast {
+
+std::vector<CopiedOperand> copied_operands(const Operation& product) {
+    const records::Product call = records::read(product);
+    std::vector<CopiedOperand> found;
+    for (const TensorType* operand : {&call.left, &call.right}) {
+        if (auto copy = records::copied(product, call, *operand)) found.push_back({operand, *std::move(copy)});
+    }
+    return found;
+}
+
+}  // namespace joulecast
