@@ -2,6 +2,7 @@
 """Counts forecasts that are out of order: more work that takes less, and better cards that take longer.
 
 usage: bench/forecast_order.py JOULECAST [--devices ID...] [--networks NAME...] [--mode inference|training]
+                               [--precision fp32|bf16|default ...]
 
 Every network of the zoo on every GPU that joulecast knows, at batch 1, 2, 4 ... 64. Of each pair of neighbours the
 larger batch must not cost less time, energy or memory. Of two GPUs of one vendor, one of which is as new and has no
@@ -56,11 +57,11 @@ def is_better(sheet, other, by_units):
     return all(own >= others for own, others in figures) and any(own > others for own, others in figures)
 
 
-def forecasts(joulecast, networks, devices, mode):
+def forecasts(joulecast, networks, devices, mode, precision="fp32"):
     """By (network, device, batch)."""
     keys = list(itertools.product(networks, devices, BATCHES))
     lines = "".join(
-        json.dumps({"model": network, "device": device, "mode": mode, "precision": "fp32", "symbols": {"batch": batch}}) + "\n"
+        json.dumps({"model": network, "device": device, "mode": mode, "precision": precision, "symbols": {"batch": batch}}) + "\n"
         for network, device, batch in keys
     )
     answers = (json.loads(line) for line in run([joulecast, "predict", "--stdin"], input=lines).splitlines())
@@ -116,12 +117,13 @@ def main():
     parser.add_argument("--devices", nargs="+")
     parser.add_argument("--networks", nargs="+")
     parser.add_argument("--mode", default="inference", choices=["inference", "training"])
+    parser.add_argument("--precision", default="fp32")
     options = parser.parse_args()
     sheets = sheets_of_gpus(options.joulecast)
     devices = options.devices or list(sheets)
     zoo = pathlib.Path(__file__).resolve().parent.parent / "zoo"
     networks = options.networks or sorted(file.stem for file in zoo.glob("*.pt2") if not file.stem.endswith(".train"))
-    found = forecasts(options.joulecast, networks, devices, options.mode)
+    found = forecasts(options.joulecast, networks, devices, options.mode, options.precision)
     print(f"{'in order of':28}{'pairs':>9}{'falls':>9}{'share':>10}{'over 1 %':>9}{'worst':>11}  at")
     for cost in COSTS:
         line(f"batch: {cost}", *falls_over_batches(found, networks, devices, cost))

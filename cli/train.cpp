@@ -80,13 +80,17 @@ nlohmann::ordered_json to_json(const Predictor& predictor, const std::string& pa
         answer["devices"].push_back(entry);
     }
     answer["kept"] = nlohmann::ordered_json::array();
-    for (const KeptDevice& kept : predictor.kept)
+    for (const KeptDevice& kept : predictor.kept) {
         answer["kept"].push_back({{"device", kept.device.id},
                                   {"math", name(kept.point.math)},
                                   {"operations", kept.operations.size()},
                                   {"telling", kept.telling.size()},
-                                  {"error", kept.error},
-                                  {"error_of_own", kept.error_of_own}});
+                                  {"error", kept.left_out.from_others},
+                                  {"error_of_own", kept.left_out.of_own}});
+        if (!kept.left_out_by_work) continue;
+        answer["kept"].back()["error_by_work"] = kept.left_out_by_work->from_others;
+        answer["kept"].back()["error_of_own_by_work"] = kept.left_out_by_work->of_own;
+    }
     answer["over_devices"] = nlohmann::ordered_json::array();
     for (const PooledModel& pooled : predictor.pooled) {
         answer["over_devices"].push_back({{"math", name(pooled.point.math)},
@@ -177,10 +181,15 @@ std::string no_networks_text(const DeviceModel& device) {
 /// "h200 (tf32): 84 operations are kept. Operations left out are 14 % off by a model over other devices adjusted to the
 /// rest, 31 % by models of its own".
 std::string kept_text(const KeptDevice& kept) {
-    return kept.device.id + " (" + std::string(name(kept.point.math)) + "): " + std::to_string(kept.operations.size()) +
-           " operations are kept. Operations left out are " + show(kept.error, Show::percent) +
-           " off by a model over other devices adjusted to the rest, " + show(kept.error_of_own, Show::percent) +
-           " by models of its own";
+    std::string text =
+        kept.device.id + " (" + std::string(name(kept.point.math)) + "): " + std::to_string(kept.operations.size()) +
+        " operations are kept. Operations left out are " + show(kept.left_out.from_others, Show::percent) +
+        " off by a model over other devices adjusted to the rest, " + show(kept.left_out.of_own, Show::percent) +
+        " by models of its own";
+    if (kept.left_out_by_work)
+        text += "; smaller or larger ones than the rest " + show(kept.left_out_by_work->from_others, Show::percent) +
+                " and " + show(kept.left_out_by_work->of_own, Show::percent);
+    return text;
 }
 
 std::string to_text(const Predictor& predictor, const std::string& path, std::uintmax_t bytes) {

@@ -321,13 +321,14 @@ TEXT
 ## More work, and better cards, in order
 
 Every network of the zoo at batch 1, 2, 4 ... 64: of each pair of neighbours the larger batch must not cost less; a card that is as new
-as another of its vendor and has no lower figure on its sheet must not take longer.
+as another of its vendor and has no lower figure on its sheet must not take longer. Of the H200 and one H100 operations were
+measured: they are told by these, so that a sister card from its sheet can be before them or behind.
 
-    bench/forecast_order.py build/release/bin/joulecast --devices t4 l4 v100-32g-pcie a100-40g-pcie a100-80g-sxm h100-sxm
+    bench/forecast_order.py build/release/bin/joulecast
 
 ```text
 TEXT
-        bench/forecast_order.py "$joulecast" --devices t4 l4 v100-32g-pcie a100-40g-pcie a100-80g-sxm h100-sxm
+        bench/forecast_order.py "$joulecast"
         printf '```\n'
     } >>"$result"
 }
@@ -487,25 +488,36 @@ TEXT
 
 # of_card ID : networks and operations that the card measured, what plain PyTorch took there, and how well two runs agree.
 with_own_operations() {
-    local id=$1 database=$work/${1%-sxm}.db way
+    local id=$1 database=$work/${1%-sxm}.db way runs
+    local -a all_runs=("datasets/$id-plain-torch.csv")
+    if [[ -e datasets/$id-families.csv ]]; then
+        database=$work/both.db
+        all_runs+=("datasets/$id-families-plain-torch.csv")
+    fi
     cat >>"$result" <<'TEXT'
 
 ## With its operations: from the shipped model, and by models of its own
 
-A predictor trained on these operations starts from the model for GPUs never measured (docs/decisions/0042). Networks left out with
-all of their operations, forecast so and by models of the card's own:
+A predictor trained on these operations starts from the model for GPUs never measured (docs/decisions/0042, 0049). Networks left out
+with all of their operations, forecast so and by models of the card's own:
 TEXT
+    if [[ $database == "$work/both.db" ]]; then
+        printf '\n    joulecast import csv datasets/%s.csv datasets/%s-families.csv --db both.db\n' "$id" "$id" >>"$result"
+        "$joulecast" import csv "datasets/$id.csv" "datasets/$id-families.csv" --db "$database" >/dev/null
+    fi
     table validate --db "$database" --split network --start-from predictors/nvidia.jcp
     table validate --db "$database" --split network --start-from none
     {
         printf '\nBeside plain PyTorch. Many of the operations of its inference are among the measured ones, of its training none:\n'
         for way in predictors/nvidia.jcp none; do
             printf '\n    joulecast train --db %s --start-from %s -o trained.jcp\n' "${database#"$work"/}" "$way"
-            printf '    tools/against_plain_torch.py build/release/bin/joulecast datasets/%s-plain-torch.csv --device %s --predictor trained.jcp\n' "$id" "$id"
             "$joulecast" train --db "$database" --start-from "$way" -o "$work/trained.jcp" >/dev/null 2>>"$work/messages"
-            printf '\n```text\n'
-            tools/against_plain_torch.py "$joulecast" "datasets/$id-plain-torch.csv" --device "$id" --predictor "$work/trained.jcp"
-            printf '```\n'
+            for runs in "${all_runs[@]}"; do
+                printf '\n    tools/against_plain_torch.py build/release/bin/joulecast %s --device %s --predictor trained.jcp\n' "$runs" "$id"
+                printf '\n```text\n'
+                tools/against_plain_torch.py "$joulecast" "$runs" --device "$id" --predictor "$work/trained.jcp"
+                printf '```\n'
+            done
         done
     } >>"$result"
 }

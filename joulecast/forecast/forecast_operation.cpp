@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "joulecast/forecast/analytic_kernel.h"
 #include "joulecast/forecast/clock_balance.h"
 #include "joulecast/forecast/device_power.h"
 #include "joulecast/forecast/eager_kernels.h"
@@ -21,9 +22,7 @@
 namespace joulecast {
 namespace {
 
-/// Without any measurement of its kind a forecast is off by up to about this factor (roofline against measured
-/// families on CPUs: 1.2 to 10 times, so the value is put at 3 times the roofline).
-constexpr double analytic_slowdown = 3;
+/// Without any measurement of its kind a forecast is off by up to about this factor.
 constexpr double analytic_factor = 4;
 /// A view's cost is the dispatcher's: the smallest fitted floor, give or take this factor.
 constexpr double overhead_factor = 2;
@@ -59,24 +58,6 @@ Estimate<Seconds> analytic_time(const DeviceModel& device, const PreparedOperati
     }
     const double work = std::max(analytic_slowdown * seconds(operation.roofline), least);
     return within_factor(std::max(work, device.call_overhead_s), analytic_factor);
-}
-
-/// Of calls that are one kernel and one more for the gradient: written or moved at once, an H100's and an H200's take
-/// 0.7 to 2 us where they are small. Others come to rest in between (attention of a single token takes 4 to 7 us on
-/// A100 and B200).
-double passes_of_kernel(const Operation& operation) {
-    const Family family = joulecast::family(operation);
-    const bool is_one = family == Family::creation || family == Family::copy || family == Family::pooling;
-    return is_one && mode(operation) == Mode::inference ? 1 : 2;
-}
-
-/// What a kernel takes that nobody knows, without its launch: the work by its law, and no less than its instructions
-/// or than the shortest kernel does.
-double analytic_kernel_s(const DeviceModel& device, const PreparedOperation& operation) {
-    const Law* law = find_law(device, operation.operation);
-    const double work = law ? work_seconds(*law, operation.roofline) : analytic_slowdown * seconds(operation.roofline);
-    const double least = passes_of_kernel(operation.operation) * device.device.kernel_latency_s;
-    return std::max({work, least, least_eager_kernel_s(operation, device.device)});
 }
 
 /// By the published method alone. It knows no views; what else it cannot tell is unknown, and takes at least what the
@@ -117,7 +98,10 @@ void forecast_time(const DeviceModel& device, std::span<const Feature* const> co
     } else {
         time = analytic_time(device, operation);
         forecast.evidence = Evidence::analytic;
-        if (device.unseen) forecast.kernel_s = analytic_kernel_s(device, operation);
+        if (!device.unseen) return;
+        const AnalyticKernel kernel = analytic_kernel(device, operation);
+        forecast.kernel_s = kernel.seconds;
+        if (kernel.half_width > 0) time = within_log<Seconds>(kernel.seconds, kernel.half_width);
     }
 }
 

@@ -245,7 +245,7 @@ double least_kernel_s(const DeviceModel& device, const PreparedOperation& operat
     for (const Expert& expert : *device.unseen->experts) {
         if (expert.model.family == family) opinion = std::min(opinion, expert.model.parts.front().low);
     }
-    const double correction = device.unseen->residual.at(residual_place(operation, device.device)).mean;
+    const double correction = device.unseen->residual.mean_at(residual_place(operation, device.device));
     const double told = std::exp(log_base(Base::kernel, device, operation).value() + opinion);
     return std::max(at_rate_of_sums(told, operation, device.device) * std::exp(correction),
                     least_call_s(operation, device.device));
@@ -277,7 +277,7 @@ void correct_for_both(KernelForecast& kernel, const DeviceModel& device, const P
     forward.backward = {};
     const ResidualPlace place = residual_place(operation, device.device);
     const auto both = residual.at(place);
-    kernel.seconds *= std::exp(both.mean - residual.at(residual_place(forward, place.width, device.device)).mean);
+    kernel.seconds *= std::exp(both.mean - residual.mean_at(residual_place(forward, place.width, device.device)));
     kernel.half_width = residual.half_width_90(both, place);
 }
 

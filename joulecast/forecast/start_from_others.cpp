@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "joulecast/forecast/analytic_kernel.h"
 #include "joulecast/forecast/split_attention.h"
 #include "joulecast/forecast/unseen_device.h"
 #include "joulecast/graph/family.h"
@@ -37,7 +38,13 @@ void adjust_to(DeviceModel& model, std::span<const Feature* const> columns, std:
     for (const MeasuredCall& call : measured) {
         const PreparedOperation operation = on(call.operation, model.device, model.point.math);
         const auto forecast = forecast_log(model, columns, operation, Metric::time);
-        if (!forecast) continue;
+        if (!forecast) {
+            if (!call.is_of_device || !is_told_analytically(operation)) continue;
+            if (places.size() == ResidualProcess::most_measured) break;
+            places.push_back(analytic_place(model, operation));
+            errors.push_back(std::log(call.time_s / unadjusted_analytic_s(model, operation)));
+            continue;
+        }
         const double launch = launch_in(*forecast, call.is_of_device);
         const double kernel = call.time_s - launch;
         // Where launching is most of it, a time says little of the kernel.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "joulecast/measure/measurement.h"
@@ -13,7 +14,8 @@
 namespace joulecast {
 namespace {
 
-constexpr std::uint8_t kept_version = 1;
+constexpr std::uint8_t kept_version = 2;
+constexpr std::uint8_t first_with_ways_by_work = 2;
 constexpr std::uint8_t is_of_device_bit = 1;
 constexpr std::uint8_t is_telling_bit = 2;
 
@@ -48,10 +50,41 @@ MeasuredOperation take_operation(ByteReader& in, std::uint8_t& bits) {
     return operation;
 }
 
+void put(ByteWriter& out, const WaysLeftOut& ways) {
+    out.real(ways.from_others);
+    out.real(ways.of_own);
+}
+
 double take_error(ByteReader& in) {
     const double error = take_finite(in);
     if (error < 0) in.fail("a device that starts from others has a negative error");
     return error;
+}
+
+WaysLeftOut take_ways(ByteReader& in) {
+    WaysLeftOut ways;
+    ways.from_others = take_error(in);
+    ways.of_own = take_error(in);
+    return ways;
+}
+
+std::optional<WaysLeftOut> take_ways_by_work(ByteReader& in) {
+    const std::uint8_t is_there = in.number<std::uint8_t>();
+    if (is_there > 1) in.fail("whether a device has errors by size is neither yes nor no");
+    return is_there == 1 ? std::optional(take_ways(in)) : std::nullopt;
+}
+
+std::uint8_t take_version(ByteReader& in) {
+    const std::uint8_t version = in.number<std::uint8_t>();
+    if (version == 0 || version > kept_version) in.fail("it keeps operations as a newer joulecast does");
+    return version;
+}
+
+Device take_device_after_version(ByteReader& in) {
+    Device device = take_device(in);
+    take_sheet(in, device);
+    take_core_clocks(in, device);
+    return device;
 }
 
 }  // namespace
@@ -63,8 +96,9 @@ void put_kept(ByteWriter& out, const KeptDevice& kept) {
     put_core_clocks(out, kept.device);
     put(out, kept.point);
     out.text(kept.point.engine);
-    out.real(kept.error);
-    out.real(kept.error_of_own);
+    put(out, kept.left_out);
+    out.number(static_cast<std::uint8_t>(kept.left_out_by_work ? 1 : 0));
+    if (kept.left_out_by_work) put(out, *kept.left_out_by_work);
     out.number(static_cast<std::uint32_t>(kept.operations.size()));
     for (const auto& [signature, operation] : kept.operations) {
         out.text(signature);
@@ -77,21 +111,19 @@ void put_kept(ByteWriter& out, const KeptDevice& kept) {
 }
 
 Device take_device_of_kept(ByteReader& in) {
-    if (in.number<std::uint8_t>() != kept_version) in.fail("it keeps operations as a newer joulecast does");
-    Device device = take_device(in);
-    take_sheet(in, device);
-    take_core_clocks(in, device);
-    return device;
+    take_version(in);
+    return take_device_after_version(in);
 }
 
 KeptDevice take_kept(ByteReader& in) {
     KeptDevice kept;
-    kept.device = take_device_of_kept(in);
+    const std::uint8_t version = take_version(in);
+    kept.device = take_device_after_version(in);
     kept.point = take_point(in, kept.device.id);
     kept.point.engine = in.text();
     if (!is_engine(kept.point.engine)) in.fail("its engine is not a name of one");
-    kept.error = take_error(in);
-    kept.error_of_own = take_error(in);
+    kept.left_out = take_ways(in);
+    if (version >= first_with_ways_by_work) kept.left_out_by_work = take_ways_by_work(in);
     const std::size_t operations = in.count(53);
     for (std::size_t i = 0; i < operations; ++i) {
         std::string signature = in.text();

@@ -253,7 +253,14 @@ struct DeviceModel {
 };
 
 /// Of this many operations of a device at most are the errors learned that a model over other devices makes on it.
-inline constexpr std::size_t most_telling_operations = 200;
+inline constexpr std::size_t most_telling_operations = 400;
+
+/// Mean |log(forecast / measured)| of operations left out, by two ways.
+struct WaysLeftOut {
+    double from_others = 0;  ///< models over other devices, adjusted to the rest
+    double of_own = 0;       ///< models of the device's own, of extremely randomised trees
+    friend bool operator==(const WaysLeftOut&, const WaysLeftOut&) = default;
+};
 
 /// A device of which operations were measured, too few for models of its own: it is forecast by the model over other
 /// devices, adjusted to them (forecast/start_from_others.h).
@@ -262,9 +269,9 @@ struct KeptDevice {
     OperatingPoint point;
     MeasuredOperations operations;
     std::vector<std::string> telling;  ///< signatures of those that it is adjusted to, sorted
-    /// Mean |log(forecast / measured)| of operations left out, by this way and by models of its own.
-    double error = 0;
-    double error_of_own = 0;
+    WaysLeftOut left_out{};            ///< a fifth at random, whole shapes
+    /// A fifth by size, smaller or larger than the rest of their family; absent where the former decided.
+    std::optional<WaysLeftOut> left_out_by_work{};
 };
 
 /// How a kind of call ran on one of the devices.

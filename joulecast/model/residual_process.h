@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,9 +27,14 @@ struct ResidualPlace {
     /// alignment of the sizes in memory, n and k or the innermost: 0 for multiples of 32, 1 of 4, else 2; kernels for
     /// unaligned operands are others, and say little of those for aligned ones. Last 1 with a backward pass, else 0.
     std::array<double, 8> at{};
+    /// No model tells it. Such calls of one kind are off by much the same, those of another by something else.
+    bool is_analytic = false;
+    std::uint64_t kind = 0;  ///< of an analytic one: residual_kind()
 };
 
 ResidualPlace residual_place(const Dimensions& dimensions, NumberWidth width, const Device& device);
+/// A number for the name of a call, the same whether it is computed in place or not.
+std::uint64_t residual_kind(std::string_view target);
 
 /// Of an operation about its family on a device, as a standard deviation.
 struct FamilySpread {
@@ -51,8 +57,10 @@ struct ResidualPrior {
     std::vector<FamilySpread> within_family;
     double devices = 5;  ///< they were found on: few, so that bands are those of Student's t
 
-    /// Half of the variance within a family changes smoothly with the sizes, half is each operation's own.
-    double smooth_variance(const ResidualPlace& place) const { return noise_variance(place); }
+    /// Half of the variance within a family changes smoothly with the sizes, half is each operation's own. Of analytic
+    /// ones most is of their kind; all three together make a factor of 4 either way.
+    double kind_variance(const ResidualPlace& place) const;
+    double smooth_variance(const ResidualPlace& place) const;
     double noise_variance(const ResidualPlace& place) const;
 
     friend bool operator==(const ResidualPrior&, const ResidualPrior&) = default;
@@ -82,6 +90,8 @@ class ResidualProcess {
         double deviation = 0;  ///< standard deviation of that, the operation's own noise apart
     };
     Belief at(const ResidualPlace& place) const;
+    /// The first of that alone, which is had with less work.
+    double mean_at(const ResidualPlace& place) const;
     /// Half of the 90 % interval in log: Student's t for what is of the device, and the noise of one operation.
     double half_width_90(const Belief& belief, const ResidualPlace& place) const;
     /// The first part of that: what the operations of a network may have in common.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,14 +25,10 @@ namespace {
 constexpr double most_error = 2;
 /// Own models are taken where their errors are below this share of the others'.
 constexpr double clearly_better = 0.8;
+/// Of empty tensors, which have none.
+constexpr double least_work_s = 1e-9;
 
 using Rows = std::vector<const TrainingRow*>;
-
-/// Mean |log(forecast / measured)| of the rows' times, each forecast without its group, by two ways.
-struct WaysLeftOut {
-    double from_others = 0;  ///< models over other devices, adjusted to the rows
-    double of_own = 0;       ///< models of the device's own, of extremely randomised trees
-};
 
 /// Those that the model learns from.
 Rows telling(const DeviceModel& model, std::span<const Feature* const> columns, const Rows& rows) {
@@ -54,11 +51,32 @@ double error_of(const TrainingRow& row, const Estimate<Seconds>& forecast) {
     return std::min(most_error, std::abs(std::log(forecast.value.value() / row.time_s)));
 }
 
+/// The fold of each row, equal groups in one: of a family's the smallest calls, the next larger ones, and so on. What
+/// is left out is smaller or larger than the rest, or lies in a gap, as much of a network does.
+std::vector<std::size_t> folds_by_work(std::span<const TrainingRow> rows, std::size_t folds) {
+    std::map<Family, std::map<std::string, std::vector<std::size_t>>> families;
+    for (std::size_t i = 0; i < rows.size(); ++i) families[rows[i].operation.family()][rows[i].group].push_back(i);
+    std::vector<std::size_t> fold_of(rows.size());
+    for (const auto& [family, groups] : families) {
+        std::vector<std::pair<double, const std::vector<std::size_t>*>> by_work;
+        for (const auto& [group, members] : groups) {
+            double log_work = 0;
+            for (const std::size_t i : members)
+                log_work += std::log(std::max(least_work_s, seconds(rows[i].operation.roofline)));
+            by_work.emplace_back(log_work / static_cast<double>(members.size()), &members);
+        }
+        std::ranges::sort(by_work, {}, &std::pair<double, const std::vector<std::size_t>*>::first);
+        for (std::size_t place = 0; place < by_work.size(); ++place) {
+            for (const std::size_t i : *by_work[place].second) fold_of[i] = place * folds / by_work.size();
+        }
+    }
+    return fold_of;
+}
+
 /// Both ways on rows that they did not see; `start` is not adjusted to any.
 WaysLeftOut leave_out(const DeviceModel& frame, const DeviceModel& start, std::span<const TrainingRow> rows,
-                      const TrainSettings& settings) {
+                      const std::vector<std::size_t>& fold_of, const TrainSettings& settings) {
     const auto columns = all_columns();
-    const auto fold_of = group_folds(rows, settings.folds, settings.seed);
     WaysLeftOut ways;
     double count = 0;
     for (std::size_t fold = 0; fold < settings.folds; ++fold) {
@@ -158,11 +176,19 @@ std::optional<KeptDevice> keep_operations(const Device& device, const OperatingP
     if (!can_start_from_others(device, setting, rows, settings)) return std::nullopt;
     const auto start = started({device, setting, {}, {}}, *settings.others);
     if (!start) return std::nullopt;
-    const WaysLeftOut ways = leave_out(frame_of(device, setting), *start, rows, settings);
-    if (keep != Keep::always && ways.of_own < clearly_better * ways.from_others) return std::nullopt;
+    const DeviceModel frame = frame_of(device, setting);
+    const auto left_out = [&](const std::vector<std::size_t>& fold_of) {
+        return leave_out(frame, *start, rows, fold_of, settings);
+    };
+    const WaysLeftOut alike = left_out(group_folds(rows, settings.folds, settings.seed));
+    std::optional<WaysLeftOut> by_work;
+    if (keep != Keep::always && alike.of_own < clearly_better * alike.from_others) {
+        by_work = left_out(folds_by_work(rows, settings.folds));
+        if (by_work->of_own < by_work->from_others) return std::nullopt;
+    }
     KeptDevice found = kept(device, setting, rows, *start);
-    found.error = ways.from_others;
-    found.error_of_own = ways.of_own;
+    found.left_out = alike;
+    found.left_out_by_work = by_work;
     return found;
 }
 

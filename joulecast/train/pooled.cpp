@@ -5,10 +5,12 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "joulecast/error.h"
+#include "joulecast/forecast/analytic_kernel.h"
 #include "joulecast/forecast/forecast_log.h"
 #include "joulecast/forecast/unseen_device.h"
 #include "joulecast/graph/family.h"
@@ -17,6 +19,34 @@
 #include "joulecast/units/statistics.h"
 
 namespace joulecast {
+namespace {
+
+/// What a measured row tells of a model over devices.
+struct Told {
+    double kernel_s = 0;  ///< as the model has it
+    bool is_told_from_launch = false;
+    ResidualPlace place;
+};
+
+/// Absent where the model says nothing of such calls.
+std::optional<Told> told_of(const DeviceModel& model, std::span<const Feature* const> columns, const TrainingRow& row) {
+    // A shorter kernel is measured beside its launch, where it has one: calls of a CUDA graph have none.
+    constexpr double least_kernel_s = 5e-4;
+    constexpr double least_launches = 25;
+    const PreparedOperation operation = on(row.operation, model.device, model.point.math);
+    const auto forecast = forecast_log(model, columns, operation, Metric::time);
+    if (!forecast) {
+        if (!is_told_analytically(operation)) return std::nullopt;
+        return Told{unadjusted_analytic_s(model, operation), is_of_device(row), analytic_place(model, operation)};
+    }
+    if (!(forecast->kernel_s > 0)) return std::nullopt;
+    const double launch_s = launch_in(*forecast, is_of_device(row));
+    const bool is_long = forecast->kernel_s >= least_kernel_s || forecast->kernel_s >= least_launches * launch_s;
+    return Told{forecast->kernel_s, is_long, residual_place(operation, model.device)};
+}
+
+}  // namespace
+
 MeasuredCall as_call(const TrainingRow& row) {
     return {row.operation, row.time_s, is_of_device(row)};
 }
@@ -60,19 +90,13 @@ std::vector<std::size_t> telling_rows(const DeviceModel& model, std::span<const 
     // that have a backward pass.
     constexpr std::size_t most_candidates = 400;
     constexpr std::size_t most_in_training = 100;
-    // A shorter kernel is measured beside its launch, where it has one: calls of a CUDA graph have none.
-    constexpr double least_kernel_s = 5e-4;
-    constexpr double least_launches = 25;
-    std::vector<bool> is_told_from_launch(rows.size());
+    std::vector<std::optional<Told>> told;
     std::vector<std::pair<double, std::size_t>> by_time, in_training;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const PreparedOperation operation = on(rows[i].operation, model.device, model.point.math);
-        const auto forecast = forecast_log(model, columns, operation, Metric::time);
-        if (!forecast || !(forecast->kernel_s > 0)) continue;
-        const double launch_s = launch_in(*forecast, is_of_device(rows[i]));
-        is_told_from_launch[i] =
-            forecast->kernel_s >= least_kernel_s || forecast->kernel_s >= least_launches * launch_s;
-        (mode(operation.operation) == Mode::training ? in_training : by_time).emplace_back(forecast->kernel_s, i);
+        told.push_back(told_of(model, columns, rows[i]));
+        if (!told[i]) continue;
+        const bool has_backward = mode(rows[i].operation.operation) == Mode::training;
+        (has_backward ? in_training : by_time).emplace_back(told[i]->kernel_s, i);
     }
     std::vector<ResidualPlace> candidates;
     std::vector<std::size_t> candidate_rows;
@@ -80,10 +104,9 @@ std::vector<std::size_t> telling_rows(const DeviceModel& model, std::span<const 
     std::vector<std::size_t> standing = at_even_steps(std::move(by_time), most_candidates);
     std::ranges::copy(at_even_steps(std::move(in_training), most_in_training), std::back_inserter(standing));
     for (const std::size_t row : standing) {
-        const ResidualPlace place = residual_place(rows[row].operation, model.device);
-        if (!has_targets) targets.push_back({place, 1});
-        if (!is_told_from_launch[row]) continue;
-        candidates.push_back(place);
+        if (!has_targets) targets.push_back({told[row]->place, 1});
+        if (!told[row]->is_told_from_launch) continue;
+        candidates.push_back(told[row]->place);
         candidate_rows.push_back(row);
     }
     std::vector<std::size_t> chosen;

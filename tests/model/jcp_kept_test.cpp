@@ -23,8 +23,8 @@ KeptDevice sample() {
         {Seconds(3e-6), Seconds(2.9e-6), Seconds(3.1e-6)}, {Watts(200), Watts(190), Watts(210)}, {}, true};
     kept.operations["aten::relu(self=f32[64])"] = {{Seconds(2e-6), Seconds(2e-6), Seconds(2e-6)}, {}, {}, false};
     kept.telling = {"aten::relu(self=f32[64])"};
-    kept.error = 0.2;
-    kept.error_of_own = 0.4;
+    kept.left_out.from_others = 0.2;
+    kept.left_out.of_own = 0.4;
     return kept;
 }
 
@@ -46,8 +46,8 @@ TEST(JcpKept, ComesBackAsItWasWritten) {
     EXPECT_EQ(kept.device.boost_clock_mhz, find_device("h200").boost_clock_mhz);
     EXPECT_EQ(kept.point.math, Math::tf32);
     EXPECT_EQ(kept.telling, sample().telling);
-    EXPECT_EQ(kept.error, 0.2);
-    EXPECT_EQ(kept.error_of_own, 0.4);
+    EXPECT_EQ(kept.left_out.from_others, 0.2);
+    EXPECT_EQ(kept.left_out.of_own, 0.4);
     ASSERT_EQ(kept.operations.size(), 2U);
     const MeasuredOperation& add = kept.operations.begin()->second;
     EXPECT_EQ(add.time.value.value(), 3e-6);
@@ -60,8 +60,46 @@ TEST(JcpKept, ComesBackAsItWasWritten) {
     EXPECT_EQ(written(kept), written(sample()));
 }
 
+KeptDevice sample_by_work() {
+    KeptDevice kept = sample();
+    kept.left_out_by_work = WaysLeftOut{0.3, 0.5};
+    return kept;
+}
+
+TEST(JcpKept, ErrorsBySizeComeBackToo) {
+    EXPECT_FALSE(read(written(sample())).left_out_by_work);
+    EXPECT_EQ(read(written(sample_by_work())).left_out_by_work, (WaysLeftOut{0.3, 0.5}));
+}
+
+/// Where the errors of `sample()` end.
+std::size_t end_of_errors(const std::vector<std::byte>& bytes) {
+    ByteWriter errors;
+    errors.real(0.2);
+    errors.real(0.4);
+    const auto found = std::ranges::search(bytes, errors.bytes());
+    return static_cast<std::size_t>(found.end() - bytes.begin());
+}
+
+TEST(JcpKept, OfTheFirstVersionIsReadAndOfALaterOneNot) {
+    auto bytes = written(sample());
+    bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(end_of_errors(bytes)));
+    bytes.front() = std::byte{1};
+    const KeptDevice kept = read(bytes);
+    EXPECT_EQ(kept.left_out, sample().left_out);
+    EXPECT_EQ(kept.operations.size(), sample().operations.size());
+    EXPECT_EQ(written(kept), written(sample()));
+    for (const int version : {0, 3}) {
+        auto other = written(sample());
+        other.front() = static_cast<std::byte>(version);
+        EXPECT_THROW(read(other), FormatError) << version;
+    }
+    auto neither = written(sample());
+    neither[end_of_errors(neither)] = std::byte{2};
+    EXPECT_THROW(read(neither), FormatError);
+}
+
 TEST(JcpKept, RefusesEveryTruncation) {
-    const auto bytes = written(sample());
+    const auto bytes = written(sample_by_work());
     for (std::size_t size = 0; size < bytes.size(); ++size)
         EXPECT_THROW(read(std::span(bytes).first(size)), FormatError) << size;
 }
@@ -80,8 +118,9 @@ TEST(JcpKept, RefusesWhatCannotBe) {
     refuses([](MeasuredOperation& m, KeptDevice&) { m.time.high = Seconds(std::numeric_limits<double>::infinity()); });
     refuses([](MeasuredOperation& m, KeptDevice&) { m.power.value = Watts(-1); });
     refuses([](MeasuredOperation& m, KeptDevice&) { m.power.high = Watts(unknown); });
-    refuses([](MeasuredOperation&, KeptDevice& kept) { kept.error = -0.1; });
-    refuses([](MeasuredOperation&, KeptDevice& kept) { kept.error_of_own = unknown; });
+    refuses([](MeasuredOperation&, KeptDevice& kept) { kept.left_out.from_others = -0.1; });
+    refuses([](MeasuredOperation&, KeptDevice& kept) { kept.left_out.of_own = unknown; });
+    refuses([](MeasuredOperation&, KeptDevice& kept) { kept.left_out_by_work = WaysLeftOut{0.1, -0.1}; });
     refuses([](MeasuredOperation&, KeptDevice& kept) { kept.point.engine = "no engine!"; });
 }
 

@@ -104,6 +104,48 @@ TEST(ResidualProcess, MeasuredOperationsTellOfASumThatHasThem) {
                 process.half_width_90(belief, place(Family::softmax, 0)), 1e-3);
 }
 
+TEST(ResidualProcess, ItsMeanIsHadAloneToo) {
+    ResidualProcess process(prior());
+    EXPECT_EQ(process.mean_at(place(Family::matmul, 0)), 0);
+    process.condition(std::vector{place(Family::matmul, 0), place(Family::softmax, 1)}, std::vector{0.3, -0.1});
+    for (const ResidualPlace& at : {place(Family::matmul, 0.5), place(Family::softmax, 0), place(Family::copy, 0)})
+        EXPECT_EQ(process.mean_at(at), process.at(at).mean);
+}
+
+ResidualPlace analytic(std::string_view target, double elements) {
+    ResidualPlace one = place(Family::indexing, elements);
+    one.is_analytic = true;
+    one.kind = residual_kind(target);
+    return one;
+}
+
+TEST(ResidualProcess, WhatNoModelTellsIsOffByAFactorOfFourBeforeAnyOfItWasMeasured) {
+    ResidualPrior alone = prior();
+    alone.common = alone.compute = alone.memory = 0;
+    const ResidualPlace gather = analytic("aten::gather", 0);
+    const double variance = covariance(alone, gather, gather) + alone.noise_variance(gather);
+    EXPECT_NEAR(1.645 * std::sqrt(variance), std::log(4), 0.02);
+}
+
+TEST(ResidualProcess, WhatNoModelTellsIsOffAsItsKindWasMeasuredToBe) {
+    ResidualProcess process(prior());
+    const std::vector<ResidualPlace> measured{analytic("aten::gather", 0), analytic("aten::gather", 1)};
+    process.condition(measured, std::vector{-0.9, -0.9});
+    const ResidualPlace larger = analytic("aten::gather", 6), other = analytic("aten::index.Tensor", 0);
+    EXPECT_LT(process.at(larger).mean, -0.5);
+    EXPECT_GT(process.at(other).mean, process.at(larger).mean / 2);
+    EXPECT_LT(process.half_width_90(process.at(larger), larger), 0.9 * process.half_width_90(process.at(other), other));
+    // What a model tells of the same family errs in a way of its own.
+    EXPECT_GT(process.at(place(Family::indexing, 0)).mean, -0.1);
+}
+
+TEST(ResidualProcess, KindsAreNamesOfCallsInPlaceOrNot) {
+    EXPECT_EQ(residual_kind("aten::relu_"), residual_kind("aten::relu"));
+    EXPECT_EQ(residual_kind("aten::mul_.Tensor"), residual_kind("aten::mul.Scalar"));
+    EXPECT_NE(residual_kind("aten::mul.Tensor"), residual_kind("aten::add.Tensor"));
+    EXPECT_EQ(residual_kind(""), residual_kind("_"));
+}
+
 TEST(ResidualProcess, RefusesWhatCannotBe) {
     ResidualProcess process;
     EXPECT_THROW(process.condition(std::vector{place(Family::matmul, 0)}, {}), Error);
