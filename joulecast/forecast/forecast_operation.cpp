@@ -60,6 +60,15 @@ Estimate<Seconds> analytic_time(const DeviceModel& device, const PreparedOperati
     return within_factor(std::max(work, device.call_overhead_s), analytic_factor);
 }
 
+/// A call by itself: its kernel as measurements tell it, and the launch that `unadjusted_s` has beside its kernel.
+Estimate<Seconds> with_launch(const DeviceModel& device, const PreparedOperation& operation,
+                              const AnalyticKernel& kernel, double unadjusted_s) {
+    const double launch = std::max(0.0, unadjusted_s - unadjusted_analytic_s(device, operation));
+    const double whole = launch + kernel.seconds;
+    const double share = kernel.seconds / whole;
+    return within_log<Seconds>(whole, std::hypot(share * kernel.half_width, (1 - share) * launch_half_width));
+}
+
 /// By the published method alone. It knows no views; what else it cannot tell is unknown, and takes at least what the
 /// data sheet says.
 void forecast_published_time(const DeviceModel& device, const PreparedOperation& operation,
@@ -101,7 +110,7 @@ void forecast_time(const DeviceModel& device, std::span<const Feature* const> co
         if (!device.unseen) return;
         const AnalyticKernel kernel = analytic_kernel(device, operation);
         forecast.kernel_s = kernel.seconds;
-        if (kernel.half_width > 0) time = within_log<Seconds>(kernel.seconds, kernel.half_width);
+        if (kernel.half_width > 0) time = with_launch(device, operation, kernel, time.value.value());
     }
 }
 

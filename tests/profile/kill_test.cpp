@@ -140,7 +140,7 @@ TEST_F(KillTest, AtRandomMomentsLoseNoRowDoubleNoneAndLeaveNoClockLocked) {
     const auto seed = number_of("JOULECAST_KILL_SEED", std::random_device{}());
     SCOPED_TRACE("again with JOULECAST_KILL_SEED=" + std::to_string(seed));
     std::mt19937 random(static_cast<std::uint32_t>(seed));
-    const std::int64_t kills = number_of("JOULECAST_KILLS", 200);
+    const std::int64_t kills = number_of("JOULECAST_KILLS", USUAL_KILLS);
     std::int64_t workers_killed = 0, databases_filled = 0, rows_kept = 0;
     std::set<std::string> before;
     for (std::int64_t round = 0; round < kills && !HasFailure(); ++round) {
