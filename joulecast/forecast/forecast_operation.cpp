@@ -60,13 +60,14 @@ Estimate<Seconds> analytic_time(const DeviceModel& device, const PreparedOperati
     return within_factor(std::max(work, device.call_overhead_s), analytic_factor);
 }
 
-/// A call by itself: its kernel as measurements tell it, and the launch that `unadjusted_s` has beside its kernel.
+/// A call by itself: its kernel as measurements tell it, and the launch that `unadjusted_s` has beside its kernel,
+/// which is known as little as it was.
 Estimate<Seconds> with_launch(const DeviceModel& device, const PreparedOperation& operation,
                               const AnalyticKernel& kernel, double unadjusted_s) {
     const double launch = std::max(0.0, unadjusted_s - unadjusted_analytic_s(device, operation));
     const double whole = launch + kernel.seconds;
     const double share = kernel.seconds / whole;
-    return within_log<Seconds>(whole, std::hypot(share * kernel.half_width, (1 - share) * launch_half_width));
+    return within_log<Seconds>(whole, std::hypot(share * kernel.half_width, (1 - share) * std::log(analytic_factor)));
 }
 
 /// By the published method alone. It knows no views; what else it cannot tell is unknown, and takes at least what the

@@ -13,9 +13,6 @@ namespace joulecast {
 /// judgement from two GPUs' nodes), and those of a network all the same way.
 inline constexpr double backward_deviation = 0.15;
 
-/// What a launch takes differs between hosts and drivers by about this share.
-inline constexpr double launch_half_width = 0.3;
-
 /// 3^-(years between two devices / scale); 1 for a scale of 0 or a year that is not known.
 double age_weight(double one_year, double other_year, double scale);
 
