@@ -60,7 +60,7 @@ TEST(Predict, FitsTheTerminalAndNamesWhatDiffers) {
         EXPECT_THAT(ran.out, HasSubstr(part));
     std::istringstream notes(ran.err);
     for (std::string note; std::getline(notes, note);) EXPECT_LE(note.size(), 110U) << note;
-    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 3) << "one for each device that has no models of its own";
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 4) << "one for each device: none has models of its own";
 }
 
 TEST(Predict, TellsComputeFromMemoryWhereTheDeviceDecides) {
