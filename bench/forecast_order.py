@@ -2,7 +2,7 @@
 """Counts forecasts that are out of order: more work that takes less, and better cards that take longer.
 
 usage: bench/forecast_order.py JOULECAST [--devices ID...] [--networks NAME...] [--mode inference|training]
-                               [--precision fp32|bf16|default ...]
+                               [--precision NAME]
 
 Every network of the zoo on every GPU that joulecast knows, at batch 1, 2, 4 ... 64. Of each pair of neighbours the
 larger batch must not cost less time, energy or memory. Of two GPUs of one vendor, one of which is as new and has no

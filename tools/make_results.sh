@@ -321,8 +321,8 @@ TEXT
 ## More work, and better cards, in order
 
 Every network of the zoo at batch 1, 2, 4 ... 64: of each pair of neighbours the larger batch must not cost less; a card that is as new
-as another of its vendor and has no lower figure on its sheet must not take longer. Of the H200 and one H100 operations were
-measured: they are told by these, so that a sister card from its sheet can be before them or behind.
+as another of its vendor and has no lower figure on its sheet must not take longer. Operations were measured on the
+H200 and the H100 SXM alone. Their forecasts follow these, so a card of the same chip, told from its sheet, may come out before or behind them.
 
     bench/forecast_order.py build/release/bin/joulecast
 
@@ -486,7 +486,7 @@ TEXT
     done
 }
 
-# of_card ID : networks and operations that the card measured, what plain PyTorch took there, and how well two runs agree.
+# with_own_operations CARD : networks left out and plain PyTorch, by a predictor trained on the card's operations, two ways.
 with_own_operations() {
     local id=$1 database=$work/${1%-sxm}.db way runs
     local -a all_runs=("datasets/$id-plain-torch.csv")
@@ -522,6 +522,7 @@ TEXT
     } >>"$result"
 }
 
+# of_card ID : networks and operations that the card measured, what plain PyTorch took there, and how well two runs agree.
 of_card() {
     local id=$1
     printf '\n    joulecast import csv datasets/%s.csv --db %s.db\n' "$id" "${id%-sxm}" >>"$result"
