@@ -41,8 +41,7 @@ double unadjusted_analytic_s(const DeviceModel& device, const PreparedOperation&
 
 ResidualPlace analytic_place(const DeviceModel& device, const PreparedOperation& operation) {
     ResidualPlace place = residual_place(operation, device.device);
-    place.kind = residual_kind(operation.operation.target);
-    place.is_analytic = true;
+    place.analytic_kind = residual_kind(operation.operation.target);
     return place;
 }
 
@@ -54,11 +53,11 @@ bool is_told_analytically(const PreparedOperation& operation) {
 AnalyticKernel analytic_kernel(const DeviceModel& device, const PreparedOperation& operation) {
     const double unadjusted = unadjusted_analytic_s(device, operation);
     const ResidualProcess& residual = device.unseen->residual;
-    if (residual.measured() == 0) return {unadjusted};
+    if (residual.measured() == 0) return {unadjusted, unadjusted};
     const ResidualPlace place = analytic_place(device, operation);
     const auto belief = residual.at(place);
     const double least = least_share_of_latency * device.device.kernel_latency_s;
-    return {std::max(least, unadjusted * std::exp(belief.mean)), residual.half_width_90(belief, place)};
+    return {std::max(least, unadjusted * std::exp(belief.mean)), unadjusted, residual.half_width_90(belief, place)};
 }
 
 }  // namespace joulecast

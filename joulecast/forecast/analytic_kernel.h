@@ -11,7 +11,8 @@ inline constexpr double analytic_slowdown = 3;
 /// What a kernel takes that no model tells.
 struct AnalyticKernel {
     double seconds = 0;
-    double half_width = 0;  ///< of the 90 % interval, in log; 0: nothing of the device was measured that tells it
+    double unadjusted_s = 0;  ///< before anything was measured
+    double half_width = 0;    ///< of the 90 % interval, in log; 0: nothing of the device was measured that tells it
 };
 
 /// Without its launch: the work by its law, and no less than its instructions or than the shortest kernel does; of a

@@ -62,9 +62,8 @@ Estimate<Seconds> analytic_time(const DeviceModel& device, const PreparedOperati
 
 /// A call by itself: its kernel as measurements tell it, and the launch that `unadjusted_s` has beside its kernel,
 /// which is known as little as it was.
-Estimate<Seconds> with_launch(const DeviceModel& device, const PreparedOperation& operation,
-                              const AnalyticKernel& kernel, double unadjusted_s) {
-    const double launch = std::max(0.0, unadjusted_s - unadjusted_analytic_s(device, operation));
+Estimate<Seconds> with_launch(const AnalyticKernel& kernel, double unadjusted_s) {
+    const double launch = std::max(0.0, unadjusted_s - kernel.unadjusted_s);
     const double whole = launch + kernel.seconds;
     const double share = kernel.seconds / whole;
     return within_log<Seconds>(whole, std::hypot(share * kernel.half_width, (1 - share) * std::log(analytic_factor)));
@@ -111,7 +110,7 @@ void forecast_time(const DeviceModel& device, std::span<const Feature* const> co
         if (!device.unseen) return;
         const AnalyticKernel kernel = analytic_kernel(device, operation);
         forecast.kernel_s = kernel.seconds;
-        if (kernel.half_width > 0) time = with_launch(device, operation, kernel, time.value.value());
+        if (kernel.half_width > 0) time = with_launch(kernel, time.value.value());
     }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "joulecast/forecast/analytic_kernel.h"
@@ -26,8 +27,17 @@ void add_measured(DeviceModel& model, std::span<const KeptDevice> kept) {
 
 }  // namespace
 
-double launch_in(const LogForecast& forecast, bool is_of_device) {
-    return is_of_device ? 0 : std::exp(forecast.log_value) - forecast.kernel_s;
+std::optional<ToldCall> told_call(const DeviceModel& model, std::span<const Feature* const> columns,
+                                  const PreparedOperation& operation, bool is_of_device) {
+    const auto forecast = forecast_log(model, columns, operation, Metric::time);
+    if (forecast) {
+        if (!(forecast->kernel_s > 0)) return std::nullopt;
+        const double launch = is_of_device ? 0 : std::exp(forecast->log_value) - forecast->kernel_s;
+        return ToldCall{forecast->kernel_s, launch, residual_place(operation, model.device)};
+    }
+    if (!is_told_analytically(operation)) return std::nullopt;
+    const double launch = is_of_device ? 0 : std::numeric_limits<double>::infinity();
+    return ToldCall{unadjusted_analytic_s(model, operation), launch, analytic_place(model, operation)};
 }
 
 void adjust_to(DeviceModel& model, std::span<const Feature* const> columns, std::span<const MeasuredCall> measured) {
@@ -37,21 +47,14 @@ void adjust_to(DeviceModel& model, std::span<const Feature* const> columns, std:
     std::vector<double> errors;
     for (const MeasuredCall& call : measured) {
         const PreparedOperation operation = on(call.operation, model.device, model.point.math);
-        const auto forecast = forecast_log(model, columns, operation, Metric::time);
-        if (!forecast) {
-            if (!call.is_of_device || !is_told_analytically(operation)) continue;
-            if (places.size() == ResidualProcess::most_measured) break;
-            places.push_back(analytic_place(model, operation));
-            errors.push_back(std::log(call.time_s / unadjusted_analytic_s(model, operation)));
-            continue;
-        }
-        const double launch = launch_in(*forecast, call.is_of_device);
-        const double kernel = call.time_s - launch;
+        const auto told = told_call(model, columns, operation, call.is_of_device);
+        if (!told) continue;
+        const double kernel = call.time_s - told->launch_s;
         // Where launching is most of it, a time says little of the kernel.
-        if (kernel < launch) continue;
+        if (kernel < told->launch_s) continue;
         if (places.size() == ResidualProcess::most_measured) break;
-        places.push_back(residual_place(operation, model.device));
-        errors.push_back(std::log(kernel / forecast->kernel_s));
+        places.push_back(told->place);
+        errors.push_back(std::log(kernel / told->kernel_s));
     }
     if (places.empty()) return;
     model.unseen->residual.condition(places, errors);

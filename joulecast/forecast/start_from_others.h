@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,8 +20,16 @@ struct MeasuredCall {
     bool is_of_device = false;  ///< the time is all of it the kernel's
 };
 
-/// Seconds of a measured call that are no kernel's, by its forecast.
-double launch_in(const LogForecast& forecast, bool is_of_device);
+/// What a model over others says of a call that was measured.
+struct ToldCall {
+    double kernel_s = 0;
+    double launch_s = 0;  ///< what the measured time has beside the kernel; infinite where nobody knows
+    ResidualPlace place;
+};
+
+/// `is_of_device`: the call's time is all of it the kernel's. Absent for views, and for what has no counts.
+std::optional<ToldCall> told_call(const DeviceModel& model, std::span<const Feature* const> columns,
+                                  const PreparedOperation& operation, bool is_of_device);
 
 /// `columns` as everywhere: those of the predictor that the model is from. Adjusts a model over other devices to
 /// operations measured on its device, at most as many as ResidualProcess takes; intervals narrow. Goes over what it was

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -27,14 +28,14 @@ struct ResidualPlace {
     /// alignment of the sizes in memory, n and k or the innermost: 0 for multiples of 32, 1 of 4, else 2; kernels for
     /// unaligned operands are others, and say little of those for aligned ones. Last 1 with a backward pass, else 0.
     std::array<double, 8> at{};
-    /// No model tells it. Such calls of one kind are off by much the same, those of another by something else.
-    bool is_analytic = false;
-    std::uint64_t kind = 0;  ///< of an analytic one: residual_kind()
+    /// residual_kind() of a call that no model tells. Those of one kind are off by much the same, of another by
+    /// something else. Absent: a model tells it.
+    std::optional<std::size_t> analytic_kind = {};
 };
 
 ResidualPlace residual_place(const Dimensions& dimensions, NumberWidth width, const Device& device);
 /// A number for the name of a call, the same whether it is computed in place or not.
-std::uint64_t residual_kind(std::string_view target);
+std::size_t residual_kind(std::string_view target);
 
 /// Of an operation about its family on a device, as a standard deviation.
 struct FamilySpread {
@@ -57,9 +58,8 @@ struct ResidualPrior {
     std::vector<FamilySpread> within_family;
     double devices = 5;  ///< they were found on: few, so that bands are those of Student's t
 
-    /// Half of the variance within a family changes smoothly with the sizes, half is each operation's own. Of analytic
-    /// ones most is of their kind; all three together make a factor of 4 either way.
-    double kind_variance(const ResidualPlace& place) const;
+    /// Half of the variance within a family changes smoothly with the sizes, half is each operation's own. Of what no
+    /// model tells most is of its kind; all three together make a factor of 4 either way.
     double smooth_variance(const ResidualPlace& place) const;
     double noise_variance(const ResidualPlace& place) const;
 

@@ -248,13 +248,18 @@ bool is_depthwise_law_key(std::string_view key) {
     return key.find(depthwise_suffix) != std::string_view::npos;
 }
 
-std::string sibling_target(const std::string& target) {
+std::string_view plain_name(std::string_view target) {
     const std::size_t name = target.rfind("::");
-    const std::size_t dot = target.find('.', name == std::string::npos ? 0 : name);
-    const std::size_t end = std::min(dot, target.size());
-    if (end == 0) return target;
-    const std::string base = target.substr(0, end);
-    return (base.back() == '_' ? base.substr(0, end - 1) : base + "_") + target.substr(end);
+    const std::size_t dot = target.find('.', name == std::string_view::npos ? 0 : name);
+    const std::string_view base = target.substr(0, dot);
+    return base.ends_with('_') ? base.substr(0, base.size() - 1) : base;
+}
+
+std::string sibling_target(const std::string& target) {
+    const std::string plain(plain_name(target));
+    const std::string rest = target.substr(plain.size());
+    if (rest.starts_with('_')) return plain + rest.substr(1);
+    return plain.empty() ? target : plain + "_" + rest;
 }
 
 std::string law_key(const Operation& operation) {

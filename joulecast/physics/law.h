@@ -61,6 +61,9 @@ bool takes_batch_statistics(const Operation& operation);
 /// Whether a key is of the latter kind: targets have a namespace, families none.
 bool is_family_law_key(std::string_view key);
 
+/// "aten::mul" of "aten::mul_.Tensor": without the overload, and whether computed in place or not.
+std::string_view plain_name(std::string_view target);
+
 /// "aten::relu_" for "aten::relu" and the other way round, overloads kept: the same arithmetic in place or not.
 std::string sibling_target(const std::string& target);
 

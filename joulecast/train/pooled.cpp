@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "joulecast/error.h"
-#include "joulecast/forecast/analytic_kernel.h"
 #include "joulecast/forecast/forecast_log.h"
 #include "joulecast/forecast/unseen_device.h"
 #include "joulecast/graph/family.h"
@@ -21,28 +20,12 @@
 namespace joulecast {
 namespace {
 
-/// What a measured row tells of a model over devices.
-struct Told {
-    double kernel_s = 0;  ///< as the model has it
-    bool is_told_from_launch = false;
-    ResidualPlace place;
-};
-
-/// Absent where the model says nothing of such calls.
-std::optional<Told> told_of(const DeviceModel& model, std::span<const Feature* const> columns, const TrainingRow& row) {
-    // A shorter kernel is measured beside its launch, where it has one: calls of a CUDA graph have none.
+/// Shorter kernels are measured beside their launch, where they have one: calls of a CUDA graph have none.
+bool is_told_from_launch(const ToldCall& told) {
     constexpr double least_kernel_s = 5e-4;
     constexpr double least_launches = 25;
-    const PreparedOperation operation = on(row.operation, model.device, model.point.math);
-    const auto forecast = forecast_log(model, columns, operation, Metric::time);
-    if (!forecast) {
-        if (!is_told_analytically(operation)) return std::nullopt;
-        return Told{unadjusted_analytic_s(model, operation), is_of_device(row), analytic_place(model, operation)};
-    }
-    if (!(forecast->kernel_s > 0)) return std::nullopt;
-    const double launch_s = launch_in(*forecast, is_of_device(row));
-    const bool is_long = forecast->kernel_s >= least_kernel_s || forecast->kernel_s >= least_launches * launch_s;
-    return Told{forecast->kernel_s, is_long, residual_place(operation, model.device)};
+    if (!std::isfinite(told.launch_s)) return false;
+    return told.kernel_s >= least_kernel_s || told.kernel_s >= least_launches * told.launch_s;
 }
 
 }  // namespace
@@ -90,12 +73,13 @@ std::vector<std::size_t> telling_rows(const DeviceModel& model, std::span<const 
     // that have a backward pass.
     constexpr std::size_t most_candidates = 400;
     constexpr std::size_t most_in_training = 100;
-    std::vector<std::optional<Told>> told;
+    std::vector<std::optional<ToldCall>> told;
     std::vector<std::pair<double, std::size_t>> by_time, in_training;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        told.push_back(told_of(model, columns, rows[i]));
+        const PreparedOperation operation = on(rows[i].operation, model.device, model.point.math);
+        told.push_back(told_call(model, columns, operation, is_of_device(rows[i])));
         if (!told[i]) continue;
-        const bool has_backward = mode(rows[i].operation.operation) == Mode::training;
+        const bool has_backward = mode(operation.operation) == Mode::training;
         (has_backward ? in_training : by_time).emplace_back(told[i]->kernel_s, i);
     }
     std::vector<ResidualPlace> candidates;
@@ -105,7 +89,7 @@ std::vector<std::size_t> telling_rows(const DeviceModel& model, std::span<const 
     std::ranges::copy(at_even_steps(std::move(in_training), most_in_training), std::back_inserter(standing));
     for (const std::size_t row : standing) {
         if (!has_targets) targets.push_back({told[row]->place, 1});
-        if (!told[row]->is_told_from_launch) continue;
+        if (!is_told_from_launch(*told[row])) continue;
         candidates.push_back(told[row]->place);
         candidate_rows.push_back(row);
     }

@@ -114,8 +114,7 @@ TEST(ResidualProcess, ItsMeanIsHadAloneToo) {
 
 ResidualPlace analytic(std::string_view target, double elements) {
     ResidualPlace one = place(Family::indexing, elements);
-    one.is_analytic = true;
-    one.kind = residual_kind(target);
+    one.analytic_kind = residual_kind(target);
     return one;
 }
 
