@@ -12,9 +12,10 @@ import zoo_graphs
 from joulecast_measuring.contents import Maker, input_contents, numpy_dtype
 from joulecast_measuring.requests import Unsupported, graph_of
 from joulecast_onnxruntime import sessions
-from joulecast_onnxruntime.engine import original_of, written
-from joulecast_onnxruntime.kernels import fused_share, kernels
+from joulecast_onnxruntime.engine import written
+from joulecast_onnxruntime.kernels import kernels, told
 from joulecast_onnxruntime.network import NetworkWriter
+from joulecast_onnxruntime.original import Original
 
 ONE_THREAD = types.SimpleNamespace(threads=1, processors=[0])
 
@@ -115,7 +116,7 @@ class Kernels(unittest.TestCase):
         """Weights are ones: what is fused does not hang on their numbers."""
         network, _, _, model = optimised(graph, lambda number: numpy.ones(graph.inputs[number].type.sizes,
                                                                           numpy_dtype(graph.inputs[number].type.dtype)))
-        return kernels(original_of(network.writer), model.graph)
+        return kernels(Original.of(network.writer), model.graph)
 
     def test_a_residual_block_is_two_kernels(self):
         # conv 0, norm 1, relu 2, conv 3, norm 4, + input 5, relu 6: the sum and the last relu belong to the second convolution.
@@ -133,7 +134,7 @@ class Kernels(unittest.TestCase):
             [("user_input", image), ("parameter", "f32[32,32,3,3]"), *[("parameter", "f32[32]")] * 4], ["7.0"]))
         convolutions = [kernel.operations for kernel in found if kernel.kind.endswith("Conv")]
         self.assertEqual(convolutions, [[0], [1, 2, 3], [4, 5, 6, 7]])
-        self.assertEqual(fused_share(found), 7 / 8)
+        self.assertEqual(told(found)["fused_share"], 7 / 8)
 
     def test_a_norm_before_a_convolution_is_a_kernel_of_its_own(self):
         # As in DenseNet: convolutions 0 and 1 joined by 2, norm 3, relu 4, convolution 5, silu 6, convolution 7. The optimiser gives the norm's
@@ -163,7 +164,7 @@ class Kernels(unittest.TestCase):
                                     ["input.0", "input.1", "input.2"], ["f32[1,2,4,8]"])], [("user_input", "f32[1,2,4,8]")] * 3, ["0.0"]))
         self.assertGreater(len(found), 1)
         self.assertEqual({tuple(kernel.operations) for kernel in found}, {(0,)})
-        self.assertEqual(fused_share(found), 0.0)
+        self.assertEqual(told(found)["fused_share"], 0.0)
 
     def test_all_kernels_of_the_zoo_are_told(self):
         for name in ("mobilenet_v3_small", "efficientnet_b0", "inception_v3", "swin_v2_t", "whisper-tiny", "t5-small"):

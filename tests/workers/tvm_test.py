@@ -16,9 +16,9 @@ import zoo_graphs
 from joulecast_measuring.contents import Maker, input_contents
 from joulecast_onnxruntime.network import NetworkWriter
 from joulecast_measuring.requests import Unsupported, graph_of
+from joulecast_measuring.serve import told_kernels
 from joulecast_tvm.compiling import Tuner, what_is_untuned
 from joulecast_tvm.engine import Lowered, array_of
-from joulecast_tvm.kernels import fused_share
 
 PROGRAM = support.BIN / "joulecast-tvm"
 ENVIRONMENT = os.environ | {"JOULECAST_TVM_PYTHON": sys.executable}
@@ -68,7 +68,7 @@ class Networks(unittest.TestCase):
     def test_kernels_that_are_one_function_tell_their_own_calls_each(self):
         made, _, _ = lowered(BRANCHES, Maker(1))
         self.assertEqual([kernel["operations"] for kernel in made.kernels], [[0, 1], [2, 3, 4]])
-        self.assertEqual(fused_share(made.kernels), 1.0)
+        self.assertEqual(told_kernels(made.kernels)["fused_share"], 1.0)
 
     def test_every_kernel_of_networks_tells_its_calls(self):
         # Constants of a clamp are handed to a grouped function as arguments, which no value of the network is.

@@ -9,8 +9,9 @@ from joulecast_measuring.contents import contents, input_contents, numpy_dtype
 from joulecast_measuring.requests import Unsupported
 from joulecast_measuring.serve import MOST_SETS, Trial
 from joulecast_onnxruntime import sessions
-from joulecast_onnxruntime.kernels import Original, fused_share, kernels, results_of
+from joulecast_onnxruntime.kernels import kernels, results_of, told
 from joulecast_onnxruntime.network import LARGE_BYTES, NetworkWriter, refuse_without_form
+from joulecast_onnxruntime.original import Original
 from joulecast_onnxruntime.translation import WEIGHTS, write
 from joulecast_onnxruntime.writer import Call, Writer, onnx_dtype
 
@@ -138,22 +139,17 @@ def network_trial(graph, request):
     wanted = {item.name for item in made.get_inputs()}
     inputs = {f"input.{number}": fill(number) for number in range(len(graph.inputs)) if f"input.{number}" in wanted}
     results = {value.name: numpy.empty(value.sizes, numpy_dtype(value.dtype)) for value in outputs}
-    found = kernels(original_of(writer), optimised.graph)
+    found = kernels(Original.of(writer), optimised.graph)
     sizes = value_bytes(optimised.graph, writer)
     return Trial(whole=sessions.Calls(made, 1, [sessions.binding(made, inputs, results)]),
                  resident_bytes=float(sum(item.type.bytes for item in graph.inputs)),
                  peak_memory_bytes=lambda: sessions.peak_bytes(optimised.graph, sizes, results),
-                 more={"kernels": [{"kernel": kernel.kind, "operations": kernel.operations} for kernel in found],
-                       "fused_share": fused_share(found)})
-
-
-def original_of(writer):
-    return Original(writer.nodes, writer.call_of_node, [item.name for item in writer.inputs])
+                 more=told(found))
 
 
 def value_bytes(optimised, writer):
     """Of all values of the optimised graph. What ONNX Runtime made itself is as large as the result that it becomes, or what it is made of."""
-    found, original = dict(writer.bytes), original_of(writer)
+    found, original = dict(writer.bytes), Original.of(writer)
     for node in optimised.node:
         size = max([writer.bytes[name] for name in results_of(node, original)] or [found.get(name, 0) for name in node.input], default=0)
         for name in node.output:

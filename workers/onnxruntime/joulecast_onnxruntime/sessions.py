@@ -12,11 +12,10 @@ import onnxruntime
 from onnx import helper, numpy_helper
 
 from joulecast_measuring.this_cpu import LEAST_ROOM_BYTES
+from joulecast_onnxruntime.original import RENAMES
 
 ALL = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
 NONE = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-# Give the same numbers in the same order another shape.
-RENAMES = {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity"}
 NCHWC_DOMAIN = "com.microsoft.nchwc"
 # What ONNX cannot hold in one text; beyond it weights of the optimised model go to a file beside it.
 MOST_TEXT_BYTES = 1 << 30

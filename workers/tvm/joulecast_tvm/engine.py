@@ -1,28 +1,17 @@
 """TVM as an engine of joulecast_measuring.serve."""
-import math
-import time
-
-import numpy
 import tvm
 from tvm import relax
 
-from joulecast_measuring.contents import contents, input_contents
-from joulecast_measuring.requests import Unsupported
-from joulecast_measuring.serve import MOST_SETS, Trial
+from joulecast_measuring.contents import input_contents
+from joulecast_measuring.serve import Trial, told_kernels
+from joulecast_onnxruntime.copies import CopiedOperation
 from joulecast_onnxruntime.network import NetworkWriter, refuse_without_form
-from joulecast_onnxruntime.translation import WEIGHTS, write
-from joulecast_onnxruntime.writer import Call, Writer
 from joulecast_tvm.compiling import Compiled, Tuner, grouped, target
 from joulecast_tvm.importing import module_of
-from joulecast_tvm.kernels import fused_share, kernels
+from joulecast_tvm.kernels import kernels
 
 # Copies of an operation in one function: a call into TVM's machine takes some microseconds, which a network pays once.
 MOST_COPIES = 64
-# Elsewhere a run of all copies need not last longer: the other sets of inputs go to further runs.
-LONGEST_RUN_S = 0.02
-MOST_HOT_COPIES = 16
-NO_STRIDES = "measured contiguous: the ONNX that TVM reads has no strides"
-RUNS_NOTHING = "TVM runs nothing for it: it is a view, or computed once when a model is compiled"
 
 
 class Calls:
@@ -55,67 +44,26 @@ class Lowered:
         return Compiled(self.module, self.target, tuner)
 
 
-class OperationTrial:
-    """One operation: weights are constants, as in a network; the rest are inputs."""
+class Loaded:
+    """A lowered model, compiled."""
 
-    def __init__(self, operation, request, tuner=None):
-        self.operation, self.request, self.tuner = operation, request, tuner
-        self.message = NO_STRIDES if any(type_.strides for _, type_ in operation.tensors()) else ""
-        weights = WEIGHTS.get(operation.name, ())
-        self.items = [(argument in weights, type_, content)
-                      for (argument, type_), content in zip(operation.tensors(), contents(operation))]
-        self.weight_bytes = sum(type_.bytes for is_weight, type_, _ in self.items if is_weight)
-        self.input_bytes = sum(type_.bytes for is_weight, type_, _ in self.items if not is_weight)
-
-    def function(self, copies):
-        """(the compiled function of so many copies, which inputs it has: their types and contents, its kernels)."""
-        writer, outputs, weights, inputs = Writer(), [], {}, []
-        for copy in range(copies):
-            values = []
-            for number, (is_weight, type_, content) in enumerate(self.items):
-                name = f"input{copy}_{number}"
-                values.append(writer.input(name, type_))
-                if is_weight:
-                    weights[name] = self.request.maker.make(type_, content)
-                else:
-                    inputs.append((type_, content))
-            writer.current = copy
-            outputs += [value for value in write(Call(writer, self.operation, values)) if value.name in writer.bytes]
-        if not outputs or not inputs:
-            raise Unsupported(RUNS_NOTHING)
+    def __init__(self, writer, outputs, weights, tuner):
         lowered = Lowered(writer, outputs, weights)
-        if not lowered.kernels:
-            raise Unsupported(RUNS_NOTHING)
-        return lowered.compiled(self.tuner), inputs
+        self.kernels, self.inputs = lowered.kernels, lowered.inputs
+        self.made = lowered.compiled(tuner) if self.kernels else None
+        self.message = self.made.message if self.made else ""
 
-    def sets(self, inputs, count):
-        return [[tvm.runtime.tensor(self.request.maker.make(*item)) for item in inputs] for _ in range(count)]
+    def peak_memory_bytes(self):
+        return self.made.bytes
 
-    def calls(self, copies, sets):
-        made, inputs = self.function(copies)
-        return Calls(made.run, copies, self.sets(inputs, sets))
+    def tensors(self, inputs):
+        return [tvm.runtime.tensor(inputs[name]) for name in self.inputs]
 
-    def trial(self):
-        made, inputs = self.function(1)
-        self.message = "; ".join(filter(None, [self.message, made.message]))
-        one = self.sets(inputs, 1)
-        results = made.run(*one[0])
-        if not all(numpy.isfinite(array).all() for array in map(array_of, flat(results)) if array.dtype.kind == "f"):
-            self.message = "; ".join(filter(None, [self.message, "the output holds infinities or NaN"]))
-        start = time.perf_counter()
-        made.run(*one[0])
-        rough_s = time.perf_counter() - start
-        request, set_bytes = self.request, self.weight_bytes + self.input_bytes
-        rotation = request.rotation(set_bytes)
-        copies = min(rotation, MOST_COPIES, max(1, math.ceil(LONGEST_RUN_S / rough_s)))
-        left = (rotation * set_bytes - copies * self.weight_bytes) / (copies * max(1, self.input_bytes))
-        sets = min(max(1, math.ceil(left)), MOST_SETS // copies)
-        hot_copies = int(min(max(request.cache_bytes / 4 // max(1, set_bytes), 1), MOST_HOT_COPIES, copies))
-        return Trial(whole=None, make_whole=lambda: self.calls(copies, sets),
-                     make_exact=lambda: Calls(made.run, 1, self.sets(inputs, rotation)),
-                     make_hot=(lambda: self.calls(hot_copies, 1)) if set_bytes < request.cache_bytes else None,
-                     rotation=copies * sets, working_set_bytes=float(copies * (self.weight_bytes + sets * self.input_bytes)),
-                     peak_memory_bytes=lambda: made.bytes, message=self.message)
+    def results(self, inputs):
+        return [array_of(result) for result in flat(self.made.run(*self.tensors(inputs)))]
+
+    def calls(self, sets, multiple):
+        return Calls(self.made.run, multiple, [self.tensors(inputs) for inputs in sets])
 
 
 def flat(results):
@@ -139,7 +87,8 @@ class Tvm:
         self.framework = f"{self.name} {tvm.__version__}"
 
     def operation(self, operation, request):
-        return OperationTrial(operation, request, self.tuner).trial()
+        load = lambda writer, outputs, weights: Loaded(writer, outputs, weights, self.tuner)
+        return CopiedOperation("TVM", operation, request, load, MOST_COPIES).trial()
 
     def network(self, graph, request):
         refuse_without_form(graph)
@@ -149,9 +98,7 @@ class Tvm:
         numbers = {item.name: int(item.name.removeprefix("input.")) for item in writer.inputs}
         for name, number in network.weights.items():
             writer.input(name, graph.inputs[number].type)
-        lowered = Lowered(writer, outputs, {name: fill(number) for name, number in network.weights.items()})
-        made = lowered.compiled(self.tuner)
-        inputs = [tvm.runtime.tensor(fill(numbers[name])) for name in lowered.inputs]
-        return Trial(whole=Calls(made.run, 1, [inputs]), resident_bytes=float(sum(item.type.bytes for item in graph.inputs)),
-                     peak_memory_bytes=lambda: made.bytes, message=made.message,
-                     more={"kernels": lowered.kernels, "fused_share": fused_share(lowered.kernels)})
+        made = Loaded(writer, outputs, {name: fill(number) for name, number in network.weights.items()}, self.tuner)
+        inputs = {name: fill(number) for name, number in numbers.items()}
+        return Trial(whole=made.calls([inputs], 1), resident_bytes=float(sum(item.type.bytes for item in graph.inputs)),
+                     peak_memory_bytes=made.peak_memory_bytes, message=made.message, more=told_kernels(made.kernels))

@@ -89,10 +89,3 @@ def kernels(before, after):
         if name and not (is_view(name) and not calls):
             found.append({"kernel": name, "operations": sorted(calls)})
     return found
-
-
-def fused_share(found):
-    """Of the calls that run, how many run in one kernel with another."""
-    run = {call for kernel in found for call in kernel["operations"]}
-    fused = {call for kernel in found if len(kernel["operations"]) > 1 for call in kernel["operations"]}
-    return len(fused) / len(run) if run else 0.0
