@@ -11,7 +11,9 @@ import zoo_graphs
 from joulecast_measuring.contents import Maker, contents, input_contents
 from joulecast_measuring.requests import graph_of
 from joulecast_measuring.signature import parse_operation
-from joulecast_torch_compile.modules import module_of_call, module_of_graph, tensor
+from joulecast_torch_compile.engine import compiled_network, with_channels_last
+from joulecast_torch_compile.kernels import Backend, without_views
+from joulecast_torch_compile.modules import is_view, module_of_call, module_of_graph, tensor
 
 PROGRAM = support.BIN / "joulecast-torch-compile"
 ENVIRONMENT = os.environ | {"JOULECAST_TORCH_COMPILE_PYTHON": os.environ.get("JOULECAST_TORCH_COMPILE_PYTHON", "python3")}
@@ -48,6 +50,53 @@ class Modules(unittest.TestCase):
     def test_a_call_is_made_with_all_of_its_arguments(self):
         module = module_of_call(parse_operation("aten::clamp(self=f32[4], min=-0.5, max=0.5)"))
         self.assertEqual(module(torch.tensor([-1.0, 0.0, 1.0, 0.2])).tolist(), torch.tensor([-0.5, 0.0, 0.5, 0.2]).tolist())
+
+
+class Layouts(unittest.TestCase):
+    def test_images_are_laid_out_as_within_a_network(self):
+        laid_out = lambda text: with_channels_last(parse_operation(text)).tensors()[0][1].strides
+        self.assertEqual(laid_out("aten::conv2d(input=f32[2,3,4,5], weight=f32[8,3,1,1])"), (60, 1, 15, 3))
+        self.assertEqual(laid_out("aten::conv2d(input=f32[2,3,4,5]{1,2,6,24}, weight=f32[8,3,1,1])"), (1, 2, 6, 24))
+        self.assertIsNone(laid_out("aten::relu(self=f32[2,3,4,5])"))
+        self.assertIsNone(laid_out("aten::conv1d(input=f32[2,3,4], weight=f32[8,3,1])"))
+
+
+class Kernels(unittest.TestCase):
+    def kernels(self, name):
+        """(names of operations of each kernel, names of those in none, the graph)."""
+        graph = graph_of(zoo_graphs.graph(name))
+        module, numbers = module_of_graph(graph)
+        tensors = [tensor(item.type, content, Maker(1)) for item, content in zip(graph.inputs, input_contents(graph))]
+        _, found = compiled_network(module, numbers, tensors)
+        views = {number for number in numbers if is_view(graph.nodes[number].operation)}
+        calls = [kernel["operations"] for kernel in without_views(found, views)]
+        run = {call for group in calls for call in group}
+        names = lambda numbers: [graph.nodes[number].operation.name for number in numbers]
+        return list(map(names, calls)), names(number for number in numbers if number not in run)
+
+    def test_every_kernel_has_its_calls_and_every_call_that_computes_its_kernel(self):
+        found, not_run = self.kernels("resnet18@32")
+        self.assertNotIn([], found)
+        self.assertEqual(found.count(["batch_norm", "relu"]), 9)
+        self.assertEqual(found.count(["batch_norm", "add", "relu"]) + found.count(["batch_norm", "batch_norm", "add", "relu"]), 7)
+        # Twenty convolutions, and changes of layout of their own.
+        self.assertGreaterEqual(found.count(["conv2d"]), 20)
+        self.assertIn(["batch_norm", "add", "relu", "adaptive_avg_pool2d"], found)
+        self.assertEqual(not_run, ["flatten"])
+
+    def test_views_run_in_no_kernel_and_what_is_written_into_place_is_found(self):
+        found, not_run = self.kernels("gpt2-decode")
+        self.assertNotIn([], found)
+        self.assertEqual(found.count(["copy"]), 24)
+        self.assertLessEqual(set(not_run), {"view", "to", "dropout", "split", "reshape", "alias", "transpose", "narrow", "unsqueeze"})
+        self.assertIn(["add", "layer_norm"], found)
+        self.assertEqual(found.count(["addmm"]), 36)
+
+    def test_other_calls_than_those_of_the_module_tell_no_kernels(self):
+        backend = Backend(module_of_call(parse_operation("aten::relu(self=f32[4])")), [0])
+        made = backend(module_of_call(parse_operation("aten::sigmoid(self=f32[4])")), [torch.ones(4)])
+        self.assertEqual(backend.kernels, None)
+        torch.testing.assert_close(made(torch.ones(4)), torch.ones(4).sigmoid())
 
 
 class Protocol(support.WorkerTest, unittest.TestCase):

@@ -43,9 +43,24 @@ def add_call(graph, operation, tensors):
     return graph.call_function(function, (), arguments)
 
 
+def calls_in(graph):
+    """Nodes of calls; taking one of several results apart is none."""
+    return [node for node in graph.nodes if node.op == "call_function" and node.target is not operator.getitem]
+
+
 def returns_several(operation):
     returned = overload(operation.target)._schema.returns
     return len(returned) != 1 or "[]" in str(returned[0].type) or "List" in str(returned[0].type)
+
+
+# Views where strides allow it, which they do not say themselves.
+RESHAPES = {"reshape", "flatten", "contiguous", "_unsafe_view"}
+
+
+def is_view(operation):
+    """Its result is another way to read its input."""
+    returned = overload(operation.target)._schema.returns
+    return operation.name in RESHAPES or any(item.alias_info is not None and not item.alias_info.is_write for item in returned)
 
 
 def module_of_call(operation):
@@ -71,4 +86,7 @@ def module_of_graph(given):
         else:
             values[number, 0] = made
     graph.output([values[reference] for reference in given.outputs if reference in values])
-    return torch.fx.GraphModule(torch.nn.Module(), graph), numbers
+    # What nobody reads would not be handed over: then calls could not be told apart by their order.
+    calls = dict(zip(calls_in(graph), numbers, strict=True))
+    graph.eliminate_dead_code()
+    return torch.fx.GraphModule(torch.nn.Module(), graph), [calls[node] for node in calls_in(graph)]
