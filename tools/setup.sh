@@ -107,11 +107,13 @@ install_engine() {
         say "$name could not be fetched: its worker is not tested."
 }
 
-# 20 MB to download.
+# 20 MB to download, and 50 for OpenVINO, whose worker reads the same ONNX and whose tests run with the same Python.
 ONNXRUNTIME_VERSION=1.32
+OPENVINO_VERSION=2026.4
 ONNXRUNTIME_VENV=$JOULECAST_CACHE/onnxruntime-$ONNXRUNTIME_VERSION
 install_onnxruntime() {
-    install_engine onnxruntime "$ONNXRUNTIME_VENV" 'onnxruntime, onnx' "onnxruntime==$ONNXRUNTIME_VERSION.*" 'onnx==1.23.*' numpy
+    install_engine onnxruntime "$ONNXRUNTIME_VENV" 'onnxruntime, onnx, openvino' "onnxruntime==$ONNXRUNTIME_VERSION.*" 'onnx==1.23.*' \
+        "openvino==$OPENVINO_VERSION.*" numpy
 }
 
 # 120 MB to download. With the newest apache-tvm-ffi (0.1.15) MetaSchedule of 0.27 ends the process (docs/decisions/0033).

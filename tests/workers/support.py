@@ -9,7 +9,7 @@ import unittest
 
 BIN = pathlib.Path(os.environ["JOULECAST_BUILD"]) / "bin"
 WORKERS = pathlib.Path(__file__).resolve().parents[2] / "workers"
-sys.path[:0] = [str(WORKERS / folder) for folder in ("measuring", "onnxruntime", "torch_compile", "tvm")]
+sys.path[:0] = [str(WORKERS / folder) for folder in ("measuring", "onnxruntime", "torch_compile", "tvm", "openvino")]
 # Behind all others: of the environment with torch only torch is wanted.
 if os.environ.get("JOULECAST_TORCH_PACKAGES"):
     sys.path.append(os.environ["JOULECAST_TORCH_PACKAGES"])
