@@ -4,6 +4,7 @@ import os
 import numpy
 import openvino
 from onnx import numpy_helper
+from openvino.preprocess import PrePostProcessor
 
 from joulecast_measuring.contents import input_contents
 from joulecast_measuring.requests import Unsupported
@@ -14,6 +15,13 @@ from joulecast_onnxruntime.original import Original
 from joulecast_openvino.kernels import GLUE, kernels, peak_bytes
 
 MOST_COPIES = 64
+# Once a network has a convolution, OpenVINO lays out images with channels last. Alone an operation would change its input's layout, and its
+# result's back.
+OF_IMAGES = {"conv2d", "_convolution", "convolution", "batch_norm", "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d",
+             "upsample_nearest2d", "upsample_bilinear2d"}
+CHANNELS_LAST = "measured with channels last, as OpenVINO lays images out within a network"
+IMAGE_RANK = 4
+LAYOUTS = {"Transpose", "Reorder"}
 
 
 class Calls:
@@ -28,23 +36,39 @@ class Calls:
             self.next = (self.next + 1) % len(self.requests)
 
 
-class Loaded:
-    """A written model, compiled for so many threads. `weights` are arrays of those inputs that are constants."""
-    message = ""
+class CountedCalls(Calls):
+    """Of a model that counts what each of its steps takes, `left_out` the kinds that are not the calls' own."""
 
-    def __init__(self, core, writer, outputs, weights, request):
+    def __init__(self, requests, multiple, left_out):
+        super().__init__(requests, multiple)
+        self.left_out = left_out
+
+    def own_s(self):
+        """Seconds of a call in the mean of all runs, without changes of layout and the copy of a result to its tensor, which a network's
+        calls hand on to each other."""
+        steps = self.requests[0].get_profiling_info()
+        return sum(step.real_time.total_seconds() for step in steps if step.node_type not in self.left_out) / self.multiple
+
+
+class Loaded:
+    """A written model, compiled for so many threads. `weights` are arrays of those inputs that are constants; with `channels_last` images
+    are handed over and given back so. What `is_alone`, an operation, is timed by OpenVINO's counters of steps."""
+
+    def __init__(self, core, writer, outputs, weights, request, channels_last=False, is_alone=False):
+        self.message, self.channels_last = CHANNELS_LAST if channels_last else "", channels_last
+        self.writer, self.counts = writer, is_alone
         writer.inputs = [item for item in writer.inputs if item.name not in weights]
         for name, array in weights.items():
             writer.initializers.append(numpy_helper.from_array(array, name))
         if hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, request.processors[:request.threads])  # threads that OpenVINO starts stay on these
         # float32 is computed as such: on processors with bfloat16 the default is another.
-        options = {"INFERENCE_NUM_THREADS": request.threads, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"}
+        options = {"INFERENCE_NUM_THREADS": request.threads, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32", "PERF_COUNT": is_alone}
         try:
-            self.compiled = core.compile_model(core.read_model(writer.model(outputs).SerializeToString()), "CPU", options)
+            model = core.read_model(writer.model(outputs).SerializeToString())
+            self.compiled = core.compile_model(with_channels_last(model) if channels_last else model, "CPU", options)
         except RuntimeError as error:
             raise Unsupported(f"OpenVINO: {last_line(error)}") from None
-        self.writer = writer
 
     @property
     def kernels(self):
@@ -53,10 +77,15 @@ class Loaded:
     def peak_memory_bytes(self):
         return peak_bytes(self.compiled.get_runtime_model())
 
-    def request(self, inputs):
+    def request(self, inputs, outputs=()):
         made = self.compiled.create_infer_request()
         for port in self.compiled.inputs:
-            made.set_tensor(port, openvino.Tensor(inputs[port.any_name]))
+            array = inputs[port.any_name]
+            if self.channels_last and array.ndim == IMAGE_RANK:
+                array = numpy.ascontiguousarray(array.transpose(0, 2, 3, 1))
+            made.set_tensor(port, openvino.Tensor(array))
+        for port, array in zip(self.compiled.outputs, outputs):
+            made.set_tensor(port, openvino.Tensor(array))
         return made
 
     def results(self, inputs):
@@ -65,7 +94,29 @@ class Loaded:
         return [numpy.array(tensor.data) for tensor in made.output_tensors]
 
     def calls(self, sets, multiple):
-        return Calls([self.request(inputs) for inputs in sets], multiple)
+        # Results go where the last ones went, as an allocator hands out memory, and not to pages that nobody has touched.
+        outputs = [numpy.full(port.shape, 1, port.element_type.to_dtype()) for port in self.compiled.outputs]
+        requests = [self.request(inputs, outputs) for inputs in sets]
+        if not self.counts:
+            return Calls(requests, multiple)
+        return CountedCalls(requests, multiple, LAYOUTS if self.channels_last else ())
+
+
+def with_channels_last(model):
+    """The model with images in and out laid out so; its other tensors stay as they are."""
+    changed = PrePostProcessor(model)
+    for sides, side in ((model.inputs, changed.input), (model.outputs, changed.output)):
+        for number, port in enumerate(sides):
+            if len(port.shape) == IMAGE_RANK:
+                side(number).tensor().set_layout(openvino.Layout("NHWC"))
+                side(number).model().set_layout(openvino.Layout("NCHW"))
+    return changed.build()
+
+
+def is_of_images(operation):
+    """Its first tensor is images: batch, channels, height, width."""
+    types = [type_ for _, type_ in operation.tensors()]
+    return operation.name in OF_IMAGES and len(types[0].sizes) == IMAGE_RANK and not any(type_.strides for type_ in types)
 
 
 def last_line(error):
@@ -85,7 +136,7 @@ class OpenVino:
         self.core = openvino.Core()
 
     def operation(self, operation, request):
-        load = lambda writer, outputs, weights: Loaded(self.core, writer, outputs, weights, request)
+        load = lambda writer, outputs, weights: Loaded(self.core, writer, outputs, weights, request, is_of_images(operation), is_alone=True)
         return CopiedOperation("OpenVINO", operation, request, load, MOST_COPIES).trial()
 
     def network(self, graph, request):
