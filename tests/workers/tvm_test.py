@@ -1,10 +1,17 @@
 """joulecast-tvm: what its modules compute, which kernels do which calls, and the worker over its pipes."""
 import dataclasses
 import importlib.util
+import json
 import os
+import pathlib
+import signal
+import socket
 import subprocess
 import sys
+import tempfile
+import time
 import unittest
+import unittest.mock
 
 import support
 
@@ -18,7 +25,9 @@ from joulecast_onnxruntime.network import NetworkWriter
 from joulecast_measuring.requests import Unsupported, graph_of
 from joulecast_measuring.serve import told_kernels
 from joulecast_tvm.compiling import Tuner, what_is_untuned
-from joulecast_tvm.engine import Lowered, array_of
+from joulecast_tvm import places
+from joulecast_tvm.engine import Loaded, Lowered, array_of
+from joulecast_tvm.places import Board, Here, device_of
 
 PROGRAM = support.BIN / "joulecast-tvm"
 ENVIRONMENT = os.environ | {"JOULECAST_TVM_PYTHON": sys.executable}
@@ -39,14 +48,19 @@ BRANCHES = graph_of({
     "outputs": ["5.0"]})
 
 
-def lowered(graph, maker):
-    """(the lowered network, what goes into it, all inputs of the graph by number)."""
-    network, filling = NetworkWriter(graph), input_contents(graph)
-    arrays = [maker.make(item.type, content) for item, content in zip(graph.inputs, filling)]
+def written(graph, arrays):
+    """(the writer of a network, its outputs, the arrays of its weights)."""
+    network = NetworkWriter(graph)
     outputs = network.write()
     for name, number in network.weights.items():
         network.writer.input(name, graph.inputs[number].type)
-    made = Lowered(network.writer, outputs, {name: arrays[number] for name, number in network.weights.items()})
+    return network.writer, outputs, {name: arrays[number] for name, number in network.weights.items()}
+
+
+def lowered(graph, maker):
+    """(the lowered network, what goes into it, all inputs of the graph by number)."""
+    arrays = [maker.make(item.type, content) for item, content in zip(graph.inputs, input_contents(graph))]
+    made = Lowered(*written(graph, arrays), Here())
     return made, [tvm.runtime.tensor(arrays[int(name.removeprefix("input."))]) for name in made.inputs], arrays
 
 
@@ -141,6 +155,95 @@ class Options(unittest.TestCase):
         ended = subprocess.run([PROGRAM, "--trials", "-1"], capture_output=True, text=True, env=ENVIRONMENT, timeout=60)
         self.assertEqual(ended.returncode, 2)
         self.assertIn("--trials", ended.stderr)
+
+
+class Remote(unittest.TestCase):
+    """A board is this machine, over the loopback."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.board = os.path.join(cls.folder.name, "board.json")
+        pathlib.Path(cls.board).write_text(json.dumps({"id": "odroid-n2", "units": 4, "max_clock_mhz": 1800}))
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            cls.port = free.getsockname()[1]
+        cls.server = subprocess.Popen([sys.executable, "-m", "tvm.exec.rpc_server", "--host", "127.0.0.1", "--port", str(cls.port), "--port-end",
+                                       str(cls.port + 1)], stderr=subprocess.DEVNULL, start_new_session=True)
+        for _ in range(600):
+            with socket.socket() as tried:
+                if tried.connect_ex(("127.0.0.1", cls.port)) == 0:
+                    return
+            time.sleep(0.1)
+        raise RuntimeError("TVM's RPC server does not start")
+
+    @classmethod
+    def tearDownClass(cls):
+        os.killpg(cls.server.pid, signal.SIGKILL)  # it serves in processes of its own
+        cls.server.wait()
+        cls.folder.cleanup()
+
+    def words(self, port=None, board=None):
+        return [str(PROGRAM), "--rpc", f"127.0.0.1:{port or self.port}", "--board", board or self.board]
+
+    def ended(self, words):
+        return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
+
+    def test_a_board_is_measured_under_its_own_name_and_keeps_the_promises_of_the_protocol(self):
+        checked = support.worker_check(" ".join(self.words()), ENVIRONMENT)
+        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+        worker = support.Worker(self.words(), ENVIRONMENT, engine="tvm")
+        self.addCleanup(worker.end)
+        hello = worker.ask("hello")["hello"]
+        self.assertEqual((hello["device"]["id"], hello["device"]["units"]), ("odroid-n2", 4))
+        self.assertIn("reads no meter", hello["energy_missing_reason"])
+        measured = worker.network(zoo_graphs.graph("resnet18@32"))
+        self.assertIn(measured["outcome"], ("ok", "unstable"), measured["message"])
+        self.assertEqual(measured["real"]["device"], "odroid-n2")
+        self.assertIn("timed on the board", measured["message"])
+
+    def test_a_network_computes_there_what_it_computes_here(self):
+        board = Board(f"127.0.0.1:{self.port}", "", "", "", device_of(self.board))
+        graph = SINGLE
+        here, inputs, arrays = lowered(graph, Maker(1))
+        there = Loaded(*written(graph, arrays), board, None)
+        found = there.results({name: arrays[int(name.removeprefix("input."))] for name in there.inputs})
+        numpy.testing.assert_allclose(found[0], array_of(here.compiled().run(*inputs)), rtol=1e-4, atol=1e-4)
+        calls = there.calls([{name: arrays[int(name.removeprefix("input."))] for name in there.inputs}], 1)
+        self.assertIsNone(calls.own_s())
+        calls.run(3)
+        self.assertEqual(calls.runs, 3)
+        self.assertGreater(calls.own_s(), 0)
+
+    def test_where_nobody_serves_the_message_says_how(self):
+        with socket.socket() as closed:
+            closed.bind(("127.0.0.1", 0))
+            ended = self.ended(self.words(closed.getsockname()[1]))
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("python3 -m tvm.exec.rpc_server", ended.stderr)
+
+    def test_a_server_that_hangs_is_given_up(self):
+        with socket.socket() as silent, unittest.mock.patch.object(places, "CONNECT_S", 0.5):
+            silent.bind(("127.0.0.1", 0))
+            silent.listen()
+            with self.assertRaisesRegex(SystemExit, "does not answer"):
+                places.connected(f"127.0.0.1:{silent.getsockname()[1]}")
+
+    def test_a_board_has_a_name_and_numbers(self):
+        for text, said in (("[]", "names no device"), ('{"id": ""}', "names no device"), ('{"id": "a", "units": "4"}', "units is '4'"),
+                           ('{"id": "a"', "cannot be read")):
+            pathlib.Path(self.folder.name, "other.json").write_text(text)
+            with self.subTest(text), self.assertRaisesRegex(SystemExit, said):
+                device_of(os.path.join(self.folder.name, "other.json"))
+
+    def test_options_that_do_not_go_together_are_refused(self):
+        for words, said in ((["--rpc", "board:9090"], "go together"), (["--cpu", "cortex-a73"], "are of a board"),
+                            (["--rpc", "board", "--board", "b.json"], "is no HOST:PORT"),
+                            (["--rpc", "board:9090", "--board", "b.json", "--trials", "8"], "does not tune over --rpc")):
+            with self.subTest(words):
+                ended = self.ended([str(PROGRAM), *words])
+                self.assertEqual(ended.returncode, 2)
+                self.assertIn(said, ended.stderr)
 
 
 if __name__ == "__main__":

@@ -130,6 +130,25 @@ class Meter:
         except Lost:
             return dict(UNKNOWN)
 
+
+class NoMeter(Meter):
+    """Of a device that this machine's meters know nothing of, for the `reason`."""
+
+    def __init__(self, reason):
+        self.reason = reason
+
+    def missing_reason(self, settings):
+        return self.reason if settings["measure_energy"] and settings["meter"] != "none" else "not asked for"
+
+    def prepare(self, workload, call_s, longest_soak_s):
+        raise Lost(self.reason)
+
+    def begin(self):
+        pass
+
+    def end(self):
+        return dict(UNKNOWN)
+
     def energy(self, workload, time_summary, load_on_s, settings):
         """(`energy` or None, the reason where there is none)."""
         reason = self.missing_reason(settings)

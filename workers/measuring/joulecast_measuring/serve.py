@@ -5,7 +5,9 @@ An engine is an object with
 - `name`, `framework` ("numpy 2.4.6"), `worker` ("joulecast-numpy"), `host`, `dtypes`, `measures_graphs`, `most_threads` (None: as many as
   there are processors);
 - `operation(operation, request)`, which returns a Trial, or raises Unsupported, OutOfMemory or whatever its library raises;
-- `network(graph, request)`, the same for a whole network, where `measures_graphs` is true.
+- `network(graph, request)`, the same for a whole network, where `measures_graphs` is true;
+- `board`, where it measures another machine than this one: an object with `device` (of the protocol's hello), `machine` and `no_meter`, the
+  reason why there is no energy.
 
 A Request tells threads, settings, how many sets of tensors to rotate over, and makes contents.
 """
@@ -144,16 +146,18 @@ class Service:
 
     def __init__(self, engine):
         self.engine = engine
-        self.device = this_cpu.this_cpu()
+        board = getattr(engine, "board", None)
+        self.device = board.device if board else this_cpu.this_cpu()
+        self.machine, self.governor = (board.machine, "") if board else (this_cpu.machine(), this_cpu.governor())
         # Before anything is pinned.
         self.processors, self.cores = this_cpu.processors()
-        self.meter = metering.Meter(self.device["id"])
+        self.meter = metering.NoMeter(board.no_meter) if board else metering.Meter(self.device["id"])
         self.session, self.started = secrets.token_hex(8), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
     def hello(self):
         engine, no_meter = self.engine, self.meter.missing_reason({"measure_energy": True, "meter": "auto"})
         provenance = {"session": self.session, "started": self.started, "worker": f"{engine.worker} {VERSION}",
-                      "framework": engine.framework, "machine": this_cpu.machine(), "governor": this_cpu.governor(), "method": "joulecast",
+                      "framework": engine.framework, "machine": self.machine, "governor": self.governor, "method": "joulecast",
                       "settings": json.dumps({name: default for name, (default, _) in SETTINGS.items()}), "source": ""}
         return {"provenance": provenance, "engine": engine.name, "device": self.device, "device_names": ["cpu"], "dtypes": engine.dtypes,
                 "modes": ["inference"], "measures_graphs": engine.measures_graphs, "measures_energy": not no_meter,
@@ -192,7 +196,7 @@ class Service:
             except OSError:
                 pass  # best effort: containers may forbid it
         this_cpu.limit_memory_growth()
-        return asked, real, Request(settings, threads, self.processors, self.device["last_level_cache_bytes"])
+        return asked, real, Request(settings, threads, self.processors, self.device.get("last_level_cache_bytes"))
 
     def measure_trial(self, make, asked, real, request, answer):
         """Fills the answer; a trial that fails is an outcome."""
@@ -223,7 +227,7 @@ class Service:
         clock_mhz = found.pop("clock_mhz", None)
         if clock_mhz is not None:
             answer["real"]["sm_clock_mhz"] = clock_mhz
-        answer["conditions"] = {"performance_state": this_cpu.governor()} | found
+        answer["conditions"] = {"performance_state": self.governor} | found
 
     def take_times(self, trial, settings, answer):
         if trial.make_hot is not None and settings["measure_hot"] and "hot" in answer:

@@ -20,11 +20,6 @@ from joulecast_tvm.importing import bindings
 PATIENCE_S = 600.0
 
 
-def target():
-    """This CPU. Work of one thread: MetaSchedule asks for the number."""
-    return tvm.target.Target({"kind": "llvm", "mcpu": tvm.get_global_func("target.llvm_get_system_cpu")(), "num-cores": 1})
-
-
 def sequence(passes, module, target):
     with target:
         return tvm.transform.Sequential(passes)(module)
@@ -89,10 +84,10 @@ def tensor_bytes(dtype):
 
 
 class Compiled:
-    """A machine that runs the grouped module; `bytes` are those of the results of its steps, `message` what is to be
+    """A machine at a place that runs the grouped module; `bytes` are those of the results of its steps, `message` what is to be
     said of it."""
 
-    def __init__(self, module, target, tuner=None):
+    def __init__(self, module, target, place, tuner=None):
         module = sequence([transform.FuseTIR()], module, target)
         self.message = ""
         if tuner:
@@ -100,5 +95,4 @@ class Compiled:
         module = sequence([*pipeline.dataflow_lower_passes(target), transform.StaticPlanBlockMemory()], module, target)
         self.bytes = float(stored_bytes(module["main"]))
         module = sequence(pipeline.finalize_passes(target)[1:], module, target)
-        made = tvm.compile(module, target=target, relax_pipeline=None)
-        self.run = relax.VirtualMachine(made, tvm.cpu())["main"]
+        self.run = place.loaded(tvm.compile(module, target=target, relax_pipeline=None))
