@@ -164,7 +164,7 @@ class Remote(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.board = os.path.join(cls.folder.name, "board.json")
-        pathlib.Path(cls.board).write_text(json.dumps({"id": "odroid-n2", "units": 4, "max_clock_mhz": 1800}))
+        pathlib.Path(cls.board).write_text(json.dumps({"id": "odroid-n2", "units": 4, "peak_flop_per_s_fp32": 57.6e9, "bandwidth_bytes_per_s": 10.6e9}))
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             cls.port = free.getsockname()[1]
@@ -231,6 +231,7 @@ class Remote(unittest.TestCase):
 
     def test_a_board_has_a_name_and_numbers(self):
         for text, said in (("[]", "names no device"), ('{"id": ""}', "names no device"), ('{"id": "a", "units": "4"}', "units is '4'"),
+                           ('{"id": "a", "peak_flop_per_s_fp32": 1e10}', "lacks bandwidth_bytes_per_s"),
                            ('{"id": "a"', "cannot be read")):
             pathlib.Path(self.folder.name, "other.json").write_text(text)
             with self.subTest(text), self.assertRaisesRegex(SystemExit, said):

@@ -15,7 +15,7 @@ def options():
                         help="tune with so many trials of MetaSchedule for each kernel first (0: as TVM's own passes make it)")
     board = parser.add_argument_group("a board that is reached by TVM's RPC (docs/tvm.md)")
     board.add_argument("--rpc", metavar="HOST:PORT", help="compile here and run on the server there: python3 -m tvm.exec.rpc_server")
-    board.add_argument("--board", metavar="FILE.json", help="what the board is; {\"id\": \"odroid-n2\"} at least")
+    board.add_argument("--board", metavar="FILE.json", help="what the board is (docs/tvm.md has an example)")
     board.add_argument("--triple", default="", help="LLVM's name of what it runs, such as aarch64-linux-gnu (default: as here)")
     board.add_argument("--cpu", default="", help="LLVM's name of its processor, such as cortex-a73 (default: any of that kind)")
     board.add_argument("--compiler", default="", help="links for it, such as aarch64-linux-gnu-g++ (default: this machine's)")

@@ -11,6 +11,7 @@ from tvm import relax, rpc
 CONNECT_S = 30.0
 SESSION_S = 3600
 WARM = "timed on the board by TVM, each run after another on the same tensors: the cache is warm where they fit"
+NEEDED = ("peak_flop_per_s_fp32", "bandwidth_bytes_per_s")
 DEVICE_FIELDS = {"id": str, "display_name": str, "kind": str, "vendor": str, "architecture": str, "source": str}
 
 
@@ -128,7 +129,7 @@ def connected(address):
 
 
 def device_of(path):
-    """The facts of a board out of a JSON file: fields of `device` in hello (docs/worker-protocol.md), of which `id` is needed."""
+    """The facts of a board out of a JSON file: fields of `device` in hello (docs/worker-protocol.md), of which `id` and NEEDED must be there."""
     try:
         with open(path, encoding="utf-8") as file:
             told = json.load(file)
@@ -140,5 +141,9 @@ def device_of(path):
         wanted = DEVICE_FIELDS.get(name, (int, float))
         if isinstance(value, bool) or not isinstance(value, wanted):
             raise SystemExit(f"joulecast-tvm: {path}: {name} is {value!r}, and should be {'a text' if wanted is str else 'a number'}")
+    for name in NEEDED:
+        if not told.get(name, 0) > 0:
+            raise SystemExit(f"joulecast-tvm: {path} lacks {name}, without which nothing can be forecast for the board "
+                             "(docs/tvm.md says how to work it out)")
     return {"display_name": told["id"], "kind": "cpu", "vendor": "", "architecture": "", "units": 1,
             "source": f"written by the user ({os.path.basename(path)})"} | told
