@@ -5,8 +5,8 @@ usage: bench/engine_choice.py JOULECAST --db FILE [--measure WORKER...] [--netwo
 
 Without --measure the database has the networks already. With it they and their operations are measured first, a few networks
 under one engine after the other, so that what else happens on the machine meets all engines alike; --threads 1 by default.
-Printed are measured and forecast times, the engine that the forecast chooses, and the regret: how much longer it takes than
-the best engine. Beside it stand the rules that always take one engine. Times are of one host each (docs/worker-protocol.md).
+Printed are measured times with the error of the forecast, the engine that the forecast chooses, and the regret: how much longer it takes
+than the best engine. Beside it stand the rules that always take one engine. Times are of one host each (docs/worker-protocol.md).
 """
 
 import argparse
@@ -49,18 +49,17 @@ def choice(engines, which):
     return min(engines, key=lambda engine: engines[engine][which])
 
 
-def show(seconds):
-    return f"{1000 * seconds:.3g} ms"
+def show(measured, forecast):
+    return f"{1000 * measured:.3g} ms {100 * (forecast / measured - 1):+.0f} %"
 
 
 def print_networks(times, engines):
     lines = []
     for (network, sizes, *_), of_network in times.items():
-        cells = [show(of_network[engine][which]) if engine in of_network else "–" for which in (0, 1) for engine in engines]
+        cells = [show(*of_network[engine]) if engine in of_network else "–" for engine in engines]
         chosen = choice(of_network, 1)
         lines.append([network, sizes, *cells, chosen, "yes" if regret(of_network, chosen) == 0 else "no", f"{100 * regret(of_network, chosen):.1f} %"])
-    heads = [f"{engine} {what}" for what in ("measured", "forecast") for engine in engines]
-    print_table(["network", "sizes", *heads, "chosen", "right", "regret"], lines)
+    print_table(["network", "sizes", *engines, "chosen", "right", "regret"], lines)
 
 
 def print_rules(times, engines):
@@ -81,12 +80,13 @@ def print_ratios(times, engines):
     for engine in engines:
         errors = [abs(of_network[engine][1] / of_network[engine][0] - 1) for of_network in times.values() if engine in of_network]
         print(f"{engine}: forecasts {100 * statistics.median(errors):.1f} % off in the median of {len(errors)} networks")
-    first, second = engines[:2]
-    both = [of_network for of_network in times.values() if first in of_network and second in of_network]
-    errors = [abs(math.exp(sum(sign * math.log(of_network[engine][1] / of_network[engine][0])
-                               for engine, sign in ((first, 1), (second, -1)))) - 1) for of_network in both]
-    if errors:
-        print(f"{first} over {second}: {100 * statistics.median(errors):.1f} % off")
+    second = "torch" if "torch" in engines else engines[-1]
+    for first in engines:
+        both = [of_network for of_network in times.values() if first in of_network and second in of_network] if first != second else []
+        errors = [abs(math.exp(sum(sign * math.log(of_network[engine][1] / of_network[engine][0])
+                                   for engine, sign in ((first, 1), (second, -1)))) - 1) for of_network in both]
+        if errors:
+            print(f"{first} over {second}: {100 * statistics.median(errors):.1f} % off")
 
 
 def main():

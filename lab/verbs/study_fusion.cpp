@@ -1,5 +1,6 @@
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -46,14 +47,25 @@ std::string sum_of(const std::vector<FusionScore>& scores) {
 }
 
 /// Of what the networks take by one way of forecasting over what was measured: the median, and that of the errors.
-std::string errors_of(const std::vector<FusionScore>& scores, double FusionScore::* told, const std::string& what) {
+std::string errors_of(const std::vector<FusionScore>& scores, double FusionScore::* told) {
     std::vector<double> ratios, errors;
     for (const FusionScore& score : scores) {
         ratios.push_back(score.*told / score.measured_s);
         errors.push_back(std::abs(ratios.back() - 1));
     }
-    return what + " come to " + show(median(ratios), Show::number) + " of the network in the median, " +
+    return "come to " + show(median(ratios), Show::number) + " of the network in the median, " +
            show(median(errors), Show::percent) + " off\n";
+}
+
+std::map<std::string, std::vector<FusionScore>> by_engine(const std::vector<FusionScore>& scores) {
+    std::map<std::string, std::vector<FusionScore>> engines;
+    for (const FusionScore& score : scores) engines[score.framework].push_back(score);
+    return engines;
+}
+
+std::string notes_of(const std::string& engine, const std::vector<FusionScore>& scores) {
+    return engine + ": " + sum_of(scores) + "  calls, each alone, " + errors_of(scores, &FusionScore::summed_s) +
+           "  groups by rules and factors of the other networks " + errors_of(scores, &FusionScore::told_s);
 }
 
 /// Without its networks: what was not measured of their calls is forecast.
@@ -81,8 +93,7 @@ int study_fusion(const StudyOptions& options) {
         {"results",
          "Nodes in the group that the engine's kernels have them in, and time over the measured, each network left out",
          fill(columns(), scores)}};
-    result.notes = sum_of(scores) + errors_of(scores, &FusionScore::summed_s, "calls, each alone,") +
-                   errors_of(scores, &FusionScore::told_s, "groups by rules and factors of the other networks");
+    for (const auto& [engine, of_engine] : by_engine(scores)) result.notes += notes_of(engine, of_engine);
     return write_study(options, result);
 }
 

@@ -45,7 +45,8 @@ NO_CLOCKS = "the operating system sets a CPU's clocks. Choose a governor (cpupow
 
 @dataclasses.dataclass
 class Trial:
-    """What is measured. `whole` and `hot` have `run(calls)` and `multiple` (recipe.py); `make_hot` makes the second only when it is its
+    """What is measured. `whole` and `hot` have `run(calls)` and `multiple` (recipe.py), and `own_s()` where the engine itself counts what a
+    call takes without what surrounds it when it is called alone (own_share()); `make_hot` makes the second only when it is its
     turn, and `before_whole` ends it."""
     whole: object
     make_hot: object = None  # a function without arguments, or None: there is no number of a hot cache

@@ -82,7 +82,7 @@ def own_nodes(step, original, known):
     kinds = PRODUCTS.get(step.kind, set())
     if kinds and not any(original.nodes[number].op_type in kinds for number in own):
         between = original.between([step.result], known - {step.result})
-        own |= {max((number for number in between if original.nodes[number].op_type in kinds), default=max(own))}
+        own |= set(sorted(number for number in between if original.nodes[number].op_type in kinds)[-1:])
     calls = {original.call_of_node[number] for number in own}
     return [number for number, call in enumerate(original.call_of_node) if call in calls]
 
@@ -119,13 +119,10 @@ def leads_to(original, value, wanted):
     if len(wanted) != 1:
         return False
     between = original.between(wanted, {value})
-    read = {name for number in between for name in original.nodes[number].input}
-    return value in read and all(name == value or name not in original.maker or original.maker[name] in between
-                                 or not original.runs[original.maker[name]] for name in read) and not reaches_input(original, read)
-
-
-def reaches_input(original, names):
-    return any(name in original.inputs for name in names)
+    read = {name for number in between for name in original.nodes[number].input} - {value}
+    makers = [original.maker[name] for name in read if name in original.maker]
+    is_read = any(value in original.nodes[number].input for number in between)
+    return is_read and not read & original.inputs and all(maker in between or not original.runs[maker] for maker in makers)
 
 
 def kernels(original, graph):
