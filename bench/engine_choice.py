@@ -11,7 +11,6 @@ than the best engine. Beside it stand the rules that always take one engine. Tim
 
 import argparse
 import json
-import math
 import pathlib
 import statistics
 import sys
@@ -75,18 +74,20 @@ def print_rules(times, engines):
     print_table(["engine by", "right", "share", "mean regret", "worst"], lines)
 
 
-def print_ratios(times, engines):
-    """Errors of the forecasts, and of their ratios, where errors of both engines may cancel or add up."""
+def print_errors(times, engines):
+    """Errors of the forecasts, and of their ratios to torch's, where errors of both engines may cancel or add up."""
+    def off(errors):
+        return f"{100 * statistics.median(errors):.1f} %" if errors else "–"
+
+    lines = []
     for engine in engines:
-        errors = [abs(of_network[engine][1] / of_network[engine][0] - 1) for of_network in times.values() if engine in of_network]
-        print(f"{engine}: forecasts {100 * statistics.median(errors):.1f} % off in the median of {len(errors)} networks")
-    second = "torch" if "torch" in engines else engines[-1]
-    for first in engines:
-        both = [of_network for of_network in times.values() if first in of_network and second in of_network] if first != second else []
-        errors = [abs(math.exp(sum(sign * math.log(of_network[engine][1] / of_network[engine][0])
-                                   for engine, sign in ((first, 1), (second, -1)))) - 1) for of_network in both]
-        if errors:
-            print(f"{first} over {second}: {100 * statistics.median(errors):.1f} % off")
+        found = [of_network for of_network in times.values() if engine in of_network]
+        errors = [abs(of_network[engine][1] / of_network[engine][0] - 1) for of_network in found]
+        both = [of_network for of_network in found if "torch" in of_network and engine != "torch"]
+        ratios = [abs(of_network[engine][1] / of_network["torch"][1] / (of_network[engine][0] / of_network["torch"][0]) - 1)
+                  for of_network in both]
+        lines.append([engine, str(len(found)), off(errors), off(ratios)])
+    print_table(["engine", "networks", "time", "over torch"], lines)
 
 
 def main():
@@ -110,7 +111,7 @@ def main():
     print()
     print_rules(times, engines)
     print()
-    print_ratios(times, engines)
+    print_errors(times, engines)
 
 
 if __name__ == "__main__":

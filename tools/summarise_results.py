@@ -168,6 +168,12 @@ KINDS = [
         ["engine by", "right", "share", "mean regret", "worst"],
     ),
     (
+        {"engine", "over torch"},
+        "Forecasts under an engine, networks left out: median error of the time, and of its ratio to torch's",
+        lambda table: table.rows,
+        ["engine", "networks", "time", "over torch"],
+    ),
+    (
         {"engine", "Σ measured", "2 x mean"},
         "The whole network, ms; memory in MiB beyond weights and inputs",
         lambda table: table.rows,
@@ -233,9 +239,10 @@ def page(folder):
         written = re.search(r"^Written (\d{4}-\d\d-\d\d)", text, flags=re.M)
         lines += ["", f"## [{title}](results/{section}.md)" + (f", {written[1]}" if written else "")]
         # The same rows with less told of them (clocks.md) are for the full page, and so are a card's single operations
-        # where its networks stand.
+        # where its networks stand, and pretended cards with their networks measured as well.
         hidden = {"family"} if section in ("sheets", "h100", "h200") else set()
-        shown = [t for t in tables_of(text) if not t.of.endswith("-untold") and not hidden & set(t.columns)]
+        told_twice = ("-untold", "operations and networks") if section in ("clocks", "pretended") else ("-untold",)
+        shown = [t for t in tables_of(text) if not t.of.endswith(told_twice) and not hidden & set(t.columns)]
         lines += summary_of(shown, known) or first_part(text)
         while lines[-1] == "":
             lines.pop()
