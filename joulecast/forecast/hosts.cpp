@@ -128,7 +128,7 @@ HostExtra default_extra(const DeviceModel& device, Host host, Mode mode) {
     // The pace that the calls of a card never measured are told with.
     const double pace = device.unseen ? pace_of_hosts(*device.unseen, device.device) : 1;
     extra.seconds_per_call = pace * (issue_s(host, mode, kind) - issue_s(device.point.host, mode, kind));
-    extra.sigma = sigma_of_other_machines;
+    extra.sigma = device.unseen ? sigma_between_hosts : sigma_of_other_machines;
     return extra;
 }
 

@@ -18,6 +18,15 @@ namespace joulecast {
 /// either way in nine of ten. A guess (hosts.cpp), which published networks that wait for their host do not contradict.
 inline constexpr double sigma_of_other_machines = 0.5;
 
+/// The same of machines with a GPU that was never measured, whose calls are told by their kind and by the age of the
+/// card (issue_cost.h): within a factor of 1.9. Networks that wait for their host on six such machines:
+/// docs/decisions/0051.
+inline constexpr double sigma_of_gpu_hosts = 0.4;
+
+/// Of what one host takes more than another on the same machine, which sigma_of_gpu_hosts moves along: within a factor
+/// of 1.6. There, too.
+inline constexpr double sigma_between_hosts = 0.3;
+
 /// Why nothing can be said of networks that `host` issues on a device whose operations were measured from `measured`,
 /// and what to ask for; absent where something can.
 std::optional<std::string> refusal(Host host, const Device& device, Host measured);

@@ -65,7 +65,7 @@ TimeDeviations deviations_of_unseen(const DeviceModel& device, std::span<const O
                                     const NetworkParts& parts, const NetworkCorrection& correction) {
     TimeDeviations found;
     found.device = std::hypot(deviation_of_kernels(device, operations), network_deviation);
-    found.host = sigma_of_other_machines;  // to GPUs that were measured others issued
+    found.host = sigma_of_gpu_hosts;
     found.whole =
         std::hypot(share_of_device(parts, correction) * found.device, share_of_host(parts, correction) * found.host);
     return found;
