@@ -1,5 +1,6 @@
 """joulecast-torch-compile over its pipes, and the modules that it compiles."""
 import os
+import types
 import unittest
 
 import support
@@ -12,7 +13,7 @@ from joulecast_measuring.contents import Maker, contents, input_contents
 from joulecast_measuring.requests import graph_of
 from joulecast_measuring.signature import parse_operation
 from joulecast_torch_compile.engine import compiled_network, with_channels_last
-from joulecast_torch_compile.kernels import Backend, without_views
+from joulecast_torch_compile.kernels import Backend, kernels, without_views
 from joulecast_torch_compile.modules import is_view, module_of_call, module_of_graph, tensor
 
 PROGRAM = support.BIN / "joulecast-torch-compile"
@@ -90,7 +91,23 @@ class Kernels(unittest.TestCase):
         self.assertEqual(found.count(["copy"]), 24)
         self.assertLessEqual(set(not_run), {"view", "to", "dropout", "split", "reshape", "alias", "transpose", "narrow", "unsqueeze"})
         self.assertIn(["add", "layer_norm"], found)
-        self.assertEqual(found.count(["addmm"]), 36)
+        self.assertEqual(found.count(["addmm"]), 48)
+
+    def test_pieces_of_several_concatenations_in_one_kernel_leave_these_apart(self):
+        class Node:
+            all_input_nodes = ()
+
+            def __init__(self, call):
+                self.meta = {"from_node": [types.SimpleNamespace(name=f"call{call}", from_node=[])]}
+
+        def step(*buffers):
+            """Of (its own node, its origins)."""
+            made = [types.SimpleNamespace(get_origin_node=lambda own=own: own, get_origins=lambda origins=origins: origins, is_no_op=lambda: False)
+                    for own, origins in buffers]
+            return types.SimpleNamespace(get_nodes=lambda: [types.SimpleNamespace(node=buffer) for buffer in made])
+        relu, first, second = Node(2), Node(3), Node(5)
+        found = kernels([step((relu, [relu])), step((None, [first, relu]), (None, [second, relu]))])
+        self.assertEqual([kernel["operations"] for kernel in found], [[2], [3], [5]])
 
     def test_other_calls_than_those_of_the_module_tell_no_kernels(self):
         backend = Backend(module_of_call(parse_operation("aten::relu(self=f32[4])")), [0])

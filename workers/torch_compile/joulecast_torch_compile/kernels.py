@@ -60,13 +60,15 @@ def kernels(steps):
     found, counted = [], set()
     for step in steps:
         own = [node for part in parts(step) for node in computed_in(part.node, stored)]
-        calls = [call_of(node) for node in own if node not in counted]
-        counted.update(own)
-        if not own:
-            # A change of layout, which stores no value of its own: of the call that it is made for, first of its origins.
-            calls = [call for part in parts(step) for call in calls_of(part.node.get_origins())[:1]]
-        if parts(step):
-            found.append({"kernel": name_of(step), "operations": sorted(set(calls) - {None})})
+        if own:
+            calls = {call_of(node) for node in own if node not in counted} - {None}
+            found.append({"kernel": name_of(step), "operations": sorted(calls)})
+            counted.update(own)
+        elif parts(step):
+            # Changes of layout and pieces of concatenations store no value of their own. Each is part of the call that it is made for, first of
+            # its origins; that one kernel makes them for several calls does not make these one.
+            calls = {call for part in parts(step) for call in calls_of(part.node.get_origins())[:1]}
+            found += [{"kernel": name_of(step), "operations": [call]} for call in sorted(calls)]
     return found
 
 
