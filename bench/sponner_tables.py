@@ -17,7 +17,7 @@ import tempfile
 
 from commands import print_table, run
 
-NETWORK = "darknet19@sponner"
+NETWORK, SIZES = "darknet19@sponner", "batch=16"
 METHODS = {"joulecast": "joulecast", "sponner_ert": "ERT", "sponner_knn": "kNN", "template_matching": "template", "paleo": "PALEO"}
 APART = "conv2d_36"
 # Table 4 of the paper: its names of the layers, and which of the network's different operations each is.
@@ -29,7 +29,7 @@ METRICS = {"time_s": ("Table 5", "time, ms", 1e3), "power_w": ("Table 6", "power
 
 def signatures(joulecast):
     """Of the network's different operations, in the order of their first calls."""
-    told = json.loads(run([joulecast, "extract", NETWORK, "--set", "batch=16", "--format", "json"]))
+    told = json.loads(run([joulecast, "extract", NETWORK, "--set", SIZES, "--format", "json"]))
     return [operation["signature"] for operation in told["models"][0]["operations"]]
 
 
@@ -134,7 +134,7 @@ def main():
             networks, found = forecasts(joulecast, rows[engine], columns, folder)
             if not networks:
                 sys.exit(f"{options.db} has no measurement of {NETWORK} under {engine}, or nothing else to learn from")
-            whole += networks
+            whole += [network for network in networks if network["symbols"] == SIZES]
             for metric in METRICS:
                 print_metric(found, metric, operations, engine)
     print_whole(whole)

@@ -56,8 +56,8 @@ TEXT
 ## Five engines on one CPU: what shares a kernel
 
 Data: `datasets/cpu-amd-epyc-2c-engines.csv` (its README says how it was measured): twenty networks at batch 1 and their operations under
-PyTorch, torch.compile, ONNX Runtime and OpenVINO, fourteen of them and two small ones under TVM, untuned, and the kernels of eight more networks. One
-thread. Columns as above.
+PyTorch, torch.compile, ONNX Runtime and OpenVINO, thirteen of them and three small ones under TVM, untuned, and eight more networks as wholes under the
+three that fuse. One thread. Columns as above.
 
     joulecast import csv datasets/cpu-amd-epyc-2c-engines.csv --db engines.db
 TEXT
