@@ -2,7 +2,7 @@
 """How far off forecasts of torch.compile are on a GPU: timm's networks, eager and compiled, on an RTX 4090.
 
 usage: tools/compiled_networks.py JOULECAST [FOLDER]
-       tools/compiled_networks.py export FOLDER     (by a Python that has torch and timm; a few hours on two cores)
+       tools/compiled_networks.py export FOLDER     (by a Python that has torch, torchvision and timm; half an hour on one core)
 Reads $JOULECAST_DATA/timm_networks (docs/data.md). Networks are those of the zoo, and those in FOLDER, which `export` fills.
 """
 
