@@ -8,21 +8,23 @@ import support
 support.need("openvino", "onnx", "numpy")
 
 import numpy
-import openvino
 import zoo_graphs
 from joulecast_measuring.contents import Maker, input_contents
 from joulecast_measuring.requests import SETTINGS, graph_of
 from joulecast_measuring.serve import Request
 from joulecast_onnxruntime.network import NetworkWriter
-from joulecast_openvino.engine import Loaded
+from joulecast_openvino.engine import Loaded, OpenVino
 
 PROGRAM = support.BIN / "joulecast-openvino"
 ENVIRONMENT = os.environ | {"JOULECAST_OPENVINO_PYTHON": sys.executable}
 
 
+PROCESSORS = sorted(os.sched_getaffinity(0))  # before anything is loaded for one of them
+CORE = OpenVino().core
+
+
 def request(threads=1):
-    return Request({name: default for name, (default, _) in SETTINGS.items()} | {"threads": threads}, threads, sorted(os.sched_getaffinity(0)),
-                   1 << 20)
+    return Request({name: default for name, (default, _) in SETTINGS.items()} | {"threads": threads}, threads, PROCESSORS, 1 << 20)
 
 
 def loaded(graph, threads=1):
@@ -31,7 +33,7 @@ def loaded(graph, threads=1):
     arrays = [maker.make(item.type, content) for item, content in zip(graph.inputs, input_contents(graph))]
     outputs = network.write()
     weights = {name: arrays[number] for name, number in network.weights.items()}
-    made = Loaded(openvino.Core(), network.writer, outputs, weights, request(threads))
+    made = Loaded(CORE, network.writer, outputs, weights, request(threads))
     return made, {f"input.{number}": array for number, array in enumerate(arrays)}, arrays
 
 
@@ -117,12 +119,11 @@ class Protocol(support.WorkerTest, unittest.TestCase):
         self.assertEqual([run["calls"] for run in answer["runs"]], [1, 100, 7])
 
 
-@unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "there is one processor")
+@unittest.skipIf(len(PROCESSORS) < 2, "there is one processor")
 class Threads(unittest.TestCase):
     def test_as_many_run_as_were_asked_for_on_processors_of_their_own(self):
-        allowed = os.sched_getaffinity(0)
-        self.addCleanup(os.sched_setaffinity, 0, allowed)
-        for threads in (2, 1):
+        self.addCleanup(os.sched_setaffinity, 0, PROCESSORS)
+        for threads in (1, 2):
             made, _, _ = loaded(CHAIN, threads)
             self.assertEqual(made.compiled.get_property("INFERENCE_NUM_THREADS"), threads)
             self.assertEqual(len(os.sched_getaffinity(0)), threads)

@@ -130,6 +130,21 @@ class Meter:
         except Lost:
             return dict(UNKNOWN)
 
+    def energy(self, workload, time_summary, load_on_s, settings):
+        """(`energy` or None, the reason where there is none)."""
+        reason = self.missing_reason(settings)
+        if reason:
+            return None, reason
+        half_width = time_summary["half_width_s"]
+        try:
+            answer = self.program.ask({
+                "ask": "energy", "multiple": workload.multiple, "call_s": time_summary["mean_s"], "load_on_s": load_on_s,
+                "time_half_width_s": half_width if math.isfinite(half_width) else None, "window_s": settings["energy_window_s"],
+                "seed": settings["seed"]}, workload)
+        except Lost as lost:
+            return None, str(lost)
+        return (None, answer["missing_reason"]) if "missing_reason" in answer else (answer, "")
+
 
 class NoMeter(Meter):
     """Of a device that this machine's meters know nothing of, for the `reason`."""
@@ -148,18 +163,3 @@ class NoMeter(Meter):
 
     def end(self):
         return dict(UNKNOWN)
-
-    def energy(self, workload, time_summary, load_on_s, settings):
-        """(`energy` or None, the reason where there is none)."""
-        reason = self.missing_reason(settings)
-        if reason:
-            return None, reason
-        half_width = time_summary["half_width_s"]
-        try:
-            answer = self.program.ask({
-                "ask": "energy", "multiple": workload.multiple, "call_s": time_summary["mean_s"], "load_on_s": load_on_s,
-                "time_half_width_s": half_width if math.isfinite(half_width) else None, "window_s": settings["energy_window_s"],
-                "seed": settings["seed"]}, workload)
-        except Lost as lost:
-            return None, str(lost)
-        return (None, answer["missing_reason"]) if "missing_reason" in answer else (answer, "")

@@ -69,6 +69,9 @@ class Loaded:
             self.compiled = core.compile_model(with_channels_last(model) if channels_last else model, "CPU", options)
         except RuntimeError as error:
             raise Unsupported(f"OpenVINO: {last_line(error)}") from None
+        threads = self.compiled.get_property("INFERENCE_NUM_THREADS")
+        if threads != request.threads:
+            raise Unsupported(f"OpenVINO runs {threads} threads where {request.threads} were asked for")
 
     @property
     def kernels(self):
@@ -134,6 +137,8 @@ class OpenVino:
 
     def __init__(self):
         self.core = openvino.Core()
+        # Now that nothing is pinned: OpenVINO counts the processors once, and never runs more threads than it found.
+        self.core.get_property("CPU", "FULL_DEVICE_NAME")
 
     def operation(self, operation, request):
         load = lambda writer, outputs, weights: Loaded(self.core, writer, outputs, weights, request, is_of_images(operation), is_alone=True)
