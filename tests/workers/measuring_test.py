@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 import support
@@ -15,8 +16,10 @@ support.need("numpy")
 
 from joulecast_measuring import this_cpu
 from joulecast_measuring.contents import Maker, contents, input_contents
+from joulecast_measuring.metering import NoMeter
 from joulecast_measuring.recipe import time_calls, time_numbers_of_calls
 from joulecast_measuring.requests import POINT, SETTINGS, fields, graph_of
+from joulecast_measuring.serve import own_share, scaled
 from joulecast_measuring.signature import Dtype, FormatError, TensorType, parse_operation, parse_type
 from joulecast_measuring.statistics import effective_samples, leading_transient, student_t_quantile, summarise
 
@@ -96,6 +99,21 @@ class Recipe(unittest.TestCase):
         runs = time_numbers_of_calls(work, [1, 10], work.clock)
         self.assertEqual({calls % 7 for calls in work.calls}, {0})
         self.assertEqual([run["calls"] for run in runs], [7, 14])
+
+
+class OwnShare(unittest.TestCase):
+    def test_what_an_engine_counts_itself_scales_what_is_of_one_call(self):
+        counted = types.SimpleNamespace(own_s=lambda: 0.25)
+        self.assertEqual(own_share(counted, {"mean_s": 1.0}), 0.25)
+        self.assertEqual(own_share(counted, {"mean_s": 0.2}), 1.0)  # no call takes longer than its clock says
+        self.assertEqual(own_share(types.SimpleNamespace(), {"mean_s": 1.0}), 1.0)
+        self.assertEqual(scaled({"mean_s": 4.0, "blocks": 4, "energy_j": None}, 0.25), {"mean_s": 1.0, "blocks": 4, "energy_j": None})
+        self.assertIsNone(scaled(None, 0.25))
+
+    def test_a_device_elsewhere_has_no_energy_and_says_why(self):
+        meter = NoMeter("it is far away")
+        self.assertEqual(meter.energy(None, {"half_width_s": 0.0}, 1.0, {"measure_energy": True, "meter": "auto"}), (None, "it is far away"))
+        self.assertIsNone(meter.end()["temperature_c"])
 
 
 class Signatures(unittest.TestCase):

@@ -32,6 +32,8 @@ from joulecast_measuring.statistics import UNSTABLE_HALF_WIDTH
 
 VERSION = "0.1.0"
 MOST_SETS = 4096
+# What `time` and `energy` say of one call.
+PER_CALL = {"mean_s", "median_s", "half_width_s", "p05_s", "p95_s", "energy_j", "dynamic_energy_j", "half_width_j"}
 # Where the size of the last-level cache is not told.
 COMMON_CACHE_BYTES = 32 << 20
 SAYS_OUT_OF_MEMORY = ("not enough memory", "out of memory", "bad allocation", "bad_alloc", "Failed to allocate memory",
@@ -80,9 +82,6 @@ def own_share(workload, summary):
 def scaled(numbers, share):
     """Seconds and joules of `time` or `energy`, times a share."""
     return numbers and {name: share * value if name in PER_CALL and value is not None else value for name, value in numbers.items()}
-
-
-PER_CALL = {"mean_s", "median_s", "half_width_s", "p05_s", "p95_s", "energy_j", "dynamic_energy_j", "half_width_j"}
 
 
 class Request:

@@ -39,6 +39,10 @@ class TensorType:
         return self.dtype.startswith(("f", "bf", "c"))
 
 
+OF_IMAGES = {"conv2d", "_convolution", "convolution", "batch_norm", "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d",
+             "upsample_nearest2d", "upsample_bilinear2d"}
+
+
 @dataclasses.dataclass(frozen=True)
 class Operation:
     target: str
@@ -54,6 +58,12 @@ class Operation:
     def is_in_place(self):
         base = self.target.partition("::")[2].partition(".")[0]
         return base.endswith("_") and not base.endswith("__")
+
+    @property
+    def is_of_images(self):
+        """Its first tensor is images where it has as many dimensions: batch, channels, height, width. Engines lay them out with channels last
+        within a network; alone, such an operation would change its input's layout, and its result's back."""
+        return self.name in OF_IMAGES
 
     @property
     def is_arithmetic_on_sizes(self):

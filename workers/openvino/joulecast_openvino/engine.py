@@ -15,10 +15,6 @@ from joulecast_onnxruntime.original import Original
 from joulecast_openvino.kernels import GLUE, kernels, peak_bytes
 
 MOST_COPIES = 64
-# Once a network has a convolution, OpenVINO lays out images with channels last. Alone an operation would change its input's layout, and its
-# result's back.
-OF_IMAGES = {"conv2d", "_convolution", "convolution", "batch_norm", "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d",
-             "upsample_nearest2d", "upsample_bilinear2d"}
 CHANNELS_LAST = "measured with channels last, as OpenVINO lays images out within a network"
 IMAGE_RANK = 4
 LAYOUTS = {"Transpose", "Reorder"}
@@ -116,10 +112,10 @@ def with_channels_last(model):
     return changed.build()
 
 
-def is_of_images(operation):
-    """Its first tensor is images: batch, channels, height, width."""
+def has_images(operation):
+    """Its first tensor is images, as ONNX has them."""
     types = [type_ for _, type_ in operation.tensors()]
-    return operation.name in OF_IMAGES and len(types[0].sizes) == IMAGE_RANK and not any(type_.strides for type_ in types)
+    return operation.is_of_images and len(types[0].sizes) == IMAGE_RANK and not any(type_.strides for type_ in types)
 
 
 def last_line(error):
@@ -141,7 +137,7 @@ class OpenVino:
         self.core.get_property("CPU", "FULL_DEVICE_NAME")
 
     def operation(self, operation, request):
-        load = lambda writer, outputs, weights: Loaded(self.core, writer, outputs, weights, request, is_of_images(operation), is_alone=True)
+        load = lambda writer, outputs, weights: Loaded(self.core, writer, outputs, weights, request, has_images(operation), is_alone=True)
         return CopiedOperation("OpenVINO", operation, request, load, MOST_COPIES).trial()
 
     def network(self, graph, request):

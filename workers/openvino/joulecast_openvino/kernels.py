@@ -17,7 +17,8 @@ NO_STEPS = {"Const", "Input", "Output"}
 
 
 class Step:
-    """One step of a compiled graph that runs; `reads` are the steps whose results it reads."""
+    """One step of a compiled graph that runs; `reads` are the steps whose results it reads, `own` the numbers of the model's nodes that it
+    names, `result` the model's value that it makes."""
 
     def __init__(self, node):
         information = node.get_rt_info()
@@ -26,7 +27,7 @@ class Step:
         self.originals = [name for name in told("originalLayersNames").split(",") if name]
         self.makers = [output.get_node().get_friendly_name() for output in node.input_values()]
         self.bytes = sum(math.prod(output.get_shape()) * output.get_element_type().size for output in node.outputs())
-        self.reads, self.result = [], None
+        self.reads, self.own, self.result = [], set(), None
 
 
 def steps_of(graph, left_out=NO_STEPS):
@@ -71,14 +72,9 @@ def value_before(original, name):
     return name
 
 
-def named(step, original):
-    """Numbers of the model's nodes that a step names."""
-    return {number for number in map(original.named, step.originals) if number is not None}
-
-
 def own_nodes(step, original, known):
     """Nodes of the calls that a step names; of a convolution that only names what was folded into it, itself as well."""
-    own = named(step, original)
+    own = set(step.own)
     kinds = PRODUCTS.get(step.kind, set())
     if kinds and not any(original.nodes[number].op_type in kinds for number in own):
         between = original.between([step.result], known - {step.result})
@@ -129,15 +125,15 @@ def kernels(original, graph):
     """`kernels` of the protocol for a compiled graph (Model) of an Original."""
     steps = steps_of(graph)
     for step in steps:
-        own = named(step, original)
-        step.result = original.nodes[max(own)].output[0] if own else None
+        step.own = {number for number in map(original.named, step.originals) if number is not None}
+        step.result = original.nodes[max(step.own)].output[0] if step.own else None
     name_by_readers(steps, original)
     known = {step.result for step in steps} - {None}
     calls = {}
     for step in steps:
         between = original.between([step.result], known - {step.result}) if step.result else set()
-        own = named(step, original)
-        between = original.computes(between | own) or between | own
+        between |= step.own
+        between = original.computes(between) or between
         calls[step.name] = {original.call_of_node[number] for number in between}
     attach(steps, calls)
     return [{"kernel": step.kind, "operations": sorted(calls[step.name])} for step in steps if step.kind != "Reshape"]  # takes no time

@@ -11,10 +11,6 @@ from joulecast_measuring.signature import DTYPES, Operation, channels_last_strid
 from joulecast_torch_compile.kernels import Backend, without_views
 from joulecast_torch_compile.modules import is_view, module_of_call, module_of_graph, tensor
 
-# Once a network has a convolution, Inductor lays out images with channels last. Alone an operation would change its input's layout, and its
-# result's back.
-OF_IMAGES = {"conv2d", "_convolution", "convolution", "batch_norm", "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "adaptive_max_pool2d",
-             "upsample_nearest2d", "upsample_bilinear2d"}
 CHANNELS_LAST = "measured with channels last, as Inductor lays images out within a network"
 
 
@@ -58,7 +54,7 @@ def flat(results):
 def with_channels_last(operation):
     """The operation on an image with channels last; the same where it is on none, or has strides of its own."""
     name, type_ = next(iter(operation.tensors()), ("", None))
-    if operation.name not in OF_IMAGES or type_.strides is not None or not (strides := channels_last_strides(type_.sizes)):
+    if not operation.is_of_images or type_.strides is not None or not (strides := channels_last_strides(type_.sizes)):
         return operation
     return Operation(operation.target, operation.arguments | {name: dataclasses.replace(type_, strides=strides)})
 
