@@ -10,6 +10,9 @@ What stands behind -- goes to `ctest --show-only`. A test that takes its process
 run yet run in another. What a test leaves behind in its process, another test may meet: what passes here and not under
 CTest, or the other way round, is a fault of the tests.
 
+--log FILE keeps the seconds of each test; where it is there from an earlier run, those that took longest start first, so
+that none is waited for at the end.
+
 The last line of the output is `N passed, M failed, K skipped`. Status 1: a test failed. 2: there is none, or CTest
 could not say which there are.
 """
@@ -28,6 +31,7 @@ import tempfile
 import time
 
 TIMEOUT_S = 1500  # of one process, where the test says no other; CTest's own
+UNKNOWN_SCRIPT_S = 30.0
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
 Outcome = collections.namedtuple("Outcome", "name result seconds output")
@@ -84,6 +88,21 @@ def groups_of(tests, together):
                 group = group + part
         groups.append(group)
     return groups
+
+
+def seconds_of(log):
+    """{test: seconds} of an earlier run's log."""
+    try:
+        lines = re.findall(r"^ *([0-9.]+) s  [a-z]+  (.*)$", log.read_text(errors="replace"), re.MULTILINE)
+    except OSError:
+        return {}
+    return {name: float(seconds) for seconds, name in lines}
+
+
+def longest_first(groups, known):
+    """Of a test that no earlier run knows, what stands alone is the longest: a script, not a case among many."""
+    unknown = lambda test: UNKNOWN_SCRIPT_S if test.case is None else 0.0
+    return sorted(groups, key=lambda group: -sum(known.get(test.name, unknown(test)) for test in group))
 
 
 def run_process(command, folder, environment=(), timeout_s=TIMEOUT_S):
@@ -199,15 +218,17 @@ def main():
     if not tests:
         print(f"run_tests.py: {asked.folder} has no such test", file=sys.stderr)
         return 2
+    groups = longest_first(groups_of(tests, asked.together), seconds_of(asked.log) if asked.log else {})
     outcomes = []
     with concurrent.futures.ThreadPoolExecutor(asked.jobs) as pool:
         for done in concurrent.futures.as_completed(
-                [pool.submit(run_group, group) for group in groups_of(tests, asked.together)]):
+                [pool.submit(run_group, group) for group in groups]):
             outcomes += done.result()
             for outcome in done.result():
                 if outcome.result == FAILED:
                     print(f"FAILED {outcome.name}\n{outcome.output.strip()}\n", flush=True)
     if asked.log:
+        asked.log.parent.mkdir(parents=True, exist_ok=True)
         ordered = sorted(outcomes, key=lambda outcome: -outcome.seconds)
         asked.log.write_text("".join(f"{o.seconds:9.2f} s  {o.result}  {o.name}\n" for o in ordered))
     for outcome in outcomes:

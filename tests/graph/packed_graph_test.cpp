@@ -72,6 +72,14 @@ Graph through_bytes(const Graph& graph) {
     return unpack_graph(pack_graph(graph, source), source, "test").value();
 }
 
+TEST(PackedGraph, IsWhatItsFileSays) {
+    for (const char* stem : {"resnet18.train", "gpt2-decode"}) {
+        const Graph graph = read_pt2(zoo / (std::string(stem) + ".pt2"));
+        expect_same(through_bytes(graph), graph);
+    }
+}
+
+#ifdef WHOLE_ZOO  // in a program that no sanitizer slows down
 TEST(PackedGraph, OfEveryNetworkOfTheZooIsWhatItsFileSays) {
     std::size_t networks = 0;
     for (const auto& entry : fs::directory_iterator(zoo)) {
@@ -83,6 +91,7 @@ TEST(PackedGraph, OfEveryNetworkOfTheZooIsWhatItsFileSays) {
     }
     EXPECT_GE(networks, 2 * zoo_names(zoo).size() - 1);
 }
+#endif
 
 TEST(PackedGraph, ReShapesAsItsFileDoes) {
     for (const char* stem : {"resnet18", "bert-base", "swin_t.train", "llama-3.2-1b-decode"}) {

@@ -9,20 +9,12 @@
 #include "joulecast/graph/graph_json.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "tests/graph/equal_graphs.h"
+#include "tests/graph/tested_networks.h"
 
 namespace joulecast {
 namespace {
 
 const std::filesystem::path zoo = JOULECAST_SOURCE_DIR "/zoo";
-
-/// With WHOLE_ZOO every network, in a program that no sanitizer slows down; else some of every kind.
-std::vector<std::string> networks() {
-#ifdef WHOLE_ZOO
-    return zoo_names(zoo);
-#else
-    return {"resnet18", "swin_t", "gpt2", "llama-3.2-1b-decode"};
-#endif
-}
 
 Graph read_file(const std::string& text, const SymbolValues& set = {}) {
     return read_graph_json(text, "written.graph.json", set);
@@ -62,9 +54,9 @@ std::string identifier(const ::testing::TestParamInfo<std::string>& parameter) {
 }
 
 #ifdef WHOLE_ZOO
-INSTANTIATE_TEST_SUITE_P(Whole, ZooRoundTrip, ::testing::ValuesIn(networks()), identifier);
+INSTANTIATE_TEST_SUITE_P(Whole, ZooRoundTrip, ::testing::ValuesIn(testing::tested_networks()), identifier);
 #else
-INSTANTIATE_TEST_SUITE_P(Some, ZooRoundTrip, ::testing::ValuesIn(networks()), identifier);
+INSTANTIATE_TEST_SUITE_P(Some, ZooRoundTrip, ::testing::ValuesIn(testing::tested_networks()), identifier);
 #endif
 
 }  // namespace

@@ -80,6 +80,18 @@ class RunTests(unittest.TestCase):
         self.assertEqual(status, 1, output)
         self.assertIn("no end within 0.5 s", output)
 
+    def test_those_that_took_longest_the_last_time_start_first(self):
+        with tempfile.TemporaryDirectory() as folder:
+            seconds, order = pathlib.Path(folder) / "deep/seconds.log", pathlib.Path(folder) / "order"
+            scripts = [f'add_test({name} "/bin/sh" "-c" "echo {name} >> {order}; sleep {s}")' for name, s in (("short", 0), ("long", 0.3))]
+            for expected in (["short", "long"], ["short", "long", "long", "short"]):
+                status, output = run([], "--jobs", "1", "--log", seconds, lines=scripts)
+                self.assertEqual(status, 0, output)
+                self.assertEqual(order.read_text().split(), expected)
+            seconds.write_bytes(b"\xff 1 s\n nonsense\n")
+            status, output = run([], "--jobs", "1", "--log", seconds, lines=scripts)
+            self.assertEqual(status, 0, output)
+
     def test_no_test_at_all_is_an_error(self):
         status, output = run(["Quiet.Passes"], "--", "-R", "NoSuchName")
         self.assertEqual(status, 2, output)

@@ -1,5 +1,6 @@
 """joulecast-tvm: what its modules compute, which kernels do which calls, and the worker over its pipes."""
 import dataclasses
+import functools
 import importlib.util
 import json
 import os
@@ -24,7 +25,7 @@ from joulecast_measuring.contents import Maker, input_contents
 from joulecast_onnxruntime.network import NetworkWriter
 from joulecast_measuring.requests import Unsupported, graph_of
 from joulecast_measuring.serve import told_kernels
-from joulecast_tvm.compiling import Tuner, what_is_untuned
+from joulecast_tvm.compiling import Tuner, relax_integration, what_is_untuned
 from joulecast_tvm import places
 from joulecast_tvm.engine import Loaded, Lowered, array_of
 from joulecast_tvm.places import Board, Here, device_of
@@ -111,7 +112,10 @@ class Tuning(unittest.TestCase):
     def test_a_tuned_network_computes_the_same(self):
         made, inputs, _ = lowered(SINGLE, Maker(1))
         tuner = Tuner(1)
-        tuned = made.compiled(tuner)
+        # A schedule drawn at random: the search for a good one takes a minute, whatever the number of trials.
+        drawn = functools.partial(relax_integration.tune_relax, strategy="replay-trace")
+        with unittest.mock.patch.object(relax_integration, "tune_relax", drawn):
+            tuned = made.compiled(tuner)
         numpy.testing.assert_allclose(array_of(tuned.run(*inputs)), array_of(made.compiled().run(*inputs)), rtol=1e-4, atol=1e-4)
         self.assertEqual(tuned.message, "")
         # The second time it is known: `profile` asks for its reference operation once a minute.
