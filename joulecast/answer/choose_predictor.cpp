@@ -71,10 +71,15 @@ ChosenPredictor open(const DeviceChoice& choice, Predictor predictor, std::strin
             "--predictor.");
     }
     std::vector<std::string> covered;
+    std::string by_sheet;
     for (const JcpCover& cover : covers) {
-        std::ranges::move(covered_ids(cover), std::back_inserter(covered));
+        if (std::ranges::find(cover.pooled, Device::Kind::gpu) != cover.pooled.end())
+            by_sheet = ", and every GPU of joulecast devices by its data sheet";
+        for (std::string& id : covered_ids(cover)) {
+            if (std::ranges::find(covered, id) == covered.end()) covered.push_back(std::move(id));
+        }
     }
-    throw Error("no predictor covers device " + device + ". Covered: " + joined(covered) +
+    throw Error("no predictor covers device " + device + ". Covered: " + joined(covered) + by_sheet +
                 ". Train a predictor from measurements (joulecast train --help) and give it with --predictor.");
 }
 

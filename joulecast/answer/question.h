@@ -52,7 +52,8 @@ struct Question {
     bool keeps_graphs = false;     ///< Forecast::graph is wanted
     bool wants_other_clocks = false;  ///< whoever asks will ask Forecast::model for other clocks
     /// What a device cannot do, or was not trained for, is left out with the reason, and `host_cpu` drives GPUs alone;
-    /// else it is an error.
+    /// else it is an error. A precision, mode or engine that a network cannot be had in is left out anyway where any
+    /// other is asked for.
     bool leaves_out = false;
 };
 

@@ -51,7 +51,7 @@ struct Session::Wanted {
 };
 
 void Session::Notes::add(const std::string& note) {
-    if (note.empty()) return;
+    if (note.empty() || std::ranges::find(all_, note) != all_.end()) return;
     all_.push_back(note);
     if (tell_) tell_(note);
 }

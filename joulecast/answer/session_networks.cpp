@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
-#include <set>
 #include <system_error>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/graph/symbol_values.h"
+#include "joulecast/graph/unsupported_error.h"
 #include "joulecast/learn/parallel.h"
 
 namespace joulecast {
@@ -61,11 +61,14 @@ void Session::Networks::forecast() {
 }
 
 void Session::Networks::tell(Notes& notes) const {
-    std::set<std::string> told;
+    const auto has_forecasts = [](const std::vector<Forecast>& forecasts) { return !forecasts.empty(); };
+    for (const std::string& reason : reasons_) {
+        if (question_.leaves_out || reason.empty()) continue;
+        if (std::ranges::none_of(made_, has_forecasts)) throw UnsupportedError(reason);
+        notes.add("left out: " + reason);
+    }
     for (const Opened& opened : opened_) {
-        for (const std::string& note : opened.notes) {
-            if (told.insert(note).second) notes.add(note);
-        }
+        for (const std::string& note : opened.notes) notes.add(note);
     }
 }
 
@@ -178,6 +181,8 @@ std::string Session::Networks::forecast_in(std::size_t turn, const Group& group,
             }
             made_[group[i] * of_device() + place] = std::move(forecasts[i]);
         }
+    } catch (const UnsupportedError& error) {
+        return error.what();
     } catch (const Error& error) {
         if (!question_.leaves_out) throw;
         return error.what();

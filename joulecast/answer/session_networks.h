@@ -25,6 +25,7 @@ std::string graph_key(const std::string& model, const SymbolValues& sizes, Mode 
 class Session::Notes {
   public:
     Notes(std::vector<std::string>& notes, const Tell& tell) : all_(notes), tell_(tell) {}
+    /// Once, however often it is told.
     void add(const std::string& note);
 
   private:
@@ -55,7 +56,8 @@ class Session::Networks {
 
     /// Mode after mode: side by side, two modes of a network would forecast the same kernels at the same time.
     void forecast();
-    /// What was told of the graphs as they were read.
+    /// What was told of the graphs as they were read, and of which networks there is no forecast in a way that was
+    /// asked for. Throws UnsupportedError where there is none at all.
     void tell(Notes& notes) const;
     void move_to(Answer& answer);
 

@@ -7,6 +7,7 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/autocast.h"
 #include "joulecast/graph/fp8.h"
+#include "joulecast/graph/unsupported_error.h"
 
 namespace joulecast {
 namespace {
@@ -43,8 +44,9 @@ Graph cast(Graph graph, Precision precision, Mode mode, AutocastDevice device) {
             return autocast(graph, Dtype::f16, device);
         case Precision::fp8:
             if (mode == Mode::training)
-                throw Error("precision fp8 is for inference: its product, aten::_scaled_mm, has no gradient. Train " +
-                            graph.name + " with --precision amp-bf16 or bf16");
+                throw UnsupportedError(
+                    "precision fp8 is for inference: its product, aten::_scaled_mm, has no gradient. Train " +
+                    graph.name + " with --precision amp-bf16 or bf16");
             return with_fp8_linears(with_dtype(graph, Dtype::bf16));
     }
     return graph;

@@ -45,8 +45,8 @@ std::optional<std::string> refusal(Precision precision, const Device& device);
 Precision settled(Precision precision, const Device& device);
 
 /// The graph as it runs at that precision and mode: cast, with autocast's casts, or with products of fp8. Throws
-/// UsageError where refusal() has a reason, and Error for fp8 in training (the product has no gradient) and for a bag
-/// of operations under autocast and fp8.
+/// UsageError where refusal() has a reason, and UnsupportedError for fp8 in training (the product has no gradient) and
+/// for a bag of operations under autocast and fp8.
 Graph at_precision(Graph graph, Precision precision, Mode mode, Device::Kind kind);
 
 }  // namespace joulecast

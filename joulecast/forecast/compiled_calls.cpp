@@ -7,10 +7,10 @@
 #include <string>
 
 #include "joulecast/device/engine.h"
-#include "joulecast/error.h"
 #include "joulecast/forecast/fused_calls.h"
 #include "joulecast/forecast/inductor_kernels.h"
 #include "joulecast/graph/family.h"
+#include "joulecast/graph/unsupported_error.h"
 #include "joulecast/physics/law.h"
 #include "joulecast/physics/roofline.h"
 
@@ -122,9 +122,10 @@ bool is_compiled_by_rule(const DeviceModel& device) {
 
 IssueOrder as_compiled(const IssueOrder& order, const Graph& graph, const DeviceModel& device) {
     if (graph.mode != Mode::inference || !graph.has_edges)
-        throw Error("torch.compile is forecast by rule, which is of inference and of graphs with edges; " + graph.name +
-                    (graph.has_edges ? " is asked for in training. Use --engine torch"
-                                     : " is a list of operations. Use a graph with edges (joulecast help exporting)"));
+        throw UnsupportedError(
+            "torch.compile is forecast by rule, which is of inference and of graphs with edges; " + graph.name +
+            (graph.has_edges ? " is asked for in training. Use --engine torch"
+                             : " is a list of operations. Use a graph with edges (joulecast help exporting)"));
     return with_roles(order, compiled_roles(graph, device));
 }
 

@@ -13,6 +13,7 @@
 #include "joulecast/error.h"
 #include "joulecast/forecast/backward_products.h"
 #include "joulecast/forecast/batch_of_call.h"
+#include "joulecast/forecast/compiled_calls.h"
 #include "joulecast/forecast/eager_kernels.h"
 #include "joulecast/forecast/fp8_products.h"
 #include "joulecast/forecast/kernel_bounds.h"
@@ -197,10 +198,10 @@ std::optional<KernelForecast> kernel_of(const DeviceModel& device, std::span<con
                           residual.half_width_90(belief, place), told->is_own};
 }
 
-/// kernel_of(), but for products of 8 bits by torch itself: what their twins of 16 bits tell.
+/// kernel_of(), but for products of 8 bits by torch itself, compiled or not: what their twins of 16 bits tell.
 std::optional<KernelForecast> kernel_by_torch(const DeviceModel& device, std::span<const Feature* const> columns,
                                               const PreparedOperation& operation, const KernelKind& kind) {
-    const auto narrow = is_torch(device.point.engine) ? in_16_bits(operation.operation) : std::nullopt;
+    const auto narrow = is_issued_by_torch(device.point.engine) ? in_16_bits(operation.operation) : std::nullopt;
     if (!narrow) return kernel_of(device, columns, operation, kind);
     const PreparedOperation twin = prepare(*narrow, device.device, Math::ieee);
     auto kernel = kernel_of(device, columns, twin, kernel_kind(device, twin));

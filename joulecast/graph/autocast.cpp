@@ -7,6 +7,7 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/node_parts.h"
 #include "joulecast/graph/record.h"
+#include "joulecast/graph/unsupported_error.h"
 
 namespace joulecast {
 namespace {
@@ -187,8 +188,9 @@ Graph autocast(const Graph& graph, Dtype lower, AutocastDevice device) {
     if (lower != Dtype::f16 && lower != Dtype::bf16)
         throw Error("autocast to " + std::string(name(lower)) + " is not known; take bf16 or f16");
     if (!graph.has_edges)
-        throw Error("graph " + graph.name + " is a list of operations without edges, so it is unknown which types " +
-                    "autocast would find: take a graph with edges, or the precision bf16 or fp16");
+        throw UnsupportedError("graph " + graph.name +
+                               " is a list of operations without edges, so it is unknown which types " +
+                               "autocast would find: take a graph with edges, or the precision bf16 or fp16");
     Graph result = Casting(graph, lower, device).run();
     // Casts have sizes of their own: other sizes are made before casting.
     result.shape_anew =

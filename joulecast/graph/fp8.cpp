@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "joulecast/error.h"
 #include "joulecast/graph/record.h"
+#include "joulecast/graph/unsupported_error.h"
 
 namespace joulecast {
 namespace {
@@ -100,8 +100,9 @@ class Quantizing {
             scales_[weight] = {add_scale(name + ".activation_scale"), add_scale(name + ".scale")};
         }
         if (scales_.empty())
-            throw Error("graph " + before_.name + " has no linear layer that can be a product of fp8: their sizes " +
-                        "must be multiples of 16. Take --precision bf16");
+            throw UnsupportedError("graph " + before_.name +
+                                   " has no linear layer that can be a product of fp8: their sizes " +
+                                   "must be multiples of 16. Take --precision bf16");
     }
 
     ValueRef add_scale(std::string name) {
@@ -187,8 +188,9 @@ class Quantizing {
 
 Graph with_fp8_linears(const Graph& graph) {
     if (!graph.has_edges)
-        throw Error("graph " + graph.name + " is a list of operations without edges, so it is unknown which tensors " +
-                    "are weights: take a graph with edges, or the precision bf16");
+        throw UnsupportedError("graph " + graph.name +
+                               " is a list of operations without edges, so it is unknown which tensors " +
+                               "are weights: take a graph with edges, or the precision bf16");
     Graph result = Quantizing(graph).run();
     result.shape_anew = std::make_shared<const ShapeAnew>(
         [original = graph](const SymbolValues& values) { return with_fp8_linears(with_symbols(original, values)); });

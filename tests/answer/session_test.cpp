@@ -12,6 +12,7 @@
 #include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
 #include "joulecast/graph/graph_json.h"
+#include "joulecast/graph/unsupported_error.h"
 #include "joulecast/model/jcp.h"
 
 namespace joulecast {
@@ -175,6 +176,35 @@ TEST(Session, RefusesAPrecisionForTheCardThatHasItNotAndGoesOn) {
     EXPECT_EQ(answer.left_out[0].device, 0U);
 }
 
+TEST(Session, LeavesOutANetworkInAWayThatItCannotBeHadInAndGoesOn) {
+    Question question;
+    question.models = {"resnet18", "gpt2"};
+    question.devices = {device_at_clock("h100")};
+    question.precisions = {"bf16", "fp8"};
+    question.modes = {Mode::inference, Mode::training};
+    question.engines = {"torch", "torch-compile"};
+    Session session(settings(gpus));
+    const Answer answer = session.answer(question);
+    std::vector<std::string> words;
+    for (const Forecast& one : answer.forecasts)
+        words.push_back(one.network.model + " " + std::string(name(one.network.mode)) + " " + one.network.point.engine +
+                        " " + one.network.precision);
+    EXPECT_THAT(words, ElementsAre("resnet18 inference torch bf16", "resnet18 inference torch-compile bf16",
+                                   "resnet18 training torch bf16", "gpt2 inference torch bf16",
+                                   "gpt2 inference torch fp8", "gpt2 inference torch-compile bf16",
+                                   "gpt2 inference torch-compile fp8", "gpt2 training torch bf16"));
+    EXPECT_EQ(std::ranges::count_if(answer.notes,
+                                    [](const std::string& note) {
+                                        return note.starts_with("left out: graph resnet18 has no linear layer");
+                                    }),
+              1);
+    EXPECT_THAT(answer.notes, Contains(StartsWith("left out: torch.compile is forecast by rule")));
+    question.models = {"resnet18"};
+    question.precisions = {"fp8"};
+    question.modes = {Mode::inference};
+    EXPECT_THROW(session.answer(question), UnsupportedError);
+}
+
 TEST(Session, GivesADevicesOtherHostToGpusAloneWhereThingsAreLeftOut) {
     Session session(settings(synthetic_cpu));
     Question question = asked({"cpu-synthetic"});
@@ -273,6 +303,20 @@ TEST(Session, ProductsOf8BitsAreThoseOfTorchAlone) {
         const Answer answer = Session(settings(gpus)).answer(question);
         const double told = 1e6 * answer.forecasts.at(0).network.operations.at(0).cost.device_time.value.value();
         EXPECT_NEAR(told / product.microseconds, 1, 0.3) << call;
+    }
+}
+
+// Inductor calls the same products, and computes the quantisation where it is read.
+TEST(Session, CompiledNetworksIn8BitsReadTheirWeightsFaster) {
+    Question question;
+    question.models = {"llama-3.1-8b-decode"};
+    question.engines = {"torch-compile"};
+    question.hosts = {Host::graph};
+    question.precisions = {"bf16", "fp8"};
+    for (const char* id : {"b200", "h100-sxm", "l40s", "rtx5090"}) {
+        question.devices = {device_at_clock(id)};
+        const auto forecasts = Session(settings(gpus)).answer(question).forecasts;
+        EXPECT_LT(forecasts.at(1).network.time.value.value(), 0.9 * forecasts.at(0).network.time.value.value()) << id;
     }
 }
 

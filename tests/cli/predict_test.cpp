@@ -295,7 +295,11 @@ TEST(Predict, NamesTheDevicesThatAreCovered) {
     const auto ran = run_joulecast("predict alexnet --device h200" + predictor);
     EXPECT_EQ(ran.status, 1);
     EXPECT_THAT(ran.err, HasSubstr("no predictor covers device h200"));
-    EXPECT_THAT(ran.err, HasSubstr("cpu-synthetic"));
+    EXPECT_THAT(ran.err, HasSubstr("Covered: cpu-synthetic. Train"));
+    // Of a CPU no data sheet is enough. A device that several predictors or engines have is named once.
+    EXPECT_THAT(
+        run_joulecast("predict alexnet --device epyc-9654").err,
+        HasSubstr("Covered: cpu-amd-epyc-2c, h100-sxm, h200, and every GPU of joulecast devices by its data sheet."));
 }
 
 TEST(Predict, RefusesWhatIsNoPredictor) {
