@@ -6,6 +6,8 @@
 
 #include "joulecast/forecast/forecast_unseen.h"
 #include "joulecast/forecast/over_clocks.h"
+#include "joulecast/graph/family.h"
+#include "joulecast/units/normal.h"
 
 namespace joulecast {
 namespace {
@@ -34,6 +36,23 @@ bool inside(const FamilyModel& model, std::span<const Feature* const> columns, c
     return true;
 }
 
+/// Where no measured call tells how long arithmetic takes, other kinds of products of the device do (fit_laws()):
+/// standard deviation of the logarithm. docs/decisions/0052.
+constexpr double sigma_of_untold_arithmetic = 0.5;
+
+/// Whether arithmetic decides what the call takes, by its law, and decided nothing that the model was trained on.
+bool is_of_untold_arithmetic(const FamilyModel& model, std::span<const Feature* const> columns,
+                             const std::vector<float>& row, const Law* law, const Roofline& roofline) {
+    if (model.metric != Metric::time || !law || !multiplies_matrices(model.family)) return false;
+    const auto column = std::ranges::find(columns, "intensity", &Feature::name);
+    if (column == columns.end() || !(roofline.byte_s > 0)) return false;
+    const auto place = static_cast<std::size_t>(column - columns.begin());
+    const double over_bytes =
+        work_seconds(Law{0, law->flop_factor, 0, law->tiles}, roofline) / (law->byte_factor * roofline.byte_s);
+    const double of_most_intense = over_bytes * std::exp2(model.ranges[place].high - row[place]);
+    return over_bytes > 1 && of_most_intense < 1;
+}
+
 /// What one part of a model says of a row.
 struct PartForecast {
     const ModelPart& part;
@@ -51,11 +70,13 @@ struct PartsTogether {
     double deviation = 0;
 };
 
-/// `share_of_work` of the call, by its law.
-PartsTogether read_parts(std::span<const PartForecast> parts, const Reading& reading, double share_of_work) {
+/// `share_of_work` of the call, by its law. `by_law_alone`: without parts on another base.
+PartsTogether read_parts(std::span<const PartForecast> parts, const Reading& reading, double share_of_work,
+                         bool by_law_alone) {
     double sum = 0, whole = 0;
     double squares = 0;  // of the members about zero
     for (const PartForecast& part : parts) {
+        if (by_law_alone && part.part.base != Base::law) continue;
         double weight = 1;
         if (reading.weights == PartWeights::by_work)
             weight = part.part.base == Base::roofline ? share_of_work / 2 : 1 - share_of_work / 2;
@@ -159,16 +180,19 @@ std::vector<LogForecast> forecast_log(const DeviceModel& device, const FamilyMod
     }
     const bool by_work = std::any_of(readings.begin(), readings.end(),
                                      [](const Reading& reading) { return reading.weights == PartWeights::by_work; });
-    const Law* law = by_work ? find_law(device, operation.operation) : nullptr;
-    const double share_of_work = law ? work_share(*law, operation.roofline) : 1;
-    const bool is_inside = inside(model, columns, row);
+    const Law* law = find_law(device, operation.operation);
+    const double share_of_work = law && by_work ? work_share(*law, operation.roofline) : 1;
+    const bool is_untold = is_of_untold_arithmetic(model, columns, row, law, operation.roofline);
+    const bool has_law = std::ranges::any_of(parts, [](const PartForecast& p) { return p.part.base == Base::law; });
+    const bool is_inside = !is_untold && inside(model, columns, row);
     std::vector<LogForecast> forecasts;
     forecasts.reserve(readings.size());
     for (const Reading& reading : readings) {
-        PartsTogether together = read_parts(parts, reading, share_of_work);
+        PartsTogether together = read_parts(parts, reading, share_of_work, is_untold && has_law);
         if (model.parts.front().base == Base::dynamic_watt) together = with_idle(together, device, operation);
         const double scale = together.deviation + least_spread;
-        const double half_width = model.score_90 * scale * (is_inside ? 1 : beyond_range);
+        double half_width = model.score_90 * scale * (is_inside ? 1 : beyond_range);
+        if (is_untold) half_width = std::hypot(half_width, normal_90 * sigma_of_untold_arithmetic);
         forecasts.push_back(
             {together.value, std::clamp(half_width, least_half_width, largest_half_width), scale, is_inside});
     }

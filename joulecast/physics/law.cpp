@@ -11,6 +11,7 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/record.h"
 #include "joulecast/physics/nelder_mead.h"
+#include "joulecast/units/statistics.h"
 
 namespace joulecast {
 namespace {
@@ -147,27 +148,50 @@ struct FittedLaw {
     double misfit = 0;
 };
 
-/// Where the fit of a floor begins, and where it is pulled to; 0: nowhere.
-struct Floors {
-    double first_s = 0;
-    double usual_s = 0;
+/// Where a fit begins, and where its floor is pulled to; 0: nowhere.
+struct Start {
+    double floor_s = 0;
+    double usual_floor_s = 0;
+    double flop_factor = 1.5;
+    double byte_factor = 1.5;
 };
 
-FittedLaw fit_with(std::span<const Logged> samples, const Floors& floors, const Tiles& shape) {
+FittedLaw fit_with(std::span<const Logged> samples, const Start& first, const Tiles& shape) {
     std::vector<Cuts> cuts;
     if (shape.widest > 0) {
         for (const Logged& sample : samples) cuts.push_back(cuts_of(sample.roofline.products, shape));
     }
     const auto value = [&](std::span<const double> logs) {
-        return misfit(samples, cuts, from_logs(logs, shape), floors.usual_s);
+        return misfit(samples, cuts, from_logs(logs, shape), first.usual_floor_s);
     };
-    std::vector<double> start{std::log(floors.first_s), std::log(1.5), std::log(1.5)};
+    std::vector<double> start{std::log(first.floor_s), std::log(first.flop_factor), std::log(first.byte_factor)};
     if (shape.splits) start.insert(start.end(), {std::log(usual_log_share), std::log(usual_half_depth)});
     const int evaluations = start.size() > 3 ? 500 : 300;
     // Twice: the second simplex is fresh, so it leaves a valley in which the first one collapsed.
     auto best = nelder_mead(value, start, 0.7, evaluations);
     best = nelder_mead(value, best, 0.3, evaluations * 2 / 3);
     return {from_logs(best, shape), value(best)};
+}
+
+/// Median of what the samples take over that part of their roofline; 0 where none has it.
+double median_factor(std::span<const Logged> samples, double Roofline::* part) {
+    std::vector<double> factors;
+    for (const Logged& sample : samples)
+        if (sample.roofline.*part > 0) factors.push_back(std::exp(sample.log_s) / sample.roofline.*part);
+    return factors.empty() ? 0 : median(factors);
+}
+
+/// From the data sheet's times, and where code is so slow that all of them lie below the floor (TVM's untuned
+/// convolutions take 60 times as long, and a floor of 14 ms told them all) from the samples' own, if that is nearer by
+/// as much as tiles must be.
+FittedLaw fit_without_tiles(std::span<const Logged> samples, const Start& first) {
+    const FittedLaw by_sheet = fit_with(samples, first, {});
+    Start own = first;
+    own.flop_factor = median_factor(samples, &Roofline::flop_s);
+    own.byte_factor = median_factor(samples, &Roofline::byte_s);
+    if (!(own.flop_factor > 0) || !(own.byte_factor > 0)) return by_sheet;
+    const FittedLaw by_samples = fit_with(samples, own, {});
+    return by_samples.misfit < (1 - better_by_tiles) * by_sheet.misfit ? by_samples : by_sheet;
 }
 
 double tenth_of_times(std::span<const LawSample> samples) {
@@ -219,18 +243,18 @@ double work_share(const Law& law, const Roofline& roofline) {
 }
 
 Law fit_law(std::span<const LawSample> samples) {
-    return fit_with(logged(samples), {tenth_of_times(samples), 0}, {}).law;
+    return fit_without_tiles(logged(samples), {tenth_of_times(samples), 0}).law;
 }
 
 Law fit_tiled_law(std::span<const LawSample> samples, double usual_floor_s) {
-    const Floors floors{tenth_of_times(samples), usual_floor_s};
+    const Start first{tenth_of_times(samples), usual_floor_s};
     const auto fitted = logged(samples);
-    FittedLaw best = fit_with(fitted, floors, {});
+    FittedLaw best = fit_without_tiles(fitted, first);
     if (std::ranges::all_of(fitted, [](const Logged& logged) { return logged.roofline.products.count == 0; }))
         return best.law;
     const double enough = (1 - better_by_tiles) * best.misfit;
     for (const Tiles& shape : shapes) {
-        const FittedLaw trial = fit_with(fitted, floors, shape);
+        const FittedLaw trial = fit_with(fitted, first, shape);
         if (trial.misfit < std::min(enough, best.misfit)) best = trial;
     }
     return best.law;

@@ -11,6 +11,7 @@
 
 #include "joulecast/forecast/forecast_log.h"
 #include "joulecast/forecast/over_clocks.h"
+#include "joulecast/graph/family.h"
 #include "joulecast/learn/conformal.h"
 #include "joulecast/learn/parallel.h"
 #include "joulecast/model/law_of_any.h"
@@ -55,14 +56,65 @@ void lower_floors_of_any(std::vector<TrainedLaw>& laws) {
     }
 }
 
+/// Samples by the keys of their laws.
+using SamplesByKey = std::map<std::string, std::vector<LawSample>>;
+
+double arithmetic_s(const Law& law, const Roofline& roofline) {
+    return work_seconds(Law{0, law.flop_factor, 0, law.tiles}, roofline);
+}
+
+/// Whether at least three of the measured calls took as long as their arithmetic: else nothing is known of its factor.
+bool tells_arithmetic(const Law& law, std::span<const LawSample> samples) {
+    constexpr std::ptrdiff_t enough = 3;
+    return std::ranges::count_if(samples, [&law](const LawSample& sample) {
+               const double arithmetic = arithmetic_s(law, sample.roofline);
+               return arithmetic > std::max(law.floor_s, law.byte_factor * sample.roofline.byte_s);
+           }) >= enough;
+}
+
+/// The largest factor by which no measured call would take longer than it did.
+double largest_flop_factor(const Law& law, std::span<const LawSample> samples) {
+    double largest = std::numeric_limits<double>::infinity();
+    for (const LawSample& sample : samples) {
+        const double arithmetic = arithmetic_s(law, sample.roofline);
+        if (arithmetic > 0) largest = std::min(largest, law.flop_factor * sample.time_s / arithmetic);
+    }
+    return largest;
+}
+
+/// Products whose arithmetic no measured call tells of (linear layers behind convolutional networks have one row, whose
+/// weights are what takes time) take as much longer than the data sheet says as the device's other products of that
+/// mode and type do, in the median: 1 to 3 times with a BLAS, 60 times with TVM's untuned code.
+void tell_arithmetic_by_others(std::vector<TrainedLaw>& laws, const SamplesByKey& samples,
+                               const std::set<std::string>& products) {
+    std::map<std::string, std::vector<double>> known;  // by mode and type
+    std::vector<TrainedLaw*> untold;
+    for (TrainedLaw& law : laws) {
+        if (!products.contains(law.key) || is_depthwise_law_key(law.key)) continue;
+        if (!tells_arithmetic(law.law, samples.at(law.key))) {
+            untold.push_back(&law);
+        } else if (!is_family_law_key(law.key)) {
+            known[law.key.substr(law.key.find('|'))].push_back(law.law.flop_factor);
+        }
+    }
+    for (TrainedLaw* law : untold) {
+        const auto others = known.find(law->key.substr(law->key.find('|')));
+        if (others == known.end()) continue;
+        const double largest = largest_flop_factor(law->law, samples.at(law->key));
+        law->law.flop_factor = std::max(law->law.flop_factor, std::min(median(others->second), largest));
+    }
+}
+
 std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows, std::size_t least_rows, bool tiled) {
-    std::map<std::string, std::vector<LawSample>> samples;
+    SamplesByKey samples;
+    std::set<std::string> products;
     std::map<std::string, std::vector<double>> issuing;
     for (const TrainingRow* row : rows) {
         const LawSample sample{row->operation.roofline, row->time_s};
         const std::string of_family = family_law_key(row->operation.operation);
         for (const std::string& key : {law_key(row->operation.operation), of_family, law_key_of_any(of_family)}) {
             samples[key].push_back(sample);
+            if (multiplies_matrices(row->operation.family()) && key != law_key_of_any(key)) products.insert(key);
             if (row->issue_s > 0) issuing[key].push_back(row->issue_s);
         }
     }
@@ -77,6 +129,7 @@ std::vector<TrainedLaw> fit_laws(std::span<const TrainingRow* const> rows, std::
         if (const auto found = issuing.find(key); found != issuing.end()) laws.back().issue_s = median(found->second);
     }
     lower_floors_of_any(laws);
+    tell_arithmetic_by_others(laws, samples, products);
     return laws;
 }
 

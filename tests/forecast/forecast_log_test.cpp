@@ -43,5 +43,39 @@ TEST(ForecastLog, WeighsTheRooflineByTheShareOfWork) {
     EXPECT_NEAR(log_value(roof_s, PartWeights::alike), (law_log(roof_s) + roof_log) / 2, 1e-6);
 }
 
+/// A product of so many rows, by a model whose most intense row had `intensity` (log2 FLOP/byte).
+LogForecast product_of(std::int64_t rows, float intensity) {
+    DeviceModel device;
+    device.device = testing::synthetic_cpu();
+    const Operation call =
+        parse_operation("aten::linear(input=f32[" + std::to_string(rows) + ",1024], weight=f32[1024,1024])");
+    device.laws = {{law_key(call), {1e-6, 2, 1.5}, 9}};
+    FamilyModel model = saying(0, -3, PartWeights::alike);
+    model.family = Family::matmul;
+    for (TrainedRange& range : model.ranges) range = {-100, 100};
+    const auto columns = all_columns();
+    for (std::size_t i = 0; i < columns.size(); ++i)
+        if (columns[i]->name == "intensity") model.ranges[i].high = intensity;
+    const PreparedOperation prepared = prepare(call, device.device, Math::ieee);
+    model.targets = {"aten::linear"};
+    return forecast_log(device, model, columns, prepared, feature_row(device, model, columns, prepared)).value();
+}
+
+TEST(ForecastLog, GoesByTheLawAloneWhereArithmeticDecidesAndDecidedNothingThatWasMeasured) {
+    const auto law_log = [](std::int64_t rows) {
+        const Operation call =
+            parse_operation("aten::linear(input=f32[" + std::to_string(rows) + ",1024], weight=f32[1024,1024])");
+        return std::log(seconds({1e-6, 2, 1.5}, roofline(call, testing::synthetic_cpu())));
+    };
+    const LogForecast untold = product_of(256, -1), told = product_of(256, 6), of_one_row = product_of(1, -1);
+    EXPECT_NEAR(untold.log_value, law_log(256), 1e-6);
+    EXPECT_FALSE(untold.inside);
+    EXPECT_GT(untold.half_width, 0.8);  // a factor of 2.3 either way
+    EXPECT_LT(told.log_value, law_log(256) - 0.5);
+    EXPECT_TRUE(told.inside);
+    EXPECT_LT(told.half_width, untold.half_width);
+    EXPECT_TRUE(of_one_row.inside) << "its weights decide, as they did";
+}
+
 }  // namespace
 }  // namespace joulecast

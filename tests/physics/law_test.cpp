@@ -51,6 +51,17 @@ TEST(Law, KeepsTheDataSheetFactorThatNoSampleSpeaksOf) {
     EXPECT_NEAR(fit_law(samples).flop_factor, 1, 0.2);  // pulled to 1: there is no arithmetic in them
 }
 
+// Untuned code of TVM: work that the data sheet puts far below any floor. One floor told all of it.
+TEST(Law, FindsCodeThatIsFarSlowerThanTheDataSheet) {
+    const Law truth{20e-6, 60, 5};
+    std::vector<LawSample> samples;
+    for (int i = 0; i < 60; ++i) {
+        const Roofline work{1e-4 * std::pow(10, 0.02 * (i % 50)), 1e-4};
+        samples.push_back({work, seconds(truth, work)});
+    }
+    EXPECT_NEAR(fit_law(samples).flop_factor, 60, 3);
+}
+
 TEST(Law, LooksAtAllPartsOfMoreSamplesThanItNeeds) {
     // Ten times as many samples as are looked at. The first nine tenths are launches alone; work begins after them.
     const Law truth{5e-6, 1.8, 2.5};
