@@ -72,6 +72,14 @@ bool makes_a_number_of_each_image(const TensorType& images, double outputs) {
     return images.sizes.size() == 4 && outputs == static_cast<double>(images.sizes[0] * images.sizes[1]);
 }
 
+/// Of one tensor a call reads no more than of all: an embedding takes some rows of its table. Infinite where nothing is
+/// known to be read.
+double most_read(const Operation& operation) {
+    if (find_record(operation.target) == nullptr) return std::numeric_limits<double>::infinity();
+    const auto bytes = static_cast<double>(forward_counts(operation).bytes_read);
+    return bytes > 0 ? bytes : std::numeric_limits<double>::infinity();
+}
+
 /// A tensor that a node makes, or an input of the network.
 using Value = std::pair<std::int32_t, std::int32_t>;
 
@@ -138,10 +146,11 @@ class Kernels {
             if (!node.inputs.empty()) facts.viewed = base_of(node.inputs.front());
             return;
         }
+        const double most = most_read(node.operation);
         for (const ValueRef& input : node.inputs) {
             const TensorType& type = type_of(graph_, input);
             const Value value = base_of(input);
-            facts.reads.push_back({value, static_cast<double>(distinct_bytes(type))});
+            facts.reads.push_back({value, std::min(most, static_cast<double>(distinct_bytes(type)))});
             facts.elements = std::max(facts.elements, static_cast<double>(distinct_count(type)));
             if (value.first >= 0) at(value.first).readers.push_back(static_cast<std::int32_t>(i));
         }

@@ -168,6 +168,17 @@ TEST(InductorKernels, CallsThatReadTheSameTensorShareAKernel) {
     EXPECT_EQ(inductor_calls(graph)[1].bytes, 3 * image + 4 * 4) << "read once, written twice";
 }
 
+TEST(InductorKernels, AnEmbeddingReadsTheRowsThatItTakes) {
+    const Graph graph = graph_from_json(
+        R"call({"schema":"joulecast.graph/1","name":"words","has_edges":true,"inputs":[
+{"name":"x","kind":"user_input","type":"i64[1,2]"},{"name":"w","kind":"parameter","type":"f32[1000,64]"}],"nodes":[
+{"operation":"aten::embedding(weight=f32[1000,64], indices=i64[1,2])","inputs":["input.1","input.0"],"outputs":["f32[1,2,64]"]}
+],"outputs":["0.0"]})call");
+    const double row = 64 * 4, index = 8;
+    EXPECT_LE(inductor_calls(graph)[0].bytes, 2 * (2 * row + 2 * index)) << "the table has 256 kB";
+    EXPECT_GE(inductor_calls(graph)[0].bytes, 2 * 2 * row);
+}
+
 TEST(ChannelsLast, AreTakenUnlessGroupsOfSeveralChannelsHaveMostOfTheWork) {
     const Call grouped{"aten::conv2d(input=f32[1,4,8,8], weight=f32[4,2,3,3], padding=[1,1], groups=2)",
                        {"input.0", "input.3"},
