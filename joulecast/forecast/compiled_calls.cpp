@@ -4,11 +4,14 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "joulecast/device/engine.h"
 #include "joulecast/forecast/fused_calls.h"
 #include "joulecast/forecast/inductor_kernels.h"
+#include "joulecast/forecast/kernel_bounds.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/graph/unsupported_error.h"
 #include "joulecast/physics/law.h"
@@ -71,8 +74,40 @@ bool is_too_old(const Device& device) {
     return std::ranges::find(older, device.architecture) != older.end();
 }
 
+bool is_odd(std::int64_t size) {
+    return size % 2 != 0;
+}
+
+/// Inductor copies operands and results of a product to rows that kernels load whole, where that takes a tenth less
+/// (torch/_inductor/fx_passes/pad_mm.py). That time; nothing where it leaves the product as it is.
+std::optional<double> padded_s(const Operation& operation, const Device& device) {
+    constexpr double least_gain = 1.1, share_of_most = 0.9;
+    const Dtype dtype = compute_dtype(operation);
+    const auto size = matrix_product(operation);
+    if (!size || size->rows < 2 || size->columns < 2 || !takes_odd_rows_slowly(dtype, device)) return std::nullopt;
+    const bool is_deep = is_odd(size->depth), is_wide = is_odd(size->columns);
+    if (!is_deep && !is_wide) return std::nullopt;
+    const auto elements = [&](std::int64_t rows, std::int64_t columns) {
+        return static_cast<double>(size->batch) * static_cast<double>(rows) * static_cast<double>(columns);
+    };
+    double copied = elements(size->depth, size->columns);
+    if (is_deep) copied += elements(size->rows, size->depth);
+    if (is_wide) copied += elements(size->rows, size->columns);
+    const Roofline limits = roofline(operation, device, Math::ieee);
+    const double copies_s = 2 * copied * static_cast<double>(element_bytes(dtype)) / streamed_bytes_per_s(device);
+    const double flop = 2 * elements(size->rows, size->columns) * static_cast<double>(size->depth);
+    const double rate = share_of_most * most_flop_per_s(device, dtype, Math::ieee) * busy_share(operation, device);
+    const double padded = std::max(limits.byte_s, flop / rate) + copies_s + 2 * device.kernel_latency_s;
+    const double odd = std::max(limits.byte_s, flop / odd_rows_flop_per_s(device)) + device.kernel_latency_s;
+    return padded * least_gain < odd ? std::optional(padded) : std::nullopt;
+}
+
 CallRole library_role(const Operation& operation, const DeviceModel& device, bool channels_last) {
     const std::string kind = role_by_family(operation);
+    if (family(operation) == Family::matmul) {
+        if (const auto seconds = padded_s(operation, device.device))
+            return {.text = kind + "/padded", .kernel_s = *seconds};
+    }
     if (family(operation) != Family::convolution || !channels_last || !is_faster_with_channels_last(operation, device))
         return {.text = kind};
     return {.text = kind + "/channels_last", .kernel_s = channels_last_s(operation, device)};

@@ -16,19 +16,41 @@ namespace {
 /// convolutions pass the peak.
 constexpr double most_of_peak = 0.8;
 
-/// Rows of an odd number of 16-bit elements begin at no address that Hopper's copy engine takes, which leaves the
-/// kernels of before: an H200 reaches 92 TFLOP/s in GPT-2's last layer, 50,257 wide, and 8 times as much where it is
-/// even.
-constexpr double most_of_peak_in_odd_rows = 0.1;
+/// Rows of an odd number of 16-bit elements are loaded one element at a time, by kernels of one design on all of
+/// NVIDIA's cards (cutlass_75_tensorop_..._align1). The loads decide, so a unit multiplies as much in a cycle on every
+/// card, as much as its matrix units can or not. By the boost clock it is 355 FLOP in GPT-2's last layer on an H200 (92
+/// TFLOP/s for 50,257 columns, a tenth of its peak) and 330 to 360 on an RTX 4090 (107 to 116 TFLOP/s in squares of
+/// 2055 to 2073, two thirds of its peak; pytorch/pytorch issue 181718). In whole tiles:
+constexpr double flop_per_cycle_in_odd_rows = 380;
 
 bool has_odd_rows(const PreparedOperation& operation, const Device& device) {
     const Dimensions& size = operation.dimensions;
-    return device.architecture == "hopper" && operation.family() == Family::matmul &&
-           element_bytes(compute_dtype(operation.operation)) == 2 &&
+    return operation.family() == Family::matmul && takes_odd_rows_slowly(compute_dtype(operation.operation), device) &&
            (std::fmod(size.gemm_n, 2) == 1 || std::fmod(size.gemm_k, 2) == 1) && size.gemm_n > 1 && size.gemm_m > 1;
 }
 
+/// Of a product as wide as a vocabulary the few rows fill no tile of these kernels: 8 rows of GPT-2's last layer take
+/// an H200 108 us, the time of 128 at the rate above, where its weight comes in 16.
+double in_whole_tiles(const Dimensions& size) {
+    constexpr double rows_of_tile = 128, wide = 2048;
+    const double rows = std::fmin(size.gemm_m, size.gemm_n);
+    if (!(std::fmax(size.gemm_m, size.gemm_n) >= wide) || size.gemm_b > 1) return 1;
+    return rows_of_tile * std::ceil(rows / rows_of_tile) / rows;
+}
+
 }  // namespace
+
+bool takes_odd_rows_slowly(Dtype dtype, const Device& device) {
+    return device.vendor == "nvidia" && element_bytes(dtype) == 2;
+}
+
+double most_flop_per_s(const Device& device, Dtype dtype, Math math) {
+    return peak_flop_per_s(device, dtype, math) * (adds_at_half_rate(device) ? 1 : most_of_peak);
+}
+
+double odd_rows_flop_per_s(const Device& device) {
+    return flop_per_cycle_in_odd_rows * cycles_per_s(device);
+}
 
 bool is_for_matrix_units(const PreparedOperation& operation) {
     const Dtype type = compute_dtype(operation.operation);
@@ -44,11 +66,10 @@ bool is_in_tf32(const PreparedOperation& operation) {
 double least_seconds(const PreparedOperation& operation, const Counts& counts, const Device& device) {
     double least = 0;
     if (is_for_matrix_units(operation)) {
-        const double peak = peak_flop_per_s(device, compute_dtype(operation.operation), operation.math);
-        const double share = has_odd_rows(operation, device) ? most_of_peak_in_odd_rows
-                             : adds_at_half_rate(device)     ? 1
-                                                             : most_of_peak;
-        least = static_cast<double>(counts.flop) / (share * peak);
+        const auto flop = static_cast<double>(counts.flop);
+        least = flop / most_flop_per_s(device, compute_dtype(operation.operation), operation.math);
+        if (has_odd_rows(operation, device))
+            least = std::fmax(least, flop * in_whole_tiles(operation.dimensions) / odd_rows_flop_per_s(device));
     }
     const double cache = std::isnan(device.last_level_cache_bytes) ? 0 : device.last_level_cache_bytes;
     const double moved = static_cast<double>(counts.bytes_read) + static_cast<double>(counts.bytes_written) - 2 * cache;
