@@ -8,6 +8,7 @@
 #include "joulecast/graph/copied_operands.h"
 #include "joulecast/graph/record.h"
 #include "joulecast/physics/law.h"
+#include "joulecast/physics/matrix_rate.h"
 
 namespace joulecast {
 namespace {
@@ -50,6 +51,20 @@ std::vector<ExtraKernel> extra_kernels(const Operation& product) {
 }
 
 }  // namespace
+
+std::optional<Operation> as_multiplied(const Operation& product) {
+    if (product.target != "aten::matmul" || !may_copy(product)) return std::nullopt;
+    const auto copied = copied_operands(product);
+    if (copied.empty()) return std::nullopt;
+    Operation multiplied = product;
+    const auto operands = tensors(product);
+    const auto replaced = tensors(multiplied);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        const auto found = std::ranges::find(copied, operands[i], &CopiedOperand::from);
+        if (found != copied.end()) replaced[i]->strides = {};
+    }
+    return multiplied;
+}
 
 double copying_kernels(const Operation& product) {
     return static_cast<double>(extra_kernels(product).size());

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "joulecast/forecast/prepared_operation.h"
 
 namespace joulecast {
@@ -14,6 +16,11 @@ namespace joulecast {
 /// matmul of two batches of matrices makes one batch dimension of all (reshape() in _matmul_impl(), LinearAlgebra.cpp)
 /// and copies an operand whose dimensions cannot be joined as they lie: attention that is written out copies query,
 /// key and value of the heads that a projection left between the tokens.
+
+/// A matmul as its kernel sees it, with the copies in place of the operands; absent where nothing is copied. Linear
+/// layers whose input is copied stay as they are: what experts say of turned operands comes nearer to what an H100
+/// takes.
+std::optional<Operation> as_multiplied(const Operation& product);
 
 /// Kernels beside the product.
 double copying_kernels(const Operation& product);

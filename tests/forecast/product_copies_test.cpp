@@ -56,6 +56,15 @@ TEST(ProductCopies, AreMadeOfHeadsThatLieBetweenTokens) {
     EXPECT_EQ(copying_kernels(matmul("bf16[32,16,197,64]{201728,64,1024,1}", "bf16[64,64]")), 0);
 }
 
+TEST(ProductCopies, AreWhatTheProductThenReads) {
+    const std::string heads = "bf16[32,16,197,64]{201728,64,1024,1}";
+    const auto multiplied = as_multiplied(matmul("bf16[32,16,197,197]", heads));
+    ASSERT_TRUE(multiplied);
+    EXPECT_EQ(signature(*multiplied), signature(matmul("bf16[32,16,197,197]", "bf16[32,16,197,64]")));
+    EXPECT_FALSE(as_multiplied(matmul("bf16[32,16,197,64]", "bf16[32,16,64,197]{201728,12608,1,64}")))
+        << "reads the turned matrices as they lie";
+}
+
 // Keys of one head for all: read for each.
 TEST(ProductCopies, RepeatWhatIsGivenOnce) {
     const Operation shared = matmul("bf16[32,16,197,64]", "bf16[32,1,64,197]");
