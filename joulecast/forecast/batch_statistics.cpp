@@ -5,6 +5,7 @@
 
 #include "joulecast/forecast/eager_kernels.h"
 #include "joulecast/physics/law.h"
+#include "joulecast/physics/matrix_rate.h"
 
 namespace joulecast {
 namespace {

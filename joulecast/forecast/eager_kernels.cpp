@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "joulecast/forecast/eager_movement.h"
+#include "joulecast/forecast/row_kernels.h"
 #include "joulecast/physics/law.h"
 #include "joulecast/physics/matrix_rate.h"
 
@@ -19,7 +20,7 @@ constexpr double of_plane_of_bf16 = 160;
 constexpr double of_grouped_element = 1.75;
 constexpr double of_divided_element = 1.0;
 // Of the clock, whatever the number of units.
-constexpr double of_planes_latency = 9000, of_reduction_latency = 6500;
+constexpr double of_start = 2000, of_planes_latency = 9000, of_reduction_latency = 6500;
 constexpr double most_unsorted = 3072, of_unsorted_row = 94, of_sorting = 190000, of_sorted_row = 19;
 
 /// Operands that count: a single element is a constant to the kernel.
@@ -34,16 +35,6 @@ std::vector<const TensorType*> streams(const Operation& operation) {
 bool is_divided_by_one_there(const Operation& operation) {
     const TensorType* const divisor = find_tensor(operation, "other");
     return operation.target == "aten::div.Tensor" && divisor && divisor->sizes.empty();
-}
-
-/// All operands lie alike and are of one type: threads load several elements at a time.
-bool is_vectorised(const Operation& operation) {
-    const auto operands = streams(operation);
-    return std::ranges::all_of(operands, [&](const TensorType* tensor) {
-        const TensorType& first = *operands.front();
-        return is_dense(*tensor) && tensor->sizes == first.sizes && tensor->strides == first.strides &&
-               tensor->dtype == first.dtype;
-    });
 }
 
 double element_cycles(const Dimensions& size) {
@@ -97,6 +88,11 @@ double cycles_in_turn(const PreparedOperation& call) {
     return is_scaling(operation) && is_of_planes(operation) ? of_planes_latency : 0;
 }
 
+/// What pooling and sums take was told with it.
+bool starts_apart(Family family) {
+    return family == Family::elementwise || family == Family::copy || family == Family::normalization;
+}
+
 double cycles(const PreparedOperation& call) {
     const Operation& operation = call.operation;
     const Dimensions& size = call.dimensions;
@@ -122,17 +118,17 @@ double cycles(const PreparedOperation& call) {
 
 }  // namespace
 
-double seconds_of_cycles(double cycles, const Device& device) {
-    const double seconds = cycles / cycles_per_s(device);
-    return std::isfinite(seconds) ? seconds : 0;
+bool is_vectorised(const Operation& operation) {
+    const auto operands = streams(operation);
+    return std::ranges::all_of(operands, [&](const TensorType* tensor) {
+        const TensorType& first = *operands.front();
+        return is_dense(*tensor) && tensor->sizes == first.sizes && tensor->strides == first.strides &&
+               tensor->dtype == first.dtype;
+    });
 }
 
 bool is_scaling(const Operation& operation) {
     return operation.target == "aten::batch_norm" && !takes_batch_statistics(operation);
-}
-
-double seconds_in_turn(double cycles, const Device& device) {
-    return seconds_of_cycles(cycles * device.units, device);
 }
 
 double share_at_work(const PreparedOperation& call, const Device& device) {
@@ -144,7 +140,9 @@ double share_at_work(const PreparedOperation& call, const Device& device) {
 
 double least_eager_kernel_s(const PreparedOperation& call, const Device& device) {
     if (device.vendor != "nvidia") return 0;
-    return seconds_of_cycles(cycles(call), device) + seconds_in_turn(cycles_in_turn(call), device);
+    const double for_all = cycles(call);
+    const double in_turn = cycles_in_turn(call) + (for_all > 0 && starts_apart(call.family()) ? of_start : 0);
+    return std::max(seconds_of_cycles(for_all, device) + seconds_in_turn(in_turn, device), row_in_turn_s(call, device));
 }
 
 }  // namespace joulecast

@@ -7,10 +7,9 @@ namespace joulecast {
 /// Of a unit, for each element of a kernel that loads no more than one at a time.
 inline constexpr double cycles_of_element_alone = 0.65;
 
-/// Over all units at their clock; 0 where the sheet has no units or no clock.
-double seconds_of_cycles(double cycles, const Device& device);
-/// One after the other at their clock, however many units there are; 0 likewise.
-double seconds_in_turn(double cycles, const Device& device);
+/// Of an element-wise call: all operands but constants lie alike and are of one type, so that threads load several
+/// elements at a time.
+bool is_vectorised(const Operation& operation);
 
 /// With statistics that are given, batch norm scales each element, in one pass: no reduction, unlike its family.
 bool is_scaling(const Operation& operation);
@@ -42,9 +41,10 @@ bool is_scaling(const Operation& operation);
 ///     nearest and bilinear enlarging                                           0.62 and 6.3 for each result
 ///     depthwise convolutions of images whose channels lie last (cuDNN)         0.053 for each place of the window
 ///
-/// Not over all units, but of the clock: 9,000 for batch norm by given statistics in bf16 and 6,500 for sums before the
-/// first block is done; for the gradient of an embedding 94 for each row that was looked up, or, of more than 3,072
-/// rows, which are sorted, 190,000 and 19 for each.
+/// Few rows take what row_kernels.h says. Not over all units, but of the clock: 2,000 before an
+/// element-wise call, a copy or a normalization has its first elements, 9,000 for batch norm by given
+/// statistics in bf16 and 6,500 for sums before the first block is done; for the gradient of an embedding 94 for each
+/// row that was looked up, or, of more than 3,072 rows, which are sorted, 190,000 and 19 for each.
 ///
 /// Measured on an H100 and an H200 (datasets/README.md), which are one chip; 7,440 layer norms on five older cards took
 /// 1.4 times as long and more. Max pooling on an A30 takes what these say within 15 % in the median

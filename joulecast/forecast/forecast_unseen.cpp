@@ -2,28 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "joulecast/device/engine.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/backward_products.h"
 #include "joulecast/forecast/batch_of_call.h"
 #include "joulecast/forecast/compiled_calls.h"
-#include "joulecast/forecast/eager_kernels.h"
+#include "joulecast/forecast/float32_convolution.h"
 #include "joulecast/forecast/fp8_products.h"
 #include "joulecast/forecast/kernel_bounds.h"
 #include "joulecast/forecast/kernel_rules.h"
 #include "joulecast/forecast/product_copies.h"
 #include "joulecast/forecast/split_attention.h"
 #include "joulecast/forecast/tensor_core_convolution.h"
+#include "joulecast/forecast/told_kernel.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/physics/law.h"
-#include "joulecast/physics/matrix_rate.h"
 #include "joulecast/units/normal.h"
 
 namespace joulecast {
@@ -34,161 +29,9 @@ constexpr double launch_half_width = 0.3;
 /// Gradient read, sum read, sum written.
 constexpr double passes_to_accumulate = 3;
 
-struct Opinion {
-    double value = 0;
-    double weight = 1;
-    std::string_view device;  ///< that it comes from
-};
-
-/// What opinions come to.
-struct Told {
-    double value = 0;
-    bool is_own = false;  ///< by the device's own expert
-};
-
-/// Where half of the weight lies below, straight between the middles of the opinions' weights.
-double weighted_median(std::vector<Opinion> opinions) {
-    std::sort(opinions.begin(), opinions.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
-    double whole = 0;
-    for (const Opinion& opinion : opinions) whole += opinion.weight;
-    double below = 0;  // weight below the middle of the opinion before
-    double passed = 0;
-    for (std::size_t i = 0; i < opinions.size(); ++i) {
-        const double middle = passed + opinions[i].weight / 2;
-        if (middle >= whole / 2) {
-            if (i == 0) return opinions[0].value;
-            const double share = (whole / 2 - below) / (middle - below);
-            return opinions[i - 1].value + share * (opinions[i].value - opinions[i - 1].value);
-        }
-        below = middle;
-        passed += opinions[i].weight;
-    }
-    return opinions.back().value;
-}
-
-double weighted_mean(const std::vector<Opinion>& opinions) {
-    double sum = 0;
-    double whole = 0;
-    for (const Opinion& opinion : opinions) {
-        sum += opinion.weight * opinion.value;
-        whole += opinion.weight;
-    }
-    return sum / whole;
-}
-
-double least_of(const std::vector<Opinion>& opinions) {
-    return std::ranges::min_element(opinions, {}, &Opinion::value)->value;
-}
-
-double opinion_of(const Expert& expert, const std::vector<float>& row) {
-    const ModelPart& part = expert.model.parts.front();
-    return std::clamp(predict(part.model, row), part.low, part.high);
-}
-
-/// What answers for the kernel of a call.
-struct KernelKind {
-    const TrainedLaw* law = nullptr;  ///< nullptr: nothing does
-    Family family = Family::other;    ///< of the experts that know it
-    KernelRule::Pass rule = nullptr;  ///< answers in their place, where nobody measured such a call
-};
-
-/// Products whose time goes by the rate at which tensor cores add in float32.
-bool adds_on_tensor_cores(const PreparedOperation& operation) {
-    return is_for_matrix_units(operation) && !is_depthwise(operation.operation);
-}
-
-/// Those of the named devices alone, where there are such.
-void keep_of(std::vector<Opinion>& opinions, const std::vector<std::string>& devices) {
-    const auto is_of_them = [&](const Opinion& opinion) {
-        return std::ranges::find(devices, opinion.device) != devices.end();
-    };
-    if (std::ranges::any_of(opinions, is_of_them)) std::erase_if(opinions, std::not_fn(is_of_them));
-}
-
-/// Of those who know such calls; the device's own expert, if it has one, alone, else those of cards with its whole
-/// chip, else for matrix units those of cards with a part of it: their tiles fill its units as they fill theirs. Absent
-/// where nobody knows them.
-std::optional<Told> combined(const DeviceModel& device, std::span<const Feature* const> columns,
-                             const PreparedOperation& operation, const KernelKind& kind) {
-    const Unseen& unseen = *device.unseen;
-    const auto knowing = unseen.knowing.find(kind.law->key);
-    if (knowing == unseen.knowing.end()) return std::nullopt;
-    const auto other = unseen.combinations.find(kind.family);
-    const Combination& combination = other == unseen.combinations.end() ? unseen.combination : other->second;
-    std::vector<Opinion> opinions;
-    std::vector<float> row;  // the same for all experts of a family
-    for (const Expert& expert : *unseen.experts) {
-        if (expert.model.family != kind.family) continue;
-        const auto& devices = knowing->second;
-        if (std::find(devices.begin(), devices.end(), expert.device) == devices.end()) continue;
-        if (row.empty()) row = relative_row(device, expert.model, columns, operation);
-        const double value = opinion_of(expert, row);
-        if (expert.device == device.device.id) return Told{value, true};
-        opinions.push_back({value, age_weight(expert.release_year, device.device.release_year, combination.year_scale),
-                            expert.device});
-    }
-    keep_of(opinions, unseen.same_whole_chip);
-    if (is_for_matrix_units(operation)) keep_of(opinions, unseen.same_chip);
-    if (opinions.empty()) return std::nullopt;
-    // Tensor cores that run at half their rate are held by neither power nor memory, as most measured ones are.
-    if (adds_at_half_rate(device.device) && adds_on_tensor_cores(operation)) return Told{least_of(opinions)};
-    return Told{combination.by_median ? weighted_median(std::move(opinions)) : weighted_mean(opinions)};
-}
-
-/// What knows the call's kernel. Products of f32 in tf32 run on tensor cores, so who knows those of 16 bits is asked,
-/// relative to the peak for TF32 and the bytes of f32. (Asked as if for 16 bits, they were no better: convolutions of
-/// an A30 95 % off, in place of 89 %.)
-KernelKind kernel_kind(const DeviceModel& device, const PreparedOperation& operation) {
-    const Family family = operation.family();
-    if (const KernelRule* ruled = kernel_rule(operation, device.device)) {
-        const TrainedLaw* law = find_trained_law(device, operation.operation);
-        // Rules have the passes apart, so that in training nothing knows both.
-        if (law != nullptr && ruled->is_of_others(*law))
-            return mode(operation.operation) == Mode::training ? KernelKind{} : KernelKind{law, family, ruled->forward};
-    }
-    const bool on_tensor_cores = runs_on_tensor_cores(operation, device.device);
-    // A law without rows stands in for one that nobody measured.
-    const auto rule_for = [&](const TrainedLaw* law) -> KernelRule::Pass {
-        return on_tensor_cores && law && law->rows == 0 ? tensor_core_convolution_s : nullptr;
-    };
-    if (is_in_tf32(operation)) {
-        Operation as_bf16 = operation.operation;
-        for (TensorType* tensor : tensors(as_bf16)) {
-            if (tensor->dtype == Dtype::f32) tensor->dtype = Dtype::bf16;
-        }
-        const TrainedLaw* law = find_trained_law(device, as_bf16);
-        return {law, family, rule_for(law)};
-    }
-    const TrainedLaw* law = find_trained_law(device, operation.operation);
-    if (const KernelRule::Pass rule = rule_for(law)) return {law, family, rule};
-    const bool is_of_family = law != nullptr && is_family_law_key(law->key);
-    if (!is_of_family || !is_scaling(operation.operation)) return {law, family};
-    const TrainedLaw* elementwise = law_named(device, family_law_key(Family::elementwise, operation.operation));
-    return elementwise ? KernelKind{elementwise, Family::elementwise} : KernelKind{law, family};
-}
-
-/// What experts on cards of the whole rate tell of a product, on this one: what they lose beside the arithmetic is lost
-/// once, while the arithmetic takes twice as long as theirs.
-double at_rate_of_sums(double told_s, const PreparedOperation& operation, const Device& device) {
-    if (!adds_at_half_rate(device) || !adds_on_tensor_cores(operation)) return told_s;
-    const Roofline& roof = operation.roofline;
-    const double decided = std::max(0.0, 1 - roof.byte_s / roof.flop_s);
-    return told_s - std::max(0.0, told_s - seconds(roof)) * decided / 2;
-}
-
-/// Seconds, by what the experts say.
-std::optional<Told> learned_kernel_s(const DeviceModel& device, std::span<const Feature* const> columns,
-                                     const PreparedOperation& operation, const KernelKind& kind) {
-    const auto opinion = kind.law ? combined(device, columns, operation, kind) : std::nullopt;
-    if (!opinion) return std::nullopt;
-    const double told = std::exp(log_base(Base::kernel, device, operation).value() + opinion->value);
-    return Told{at_rate_of_sums(told, operation, device.device), opinion->is_own};
-}
-
 std::optional<KernelForecast> kernel_of(const DeviceModel& device, std::span<const Feature* const> columns,
                                         const PreparedOperation& operation, const KernelKind& kind) {
-    const auto told = kind.rule ? std::optional(Told{kind.rule(operation, device.device)})
-                                : learned_kernel_s(device, columns, operation, kind);
+    const auto told = told_kernel_s(device, columns, operation, kind);
     if (!told) return std::nullopt;
     const ResidualProcess& residual = device.unseen->residual;
     const ResidualPlace place = residual_place(operation, device.device);
@@ -242,13 +85,8 @@ std::optional<PreparedOperation> at_twice_the_batch(const PreparedOperation& ope
 
 /// What kernel_of() says of such calls is no less, and of calls with more work neither.
 double least_kernel_s(const DeviceModel& device, const PreparedOperation& operation, Family family) {
-    double opinion = std::numeric_limits<double>::max();
-    for (const Expert& expert : *device.unseen->experts) {
-        if (expert.model.family == family) opinion = std::min(opinion, expert.model.parts.front().low);
-    }
     const double correction = device.unseen->residual.mean_at(residual_place(operation, device.device));
-    const double told = std::exp(log_base(Base::kernel, device, operation).value() + opinion);
-    return std::max(at_rate_of_sums(told, operation, device.device) * std::exp(correction),
+    return std::max(least_told_s(device, operation, family) * std::exp(correction),
                     least_call_s(operation, device.device));
 }
 
@@ -282,8 +120,19 @@ void correct_for_both(KernelForecast& kernel, const DeviceModel& device, const P
     kernel.half_width = residual.half_width_90(both, place);
 }
 
+/// The gradients of a 1x1 convolution on tensor cores: the input's as the forward pass, the weight's of turned images.
+std::optional<double> backward_of_product_s(const PreparedOperation& operation, const Device& device,
+                                            double forward_s) {
+    const auto weight = weight_gradient_of_product_s(operation, device);
+    const auto types = tensors(operation.operation);
+    if (!weight || types.size() < 2 || !types[1]->requires_grad) return std::nullopt;
+    const double as_measured = forward_s / tensor_core_convolution_s(operation, device);
+    return *weight * as_measured + (types[0]->requires_grad ? forward_s : 0) + bias_gradient_s(operation, device);
+}
+
 /// The backward pass at the forward one's share of the roofline, but where a rule tells.
 double backward_kernels_s(const DeviceModel& device, const PreparedOperation& operation, double forward_s) {
+    if (const auto seconds = backward_of_product_s(operation, device.device, forward_s)) return *seconds;
     const KernelRule* ruled = kernel_rule(operation, device.device);
     if (ruled && ruled->backward && kernel_kind(device, forward_alone(operation, device)).rule)
         return ruled->backward(operation, device.device);
@@ -298,17 +147,27 @@ double backward_kernels_s(const DeviceModel& device, const PreparedOperation& op
            bias_gradient_s(operation, device.device);
 }
 
+/// Of the two products of the backward pass cuDNN computes the input's gradient as the forward pass, by Winograd's
+/// transforms where those are faster, the weight's as a plain product: how much longer than the forward pass they take
+/// in the mean.
+double slowdown_without_winograd(const DeviceModel& device, std::span<const Feature* const> columns,
+                                 const PreparedOperation& operation) {
+    const double transformed = winograd_s(operation, device.device);
+    const auto plain = std::isfinite(transformed) ? told_as_product(device, columns, operation) : std::nullopt;
+    return plain ? (1 + std::max(1.0, plain->value / transformed)) / 2 : 1;
+}
+
 /// The kernels of both passes, by that of the forward pass.
 std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<const Feature* const> columns,
                                           const PreparedOperation& operation, ForwardKernels& known) {
-    auto kernel = known.of(device, operation, [&] {
-        const PreparedOperation forward = forward_alone(operation, device);
-        return kernel_of(device, columns, forward, kernel_kind(device, forward));
-    });
+    const PreparedOperation forward = forward_alone(operation, device);
+    auto kernel =
+        known.of(device, operation, [&] { return kernel_of(device, columns, forward, kernel_kind(device, forward)); });
     if (!kernel || gradients(operation) == 0) return kernel;
     const double weight_bytes = operation.dimensions.weight_bytes;
     const double accumulating = passes_to_accumulate * weight_bytes / streamed_bytes_per_s(device.device);
-    const double backward = backward_kernels_s(device, operation, kernel->seconds) + accumulating;
+    const double products = kernel->seconds * slowdown_without_winograd(device, columns, operation);
+    const double backward = backward_kernels_s(device, operation, products) + accumulating;
     const double share = backward / (kernel->seconds + backward);
     kernel->seconds += backward;
     correct_for_both(*kernel, device, operation);
@@ -330,9 +189,7 @@ std::optional<PreparedOperation> as_float32(const PreparedOperation& operation, 
 }
 
 std::optional<KernelForecast> kernels_of_call(const DeviceModel& device, std::span<const Feature* const> columns,
-                                              const PreparedOperation& asked, ForwardKernels& known) {
-    const auto plain = as_float32(asked, device.device);
-    const PreparedOperation& operation = plain ? *plain : asked;
+                                              const PreparedOperation& operation, ForwardKernels& known) {
     const KernelKind kind = kernel_kind(device, operation);
     const auto alone = [&](const PreparedOperation& call) { return kernel_by_torch(device, columns, call, kind); };
     if (mode(operation.operation) == Mode::inference) {
@@ -344,6 +201,24 @@ std::optional<KernelForecast> kernels_of_call(const DeviceModel& device, std::sp
     const KernelKind of_forward = kernel_kind(device, forward_alone(operation, device));
     return kernel_in_order(device, operation, of_forward,
                            [&](const PreparedOperation& call) { return both_passes(device, columns, call, known); });
+}
+
+/// TF32 is a permission: where it brings no more arithmetic, as on GeForce cards, a convolution runs in float32 if that
+/// is faster. Sheets give both the same rate there; float32 is as sustained.
+bool may_stay_in_float32(const PreparedOperation& operation, const Device& device) {
+    constexpr double over_sustained = 1.6;
+    return is_in_tf32(operation) && operation.family() == Family::convolution &&
+           device.peak_flop_per_s_tf32 <= over_sustained * device.peak_flop_per_s_fp32;
+}
+
+std::optional<KernelForecast> kernels_as_torch_multiplies(const DeviceModel& device,
+                                                          std::span<const Feature* const> columns,
+                                                          const PreparedOperation& asked, ForwardKernels& known) {
+    if (const auto plain = as_float32(asked, device.device)) return kernels_of_call(device, columns, *plain, known);
+    auto kernel = kernels_of_call(device, columns, asked, known);
+    if (!kernel || !may_stay_in_float32(asked, device.device)) return kernel;
+    const auto plain = kernels_of_call(device, columns, on(asked, device.device, Math::ieee), known);
+    return plain && plain->seconds < kernel->seconds ? plain : kernel;
 }
 
 /// The measured kernel of the same call for another batch; absent where that was not measured.
@@ -382,28 +257,9 @@ double between_measured(const DeviceModel& device, const PreparedOperation& oper
 
 }  // namespace
 
-double age_weight(double one_year, double other_year, double scale) {
-    const double years = std::abs(one_year - other_year);
-    return scale > 0 && !std::isnan(years) ? std::pow(3, -years / scale) : 1;
-}
-
-std::vector<float> relative_row(const DeviceModel& device, const FamilyModel& model,
-                                std::span<const Feature* const> columns, const PreparedOperation& operation) {
-    // Features of the law are seconds, which are never shown.
-    const FeatureContext context = feature_context(device, model, operation, std::nullopt);
-    std::vector<float> row;
-    row.reserve(columns.size());
-    for (const Feature* column : columns) {
-        const bool is_shown =
-            column->tells == Tells::product || (column->tells == Tells::call && model.family != Family::matmul);
-        row.push_back(is_shown ? value_or_missing(*column, context) : std::numeric_limits<float>::quiet_NaN());
-    }
-    return row;
-}
-
 std::optional<LogForecast> forecast_unseen(const DeviceModel& device, std::span<const Feature* const> columns,
                                            const PreparedOperation& operation, ForwardKernels& known) {
-    auto kernel = kernels_of_call(device, columns, operation, known);
+    auto kernel = kernels_as_torch_multiplies(device, columns, operation, known);
     if (!kernel) return std::nullopt;
     kernel->seconds = between_measured(device, operation, kernel->seconds);
     // A call alone takes no less than its host needs, and a long kernel hides a part of that.

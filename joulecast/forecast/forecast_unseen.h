@@ -13,13 +13,6 @@ namespace joulecast {
 /// judgement from two GPUs' nodes), and those of a network all the same way.
 inline constexpr double backward_deviation = 0.15;
 
-/// 3^-(years between two devices / scale); 1 for a scale of 0 or a year that is not known.
-double age_weight(double one_year, double other_year, double scale);
-
-/// The row that a model over devices is shown: features that Tells forbids are missing in it.
-std::vector<float> relative_row(const DeviceModel& device, const FamilyModel& model,
-                                std::span<const Feature* const> columns, const PreparedOperation& operation);
-
 /// Time of a call on a device that was never measured (DeviceModel::unseen): its kernel, by the model over other
 /// devices and what is known of their errors, and its launch. A call in training whose kind was measured in inference
 /// alone: its backward pass at the forward one's share of the roofline, and the gradients of its weights added to those

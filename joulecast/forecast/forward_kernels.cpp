@@ -9,7 +9,8 @@ namespace {
 std::vector<std::uint64_t> key_of(const DeviceModel& device, const PreparedOperation& operation) {
     const Counts& counts = operation.dimensions.forward;
     std::vector<std::uint64_t> key{reinterpret_cast<std::uintptr_t>(&device),
-                                   static_cast<std::uint64_t>(operation.family())};
+                                   static_cast<std::uint64_t>(operation.family()),
+                                   static_cast<std::uint64_t>(operation.math)};
     for (const std::int64_t count : {counts.flop, counts.other_flop, counts.bytes_read, counts.bytes_written})
         key.push_back(static_cast<std::uint64_t>(count));
     append_key_of_inference(operation.operation, key);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "joulecast/forecast/eager_kernels.h"
 #include "joulecast/physics/law.h"
+#include "joulecast/physics/matrix_rate.h"
 
 namespace joulecast {
 namespace {

@@ -73,6 +73,27 @@ bool has_channels_last(const PreparedOperation& convolution) {
     return is_channels_last(*tensors(convolution.operation).front());
 }
 
+double arithmetic_s(const PreparedOperation& convolution, const Device& device) {
+    const Dimensions& size = convolution.dimensions;
+    const Dtype type = compute_dtype(convolution.operation);
+    const auto flop = static_cast<double>(size.forward.flop);
+    const auto bytes = static_cast<double>(element_bytes(type));
+    const bool fills_no_load = size.c * bytes < tensor_core_alignment_bytes && !adds_at_half_rate(device);
+    const bool has_odd_rows =
+        !has_channels_last(convolution) && is_pointwise(size) && !has_aligned_rows(size, type, device);
+    const double multiplied_bytes = matrix_rate(device, type, convolution.math) * bytes;
+    const double seconds = fills_no_load ? flop / (share_of_vector_units * device.vector_flop_per_s_fp32)
+                                         : flop / peak_flop_per_s(device, type, convolution.math) *
+                                               feeding(convolution, device, multiplied_bytes);
+    return has_odd_rows ? misfit_of_odd_rows * seconds : seconds;
+}
+
+/// All bytes once.
+double moving_s(const PreparedOperation& convolution, const Device& device) {
+    const Counts& counts = convolution.dimensions.forward;
+    return static_cast<double>(counts.bytes_read + counts.bytes_written) / streamed_bytes_per_s(device);
+}
+
 bool is_turned(const PreparedOperation& convolution) {
     const Dimensions& size = convolution.dimensions;
     const bool is_aligned = std::fmod(size.oh * size.ow, pixels_of_vector) == 0;
@@ -93,22 +114,19 @@ bool runs_on_tensor_cores(const PreparedOperation& convolution, const Device& de
 
 double tensor_core_convolution_s(const PreparedOperation& convolution, const Device& device) {
     const Dimensions& size = convolution.dimensions;
-    const Dtype type = compute_dtype(convolution.operation);
-    const double multiplied_bytes =
-        matrix_rate(device, type, convolution.math) * static_cast<double>(element_bytes(type));
-    double arithmetic = static_cast<double>(size.forward.flop) / peak_flop_per_s(device, type, convolution.math) *
-                        feeding(convolution, device, multiplied_bytes);
-    const double channel_bytes = size.c * static_cast<double>(element_bytes(type));
-    if (channel_bytes < tensor_core_alignment_bytes && !adds_at_half_rate(device))
-        arithmetic = static_cast<double>(size.forward.flop) / (share_of_vector_units * device.vector_flop_per_s_fp32);
     const double passes = is_spread(convolution) ? passes_of_spread : is_turned(convolution) ? 2 : 1;
-    if (!has_channels_last(convolution) && is_pointwise(size) && !has_aligned_rows(size, type, device))
-        arithmetic *= misfit_of_odd_rows;
-    const double bytes = static_cast<double>(size.forward.bytes_read) + static_cast<double>(size.forward.bytes_written);
-    const double moving = passes * bytes / streamed_bytes_per_s(device);
+    const double moving = passes * moving_s(convolution, device);
+    const double arithmetic = arithmetic_s(convolution, device);
     const double work = is_pointwise(size) ? std::max(arithmetic, moving) : arithmetic + moving;
     const bool is_one_kernel = is_pointwise(size) && !is_turned(convolution);
     return work + (is_one_kernel ? latencies_of_product : latencies) * device.kernel_latency_s;
+}
+
+std::optional<double> weight_gradient_of_product_s(const PreparedOperation& convolution, const Device& device) {
+    const bool is_product = is_pointwise(convolution.dimensions) && !is_turned(convolution) &&
+                            !has_channels_last(convolution) && runs_on_tensor_cores(convolution, device);
+    if (device.vendor != "nvidia" || !is_product) return std::nullopt;
+    return arithmetic_s(convolution, device) + 2 * moving_s(convolution, device) + latencies * device.kernel_latency_s;
 }
 
 double turned_images_bytes(const PreparedOperation& convolution, const Device& device) {

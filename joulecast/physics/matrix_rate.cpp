@@ -20,6 +20,15 @@ double cycles_per_s(const Device& device) {
     return device.units * clock_mhz * 1e6;
 }
 
+double seconds_of_cycles(double cycles, const Device& device) {
+    const double seconds = cycles / cycles_per_s(device);
+    return std::isfinite(seconds) ? seconds : 0;
+}
+
+double seconds_in_turn(double cycles, const Device& device) {
+    return seconds_of_cycles(cycles * device.units, device);
+}
+
 double matrix_rate(const Device& device, Dtype dtype, Math math) {
     return peak_flop_per_s(device, dtype, math) / (2 * cycles_per_s(device));
 }

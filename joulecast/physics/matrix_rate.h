@@ -7,6 +7,11 @@ namespace joulecast {
 /// Cycles of all units in a second, at the clock that the data sheet's rates hold at.
 double cycles_per_s(const Device& device);
 
+/// What cycles of a unit take over all units; 0 where the sheet has no units or no clock.
+double seconds_of_cycles(double cycles, const Device& device);
+/// The same one after the other, however many units there are.
+double seconds_in_turn(double cycles, const Device& device);
+
 /// Multiply-adds of such products that a unit begins in a cycle, by the data sheet's rate and clock. NaN where the
 /// sheet lacks one of them.
 double matrix_rate(const Device& device, Dtype dtype, Math math);

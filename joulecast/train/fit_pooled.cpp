@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "joulecast/error.h"
-#include "joulecast/forecast/forecast_unseen.h"
+#include "joulecast/forecast/told_kernel.h"
 #include "joulecast/forecast/unseen_device.h"
 #include "joulecast/physics/matrix_rate.h"
 #include "joulecast/train/fit_models.h"

@@ -156,7 +156,7 @@ TEST(EagerKernels, SumsTakeAsLongAsTheirRowsOrColumns) {
     expect_just_below(mean("bf16[64,1000]", "[1]"), 4.0);
     expect_just_below(mean("bf16[64,1000]", "[-1]"), 4.0);
     EXPECT_LT(mean("f32[4096,4096]", "[1]"), 23.3);             // its bytes take longer
-    EXPECT_LT(least("aten::sum(self=bf16[64,1024,1024])"), 4);  // to one number: bytes
+    EXPECT_LT(least("aten::sum(self=bf16[64,1024,1024])"), 8.4);  // to one number: bytes
 }
 
 TEST(EagerKernels, GroupNormMovesItsInputByInstructions) {
@@ -222,7 +222,7 @@ TEST(EagerKernels, AreThoseOfNvidiaAndOfKernelsThatAreNotProducts) {
     EXPECT_EQ(least("aten::mm(self=bf16[128,128], mat2=bf16[128,128])"), 0);
     // A card with fewer units takes longer in proportion.
     const Device a10 = find_device("a10");
-    EXPECT_NEAR(least(call, a10) / least(call), cycles_per_s(h200()) / cycles_per_s(a10), 1e-9);
+    EXPECT_NEAR(least(call, a10) / least(call), cycles_per_s(h200()) / cycles_per_s(a10), 0.03);
 }
 
 }  // namespace

@@ -193,5 +193,20 @@ TEST(TensorCoreConvolution, TakesNoLessForALargerBatch) {
     }
 }
 
+// Forward and both gradients took an H200 84.6 us of the first and 42.4 of the second, forward alone 22 and 8.
+TEST(TensorCoreConvolution, AProductsWeightGradientTurnsBothImages) {
+    const Device h200 = find_device("h200");
+    const auto passes_us = [&](const std::string& signature, Math math) {
+        const PreparedOperation forward = call(signature, math, h200);
+        return 1e6 *
+               (2 * tensor_core_convolution_s(forward, h200) + weight_gradient_of_product_s(forward, h200).value_or(0));
+    };
+    EXPECT_NEAR(passes_us(convolution("bf16[32,64,56,56]", "bf16[256,64,1,1]"), Math::ieee), 84.6, 17);
+    EXPECT_NEAR(passes_us(convolution("f32[8,256,14,14]", "f32[1024,256,1,1]"), Math::tf32), 42.4, 9);
+    EXPECT_FALSE(weight_gradient_of_product_s(call(square, Math::ieee, h200), h200)) << "turned in both passes";
+    EXPECT_FALSE(weight_gradient_of_product_s(
+        call(convolution("bf16[32,64,56,56]{cl}", "bf16[256,64,1,1]"), Math::ieee, h200), h200));
+}
+
 }  // namespace
 }  // namespace joulecast
