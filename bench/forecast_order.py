@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts forecasts that are out of order: more work that takes less, and better cards that take longer.
+"""Counts forecasts that are out of order: more work that takes less, better cards and faster ways that take longer.
 
 usage: bench/forecast_order.py JOULECAST [--devices ID...] [--networks NAME...] [--mode inference|training]
                                [--precision NAME]
@@ -8,7 +8,8 @@ Every network of the zoo on every GPU that joulecast knows, at batch 1, 2, 4 ...
 larger batch must not cost less time, energy or memory. Of two GPUs of one vendor, one of which is as new and has no
 lower figure on its data sheet, that one must not take longer. How many units there are and what one of them computes in
 a second are such figures: calls that do not fill a GPU go by them. The last line leaves these out: there a card may be
-behind by right.
+behind by right. Ways: on cards that have it, at batch 1, 8 and 64, TF32 must not take longer than float32 nor bf16 than
+TF32, compiled not longer than eager, and a graph not longer than Python. With products of odd rows bf16 may by right.
 """
 
 import argparse
@@ -32,6 +33,15 @@ FIGURES = (
     "memory_bytes",
     "tdp_w",
 )
+BATCHES_OF_WAYS = [1, 8, 64]
+# A slower way and a faster one, as (precision, host, engine); those that are not named stay as they are.
+FASTER_WAYS = {
+    "tf32 after fp32": ({"precision": "fp32"}, {"precision": "tf32"}),
+    "bf16 after tf32": ({"precision": "tf32"}, {"precision": "bf16"}),
+    "compiled after eager": ({"engine": "torch"}, {"engine": "torch-compile"}),
+    "graph after python": ({"host": "python"}, {"host": "graph"}),
+}
+WAYS = {"precision": ["fp32", "tf32", "bf16"], "host": ["python", "graph"], "engine": ["torch", "torch-compile"]}
 TINY = 1e-9  # of a value: rounding
 SHEETS_ROUND = 0.005
 
@@ -66,6 +76,37 @@ def forecasts(joulecast, networks, devices, mode, precision="fp32"):
     )
     answers = (json.loads(line) for line in run([joulecast, "predict", "--stdin"], input=lines).splitlines())
     return {key: answer for key, answer in zip(keys, answers, strict=True) if "error" not in answer}
+
+
+def forecasts_by_way(joulecast, networks, devices):
+    """Seconds by (network, device, batch, precision, host, engine)."""
+    sizes = ",".join(map(str, BATCHES_OF_WAYS))
+    asked = ["--device", *devices, "--set", f"batch={sizes}", "--format", "json"]
+    for way, values in WAYS.items():
+        asked += [f"--{way}", ",".join(values)]
+    found = {}
+    for network in networks:
+        for answer in json.loads(run([joulecast, "predict", network, *asked]))["predictions"]:
+            key = (network, answer["device"], answer["symbols"]["batch"], *(answer[way] for way in WAYS))
+            found[key] = answer["time_s"]["value"]
+    return found
+
+
+def falls_over_ways(found, slower, faster):
+    """How much longer the faster way takes, and where; and of how many pairs."""
+    falls, pairs = [], 0
+    for key, seconds in found.items():
+        ways = dict(zip(WAYS, key[3:], strict=True))
+        if any(ways[way] != chosen for way, chosen in slower.items()):
+            continue
+        other = found.get((*key[:3], *(ways | faster).values()))
+        if other is None:
+            continue
+        pairs += 1
+        if other > seconds * (1 + TINY):
+            at = ", ".join(str(part) for way, part in zip(("", "", "batch", *WAYS), key, strict=True) if way not in faster)
+            falls.append((other / seconds - 1, at))
+    return falls, pairs
 
 
 def value(answer, cost):
@@ -130,6 +171,9 @@ def main():
     shown = {device: sheets[device] for device in devices}
     line("card: time_s", *falls_over_cards(found, networks, shown, by_units=True))
     line("card, whatever its units", *falls_over_cards(found, networks, shown, by_units=False))
+    by_way = forecasts_by_way(options.joulecast, networks, devices)
+    for name, (slower, faster) in FASTER_WAYS.items():
+        line(name, *falls_over_ways(by_way, slower, faster))
 
 
 if __name__ == "__main__":

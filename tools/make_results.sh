@@ -328,11 +328,13 @@ TEXT
     {
         cat <<'TEXT'
 
-## More work, and better cards, in order
+## More work, better cards and faster ways, in order
 
 Every network of the zoo at batch 1, 2, 4 ... 64: of each pair of neighbours the larger batch must not cost less; a card that is as new
 as another of its vendor and has no lower figure on its sheet must not take longer. Operations were measured on the
 H200 and the H100 SXM alone. Their forecasts follow these, so a card of the same chip, told from its sheet, may come out before or behind them.
+Nor must TF32 take longer than float32, bf16 than TF32, a compiled network than an eager one, or a graph than Python (docs/decisions/0053); products with an
+odd number of columns, GPT-2's last layer, are slower in bf16 by right.
 
     bench/forecast_order.py build/release/bin/joulecast
 

@@ -16,6 +16,10 @@ namespace {
 /// convolutions pass the peak.
 constexpr double most_of_peak = 0.8;
 
+/// A weight that no cache holds comes from memory as fast as memory streams at most: 0.90 of the sheet's figure in
+/// AIConfigurator's products of few rows (H100), 0.93 in timm's networks (RTX 3090, 4090).
+constexpr double most_of_bandwidth = 0.93;
+
 /// Rows of an odd number of 16-bit elements are loaded one element at a time, by kernels of one design on all of
 /// NVIDIA's cards (cutlass_75_tensorop_..._align1). The loads decide, so a unit multiplies as much in a cycle on every
 /// card, as much as its matrix units can or not. By the boost clock it is 355 FLOP in GPT-2's last layer on an H200 (92
@@ -72,6 +76,9 @@ double least_seconds(const PreparedOperation& operation, const Counts& counts, c
             least = std::fmax(least, flop * in_whole_tiles(operation.dimensions) / odd_rows_flop_per_s(device));
     }
     const double cache = std::isnan(device.last_level_cache_bytes) ? 0 : device.last_level_cache_bytes;
+    if (operation.family() == Family::matmul && operation.dimensions.weight_bytes > cache)
+        least =
+            std::fmax(least, operation.dimensions.weight_bytes / (most_of_bandwidth * device.bandwidth_bytes_per_s));
     const double moved = static_cast<double>(counts.bytes_read) + static_cast<double>(counts.bytes_written) - 2 * cache;
     return std::fmax(least, moved / device.bandwidth_bytes_per_s);
 }

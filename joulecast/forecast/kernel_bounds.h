@@ -9,8 +9,8 @@ bool is_for_matrix_units(const PreparedOperation& operation);
 /// Multiplies float32 on them, rounded to TF32.
 bool is_in_tf32(const PreparedOperation& operation);
 
-/// FLOP per second of such products that no kernel passes: a share of the peak, all of it where float32 sums run at half
-/// the rate.
+/// FLOP per second of such products that no kernel passes: a share of the peak, all of it where float32 sums run at
+/// half the rate.
 double most_flop_per_s(const Device& device, Dtype dtype, Math math);
 
 /// Whether products whose rows have an odd number of such elements run by kernels that load one element at a time.
@@ -18,7 +18,9 @@ bool takes_odd_rows_slowly(Dtype dtype, const Device& device);
 /// FLOP per second that these kernels reach on the device.
 double odd_rows_flop_per_s(const Device& device);
 
-/// Seconds that no kernel is faster than: products within most_flop_per_s() and odd_rows_flop_per_s(), and bytes that no cache can hold, before or after, within the bandwidth of the data sheet.
+/// Seconds that no kernel is faster than: products within most_flop_per_s() and odd_rows_flop_per_s(), weights that no
+/// cache holds within 0.93 of the bandwidth, and all bytes that no cache can hold, before or after, within the
+/// bandwidth of the data sheet.
 double least_seconds(const PreparedOperation& operation, const Counts& counts, const Device& device);
 
 /// The same of all passes of a call, and what the instructions of eager kernels take (eager_kernels.h).

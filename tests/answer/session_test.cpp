@@ -338,6 +338,30 @@ TEST(Session, ComputesConvolutionsOfThreeChannelsInFloat32) {
     EXPECT_LT(seconds("4", "tf32"), 0.7 * seconds("4", "fp32"));
 }
 
+struct Way {
+    std::string device, precision, engine;
+};
+
+// Each of these was out of order, by 1.1 to 1.6 (docs/decisions/0053).
+TEST(Session, FasterWaysAndBetterCardsAreFaster) {
+    const auto seconds = [](const std::string& network, std::int64_t batch, const Way& way) {
+        Question question;
+        question.models = {network};
+        question.sizes = {{{"batch", batch}}};
+        question.devices = {device_at_clock(way.device)};
+        question.precisions = {way.precision};
+        question.engines = {way.engine};
+        question.hosts = {Host::graph};
+        return Session(settings(gpus)).answer(question).forecasts.at(0).network.time.value.value();
+    };
+    const std::string eager = "torch", compiled = "torch-compile", decode = "llama-3.2-1b-decode";
+    EXPECT_LE(seconds("unet", 8, {"rtx4090", "tf32", eager}), seconds("unet", 8, {"rtx4090", "fp32", eager}));
+    EXPECT_LE(seconds(decode, 1, {"l4", "tf32", compiled}), seconds(decode, 1, {"l4", "tf32", eager}));
+    EXPECT_LE(seconds("swin_t", 1, {"b200", "bf16", compiled}), seconds("swin_t", 1, {"h200", "bf16", compiled}));
+    EXPECT_LE(seconds("gpt2", 64, {"h100-pcie", "bf16", eager}), seconds("gpt2", 64, {"a100-80g-sxm", "bf16", eager}));
+    EXPECT_LE(seconds("gpt2", 64, {"h200", "bf16", compiled}), 0.8 * seconds("gpt2", 64, {"h200", "bf16", eager}));
+}
+
 // A card that nobody measured said "host_evidence": "measured": its calls were issued on other machines.
 TEST(Session, SaysThatTheHostOfAnUnseenGpuIsOneOfOtherMachines) {
     const Answer answer = Session(settings(gpus)).answer(asked({"rtx4090"}));
