@@ -1,6 +1,7 @@
 #include "joulecast/features/dimensions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string_view>
 #include <vector>
@@ -93,6 +94,26 @@ void set_bytes(Dimensions& d, const Operation& operation, const std::vector<Tens
     }
 }
 
+bool is_causal(const Operation& operation) {
+    const Value* const given = find_argument(operation, "is_causal");
+    const bool* const yes = given ? std::get_if<bool>(given) : nullptr;
+    return yes && *yes;
+}
+
+/// Kernels of causal attention leave out the tiles of scores above the diagonal, which FLOPs count as if there.
+double computed_share(const Operation& operation) {
+    constexpr double edge_of_tile = 128;
+    const TensorType* const query = find_tensor(operation, "query");
+    if (!is_causal(operation) || !query || query->sizes.size() < 2) return 1;
+    const double tiles = std::ceil(static_cast<double>(query->sizes[query->sizes.size() - 2]) / edge_of_tile);
+    return tiles > 0 ? (tiles + 1) / (2 * tiles) : 1;
+}
+
+void leave_out(Counts& counts, double share) {
+    counts.flop = std::llround(share * static_cast<double>(counts.flop));
+    counts.other_flop = std::llround(share * static_cast<double>(counts.other_flop));
+}
+
 }  // namespace
 
 Dimensions dimensions(const Operation& operation) {
@@ -104,6 +125,11 @@ Dimensions dimensions(const Operation& operation) {
     d.inputs = static_cast<double>(inputs.size());
     d.forward = forward_counts(operation);
     d.backward = backward_counts(operation);
+    if (d.family == Family::attention) {
+        const double share = computed_share(operation);
+        leave_out(d.forward, share);
+        leave_out(d.backward, share);
+    }
     if (!inputs.empty()) set_input(d, *inputs.front());
     if (!outputs.empty()) set_output(d, outputs.front());
     set_bytes(d, operation, outputs);

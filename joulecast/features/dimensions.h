@@ -28,7 +28,7 @@ struct Dimensions {
     double input_bytes = 0;  ///< of all tensors but the weight
     double weight_bytes = 0;
     double output_bytes = 0;
-    Counts forward;
+    Counts forward;  ///< of causal attention without the tiles that kernels leave out
     Counts backward;
     Family family = Family::other;
 };

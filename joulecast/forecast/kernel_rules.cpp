@@ -5,6 +5,7 @@
 
 #include "joulecast/forecast/batch_statistics.h"
 #include "joulecast/forecast/depthwise_convolution.h"
+#include "joulecast/forecast/float32_attention.h"
 #include "joulecast/forecast/grouped_convolution.h"
 #include "joulecast/forecast/split_attention.h"
 
@@ -34,6 +35,7 @@ constexpr std::array rules{
     KernelRule{runs_grouped_kernel, is_of_any, grouped_forward_s, nullptr},
     KernelRule{runs_batch_statistics, is_of_family, batch_statistics_forward_s, batch_statistics_backward_s},
     KernelRule{is_split, is_of_any, split_attention_forward_s, split_attention_backward_s},
+    KernelRule{runs_float32_attention, is_of_any, float32_attention_s, nullptr},
 };
 
 }  // namespace

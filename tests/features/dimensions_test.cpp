@@ -101,5 +101,18 @@ TEST(Dimensions, LeaveOutWhatAnOperationDoesNotHave) {
     EXPECT_EQ(d.c, 16);
 }
 
+// Eight rows of tiles of 128: 36 of 64 are computed.
+TEST(Dimensions, CausalAttentionComputesWhatIsBelowTheDiagonal) {
+    const std::string heads = "bf16[2,4,1024,64]";
+    const std::string plain =
+        "aten::scaled_dot_product_attention(query=" + heads + ", key=" + heads + ", value=" + heads;
+    const Dimensions whole = dimensions(parse_operation(plain + ")"));
+    const Dimensions causal = dimensions(parse_operation(plain + ", is_causal=true)"));
+    EXPECT_EQ(causal.forward.flop, whole.forward.flop * 36 / 64);
+    EXPECT_EQ(causal.forward.bytes_read, whole.forward.bytes_read);
+    EXPECT_EQ(forward_counts(parse_operation(plain + ", is_causal=true)")).flop, whole.forward.flop)
+        << "as torch counts";
+}
+
 }  // namespace
 }  // namespace joulecast
