@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "joulecast/forecast/compiled_calls.h"
 #include "joulecast/forecast/eager_kernels.h"
 #include "joulecast/forecast/float32_convolution.h"
 #include "joulecast/forecast/kernel_bounds.h"
@@ -184,11 +185,26 @@ std::optional<Told> told_as_product(const DeviceModel& device, std::span<const F
     return told;
 }
 
+/// Serving engines' attention, which the experts were taught, is a kernel or two more than torch's: the cache is
+/// written, parts are put together. Ten of decoding and eight of short prompts on an H200 take 3 to 5 us less than
+/// theirs.
+double as_torch_attends(double told_s, const DeviceModel& device, const PreparedOperation& operation) {
+    constexpr double latencies = 2, most_of_it = 0.5;
+    const bool is_torchs = is_issued_by_torch(device.point.engine) && operation.family() == Family::attention;
+    const bool has_mask = find_tensor(operation.operation, "attn_mask") != nullptr;
+    if (!is_torchs || has_mask || device.device.vendor != "nvidia") return told_s;
+    return std::max(told_s - latencies * device.device.kernel_latency_s, most_of_it * told_s);
+}
+
 std::optional<Told> told_kernel_s(const DeviceModel& device, std::span<const Feature* const> columns,
                                   const PreparedOperation& operation, const KernelKind& kind) {
     if (kind.rule) return Told{most_of(kind.rule(operation, device.device), operation, device.device)};
     const auto product = told_as_product(device, columns, operation);
-    if (!product) return learned_kernel_s(device, columns, operation, kind);
+    if (!product) {
+        auto told = learned_kernel_s(device, columns, operation, kind);
+        if (told) told->value = as_torch_attends(told->value, device, operation);
+        return told;
+    }
     return Told{most_of(std::min(product->value, winograd_s(operation, device.device)), operation, device.device)};
 }
 
@@ -201,7 +217,8 @@ double least_told_s(const DeviceModel& device, const PreparedOperation& operatio
     for (const Expert& expert : *device.unseen->experts) {
         if (expert.model.family == family) opinion = std::min(opinion, expert.model.parts.front().low);
     }
-    const double told = std::exp(log_base(Base::kernel, device, operation).value() + opinion);
+    const double told =
+        as_torch_attends(std::exp(log_base(Base::kernel, device, operation).value() + opinion), device, operation);
     return most_of(at_rate_of_sums(told, operation, device.device), operation, device.device);
 }
 

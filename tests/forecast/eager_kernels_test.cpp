@@ -155,7 +155,7 @@ TEST(EagerKernels, SumsTakeAsLongAsTheirRowsOrColumns) {
     expect_just_below(mean("bf16[4096,4096]", "[0]"), 20.6);
     expect_just_below(mean("bf16[64,1000]", "[1]"), 4.0);
     expect_just_below(mean("bf16[64,1000]", "[-1]"), 4.0);
-    EXPECT_LT(mean("f32[4096,4096]", "[1]"), 23.3);             // its bytes take longer
+    EXPECT_LT(mean("f32[4096,4096]", "[1]"), 23.3);               // its bytes take longer
     EXPECT_LT(least("aten::sum(self=bf16[64,1024,1024])"), 8.4);  // to one number: bytes
 }
 
