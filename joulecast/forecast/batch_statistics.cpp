@@ -27,14 +27,28 @@ constexpr double blocks_of_unit = 4;
 constexpr double cycles_alone = 5, cycles_of_other = 1.1;
 constexpr double passes_forward = 1, passes_backward = 2, passes_of_both = 3;
 
-/// In float32, by cuDNN: a unit sums up a channel. 1.1 to 1.25 forward and 3.0 to 3.1 backward on an H200, of 32 to 128
-/// channels of 56 x 56 and 112 x 112; more channels are held by their bytes.
-constexpr double cycles_forward = 1.1, cycles_backward = 3.0;
+/// Planes are scaled as with given statistics (eager_kernels.h): a block for each, after its latency. Seven layers of 7
+/// x 7 on an H200 take 1.1 to 1.3 times this forward, 1.0 to 1.3 backward.
+constexpr double cycles_of_plane = 160, cycles_of_latency = 9000;
 
-double of_float32_s(const PreparedOperation& normalization, const Device& device, double cycles) {
+/// In float32, by cuDNN: a unit sums up a channel. 1.1 to 1.25 forward and 3.0 to 3.1 backward on an H200, of 32 to 128
+/// channels of 56 x 56 and 112 x 112.
+constexpr double cycles_forward = 1.1, cycles_backward = 3.0;
+/// Of more channels than units each takes its start, and some share a unit: 15 layers of 128 to 2,048 channels on an
+/// H200 take 0.9 to 1.3 times this.
+constexpr double start_forward = 2000, start_backward = 1500, cycles_backward_in_waves = 1.5, share_of_waves = 0.85;
+
+struct FloatPass {
+    double alone = 0, start = 0, in_waves = 0;  ///< cycles of an element, of a channel, of an element of many channels
+};
+
+double of_float32_s(const PreparedOperation& normalization, const Device& device, const FloatPass& pass) {
     const Dimensions& size = normalization.dimensions;
-    if (tensors(normalization.operation).front()->dtype != Dtype::f32) return 0;
-    return seconds_in_turn(size.elements_out / size.c * cycles, device);
+    if (tensors(normalization.operation).front()->dtype != Dtype::f32 || !(device.units > 0)) return 0;
+    const double elements = size.elements_out / size.c;
+    const double waves = share_of_waves * size.c / static_cast<double>(device.units);
+    const double of_many = waves > 1 ? waves * (pass.start + pass.in_waves * elements) : 0;
+    return seconds_in_turn(std::max(pass.alone * elements, of_many), device);
 }
 
 /// What the sums over channels take, in seconds; 0 where cuDNN computes them.
@@ -59,15 +73,19 @@ bool runs_batch_statistics(const PreparedOperation& normalization, const Device&
 double batch_statistics_forward_s(const PreparedOperation& normalization, const Device& device) {
     const double streamed = streamed_s(normalization.dimensions.forward, device);
     const double sums = channel_sums_s(normalization, device, passes_forward);
-    if (sums == 0) return std::max(streamed, of_float32_s(normalization, device, cycles_forward));
-    const double scaling = seconds_of_cycles(cycles_of_element_alone * normalization.dimensions.elements_out, device);
+    if (sums == 0)
+        return std::max(streamed, of_float32_s(normalization, device, {cycles_forward, start_forward, cycles_forward}));
+    const Dimensions& size = normalization.dimensions;
+    const double cycles = std::max(cycles_of_element_alone * size.elements_out, cycles_of_plane * size.n * size.c);
+    const double scaling = seconds_of_cycles(cycles, device) + seconds_in_turn(cycles_of_latency, device);
     return std::max(streamed, sums + scaling);
 }
 
 double batch_statistics_backward_s(const PreparedOperation& normalization, const Device& device) {
+    const double sums = channel_sums_s(normalization, device, passes_backward);
     return std::max({streamed_s(normalization.dimensions.backward, device),
-                     channel_sums_s(normalization, device, passes_backward),
-                     of_float32_s(normalization, device, cycles_backward)});
+                     sums > 0 ? sums + kernels * device.kernel_latency_s : 0,
+                     of_float32_s(normalization, device, {cycles_backward, start_backward, cycles_backward_in_waves})});
 }
 
 }  // namespace joulecast
