@@ -106,7 +106,7 @@ CallRole library_role(const Operation& operation, const DeviceModel& device, boo
     const std::string kind = role_by_family(operation);
     if (family(operation) == Family::matmul) {
         if (const auto seconds = padded_s(operation, device.device))
-            return {.text = kind + "/padded", .kernel_s = *seconds};
+            return {.text = kind + "/padded", .kernel_s = seconds};
     }
     if (family(operation) != Family::convolution || !channels_last || !is_faster_with_channels_last(operation, device))
         return {.text = kind};

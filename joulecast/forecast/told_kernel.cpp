@@ -124,20 +124,15 @@ double most_of(double told_s, const PreparedOperation& operation, const Device& 
     return std::min(told_s, most_small_kernel_s(operation, device));
 }
 
-/// The operation with copies in place of the operands that torch copies first: those take their own time.
-const PreparedOperation& as_multiplied(const PreparedOperation& operation, PreparedOperation& multiplied) {
-    auto copied = as_multiplied(operation.operation);
-    if (!copied) return operation;
-    multiplied = operation;
-    multiplied.operation = *std::move(copied);
-    return multiplied;
-}
-
-/// Seconds, by what the experts say.
+/// Seconds, by what the experts say. Of operands that torch copies first they are shown the copies, which take their
+/// own time.
 std::optional<Told> learned_kernel_s(const DeviceModel& device, std::span<const Feature* const> columns,
-                                     const PreparedOperation& asked, const KernelKind& kind) {
-    PreparedOperation multiplied;
-    const PreparedOperation& operation = as_multiplied(asked, multiplied);
+                                     const PreparedOperation& operation, const KernelKind& kind) {
+    if (auto copied = as_multiplied(operation.operation)) {
+        PreparedOperation multiplied = operation;
+        multiplied.operation = *std::move(copied);
+        return learned_kernel_s(device, columns, multiplied, kind);
+    }
     const auto opinion = kind.law ? combined(device, columns, operation, kind) : std::nullopt;
     if (!opinion) return std::nullopt;
     const double told = std::exp(log_base(Base::kernel, device, operation).value() + opinion->value);
