@@ -51,6 +51,12 @@ TEST(AnalyticKernel, IsThreeTimesTheRooflineAndNoLessThanAKernel) {
     EXPECT_GE(analytic_kernel(h200(), in_training).seconds, 2 * h200().device.kernel_latency_s);
 }
 
+// 0.75 us on an H200.
+TEST(AnalyticKernel, WhatReadsNothingTakesHalfAKernel) {
+    const auto made = prepare(parse_operation("aten::arange(end=128)"), h200());
+    EXPECT_NEAR(1e6 * analytic_kernel(h200(), made).seconds, 0.75, 0.3);
+}
+
 // 26.98 and 52.7 us on an H200.
 TEST(AnalyticKernel, RowsOfATableMoveAsFastAsOthers) {
     const auto us = [](const std::string& type) {
