@@ -61,11 +61,11 @@ double channels_last_s(const Operation& operation, const DeviceModel& device) {
     return factor_of_groups(operation) * whole + device.device.kernel_latency_s;
 }
 
-/// Of tensor cores; float32 on others was not looked at.
+/// Of tensor cores; float32 on others was not looked at, and where TF32 brings nothing convolutions may stay in it.
 bool is_faster_with_channels_last(const Operation& operation, const DeviceModel& device) {
     const Dtype type = compute_dtype(operation);
     return type == Dtype::f16 || type == Dtype::bf16 ||
-           (type == Dtype::f32 && math_of(operation, device.point.math) == Math::tf32);
+           (type == Dtype::f32 && math_of(operation, device.point.math) == Math::tf32 && gains_by_tf32(device.device));
 }
 
 /// Triton compiles for NVIDIA's cards from Volta on. Of other vendors' the rule was never looked at.

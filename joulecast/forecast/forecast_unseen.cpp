@@ -203,12 +203,9 @@ std::optional<KernelForecast> kernels_of_call(const DeviceModel& device, std::sp
                            [&](const PreparedOperation& call) { return both_passes(device, columns, call, known); });
 }
 
-/// TF32 is a permission: where it brings no more arithmetic, as on GeForce cards, a convolution runs in float32 if that
-/// is faster. Sheets give both the same rate there; float32 is as sustained.
+/// TF32 is a permission: where it brings no more arithmetic a convolution runs in float32 if that is faster.
 bool may_stay_in_float32(const PreparedOperation& operation, const Device& device) {
-    constexpr double over_sustained = 1.6;
-    return is_in_tf32(operation) && operation.family() == Family::convolution &&
-           device.peak_flop_per_s_tf32 <= over_sustained * device.peak_flop_per_s_fp32;
+    return is_in_tf32(operation) && operation.family() == Family::convolution && !gains_by_tf32(device);
 }
 
 std::optional<KernelForecast> kernels_as_torch_multiplies(const DeviceModel& device,

@@ -44,6 +44,11 @@ double in_whole_tiles(const Dimensions& size) {
 
 }  // namespace
 
+bool gains_by_tf32(const Device& device) {
+    constexpr double over_sustained = 1.6;
+    return device.peak_flop_per_s_tf32 > over_sustained * device.peak_flop_per_s_fp32;
+}
+
 bool takes_odd_rows_slowly(Dtype dtype, const Device& device) {
     return device.vendor == "nvidia" && element_bytes(dtype) == 2;
 }

@@ -13,6 +13,10 @@ bool is_in_tf32(const PreparedOperation& operation);
 /// half the rate.
 double most_flop_per_s(const Device& device, Dtype dtype, Math math);
 
+/// Whether TF32 brings more arithmetic than float32. On GeForce cards the sheet gives both the same rate, of which
+/// float32 is told as sustained.
+bool gains_by_tf32(const Device& device);
+
 /// Whether products whose rows have an odd number of such elements run by kernels that load one element at a time.
 bool takes_odd_rows_slowly(Dtype dtype, const Device& device);
 /// FLOP per second that these kernels reach on the device.

@@ -373,6 +373,8 @@ TEST(Session, FasterWaysAndBetterCardsAreFaster) {
     const std::string eager = "torch", compiled = "torch-compile", decode = "llama-3.2-1b-decode";
     EXPECT_LE(seconds("unet", 8, {"rtx4090", "tf32", eager}), seconds("unet", 8, {"rtx4090", "fp32", eager}));
     EXPECT_LE(seconds(decode, 1, {"l4", "tf32", compiled}), seconds(decode, 1, {"l4", "tf32", eager}));
+    EXPECT_LE(seconds("resnet34", 8, {"rtx3080ti", "tf32", compiled}),
+              seconds("resnet34", 8, {"rtx3080ti", "tf32", eager}));
     EXPECT_LE(seconds("swin_t", 1, {"b200", "bf16", compiled}), seconds("swin_t", 1, {"h200", "bf16", compiled}));
     EXPECT_LE(seconds("gpt2", 64, {"h100-pcie", "bf16", eager}), seconds("gpt2", 64, {"a100-80g-sxm", "bf16", eager}));
     EXPECT_LE(seconds("gpt2", 64, {"h200", "bf16", compiled}), 0.8 * seconds("gpt2", 64, {"h200", "bf16", eager}));
