@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "joulecast/features/causal_attention.h"
 namespace joulecast {
 namespace {
 
@@ -94,21 +95,6 @@ void set_bytes(Dimensions& d, const Operation& operation, const std::vector<Tens
     }
 }
 
-bool is_causal(const Operation& operation) {
-    const Value* const given = find_argument(operation, "is_causal");
-    const bool* const yes = given ? std::get_if<bool>(given) : nullptr;
-    return yes && *yes;
-}
-
-/// Kernels of causal attention leave out the tiles of scores above the diagonal, which FLOPs count as if there.
-double computed_share(const Operation& operation) {
-    constexpr double edge_of_tile = 128;
-    const TensorType* const query = find_tensor(operation, "query");
-    if (!is_causal(operation) || !query || query->sizes.size() < 2) return 1;
-    const double tiles = std::ceil(static_cast<double>(query->sizes[query->sizes.size() - 2]) / edge_of_tile);
-    return tiles > 0 ? (tiles + 1) / (2 * tiles) : 1;
-}
-
 void leave_out(Counts& counts, double share) {
     counts.flop = std::llround(share * static_cast<double>(counts.flop));
     counts.other_flop = std::llround(share * static_cast<double>(counts.other_flop));
@@ -126,7 +112,8 @@ Dimensions dimensions(const Operation& operation) {
     d.forward = forward_counts(operation);
     d.backward = backward_counts(operation);
     if (d.family == Family::attention) {
-        const double share = computed_share(operation);
+        constexpr double edge_of_tile = 128;
+        const double share = share_below_diagonal(operation, edge_of_tile);
         leave_out(d.forward, share);
         leave_out(d.backward, share);
     }

@@ -45,8 +45,9 @@ bool takes_rows(const Operation& operation) {
 }  // namespace
 
 double unadjusted_analytic_s(const DeviceModel& device, const PreparedOperation& operation) {
-    const Law* law = takes_rows(operation.operation) ? nullptr : find_law(device, operation.operation);
-    const double slowdown = takes_rows(operation.operation) ? of_rows : analytic_slowdown;
+    const bool is_of_rows = takes_rows(operation.operation);
+    const Law* law = is_of_rows ? nullptr : find_law(device, operation.operation);
+    const double slowdown = is_of_rows ? of_rows : analytic_slowdown;
     const double work = law ? work_seconds(*law, operation.roofline) : slowdown * seconds(operation.roofline);
     const double least = passes_of_kernel(operation.operation) * device.device.kernel_latency_s;
     return std::max({work, least, least_eager_kernel_s(operation, device.device)});

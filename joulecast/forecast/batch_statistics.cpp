@@ -27,10 +27,6 @@ constexpr double blocks_of_unit = 4;
 constexpr double cycles_alone = 5, cycles_of_other = 1.1;
 constexpr double passes_forward = 1, passes_backward = 2, passes_of_both = 3;
 
-/// Planes are scaled as with given statistics (eager_kernels.h): a block for each, after its latency. Seven layers of 7
-/// x 7 on an H200 take 1.1 to 1.3 times this forward, 1.0 to 1.3 backward.
-constexpr double cycles_of_plane = 160, cycles_of_latency = 9000;
-
 /// In float32, by cuDNN: a unit sums up a channel. 1.1 to 1.25 forward and 3.0 to 3.1 backward on an H200, of 32 to 128
 /// channels of 56 x 56 and 112 x 112.
 constexpr double cycles_forward = 1.1, cycles_backward = 3.0;
@@ -75,10 +71,9 @@ double batch_statistics_forward_s(const PreparedOperation& normalization, const 
     const double sums = channel_sums_s(normalization, device, passes_forward);
     if (sums == 0)
         return std::max(streamed, of_float32_s(normalization, device, {cycles_forward, start_forward, cycles_forward}));
-    const Dimensions& size = normalization.dimensions;
-    const double cycles = std::max(cycles_of_element_alone * size.elements_out, cycles_of_plane * size.n * size.c);
-    const double scaling = seconds_of_cycles(cycles, device) + seconds_in_turn(cycles_of_latency, device);
-    return std::max(streamed, sums + scaling);
+    // Scaled as with given statistics. Seven layers of 7 x 7 on an H200 take 1.1 to 1.3 times this, 1.0 to 1.3
+    // backward.
+    return std::max(streamed, sums + scaled_planes_s(normalization.dimensions, device));
 }
 
 double batch_statistics_backward_s(const PreparedOperation& normalization, const Device& device) {

@@ -65,10 +65,14 @@ bool is_of_planes(const Operation& operation) {
     return compute_dtype(operation) == Dtype::bf16 && is_contiguous(*tensors(operation).front());
 }
 
-/// Statistics that are given: in bf16, which cuDNN does not take, a block of threads for each plane.
+/// By a block of threads for each plane.
+double plane_cycles(const Dimensions& size) {
+    return std::max(element_cycles(size), of_plane_of_bf16 * size.n * size.c);
+}
+
+/// Statistics that are given: in bf16, which cuDNN does not take, plane by plane.
 double scaling_cycles(const Operation& operation, const Dimensions& size) {
-    return is_of_planes(operation) ? std::max(element_cycles(size), of_plane_of_bf16 * size.n * size.c)
-                                   : element_cycles(size);
+    return is_of_planes(operation) ? plane_cycles(size) : element_cycles(size);
 }
 
 /// Gradients of a table's rows: up to 3,072 of them one after the other, more sorted first.
@@ -129,6 +133,10 @@ bool is_vectorised(const Operation& operation) {
 
 bool is_scaling(const Operation& operation) {
     return operation.target == "aten::batch_norm" && !takes_batch_statistics(operation);
+}
+
+double scaled_planes_s(const Dimensions& size, const Device& device) {
+    return seconds_of_cycles(plane_cycles(size), device) + seconds_in_turn(of_planes_latency, device);
 }
 
 double share_at_work(const PreparedOperation& call, const Device& device) {

@@ -14,6 +14,9 @@ bool is_vectorised(const Operation& operation);
 /// With statistics that are given, batch norm scales each element, in one pass: no reduction, unlike its family.
 bool is_scaling(const Operation& operation);
 
+/// What PyTorch's kernel takes that scales images in bf16, a block of threads for each plane, after its latency.
+double scaled_planes_s(const Dimensions& size, const Device& device);
+
 /// What instructions, not bytes, hold PyTorch's eager kernels to on NVIDIA's GPUs: no call takes less, however fast the
 /// memory. Cycles of a unit, over all units at their clock:
 ///
@@ -41,10 +44,10 @@ bool is_scaling(const Operation& operation);
 ///     nearest and bilinear enlarging                                           0.62 and 6.3 for each result
 ///     depthwise convolutions of images whose channels lie last (cuDNN)         0.053 for each place of the window
 ///
-/// Few rows take what row_kernels.h says. Not over all units, but of the clock: 2,000 before an
-/// element-wise call, a copy or a normalization has its first elements, 9,000 for batch norm by given
-/// statistics in bf16 and 6,500 for sums before the first block is done; for the gradient of an embedding 94 for each
-/// row that was looked up, or, of more than 3,072 rows, which are sorted, 190,000 and 19 for each.
+/// Few rows take what row_kernels.h says. Not over all units, but of the clock: 2,000 before an element-wise call, a
+/// copy or a normalization has its first elements, 9,000 for batch norm by given statistics in bf16 and 6,500 for sums
+/// before the first block is done; for the gradient of an embedding 94 for each row that was looked up, or, of more
+/// than 3,072 rows, which are sorted, 190,000 and 19 for each.
 ///
 /// Measured on an H100 and an H200 (datasets/README.md), which are one chip; 7,440 layer norms on five older cards took
 /// 1.4 times as long and more. Max pooling on an A30 takes what these say within 15 % in the median

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "joulecast/features/causal_attention.h"
 #include "joulecast/forecast/split_attention.h"
 #include "joulecast/graph/record.h"
 #include "joulecast/physics/matrix_rate.h"
@@ -12,12 +13,6 @@ namespace {
 
 constexpr double edge = 64, cycles_of_tile = 14600, tiles_at_a_time = 1.7, latencies = 3;
 constexpr double steps_of_tf32 = 3, most_of_peak = 0.8;
-
-bool is_causal(const Operation& attention) {
-    const Value* const given = find_argument(attention, "is_causal");
-    const bool* const yes = given ? std::get_if<bool>(given) : nullptr;
-    return yes && *yes;
-}
 
 double size_at(const TensorType& tensor, std::size_t from_end) {
     return static_cast<double>(tensor.sizes[tensor.sizes.size() - from_end]);
@@ -35,8 +30,8 @@ double least_cycles(double width, const Device& device) {
 bool runs_float32_attention(const PreparedOperation& attention, const Device& device) {
     const TensorType* const query = find_tensor(attention.operation, "query");
     const TensorType* const key = find_tensor(attention.operation, "key");
-    return attention.family() == Family::attention && device.vendor == "nvidia" && device.peak_flop_per_s_tf32 > 0 &&
-           query && key && query->sizes.size() >= 3 && key->sizes.size() >= 3 && query->dtype == Dtype::f32 &&
+    return attention.family() == Family::attention && device.vendor == "nvidia" && has_tf32(device) && query && key &&
+           query->sizes.size() >= 3 && key->sizes.size() >= 3 && query->dtype == Dtype::f32 &&
            !runs_split_attention(attention.operation, device);
 }
 
@@ -47,7 +42,7 @@ double float32_attention_s(const PreparedOperation& attention, const Device& dev
     const double rows = std::ceil(size_at(query, 2) / edge), columns = std::ceil(size_at(key, 2) / edge);
     const double heads =
         static_cast<double>(element_count(query)) / std::max(1.0, size_at(query, 1) * size_at(query, 2));
-    const double share = is_causal(attention.operation) && rows > 0 ? (rows + 1) / (2 * rows) : 1;
+    const double share = share_below_diagonal(attention.operation, edge);
     const double of_tile = std::max(cycles_of_tile * width / edge, least_cycles(width, device));
     const double all = seconds_of_cycles(heads * rows * columns * share * of_tile / tiles_at_a_time, device);
     return std::max(all, seconds_in_turn(columns * of_tile, device)) + latencies * device.kernel_latency_s;

@@ -11,10 +11,10 @@ bool runs_float32_attention(const PreparedOperation& attention, const Device& de
 /// Seconds of its forward pass. A block of threads takes 64 queries of a head through all keys, 64 at a time, and tiles
 /// above the diagonal are left out where it is causal:
 ///
-///     14,600 cycles for each tile of 64 x 64 scores of heads of 64, in proportion for wider ones; on cards whose
+///     a tile    14,600 cycles for 64 x 64 scores of heads of 64, in proportion for wider ones; or what the card's
 ///     tensor
-///         cores take longer for its three products at 0.8 of their peak, those
-///     the longer of all tiles, 1.7 at a time on each unit, and one block's in turn; and 3 latencies of a kernel
+///               cores take for its three products at 0.8 of their peak, where that is longer
+///     the call  all tiles, 1.7 at a time on each unit, or one block's in turn, where that is longer; and 3 latencies
 ///
 /// Thirteen calls on an H100 and an H200 with heads of 64 and 1 to 2048 queries are told 8 % off in the mean
 /// (datasets/h100-sxm.csv, h200-families.csv), of which experts on products of 16 bits told 0.12 to 1.8 times.

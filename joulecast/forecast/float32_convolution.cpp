@@ -21,7 +21,7 @@ bool is_for_winograd(const Dimensions& size) {
 }
 
 bool is_of_ampere_or_newer(const Device& device) {
-    return device.vendor == "nvidia" && device.peak_flop_per_s_tf32 > 0;
+    return device.vendor == "nvidia" && has_tf32(device);
 }
 
 /// An H200 takes 1.5 to 4 times as long as these transforms would.

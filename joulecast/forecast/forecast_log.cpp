@@ -40,10 +40,14 @@ bool inside(const FamilyModel& model, std::span<const Feature* const> columns, c
 /// standard deviation of the logarithm. docs/decisions/0052.
 constexpr double sigma_of_untold_arithmetic = 0.5;
 
+bool tells_time_of_products(const FamilyModel& model) {
+    return model.metric == Metric::time && multiplies_matrices(model.family);
+}
+
 /// Whether arithmetic decides what the call takes, by its law, and decided nothing that the model was trained on.
 bool is_of_untold_arithmetic(const FamilyModel& model, std::span<const Feature* const> columns,
                              const std::vector<float>& row, const Law* law, const Roofline& roofline) {
-    if (model.metric != Metric::time || !law || !multiplies_matrices(model.family)) return false;
+    if (!tells_time_of_products(model) || !law) return false;
     const auto column = std::ranges::find(columns, "intensity", &Feature::name);
     if (column == columns.end() || !(roofline.byte_s > 0)) return false;
     const auto place = static_cast<std::size_t>(column - columns.begin());
@@ -180,15 +184,16 @@ std::vector<LogForecast> forecast_log(const DeviceModel& device, const FamilyMod
     }
     const bool by_work = std::any_of(readings.begin(), readings.end(),
                                      [](const Reading& reading) { return reading.weights == PartWeights::by_work; });
-    const Law* law = find_law(device, operation.operation);
+    const Law* law = by_work || tells_time_of_products(model) ? find_law(device, operation.operation) : nullptr;
     const double share_of_work = law && by_work ? work_share(*law, operation.roofline) : 1;
     const bool is_untold = is_of_untold_arithmetic(model, columns, row, law, operation.roofline);
-    const bool has_law = std::ranges::any_of(parts, [](const PartForecast& p) { return p.part.base == Base::law; });
+    const bool by_law_alone =
+        is_untold && std::ranges::any_of(parts, [](const PartForecast& part) { return part.part.base == Base::law; });
     const bool is_inside = !is_untold && inside(model, columns, row);
     std::vector<LogForecast> forecasts;
     forecasts.reserve(readings.size());
     for (const Reading& reading : readings) {
-        PartsTogether together = read_parts(parts, reading, share_of_work, is_untold && has_law);
+        PartsTogether together = read_parts(parts, reading, share_of_work, by_law_alone);
         if (model.parts.front().base == Base::dynamic_watt) together = with_idle(together, device, operation);
         const double scale = together.deviation + least_spread;
         double half_width = model.score_90 * scale * (is_inside ? 1 : beyond_range);

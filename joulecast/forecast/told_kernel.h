@@ -30,7 +30,7 @@ struct KernelKind {
 /// an A30 95 % off, in place of 89 %.)
 KernelKind kernel_kind(const DeviceModel& device, const PreparedOperation& operation);
 
-/// Absent where nobody knows such calls. Throws nothing.
+/// What the kind says of the call; absent where nobody knows such calls.
 std::optional<Told> told_kernel_s(const DeviceModel& device, std::span<const Feature* const> columns,
                                   const PreparedOperation& operation, const KernelKind& kind);
 /// A convolution in float32 as the matrix product that it is (float32_convolution.h); absent where it is told as
