@@ -317,8 +317,8 @@ TEXT
 ## A transformer's layers in f16 on two cards: Vidur
 
 Nothing of Vidur is in the predictor, of the A40 nothing at all, of the A100 products and attention of another board. Kernel times of
-a serving engine of 2023: its norms are kernels of its own, and on the A100 take twice what PyTorch's take today; its embedding is that of a PyTorch
-that took rows of a table element by element, seven times as slow as since 2.8 (docs/decisions/0053). Times are in steps of 0.5 us, so that the shortest say little.
+a serving engine of 2023: its norms are kernels of its own, and on the A100 take twice what PyTorch's take today; its embedding is that of an older
+PyTorch, seven times as slow as what an H200 was measured to take (docs/decisions/0053). Times are in steps of 0.5 us, so that the shortest say little.
 
     joulecast-lab import vidur $JOULECAST_DATA/vidur_llm_ops/mlp_ops_median_ms.csv --db vidur.db
 TEXT

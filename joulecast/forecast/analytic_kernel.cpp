@@ -32,9 +32,8 @@ double passes_of_kernel(const Operation& operation) {
     return family == Family::copy || family == Family::pooling || looks_up(operation) ? 1 : 2;
 }
 
-/// Rows that are looked up in a table move as fast as others, but for their places: of 30 on an H200, in float32 and
-/// bf16, those that fill it take 1.05 to 1.15 times what its memory sustains, smaller ones more, and single elements
-/// the most.
+/// Rows that are looked up in a table move nearly as fast as others: 32,768 of 768 elements take an H200 1.09 times
+/// (float32) and 1.12 times (bf16) what its memory sustains, fewer rows more, and single elements the most.
 constexpr double of_rows = 1.2;
 
 bool takes_rows(const Operation& operation) {

@@ -140,7 +140,7 @@ std::optional<Told> learned_kernel_s(const DeviceModel& device, std::span<const 
 }
 
 /// Serving engines' attention, which the experts were taught, is a kernel or two more than torch's: the cache is
-/// written, parts are put together. Ten of decoding and eight of short prompts on an H200 take 3 to 5 us less than
+/// written, parts are put together. Ten calls of decoding and six of short prompts on an H200 take 2 to 6 us less than
 /// theirs.
 double as_torch_attends(double told_s, const DeviceModel& device, const PreparedOperation& operation) {
     constexpr double latencies = 2, most_of_it = 0.5;
