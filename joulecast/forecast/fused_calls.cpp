@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "joulecast/graph/family.h"
+#include "joulecast/model/fusion_calls.h"
 #include "joulecast/physics/law.h"
 
 namespace joulecast {
@@ -21,13 +22,12 @@ std::pair<std::int64_t, std::int64_t> work_of(const Operation& operation) {
 }
 
 /// Bytes that an engine without strides moves for a view: none where the numbers stay in their order.
-double moved_bytes(const Node& node) {
-    const auto types = tensors(node.operation);
-    if (node.outputs.empty() || types.empty() || family(node.operation) != Family::view) return 0;
+double moved_bytes(const Graph& graph, const Node& node) {
+    if (family(node.operation) != Family::view) return 0;
+    const Moved elements = moved(graph, node);
+    if (elements == Moved::no || elements == Moved::same || elements == Moved::kept) return 0;
     std::int64_t bytes = 0;
     for (const TensorType& output : node.outputs) bytes += byte_count(output);
-    const TensorType& only = node.outputs.front();
-    if (node.outputs.size() == 1 && is_contiguous(only) && byte_count(only) == byte_count(*types.front())) return 0;
     return 2 * static_cast<double>(bytes);
 }
 
@@ -52,7 +52,7 @@ std::vector<CallRole> roles_of(const Graph& graph, const FusionGroups& groups) {
             roles.push_back({.text = role_not_run, .factor = 0});
         } else if (const std::size_t anchor = anchors.at(groups[i]); anchor != i) {
             roles.push_back({.text = role_by_family(graph.nodes[anchor].operation) + "+" + plain_name(node.operation)});
-        } else if (const double bytes = moved_bytes(node); bytes > 0) {
+        } else if (const double bytes = moved_bytes(graph, node); bytes > 0) {
             roles.push_back({.text = "copy by " + plain_name(node.operation), .moved_bytes = bytes});
         } else {
             roles.push_back({.text = role_by_family(node.operation)});

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "joulecast/graph/family.h"
-#include "joulecast/model/fusion_groups.h"
+#include "joulecast/model/fusion_calls.h"
 
 namespace joulecast {
 namespace {

@@ -4,20 +4,15 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
-#include <set>
 #include <string_view>
 #include <utility>
 
 #include "joulecast/error.h"
 #include "joulecast/graph/family.h"
+#include "joulecast/model/fusion_calls.h"
 
 namespace joulecast {
 namespace {
-
-bool is_arithmetic_on_sizes(const Operation& operation) {
-    const Record* record = find_record(operation.target);
-    return record != nullptr && record->family == Family::symbolic;
-}
 
 /// Sets of nodes, each known by its first one.
 class Sets {
@@ -39,30 +34,20 @@ class Sets {
     std::vector<std::int32_t> first_;
 };
 
-/// What keys are made of.
-struct NodeFacts {
-    std::string name;
-    std::string readers;  ///< names of the calls that read a result, "conv2d+relu"
-    bool is_arithmetic = false;
-    bool is_constant = true;  ///< depends on no input of the network
-    bool is_same = false;     ///< hands on a tensor of the type of its first
-    bool is_unary = false;    ///< an element-wise call of one tensor
-    std::size_t rank = 0;
-};
+// Kinds of groups, by the call that engines fuse least.
+constexpr std::string_view pointwise_group = "point";
 
 class Grouping {
   public:
     Grouping(const Graph& graph, const FusionAnswer& answer)
         : graph_(graph),
           answer_(answer),
-          facts_(graph.nodes.size()),
+          calls_(fusion_calls(graph)),
+          reads_(read_counts(graph)),
           sets_(graph.nodes.size()),
-          texts_(graph.nodes.size()),
+          groups_(graph.nodes.size()),
           runs_(graph.nodes.size(), true),
-          handed_on_(graph.nodes.size()) {
-        count_readers();
-        for (std::size_t i = 0; i < graph.nodes.size(); ++i) look_at(i);
-    }
+          handed_on_(graph.nodes.size()) {}
 
     FusionGroups groups() {
         for (std::size_t i = 0; i < graph_.nodes.size(); ++i) place(i);
@@ -73,41 +58,20 @@ class Grouping {
     }
 
   private:
-    using Value = std::pair<std::int32_t, std::int32_t>;
+    /// Known by its first node.
+    struct Group {
+        std::string text;       ///< "conv2d+batch_norm"
+        std::string_view kind;  ///< pointwise_group, or the kind of its first call that is not pointwise
+    };
+    /// A value that a call reads, beyond calls that are not run.
+    struct Source {
+        ValueRef value;
+        std::size_t place = 0;    ///< among the tensors of the call that reads
+        bool has_joined = false;  ///< that call, a group already
+    };
 
-    void count_readers() {
-        std::vector<std::set<std::string>> names(graph_.nodes.size());
-        for (const Node& node : graph_.nodes) {
-            if (is_arithmetic_on_sizes(node.operation)) continue;
-            for (const ValueRef& input : node.inputs) {
-                ++readers_[{input.node, input.output}];
-                if (input.node >= 0) names[static_cast<std::size_t>(input.node)].insert(plain_name(node.operation));
-            }
-        }
-        for (const ValueRef& output : graph_.outputs) ++readers_[{output.node, output.output}];
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            for (const std::string& name : names[i]) facts_[i].readers += (facts_[i].readers.empty() ? "" : "+") + name;
-        }
-    }
-
-    bool is_constant(const ValueRef& value) const {
-        if (value.node >= 0) return facts_[static_cast<std::size_t>(value.node)].is_constant;
-        return graph_.inputs[static_cast<std::size_t>(value.output)].kind != GraphInput::Kind::user_input;
-    }
-
-    void look_at(std::size_t i) {
-        const Node& node = graph_.nodes[i];
-        NodeFacts& facts = facts_[i];
-        facts.name = plain_name(node.operation);
-        facts.is_arithmetic = is_arithmetic_on_sizes(node.operation);
-        facts.is_constant = std::ranges::all_of(node.inputs, [this](const ValueRef& v) { return is_constant(v); });
-        facts.is_unary = node.inputs.size() == 1 && family(node.operation) == Family::elementwise;
-        if (node.outputs.empty()) return;
-        facts.rank = node.outputs.front().sizes.size();
-        if (node.inputs.empty() || node.outputs.size() > 1) return;
-        const TensorType& from = type_of(graph_, node.inputs.front());
-        facts.is_same = from.dtype == node.outputs.front().dtype && from.sizes == node.outputs.front().sizes;
-    }
+    Group& group_of(std::int32_t node) { return groups_[static_cast<std::size_t>(sets_.of(node))]; }
+    const FusionCall& call(std::int32_t node) const { return calls_[static_cast<std::size_t>(node)]; }
 
     /// What a call reads, beyond calls that are not run: those hand their first tensor on. Node -1: an input of the
     /// network.
@@ -117,85 +81,117 @@ class Grouping {
     }
 
     std::vector<std::string> keys_of_running(std::size_t i) const {
-        const NodeFacts& facts = facts_[i];
+        const FusionCall& asked = calls_[i];
+        const std::string when = asked.is_constant ? "|constant" : "|runs";
         const std::string kind =
-            "absent|" + facts.name + (facts.is_constant ? "|constant" : "|runs") + (facts.is_same ? "=" : "");
+            "absent|" + asked.name + (asked.moved == Moved::kept ? ":kept" : "") + when + (asked.is_same ? "=" : "");
         std::string made = "input";
         for (const ValueRef& input : graph_.nodes[i].inputs) {
             if (input.node < 0) continue;
-            made = facts_[static_cast<std::size_t>(input.node)].name;
+            made = call(input.node).name;
             break;
         }
-        return {kind + "|" + made + "|" + facts.readers, kind + "|>" + facts.readers, kind + "|" + made + ">", kind};
+        std::vector<std::string> keys{kind + "|" + made + "|" + asked.readers, kind + "|>" + asked.readers,
+                                      kind + "|" + made + ">", kind};
+        if (asked.moved == Moved::no) return keys;
+        const std::string_view kind_of_move = name(family(graph_.nodes[i].operation));
+        keys.push_back("~absent|<" + std::string(kind_of_move) + ":" + std::string(name_of(asked.moved)) + ">" + when);
+        if (asked.moved == Moved::same) keys.push_back("~absent|<same>" + when);
+        return keys;
     }
 
-    std::vector<std::string> keys_of_joining(std::size_t i, std::size_t place, const ValueRef& from, bool has_joined) {
+    /// Whether it is another number of elements than its call made: calls between that are not run took or added some.
+    bool is_part(std::size_t i, const Source& from) const {
+        const ValueRef& read = graph_.nodes[i].inputs[from.place];
+        return !(read == from.value) &&
+               element_count(type_of(graph_, read)) != element_count(type_of(graph_, from.value));
+    }
+
+    std::vector<std::string> keys_of_joining(std::size_t i, const Source& from) {
         const Node& node = graph_.nodes[i];
-        const auto producer = static_cast<std::size_t>(from.node);
+        const FusionCall& asked = calls_[i];
+        const Node& made = graph_.nodes[static_cast<std::size_t>(from.value.node)];
+        const FusionCall& maker = call(from.value.node);
+        const Group& group = group_of(from.value.node);
         const auto computed = std::ranges::count_if(node.inputs, [](const ValueRef& v) { return v.node >= 0; });
-        const auto reads = readers_.find({from.node, from.output});
-        const std::string tensors = ":" + std::to_string(graph_.nodes[producer].inputs.size());
-        const std::string group = "join|" + texts_[static_cast<std::size_t>(sets_.of(from.node))] + tensors + "|";
-        const std::string last = "join|..." + facts_[producer].name + tensors + "|";
-        const std::string how = std::string(reads != readers_.end() && reads->second > 1 ? "|many" : "|one") +
-                                (has_joined ? "|joined" : "|first");
+        const auto reads = reads_.find({from.value.node, from.value.output});
+        const std::string tensors = ":" + std::to_string(made.inputs.size()) + "|";
+        const std::string how = std::string(reads != reads_.end() && reads->second > 1 ? "|many" : "|one") +
+                                (from.has_joined ? "|joined" : "|first") + (is_part(i, from) ? "|part" : "");
         const std::string which =
-            "|" + std::to_string(place) + "|" + std::to_string(computed) + "|" + std::to_string(facts_[producer].rank);
-        const std::string& name = facts_[i].name;
-        std::vector<std::string> keys{group + name + how + which + "|" + facts_[i].readers, group + name + how + which,
-                                      last + name + how + which};
-        if (facts_[i].is_unary)
-            for (const std::string& before : {group, last}) keys.push_back(before + "<unary>" + how);
+            "|" + std::to_string(from.place) + "|" + std::to_string(computed) + "|" + std::to_string(maker.rank);
+        const std::string whole = "join|" + group.text + tensors;
+        const std::string behind = "join|" + std::string(group.kind) + "...";
+        const std::string last = behind + maker.name + tensors;
+        std::vector<std::string> keys;
+        if (!asked.settings.empty())
+            keys.push_back(whole + asked.name + asked.settings + ":" + std::string(name_of(asked.moved)) + how + which +
+                           "|" + asked.readers);
+        keys.insert(keys.end(), {whole + asked.name + how + which + "|" + asked.readers,
+                                 whole + asked.name + how + which, last + asked.name + how + which});
+        if (asked.is_unary)
+            for (const std::string& before : {whole, last}) keys.push_back(before + "<unary>" + how);
+        // A call with several results does not go on as one stream of elements.
+        const std::string kind = "<" + std::string(made.outputs.size() > 1 ? "split" : maker.kind) + ">|";
+        keys.push_back("~" + behind + kind + asked.name + how);
+        if (group.kind == pointwise_group && made.outputs.size() == 1 && maker.is_pointwise() && asked.is_pointwise()) {
+            keys.push_back("~" + behind + kind + "<" + std::string(asked.kind) + ">" + how);
+            keys.push_back("~" + behind + "<point>|<point>" + how);
+        }
         return keys;
+    }
+
+    void leave_out(std::size_t i) {
+        runs_[i] = false;
+        const std::vector<ValueRef>& read = graph_.nodes[i].inputs;
+        if (read.empty()) return;
+        handed_on_[i] = source(read.front());
+        // Who reads the tensor that it hands on whole reads the value.
+        if (handed_on_[i].node < 0 || calls_[i].moved != Moved::same) return;
+        const auto behind = reads_.find({static_cast<std::int32_t>(i), 0});
+        reads_[{handed_on_[i].node, handed_on_[i].output}] += (behind == reads_.end() ? 0 : behind->second) - 1;
     }
 
     void place(std::size_t i) {
         const auto node = static_cast<std::int32_t>(i);
-        if (facts_[i].is_arithmetic || answer_({node, -1, keys_of_running(i), facts_[i].is_constant})) {
-            runs_[i] = false;
-            const std::vector<ValueRef>& read = graph_.nodes[i].inputs;
-            if (!read.empty()) handed_on_[i] = source(read.front());
-            return;
-        }
-        texts_[i] = facts_[i].name;
-        bool has_joined = false;
-        const std::vector<ValueRef>& inputs = graph_.nodes[i].inputs;
-        for (std::size_t k = 0; k < inputs.size(); ++k) {
-            const ValueRef from = source(inputs[k]);
-            if (from.node < 0) continue;
-            const bool joins = answer_({node, from.node, keys_of_joining(i, k, from, has_joined), false});
-            if (joins && sets_.of(from.node) != sets_.of(node)) join(from.node, node);
-            has_joined = has_joined || joins;
+        const FusionCall& asked = calls_[i];
+        const bool costs_nothing = asked.is_constant || asked.moved == Moved::same || asked.moved == Moved::kept;
+        if (asked.is_arithmetic || answer_({node, -1, keys_of_running(i), costs_nothing})) return leave_out(i);
+        groups_[i] = {asked.name, asked.is_pointwise() ? pointwise_group : asked.kind};
+        Source from;
+        for (from.place = 0; from.place < graph_.nodes[i].inputs.size(); ++from.place) {
+            from.value = source(graph_.nodes[i].inputs[from.place]);
+            if (from.value.node < 0) continue;
+            const bool joins = answer_({node, from.value.node, keys_of_joining(i, from), false});
+            if (joins && sets_.of(from.value.node) != sets_.of(node)) join(from.value.node, node);
+            from.has_joined = from.has_joined || joins;
         }
     }
 
     void join(std::int32_t producer, std::int32_t node) {
-        const std::string text = texts_[static_cast<std::size_t>(sets_.of(producer))] + "+" +
-                                 texts_[static_cast<std::size_t>(sets_.of(node))];
+        const Group made = group_of(producer), reading = group_of(node);
         sets_.join(producer, node);
+        Group& both = group_of(node);
         // A text without bound would make keys of no use.
         constexpr std::size_t longest = 200;
-        texts_[static_cast<std::size_t>(sets_.of(node))] = text.substr(0, longest);
+        both.text = (made.text + "+" + reading.text).substr(0, longest);
+        both.kind = made.kind == pointwise_group ? reading.kind : made.kind;
     }
 
     const Graph& graph_;
     const FusionAnswer& answer_;
-    std::vector<NodeFacts> facts_;
-    std::map<Value, int> readers_;
+    std::vector<FusionCall> calls_;
+    ReadCounts reads_;
     Sets sets_;
-    std::vector<std::string> texts_;  ///< of a set, by its first node: "conv2d+batch_norm"
+    std::vector<Group> groups_;
     std::vector<bool> runs_;
     std::vector<ValueRef> handed_on_;  ///< by calls that are not run
 };
 
 }  // namespace
 
-std::string plain_name(const Operation& operation) {
-    std::string_view name = operation.target;
-    if (const auto colons = name.find("::"); colons != std::string_view::npos) name.remove_prefix(colons + 2);
-    name = name.substr(0, name.find('.'));
-    while (name.ends_with('_')) name.remove_suffix(1);
-    return std::string(name);
+bool is_of_kinds(std::string_view key) {
+    return key.starts_with('~');
 }
 
 FusionGroups fusion_groups(const Graph& graph, const FusionAnswer& answer) {

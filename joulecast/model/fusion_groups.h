@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "joulecast/graph/graph.h"
@@ -23,12 +24,15 @@ struct FusionQuestion {
     std::vector<std::string> keys;  ///< what is known of both, the most telling first
     bool otherwise = false;         ///< the answer where nothing is known of such calls
 };
+/// A key that holds for kinds of calls: most networks must agree on it.
+bool is_of_kinds(std::string_view key);
 using FusionAnswer = std::function<bool(const FusionQuestion&)>;
 
-/// The groups that the answers make. Keys hold names of ATen calls without overload, in place or not; whether a value
-/// has one reader, how many tensors the calls read, the rank of the value, who reads the result; and whether a call
-/// depends on no input of the network or hands on a tensor of the same type. A group is known by the calls that it has
-/// so far. Arithmetic on sizes is never run. The graph has edges.
+/// The groups that the answers make. Keys hold what fusion_calls.h says of a call and of the group that it might join:
+/// names of ATen calls without overload, in place or not; whether a value has one reader, how many tensors the calls
+/// read, the rank of the value, who reads the result; and whether a call depends on no input of the network or hands on
+/// a tensor of the same type. A group is known by the calls that it has so far. The last keys are of kinds of calls
+/// (names in < >). Arithmetic on sizes is never run. The graph has edges.
 FusionGroups fusion_groups(const Graph& graph, const FusionAnswer& answer);
 /// By the rules of a model.
 FusionGroups fusion_groups(const Graph& graph, const FusionModel& fusion);
@@ -43,8 +47,4 @@ struct GroupsAgreement {
     std::int64_t right = 0;
 };
 GroupsAgreement agreement(const Graph& graph, const FusionGroups& told, const FusionGroups& measured);
-
-/// "add" of aten::add_.Tensor.
-std::string plain_name(const Operation& operation);
-
 }  // namespace joulecast

@@ -331,7 +331,7 @@ constexpr SectionReader section_readers[] = {
     {"HOST", [](P p, C c) { take_hosts(c.in, current(p, c.in)); }},
     {"PHYS", [](P p, C c) { current(p, c.in).physical_power = take_physical_power(c.in); }},
     {"PACE", [](P p, C c) { current(p, c.in).pace_reference = take_pace_reference(c.in); }},
-    {"FUSE", [](P p, C c) { current(p, c.in).fusions.push_back(take_fusion(c.in)); }},
+    {"FUS2", [](P p, C c) { current(p, c.in).fusions.push_back(take_fusion(c.in)); }},
     {"PUBL", [](P p, C c) { current(p, c.in).published = take_published(c.in); }},
     {"CLCK", [](P p, C c) { current(p, c.in).clocks = take_clocks(c.in); }},
     {"CRES", [](P p, C c) { current_clocks(p, c.in).residuals = take_residuals(c.in); }},
@@ -416,7 +416,7 @@ std::vector<std::byte> to_jcp(const Predictor& predictor) {
         out.section("PHYS", [&](ByteWriter& w) { put(w, device.physical_power); });
         if (device.pace_reference) out.section("PACE", [&](ByteWriter& w) { put(w, *device.pace_reference); });
         for (const FusionModel& fusion : device.fusions)
-            out.section("FUSE", [&](ByteWriter& w) { put_fusion(w, fusion); });
+            out.section("FUS2", [&](ByteWriter& w) { put_fusion(w, fusion); });
         if (device.published) out.section("PUBL", [&](ByteWriter& w) { put_published(w, *device.published); });
         if (!device.clocks) continue;
         out.section("CLCK", [&](ByteWriter& w) { put_clocks(w, *device.clocks); });

@@ -101,6 +101,13 @@ bool says_the_same(const std::string& key, bool holds, const std::map<std::strin
     return shorter != votes.end() && shorter->second != 0 && (shorter->second > 0) == holds;
 }
 
+/// A key that holds for kinds of calls goes beyond what was seen, so a few networks that are alike do not make it a
+/// rule.
+bool most_agree(double vote, double networks) {
+    constexpr double least_networks = 3, least_share = 0.8;
+    return networks >= least_networks && std::abs(vote) >= least_share * networks;
+}
+
 }  // namespace
 
 FusedSample fused_sample(const TrainingNetwork& network, ForecastCache& known) {
@@ -160,12 +167,18 @@ ObservedFusion observed_fusion(const Graph& graph, const FusionGroups& measured)
 
 std::vector<FusionRule> fusion_rules(std::span<const ObservedFusion* const> networks) {
     std::map<std::string, double> votes;  // for less against
+    std::map<std::string, double> voters;
     for (const ObservedFusion* network : networks) {
-        for (const auto& [key, seen] : *network) votes[key] += 2.0 * seen.yes / seen.asked - 1;
+        for (const auto& [key, seen] : *network) {
+            votes[key] += 2.0 * seen.yes / seen.asked - 1;
+            ++voters[key];
+        }
     }
     std::vector<FusionRule> rules;
     for (const auto& [key, vote] : votes) {
-        if (vote != 0 && !says_the_same(key, vote > 0, votes)) rules.push_back({key, vote > 0});
+        if (vote == 0 || says_the_same(key, vote > 0, votes)) continue;
+        if (is_of_kinds(key) && !most_agree(vote, voters[key])) continue;
+        rules.push_back({key, vote > 0});
     }
     return rules;
 }

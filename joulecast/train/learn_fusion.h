@@ -23,7 +23,8 @@ using ObservedFusion = std::map<std::string, ObservedKey>;
 ObservedFusion observed_fusion(const Graph& graph, const FusionGroups& measured);
 
 /// The rules of several networks, each of which has one vote for each key. A key with as many votes for as against is
-/// no rule, nor one that says what the rule does that would be asked next.
+/// no rule, nor one that says what the rule does that would be asked next; one of kinds of calls is a rule where three
+/// networks or more have it and agree.
 std::vector<FusionRule> fusion_rules(std::span<const ObservedFusion* const> networks);
 
 /// Networks of one precision in inference that one version of the engine told kernels of: the version with most

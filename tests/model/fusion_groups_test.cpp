@@ -5,6 +5,7 @@
 
 #include "joulecast/error.h"
 #include "joulecast/graph/graph_json.h"
+#include "joulecast/model/fusion_calls.h"
 
 namespace joulecast {
 namespace {
@@ -54,11 +55,11 @@ TEST(FusionGroups, AsksWithWhatIsKnownOfBothCalls) {
                                      "absent|relu|runs=|batch_norm|dropout", "absent|dropout|runs=|relu|add+sigmoid",
                                      "absent|sigmoid|runs=|dropout|add", "absent|add|runs=|dropout|",
                                      "absent|sqrt|constant=|input|"));
-    // Beyond the dropout stands the relu. Three tensors go into a batch norm.
-    EXPECT_THAT(joining,
-                ElementsAre("join|conv2d:2|batch_norm|one|first|0|1|4|relu",
-                            "join|batch_norm:3|relu|one|first|0|1|4|dropout", "join|relu:1|sigmoid|one|first|0|1|4|add",
-                            "join|relu:1|add|one|first|0|2|4|", "join|sigmoid:1|add|one|first|1|2|4|"));
+    // Beyond the dropout stands the relu, which two read through it. Three tensors go into a batch norm.
+    EXPECT_THAT(joining, ElementsAre("join|conv2d:2|batch_norm|one|first|0|1|4|relu",
+                                     "join|batch_norm:3|relu|one|first|0|1|4|dropout",
+                                     "join|relu:1|sigmoid|many|first|0|1|4|add", "join|relu:1|add|many|first|0|2|4|",
+                                     "join|sigmoid:1|add|one|first|1|2|4|"));
 }
 
 TEST(FusionGroups, AGroupIsKnownByTheCallsThatItHas) {
@@ -74,12 +75,12 @@ TEST(FusionGroups, AGroupIsKnownByTheCallsThatItHas) {
 TEST(FusionGroups, FollowsTheMostTellingRule) {
     FusionModel fusion;
     fusion.rules = {{"absent|dropout|runs=", true},
-                    {"join|...conv2d:2|batch_norm|one|first|0|1|4", true},
                     {"join|conv2d+batch_norm:3|<unary>|one|first", true},
-                    {"join|relu:1|sigmoid|one|first|0|1|4", true}};
+                    {"join|convolution...conv2d:2|batch_norm|one|first|0|1|4", true},
+                    {"join|relu:1|sigmoid|many|first|0|1|4", true}};
     // The sigmoid's rule is of a relu alone, and this one has joined a convolution.
     EXPECT_THAT(fusion_groups(block(), fusion), ElementsAre(0, 0, 0, not_run, 4, 5, not_run));
-    fusion.rules[2].holds = false;
+    fusion.rules[1].holds = false;
     EXPECT_THAT(fusion_groups(block(), fusion), ElementsAre(0, 0, 2, not_run, 2, 5, not_run));
 }
 
@@ -117,9 +118,56 @@ TEST(FusionGroups, ANodeIsRightWhereItsWholeGroupIs) {
     EXPECT_EQ(found.right, 3);  // dropout, sigmoid, add
 }
 
-TEST(FusionGroups, NamesAreThoseOfCallsOutOfPlace) {
-    EXPECT_EQ(plain_name(parse_operation("aten::add_.Tensor(self=f32[1], other=f32[1])")), "add");
-    EXPECT_EQ(plain_name(parse_operation("mylib::warp(self=f32[1])")), "warp");
+/// The keys that the last call of a graph is asked for, whether it joins or (node -1) whether it is run, where no other
+/// call joins and those that `absent` names are not run.
+std::vector<std::string> keys_of_last(const Graph& graph, std::int32_t producer, const std::string& absent = "") {
+    std::vector<std::string> keys;
+    const auto last = static_cast<std::int32_t>(graph.nodes.size()) - 1;
+    fusion_groups(graph, [&](const FusionQuestion& asked) {
+        if (asked.node == last && asked.producer == producer) keys = asked.keys;
+        const Operation& operation = graph.nodes[static_cast<std::size_t>(asked.node)].operation;
+        return asked.producer < 0 && plain_name(operation) == absent;
+    });
+    return keys;
+}
+
+/// relu, relu, cat of both, pooling.
+Graph joined() {
+    return graph_from_json(R"call({"schema":"joulecast.graph/1","name":"joined","has_edges":true,
+"inputs":[{"name":"x","kind":"user_input","type":"f32[1,4,8,8]"},{"name":"y","kind":"user_input","type":"f32[1,4,8,8]"}],
+"nodes":[
+{"operation":"aten::relu(self=f32[1,4,8,8])","inputs":["input.0"],"outputs":["f32[1,4,8,8]"]},
+{"operation":"aten::relu(self=f32[1,4,8,8])","inputs":["input.1"],"outputs":["f32[1,4,8,8]"]},
+{"operation":"aten::cat(tensors=[f32[1,4,8,8],f32[1,4,8,8]], dim=1)","inputs":["0.0","1.0"],"outputs":["f32[1,8,8,8]"]},
+{"operation":"aten::max_pool2d(self=f32[1,8,8,8], kernel_size=[2,2])","inputs":["2.0"],"outputs":["f32[1,8,4,4]"]}],
+"outputs":["3.0"]})call");
+}
+
+TEST(FusionGroups, SaysThatACallReadsMoreThanItsProducerMade) {
+    EXPECT_EQ(keys_of_last(joined(), 2).front(), "join|cat:2|max_pool2d|one|first|0|1|4|");
+    // An engine that lets both pieces be written where they belong runs no cat.
+    EXPECT_EQ(keys_of_last(joined(), 0, "cat").front(), "join|relu:1|max_pool2d|one|first|part|0|1|4|");
+}
+
+TEST(FusionGroups, EndsWithKeysOfKinds) {
+    EXPECT_EQ(keys_of_last(joined(), 2).back(), "~join|point...<move>|max_pool2d|one|first");
+    Graph pointwise = joined();
+    pointwise.nodes.pop_back();
+    EXPECT_EQ(keys_of_last(pointwise, 1).back(), "~join|point...<point>|<point>|one|first");
+    for (const std::string& key : keys_of_last(pointwise, 1)) EXPECT_EQ(is_of_kinds(key), key.front() == '~');
+}
+
+TEST(FusionGroups, WhatHandsOnItsElementsInOrderIsNotRunUnlessARuleSaysSo) {
+    const Graph graph = graph_from_json(R"call({"schema":"joulecast.graph/1","name":"turned","has_edges":true,
+"inputs":[{"name":"x","kind":"user_input","type":"f32[1,1,12,64]"}],
+"nodes":[
+{"operation":"aten::transpose.int(self=f32[1,1,12,64], dim0=1, dim1=2)","inputs":["input.0"],"outputs":["f32[1,12,1,64]"]},
+{"operation":"aten::transpose.int(self=f32[1,12,1,64], dim0=1, dim1=3)","inputs":["0.0"],"outputs":["f32[1,64,1,12]{768,1,768,64}"]}],
+"outputs":["1.0"]})call");
+    EXPECT_THAT(fusion_groups(graph, FusionModel{}), ElementsAre(not_run, 1));
+    FusionModel runs_all;
+    runs_all.rules = {{"absent|transpose:kept|runs", false}};
+    EXPECT_THAT(fusion_groups(graph, runs_all), ElementsAre(0, 1));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "joulecast/forecast/fused_calls.h"
 #include "joulecast/graph/family.h"
+#include "joulecast/model/fusion_calls.h"
 #include "tests/train/synthetic.h"
 
 namespace joulecast::testing {
@@ -31,6 +32,28 @@ inline std::vector<NetworkKernel> fused_kernels(const Graph& graph) {
             kernel_of[number] = kernels.size();
             kernels.push_back({name == "conv2d" ? "Conv" : name, {number}});
         }
+    }
+    return kernels;
+}
+
+/// An engine that runs what computes or moves elements one by one in the kernel of what it reads, where that does the
+/// same and has no other reader; one that reads one value alone is in no kernel where it hands it on as it is.
+inline std::vector<NetworkKernel> pointwise_kernels(const Graph& graph) {
+    const std::vector<FusionCall> calls = fusion_calls(graph);
+    const ReadCounts reads = read_counts(graph);
+    std::vector<NetworkKernel> kernels;
+    std::map<std::int32_t, std::size_t> kernel_of;
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+        const auto node = static_cast<std::int32_t>(i);
+        if (calls[i].moved == Moved::same || calls[i].moved == Moved::kept || calls[i].is_arithmetic) continue;
+        kernel_of[node] = kernels.size();
+        for (const ValueRef& input : graph.nodes[i].inputs) {
+            const auto made = kernel_of.find(input.node);
+            if (made == kernel_of.end() || reads.at({input.node, input.output}) > 1) continue;
+            if (!calls[i].is_pointwise() || !calls[static_cast<std::size_t>(input.node)].is_pointwise()) continue;
+            kernels.push_back({"Shared", {input.node, node}});
+        }
+        kernels.push_back({calls[i].name, {node}});
     }
     return kernels;
 }

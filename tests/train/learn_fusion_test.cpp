@@ -12,6 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using testing::fused_network;
 using testing::fusing_device;
+using testing::synthetic_graph;
 
 const DeviceModel& trained() {
     static const DeviceModel device = fusing_device();
@@ -79,6 +80,35 @@ TEST(LearnFusion, EachNetworkHasOneVote) {
     EXPECT_TRUE(fusion_rules(one_against_one).empty());
     const std::vector<const ObservedFusion*> outvoted{&often, &never, &never};
     EXPECT_EQ(fusion_rules(outvoted), (std::vector<FusionRule>{{"join|a:1|b|one|first|0|1|4", false}}));
+}
+
+TEST(LearnFusion, WhatHoldsForKindsOfCallsNeedsThreeNetworksThatAgree) {
+    const std::string key = "~join|point...<point>|<point>|one|first";
+    const ObservedFusion yes{{key, {.asked = 5, .yes = 5}}}, no{{key, {.asked = 5, .yes = 0}}};
+    EXPECT_TRUE(fusion_rules(std::vector<const ObservedFusion*>{&yes, &yes}).empty());
+    EXPECT_EQ(fusion_rules(std::vector<const ObservedFusion*>{&yes, &yes, &yes}),
+              (std::vector<FusionRule>{{key, true}}));
+    EXPECT_EQ(fusion_rules(std::vector<const ObservedFusion*>{&no, &no, &no}), (std::vector<FusionRule>{{key, false}}));
+    EXPECT_TRUE(fusion_rules(std::vector<const ObservedFusion*>{&yes, &yes, &yes, &no}).empty());
+}
+
+// No network that taught the rules has a concatenation before a batch norm.
+TEST(LearnFusion, KindsOfCallsTellWhatNoNetworkHad) {
+    std::vector<ObservedFusion> observed;
+    for (const std::string model : {"resnet18", "mobilenet_v2", "mnasnet1_0", "resnet34"}) {
+        const Graph graph = synthetic_graph(model, 2);
+        observed.push_back(observed_fusion(graph, groups_of_kernels(graph, testing::pointwise_kernels(graph))));
+    }
+    std::vector<const ObservedFusion*> networks;
+    for (const ObservedFusion& network : observed) networks.push_back(&network);
+    FusionModel fusion;
+    fusion.rules = fusion_rules(networks);
+    const Graph unseen = synthetic_graph("densenet121", 2);
+    const auto truth = groups_of_kernels(unseen, testing::pointwise_kernels(unseen));
+    const GroupsAgreement found = agreement(unseen, fusion_groups(unseen, fusion), truth);
+    EXPECT_EQ(found.right, found.nodes);
+    std::erase_if(fusion.rules, [](const FusionRule& rule) { return is_of_kinds(rule.key); });
+    EXPECT_LT(agreement(unseen, fusion_groups(unseen, fusion), truth).right, 2 * found.nodes / 3);
 }
 
 TEST(LearnFusion, ARuleThatTheNextOneSaysTooIsLeftOut) {
