@@ -9,11 +9,14 @@
 #include <string>
 
 #include "joulecast/device/engine.h"
+#include "joulecast/forecast/depthwise_convolution.h"
 #include "joulecast/forecast/fused_calls.h"
 #include "joulecast/forecast/inductor_kernels.h"
 #include "joulecast/forecast/kernel_bounds.h"
+#include "joulecast/forecast/tensor_core_convolution.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/graph/unsupported_error.h"
+#include "joulecast/model/fusion_calls.h"
 #include "joulecast/physics/law.h"
 #include "joulecast/physics/roofline.h"
 
@@ -23,18 +26,18 @@ namespace {
 constexpr const char* generated = "triton";
 
 /// cuDNN's kernels take images as they are where channels lie last: a convolution is one matrix product, whose bytes
-/// and arithmetic are in the way of each other by half. Of the bytes a part is in the cache. With a channel for each
-/// group they take longer than their bytes. Fitted to timm's networks on one card (docs/decisions/0035), and
-/// made 0.85 times as long when eager networks were no longer told 8 to 10 % too long (docs/decisions/0046).
-constexpr double share_of_peak = 0.96;
-constexpr double share_of_bytes = 0.72;
-constexpr double depthwise_factor = 1.7;
+/// and arithmetic are in the way of each other by half. Of the bytes a part is in the cache, and the arithmetic takes
+/// less than that of contiguous images (tensor_core_convolution.h). Fitted to timm's networks on one card, eager and
+/// compiled (docs/decisions/0035).
+constexpr double share_of_arithmetic = 0.77;
+constexpr double share_of_bytes = 0.9;
+/// Of generated code, over long streams.
+constexpr double passes_of_generated_code = 1.04;
 /// Of groups of several channels, but not 4, 8, 16, 32 or another power of two: it has no kernel for these on tensor
 /// cores (RegNetY, Visformer, DPN: 3 to 7).
 constexpr double odd_groups_factor = 3.5;
 
 double factor_of_groups(const Operation& operation) {
-    if (is_depthwise(operation)) return depthwise_factor;
     const auto types = tensors(operation);
     if (types.size() < 2 || types[0]->sizes.size() < 2 || types[1]->sizes.size() < 2) return 1;
     const std::int64_t channels = types[1]->sizes[1];
@@ -55,10 +58,14 @@ double busy_share(const Operation& operation, const Device& device) {
 }
 
 double channels_last_s(const Operation& operation, const DeviceModel& device) {
-    const Roofline limits = roofline(operation, device.device, device.point.math);
-    const double rate = share_of_peak * busy_share(operation, device.device);
-    const double whole = std::hypot(share_of_bytes * limits.byte_s, limits.flop_s / rate);
-    return factor_of_groups(operation) * whole + device.device.kernel_latency_s;
+    const double latency = device.device.kernel_latency_s;
+    if (is_depthwise(operation)) return channels_last_depthwise_s(dimensions(operation), device.device) + latency;
+    const Math math = math_of(operation, device.point.math);
+    const Roofline limits = roofline(operation, device.device, math);
+    const double slowdown =
+        share_of_arithmetic * feeding_of_tensor_cores(device.device, compute_dtype(operation), math);
+    const double arithmetic_s = slowdown * limits.flop_s / busy_share(operation, device.device);
+    return factor_of_groups(operation) * std::hypot(share_of_bytes * limits.byte_s, arithmetic_s) + latency;
 }
 
 /// Of tensor cores; float32 on others was not looked at, and where TF32 brings nothing convolutions may stay in it.
@@ -126,7 +133,7 @@ std::vector<CallRole> compiled_roles(const Graph& graph, const DeviceModel& devi
         } else if (call.kernel != node) {
             roles.push_back({.text = generated + ("+" + plain_name(operation)), .factor = 0});
         } else {
-            const double moving_s = call.bytes / streamed_bytes_per_s(device.device);
+            const double moving_s = passes_of_generated_code * call.bytes / streamed_bytes_per_s(device.device);
             roles.push_back({.text = generated, .kernel_s = moving_s + device.device.kernel_latency_s});
         }
     }

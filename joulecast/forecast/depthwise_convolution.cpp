@@ -19,6 +19,7 @@ constexpr double cudnn_backward_share = 0.6;
 constexpr double least_cudnn_channels = 32;
 
 constexpr double warp = 32;
+constexpr double passes_of_channels_last = 1.25;
 
 double taps(const Dimensions& size) {
     return size.kernel_h * size.kernel_w;
@@ -47,14 +48,32 @@ double moving_s(const Dimensions& size, const Device& device) {
            streamed_bytes_per_s(device);
 }
 
+/// In two dimensions, with a channel for each group.
+bool is_depthwise_image(const PreparedOperation& convolution, const Device& device) {
+    const Dimensions& size = convolution.dimensions;
+    if (device.vendor != "nvidia" || !(device.units > 0) || !is_depthwise(convolution.operation)) return false;
+    return size.rank == 4 && taps(size) > 0 && size.oh * size.ow > 0;
+}
+
 }  // namespace
 
 bool runs_depthwise_kernel(const PreparedOperation& convolution, const Device& device) {
-    const Dimensions& size = convolution.dimensions;
-    if (device.vendor != "nvidia" || !(device.units > 0) || !is_depthwise(convolution.operation)) return false;
-    // Images whose channels lie last go to cuDNN.
-    if (is_channels_last(*tensors(convolution.operation).front())) return false;
-    return size.rank == 4 && taps(size) > 0 && size.oh * size.ow > 0;
+    return is_depthwise_image(convolution, device) && !is_channels_last(*tensors(convolution.operation).front());
+}
+
+bool runs_depthwise_with_channels_last(const PreparedOperation& convolution, const Device& device) {
+    return is_depthwise_image(convolution, device) && is_channels_last(*tensors(convolution.operation).front());
+}
+
+double channels_last_depthwise_s(const Dimensions& size, const Device& device) {
+    constexpr double most_taps = 49;
+    const double of_tap = taps(size) > most_taps ? cycles_of_tap_of_wide_window : cycles_of_tap_of_channels_last;
+    const double cycles = of_tap * size.elements_out * taps(size);
+    return std::hypot(passes_of_channels_last * moving_s(size, device), cycles / cycles_per_s(device));
+}
+
+double depthwise_with_channels_last_s(const PreparedOperation& convolution, const Device& device) {
+    return channels_last_depthwise_s(convolution.dimensions, device) + device.kernel_latency_s;
 }
 
 double depthwise_forward_s(const PreparedOperation& convolution, const Device& device) {

@@ -18,7 +18,23 @@ bool runs_depthwise_kernel(const PreparedOperation& convolution, const Device& d
 /// c is 0.1 where the kernel was compiled for the window (1, 3 or 5 squared), else 0.144.
 double depthwise_forward_s(const PreparedOperation& convolution, const Device& device);
 
-/// The same of the backward pass: of the gradients that are wanted
+/// Of a unit, for each place of the window and element of the result, where cuDNN computes images whose channels lie
+/// last: seven windows of 7 x 7 on an H200 in bf16 take 0.040 to 0.052 beside their bias (datasets/README.md), networks
+/// of timm compiled on an RTX 4090 ask for 0.051. Wider windows have no such kernel: ConvMixer's of 9 x 9 take 0.64,
+/// and MixNet agrees (docs/decisions/0035).
+inline constexpr double cycles_of_tap_of_channels_last = 0.048;
+inline constexpr double cycles_of_tap_of_wide_window = 0.64;
+
+/// Images whose channels lie last, in two dimensions, with a channel for each group, on NVIDIA's GPUs.
+bool runs_depthwise_with_channels_last(const PreparedOperation& convolution, const Device& device);
+
+/// What cuDNN takes for these, without the latency of its kernel: hypot(1.25 bytes / bandwidth, elements · taps · 0.053
+/// / (units · clock)). The share of the bytes is that of timm's compiled networks on an RTX 4090.
+double channels_last_depthwise_s(const Dimensions& size, const Device& device);
+/// With its latency, of an eager forward pass.
+double depthwise_with_channels_last_s(const PreparedOperation& convolution, const Device& device);
+
+/// Of the backward pass of contiguous images: of the gradients that are wanted
 ///
 /// * that of the input like the forward pass, with 2.6 + 0.32 · taps cycles for each of its elements;
 /// * that of the weight: a warp goes through the places of an image by 32, for each channel and tap. It takes

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "joulecast/forecast/depthwise_convolution.h"
 #include "joulecast/forecast/eager_movement.h"
 #include "joulecast/forecast/row_kernels.h"
 #include "joulecast/physics/law.h"
@@ -15,7 +16,6 @@ namespace {
 // Cycles of a unit.
 constexpr double of_gelu = 0.33;
 constexpr double of_row = 260, of_row_element = 0.41;
-constexpr double of_tap = 0.053;
 constexpr double of_plane_of_bf16 = 160;
 constexpr double of_grouped_element = 1.75;
 constexpr double of_divided_element = 1.0;
@@ -54,10 +54,10 @@ double layer_norm_cycles(const Operation& operation, const Dimensions& size) {
     return first_copied + rows * of_row + size.elements_out * of_row_element;
 }
 
-/// Contiguous images have kernels, and a rule, of their own (depthwise_convolution.h).
+/// Contiguous images have kernels of their own (depthwise_convolution.h).
 double depthwise_cycles(const Operation& operation, const Dimensions& size) {
     const bool is_cudnns = is_depthwise(operation) && is_channels_last(*tensors(operation).front());
-    return is_cudnns ? of_tap * size.kernel_h * size.kernel_w * size.elements_out : 0;
+    return is_cudnns ? cycles_of_tap_of_channels_last * size.kernel_h * size.kernel_w * size.elements_out : 0;
 }
 
 /// PyTorch's own kernels of batch norm, which run where cuDNN's do not.

@@ -42,7 +42,7 @@ double scaled_planes_s(const Dimensions& size, const Device& device);
 ///         the average's gradient                                               0.6 for each element
 ///     sums over other dimensions                                               0.265 for each element
 ///     nearest and bilinear enlarging                                           0.62 and 6.3 for each result
-///     depthwise convolutions of images whose channels lie last (cuDNN)         0.053 for each place of the window
+///     depthwise convolutions of images whose channels lie last (cuDNN)         0.048 for each place of the window
 ///
 /// Few rows take what row_kernels.h says. Not over all units, but of the clock: 2,000 before an element-wise call, a
 /// copy or a normalization has its first elements, 9,000 for batch norm by given statistics in bf16 and 6,500 for sums

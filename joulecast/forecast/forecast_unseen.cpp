@@ -9,6 +9,7 @@
 #include "joulecast/forecast/backward_products.h"
 #include "joulecast/forecast/batch_of_call.h"
 #include "joulecast/forecast/compiled_calls.h"
+#include "joulecast/forecast/convolution_bias.h"
 #include "joulecast/forecast/float32_convolution.h"
 #include "joulecast/forecast/fp8_products.h"
 #include "joulecast/forecast/kernel_bounds.h"
@@ -36,7 +37,8 @@ std::optional<KernelForecast> kernel_of(const DeviceModel& device, std::span<con
     const ResidualProcess& residual = device.unseen->residual;
     const ResidualPlace place = residual_place(operation, device.device);
     const auto belief = residual.at(place);
-    const double seconds = told->value * std::exp(belief.mean) + copying_s(operation, device.device);
+    const double beside = copying_s(operation, device.device) + bias_pass_s(operation, device.device);
+    const double seconds = told->value * std::exp(belief.mean) + beside;
     return KernelForecast{std::max(seconds, least_call_s(operation, device.device)), kind.law->law.floor_s,
                           residual.half_width_90(belief, place), told->is_own};
 }
@@ -166,7 +168,8 @@ std::optional<KernelForecast> both_passes(const DeviceModel& device, std::span<c
     if (!kernel || gradients(operation) == 0) return kernel;
     const double weight_bytes = operation.dimensions.weight_bytes;
     const double accumulating = passes_to_accumulate * weight_bytes / streamed_bytes_per_s(device.device);
-    const double products = kernel->seconds * slowdown_without_winograd(device, columns, operation);
+    const double convolved = kernel->seconds - bias_pass_s(forward, device.device);
+    const double products = convolved * slowdown_without_winograd(device, columns, operation);
     const double backward = backward_kernels_s(device, operation, products) + accumulating;
     const double share = backward / (kernel->seconds + backward);
     kernel->seconds += backward;

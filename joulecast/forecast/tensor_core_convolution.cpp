@@ -58,7 +58,8 @@ double feeding(const PreparedOperation& convolution, const Device& device, doubl
     const Dimensions& size = convolution.dimensions;
     const bool is_in_wide_tiles = device.architecture == "hopper" && convolution.math == Math::tf32 &&
                                   compute_dtype(convolution.operation) == Dtype::f32 && !is_pointwise(size);
-    if (!is_in_wide_tiles) return 1 + multiplied_bytes / fed_bytes;
+    if (!is_in_wide_tiles)
+        return feeding_of_tensor_cores(device, compute_dtype(convolution.operation), convolution.math);
     const double columns = std::clamp(size.k, least_columns, most_columns);
     return 1 + multiplied_bytes * (1 / rows_of_tile + 1 / columns) / fed_bytes_in_tiles;
 }
@@ -120,6 +121,10 @@ double tensor_core_convolution_s(const PreparedOperation& convolution, const Dev
     const double work = is_pointwise(size) ? std::max(arithmetic, moving) : arithmetic + moving;
     const bool is_one_kernel = is_pointwise(size) && !is_turned(convolution);
     return work + (is_one_kernel ? latencies_of_product : latencies) * device.kernel_latency_s;
+}
+
+double feeding_of_tensor_cores(const Device& device, Dtype type, Math math) {
+    return 1 + matrix_rate(device, type, math) * static_cast<double>(element_bytes(type)) / fed_bytes;
 }
 
 std::optional<double> weight_gradient_of_product_s(const PreparedOperation& convolution, const Device& device) {

@@ -27,6 +27,9 @@ bool runs_on_tensor_cores(const PreparedOperation& convolution, const Device& de
 /// * A transposed convolution with a stride takes five passes.
 double tensor_core_convolution_s(const PreparedOperation& convolution, const Device& device);
 
+/// How much longer the arithmetic of convolutions takes than at the peak: `feeding` above, in tiles of 64 x 64.
+double feeding_of_tensor_cores(const Device& device, Dtype type, Math math);
+
 /// Of a 1x1 convolution that the forward pass takes as it lies, the weight's gradient: it sums over places, along which
 /// neither image lies, so that both are turned for it. Arithmetic, two passes of the bytes and eight latencies. 39
 /// training calls on an H100 and an H200 were told 34 % short in the mean by the forward pass alone, and are 19 % too

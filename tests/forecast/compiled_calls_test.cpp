@@ -58,7 +58,7 @@ TEST(CompiledCalls, AKernelOfGeneratedCodeTakesItsBytes) {
     // Read and written once, with one parameter of 4 channels.
     const double bytes = 2 * (8 * 4 * 16 * 16 * 2) + 4 * 4;
     const Device device = card().device;
-    EXPECT_NEAR(order.kinds[1].kernel_s, bytes / streamed_bytes_per_s(device) + device.kernel_latency_s, 1e-12);
+    EXPECT_NEAR(order.kinds[1].kernel_s, 1.04 * bytes / streamed_bytes_per_s(device) + device.kernel_latency_s, 1e-12);
     EXPECT_EQ(order.kinds[1].role_factor, 1);
     EXPECT_EQ(order.kinds[2].role_factor, 0) << "is in the kernel of the norm";
     EXPECT_EQ(order.kinds[3].role_factor, 0);
@@ -70,7 +70,9 @@ TEST(CompiledCalls, ConvolutionsOnTensorCoresHaveChannelsLast) {
     const double bytes = 2 * (8 * 4 * 16 * 16 * 2) + 4 * 4 * 2;
     const double flop = 2.0 * 8 * 16 * 16 * 4 * 4;
     const double busy = 16.0 / 128;  // tiles of 128 rows over units
-    const double limits = std::hypot(0.72 * bytes / streamed_bytes_per_s(device), flop / 1.65151e14 / 0.96 / busy);
+    // A unit multiplies 256 pairs of operands of 2 bytes in a cycle.
+    const double arithmetic_s = 0.77 * (1 + 256 * 2 / 2400.0) * flop / 1.65151e14 / busy;
+    const double limits = std::hypot(0.9 * bytes / streamed_bytes_per_s(device), arithmetic_s);
     EXPECT_NEAR(kind.kernel_s, limits + device.kernel_latency_s, 1e-4 * limits);
     DeviceModel a100 = card(Math::tf32);
     a100.device = find_device("a100");
@@ -99,16 +101,36 @@ double slowdown(int channels) {
     const DeviceModel device = card();
     const CallKind kind = compiled(graph, device).kinds.back();
     const Roofline limits = roofline(kind.operation, device.device, Math::ieee);
-    return (kind.kernel_s - device.device.kernel_latency_s) / std::hypot(0.72 * limits.byte_s, limits.flop_s / 0.96);
+    const double arithmetic_s = 0.77 * (1 + 256 * 2 / 2400.0) * limits.flop_s;
+    return (kind.kernel_s - device.device.kernel_latency_s) / std::hypot(0.9 * limits.byte_s, arithmetic_s);
 }
 
 // RegNetY's groups of 24 and 56 channels and DPN's of 24 were told three to seven times too fast, ResNeXt's of 4 to 32
 // right.
 TEST(CompiledCalls, GroupsOfTwentyFourChannelsHaveNoKernelOnTensorCores) {
-    EXPECT_NEAR(slowdown(96), 1, 1e-6);
-    EXPECT_NEAR(slowdown(32), 1, 1e-6);
-    EXPECT_NEAR(slowdown(24), 3.5, 1e-6);
-    EXPECT_NEAR(slowdown(1), 1.7, 1e-6);
+    EXPECT_NEAR(slowdown(96), 1, 1e-4);
+    EXPECT_NEAR(slowdown(32), 1, 1e-4);
+    EXPECT_NEAR(slowdown(24), 3.5, 1e-4);
+}
+
+// ConvNeXt's windows of 7 x 7 take ten times their bytes on an H200 (datasets/README.md): compiled they were told one
+// and a half.
+TEST(CompiledCalls, DepthwiseConvolutionsTakeEachPlaceOfTheirWindow) {
+    const auto kernel_s = [](const std::string& window, const std::string& border) {
+        const Graph graph = graph_from_json(
+            R"call({"schema":"joulecast.graph/1","name":"depthwise","has_edges":true,"inputs":[
+{"name":"x","kind":"user_input","type":"bf16[128,96,56,56]"},{"name":"w","kind":"parameter","type":"bf16[96,1,)call" +
+            window + R"call(]"}],"nodes":[{"operation":"aten::conv2d(input=bf16[128,96,56,56], weight=bf16[96,1,)call" +
+            window + "], padding=[" + border +
+            R"call(], groups=96)","inputs":["input.0","input.1"],"outputs":["bf16[128,96,56,56]"]}],"outputs":["0.0"]})call");
+        DeviceModel h200 = card();
+        h200.device = find_device("h200");
+        const CallKind kind = compiled(graph, h200).kinds.front();
+        EXPECT_EQ(kind.role, "convolution/depthwise/channels_last");
+        return kind.kernel_s;
+    };
+    EXPECT_NEAR(kernel_s("7,7", "3,3"), 384e-6, 0.1 * 384e-6);
+    EXPECT_LT(kernel_s("3,3", "1,1"), 0.25 * kernel_s("7,7", "3,3"));
 }
 
 CallKind last_layer(std::int64_t columns, std::int64_t rows, const std::string& device) {

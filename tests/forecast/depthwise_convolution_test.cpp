@@ -5,6 +5,7 @@
 #include <string>
 
 #include "joulecast/device/device_table.h"
+#include "joulecast/forecast/convolution_bias.h"
 #include "joulecast/graph/operation.h"
 
 namespace joulecast {
@@ -46,8 +47,35 @@ TEST(DepthwiseConvolution, IsOneInTwoDimensionsWithAChannelForEachGroupOnACardOf
     const Device amd = find_device("mi210");
     EXPECT_FALSE(runs_depthwise_kernel(call(square(3), amd), amd));
     // cuDNN computes images whose channels lie last.
-    EXPECT_FALSE(runs_depthwise_kernel(call("aten::conv2d(input=f32[8,64,56,56]{cl}, weight=f32[64,1,3,3], groups=64)"),
-                                       a100()));
+    const auto turned = call("aten::conv2d(input=f32[8,64,56,56]{cl}, weight=f32[64,1,3,3], groups=64)");
+    EXPECT_FALSE(runs_depthwise_kernel(turned, a100()));
+    EXPECT_TRUE(runs_depthwise_with_channels_last(turned, a100()));
+    EXPECT_FALSE(runs_depthwise_with_channels_last(call(square(3)), a100()));
+}
+
+// Measured on an H200 in bf16 (datasets/README.md): the windows of ConvNeXt, whose image is permuted before, with bias.
+TEST(DepthwiseConvolution, TakesEachPlaceOfTheWindowWhereChannelsLieLast) {
+    const Device h200 = find_device("h200");
+    const auto over_measured = [&](const std::string& images, const std::string& channels, double measured_s) {
+        const PreparedOperation layer =
+            call("aten::conv2d(input=bf16[" + images + "]{cl}, weight=bf16[" + channels + ",1,7,7], bias=bf16[" +
+                     channels + "], padding=[3,3], groups=" + channels + ")",
+                 h200);
+        return (depthwise_with_channels_last_s(layer, h200) + bias_pass_s(layer, h200)) / measured_s;
+    };
+    EXPECT_NEAR(over_measured("128,96,56,56", "96", 383.8e-6), 1, 0.2);
+    EXPECT_NEAR(over_measured("128,192,28,28", "192", 223.1e-6), 1, 0.1);
+    EXPECT_NEAR(over_measured("128,384,14,14", "384", 109.6e-6), 1, 0.1);
+    EXPECT_NEAR(over_measured("128,768,7,7", "768", 62.9e-6), 1, 0.1);
+}
+
+// ConvMixer on an RTX 4090: 43 ms for each of its layers of 9 x 9 when they are compiled (timm), 12 times what the taps
+// of narrower windows take.
+TEST(DepthwiseConvolution, WiderWindowsHaveNoFastKernelWhereChannelsLieLast) {
+    const Device rtx4090 = find_device("rtx4090");
+    const auto layer = call(
+        "aten::conv2d(input=f16[1024,1024,16,16]{cl}, weight=f16[1024,1,9,9], padding=[4,4], groups=1024)", rtx4090);
+    EXPECT_NEAR(depthwise_with_channels_last_s(layer, rtx4090), 43e-3, 2e-3);
 }
 
 // A V100 has 80 units at 1.53 GHz, an A100 108 at 1.41.
