@@ -80,6 +80,23 @@ TEXT
         cat <<'TEXT'
 ```
 
+## The same with what ONNX Runtime took on another day
+
+The networks and operations of the first file beside those of the second: ONNX Runtime ran more networks there, with ResNeXt's groups of
+channels among them. What both measured counts as their mean.
+
+    joulecast import csv datasets/cpu-amd-epyc-2c-engines.csv datasets/cpu-amd-epyc-2c-onnxruntime.csv --db both.db
+
+    bench/engine_choice.py build/release/bin/joulecast --db both.db
+
+```text
+TEXT
+        "$joulecast" import csv datasets/cpu-amd-epyc-2c-engines.csv datasets/cpu-amd-epyc-2c-onnxruntime.csv \
+            --db "$work/both.db" >/dev/null
+        bench/engine_choice.py "$joulecast" --db "$work/both.db"
+        cat <<'TEXT'
+```
+
 ## torch.compile on a GPU that was never measured: timm's networks on an RTX 4090
 
 By the predictor that ships, which knows no kernel of this card and none of generated code. Mixed precision with float16, batches
