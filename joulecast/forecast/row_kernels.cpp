@@ -70,4 +70,18 @@ double row_in_turn_s(const PreparedOperation& call, const Device& device) {
     return is_reduction ? seconds_in_turn(reduction_cycles_in_turn(call), device) : 0;
 }
 
+std::optional<Operation> in_three_dimensions(const Operation& operation) {
+    const TensorType* const input = find_tensor(operation, "input");
+    if (operation.target != "aten::layer_norm" || input == nullptr || input->sizes.size() <= 3) return std::nullopt;
+    const Value* const shape = find_argument(operation, "normalized_shape");
+    const auto* const normalized = shape == nullptr ? nullptr : std::get_if<Integers>(shape);
+    if (normalized == nullptr || normalized->size() != 1 || element_count(*input) == 0) return std::nullopt;
+    const std::int64_t images = input->sizes.front(), row = input->sizes.back();
+    Operation rows = operation;
+    TensorType& flat = *find_tensor(rows, "input");
+    flat.sizes = {images, element_count(*input) / images / row, row};
+    flat.strides = {};
+    return rows;
+}
+
 }  // namespace joulecast

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "joulecast/forecast/prepared_operation.h"
 
 namespace joulecast {
@@ -18,5 +20,9 @@ namespace joulecast {
 ///
 /// 0 for all other calls, for other makers' devices, and where the sheet has no clock.
 double row_in_turn_s(const PreparedOperation& call, const Device& device);
+
+/// A layer norm over the last of more than three dimensions as the same over three: its kernel knows rows alone, and
+/// those who were measured (NeuSight's) had three. Absent for all other calls.
+std::optional<Operation> in_three_dimensions(const Operation& operation);
 
 }  // namespace joulecast

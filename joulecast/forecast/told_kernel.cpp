@@ -13,6 +13,7 @@
 #include "joulecast/forecast/float32_convolution.h"
 #include "joulecast/forecast/kernel_bounds.h"
 #include "joulecast/forecast/product_copies.h"
+#include "joulecast/forecast/row_kernels.h"
 #include "joulecast/forecast/small_kernels.h"
 #include "joulecast/forecast/tensor_core_convolution.h"
 #include "joulecast/graph/family.h"
@@ -194,6 +195,8 @@ std::optional<Told> told_as_product(const DeviceModel& device, std::span<const F
 std::optional<Told> told_kernel_s(const DeviceModel& device, std::span<const Feature* const> columns,
                                   const PreparedOperation& operation, const KernelKind& kind) {
     if (kind.rule) return Told{most_of(kind.rule(operation, device.device), operation, device.device)};
+    if (const auto rows = in_three_dimensions(operation.operation))
+        return learned_kernel_s(device, columns, prepare(*rows, device.device, operation.math), kind);
     const auto product = told_as_product(device, columns, operation);
     if (!product) {
         auto told = learned_kernel_s(device, columns, operation, kind);
