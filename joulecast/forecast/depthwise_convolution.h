@@ -21,15 +21,16 @@ double depthwise_forward_s(const PreparedOperation& convolution, const Device& d
 /// Of a unit, for each place of the window and element of the result, where cuDNN computes images whose channels lie
 /// last: seven windows of 7 x 7 on an H200 in bf16 take 0.040 to 0.052 beside their bias (datasets/README.md), networks
 /// of timm compiled on an RTX 4090 ask for 0.051. Wider windows have no such kernel: ConvMixer's of 9 x 9 take 0.64,
-/// and MixNet agrees (docs/decisions/0035).
+/// and MixNet agrees (docs/decisions/0057).
 inline constexpr double cycles_of_tap_of_channels_last = 0.048;
 inline constexpr double cycles_of_tap_of_wide_window = 0.64;
 
 /// Images whose channels lie last, in two dimensions, with a channel for each group, on NVIDIA's GPUs.
 bool runs_depthwise_with_channels_last(const PreparedOperation& convolution, const Device& device);
 
-/// What cuDNN takes for these, without the latency of its kernel: hypot(1.25 bytes / bandwidth, elements · taps · 0.053
-/// / (units · clock)). The share of the bytes is that of timm's compiled networks on an RTX 4090.
+/// What cuDNN takes for these, without the latency of its kernel: hypot(1.25 bytes / bandwidth, elements · taps · c /
+/// (units · clock)) with the cycles c above; the wide ones from more than 7 x 7 places on. The share of the bytes is
+/// that of timm's compiled networks on an RTX 4090.
 double channels_last_depthwise_s(const Dimensions& size, const Device& device);
 /// With its latency, of an eager forward pass.
 double depthwise_with_channels_last_s(const PreparedOperation& convolution, const Device& device);
