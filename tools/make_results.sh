@@ -101,7 +101,7 @@ TEXT
 
 By the predictor that ships, which knows no kernel of this card and none of generated code. Mixed precision with float16, batches
 of 64 to 1024, torch 2.4 and 2.9. "ratio": time compiled over time eager, of which both are forecast. "by rule": as `predict
---engine torch-compile` says. Four constants of it were found on these networks; "its constants fitted" takes three of them from
+--engine torch-compile` says. Six constants of it were found on these networks; "its constants fitted" takes three of them from
 other families (networks whose names begin alike) in eight folds. "odd": eager times that are more than 2.5 times off, which
 decide means of ratios; they are left out but where a line says so. No other GPU's tables have both times, so no card is left out.
 
