@@ -120,17 +120,15 @@ def choices(table):
     return by_device.values()
 
 
-def engine_choices(table):
-    """Of each round the choice by forecasts and the best of always taking one engine."""
-    for campaign in sorted({row["round"] for row in table.rows}):
-        rows = [row for row in table.rows if row["round"] == campaign]
-        yield rows[0]
-        yield min(rows[1:], key=lambda row: float(row["mean regret"].split()[0]))
-
-
-def engines_by(table):
+def choice_and_best(rows):
     """The choice by forecasts and the best of always taking one engine."""
-    return [table.rows[0], min(table.rows[1:], key=lambda row: float(row["mean regret"].split()[0]))]
+    return [rows[0], min(rows[1:], key=lambda row: float(row["mean regret"].split()[0]))]
+
+
+def engine_choices(table):
+    """Both of each round."""
+    for campaign in sorted({row["round"] for row in table.rows}):
+        yield from choice_and_best([row for row in table.rows if row["round"] == campaign])
 
 
 def networks(table):
@@ -170,7 +168,7 @@ KINDS = [
     (
         {"engine by", "mean regret"},
         "Choice of the engine, networks left out, beside always taking the best one",
-        engines_by,
+        lambda table: choice_and_best(table.rows),
         ["engine by", "right", "share", "mean regret", "worst"],
     ),
     (

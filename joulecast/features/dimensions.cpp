@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "joulecast/features/causal_attention.h"
+
 namespace joulecast {
 namespace {
 

@@ -7,13 +7,13 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "joulecast/graph/family.h"
 #include "joulecast/model/fusion_calls.h"
+#include "joulecast/units/one_of.h"
 
 namespace joulecast {
 namespace {
@@ -31,10 +31,6 @@ enum class Shape {
 
 /// Inductor's max_pointwise_cat_inputs.
 constexpr std::size_t most_looked_through = 8;
-
-bool is_one_of(std::string_view text, std::span<const std::string_view> names) {
-    return std::ranges::find(names, text) != names.end();
-}
 
 Shape shape_of(const Node& node) {
     constexpr std::array<std::string_view, 8> sorts{"sort",   "topk",    "argsort",      "kthvalue",

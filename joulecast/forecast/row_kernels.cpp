@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string_view>
 #include <variant>
 
 #include "joulecast/physics/matrix_rate.h"
 #include "joulecast/physics/roofline.h"
+#include "joulecast/units/one_of.h"
 
 namespace joulecast {
 namespace {
@@ -17,10 +17,6 @@ namespace {
 constexpr double longest_in_a_warp = 1024;
 /// Sums of more numbers than this are of two stages.
 constexpr double most_of_one_stage = 16384;
-
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-    return std::ranges::find(names, name) != names.end();
-}
 
 double softmax_cycles_of_element(const PreparedOperation& call) {
     const bool is_narrow_log =

@@ -126,7 +126,7 @@ double most_of(double told_s, const PreparedOperation& operation, const Device& 
 }
 
 /// Seconds, by what the experts say. Of operands that torch copies first they are shown the copies, which take their
-/// own time.
+/// own time, and of layer norms of many dimensions the rows.
 std::optional<Told> learned_kernel_s(const DeviceModel& device, std::span<const Feature* const> columns,
                                      const PreparedOperation& operation, const KernelKind& kind) {
     if (auto copied = as_multiplied(operation.operation)) {
@@ -134,6 +134,8 @@ std::optional<Told> learned_kernel_s(const DeviceModel& device, std::span<const 
         multiplied.operation = *std::move(copied);
         return learned_kernel_s(device, columns, multiplied, kind);
     }
+    if (const auto rows = in_three_dimensions(operation.operation))
+        return learned_kernel_s(device, columns, prepare(*rows, device.device, operation.math), kind);
     const auto opinion = kind.law ? combined(device, columns, operation, kind) : std::nullopt;
     if (!opinion) return std::nullopt;
     const double told = std::exp(log_base(Base::kernel, device, operation).value() + opinion->value);
@@ -195,8 +197,6 @@ std::optional<Told> told_as_product(const DeviceModel& device, std::span<const F
 std::optional<Told> told_kernel_s(const DeviceModel& device, std::span<const Feature* const> columns,
                                   const PreparedOperation& operation, const KernelKind& kind) {
     if (kind.rule) return Told{most_of(kind.rule(operation, device.device), operation, device.device)};
-    if (const auto rows = in_three_dimensions(operation.operation))
-        return learned_kernel_s(device, columns, prepare(*rows, device.device, operation.math), kind);
     const auto product = told_as_product(device, columns, operation);
     if (!product) {
         auto told = learned_kernel_s(device, columns, operation, kind);

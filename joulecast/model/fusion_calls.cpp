@@ -3,22 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <set>
-#include <span>
 
-#include "joulecast/graph/family.h"
+#include "joulecast/units/one_of.h"
 
 namespace joulecast {
 namespace {
-
-bool is_any_of(std::string_view name, std::span<const std::string_view> names) {
-    return std::ranges::find(names, name) != names.end();
-}
 
 /// With its operand contiguous, which all tensors are to an engine without strides, the result is contiguous, too.
 bool keeps_order(const Operation& operation, std::string_view name) {
     constexpr std::array<std::string_view, 4> turning{"roll", "flip", "fft_fftshift", "fft_ifftshift"};
     const Record* record = find_record(operation.target);
-    if (record == nullptr || is_any_of(name, turning)) return false;
+    if (record == nullptr || is_one_of(name, turning)) return false;
     Operation plain = operation;
     for (TensorType* tensor : tensors(plain)) tensor->strides = {};
     const std::vector<TensorType> results = record->outputs(plain);
@@ -27,7 +22,7 @@ bool keeps_order(const Operation& operation, std::string_view name) {
 
 bool writes(std::string_view name) {
     constexpr std::array<std::string_view, 3> writing{"copy", "fill", "zero"};
-    return is_any_of(name, writing);
+    return is_one_of(name, writing);
 }
 
 /// Their values depend on no value of their operands.
@@ -35,14 +30,13 @@ bool is_made_of_sizes(std::string_view name) {
     constexpr std::array<std::string_view, 12> making{"arange",     "zeros",     "ones",      "full",
                                                       "empty",      "new_zeros", "new_ones",  "new_full",
                                                       "zeros_like", "ones_like", "full_like", "empty_like"};
-    return is_any_of(name, making);
+    return is_one_of(name, making);
 }
 
-std::string_view kind_of(const Operation& operation, std::string_view name) {
+std::string_view kind_of(Family family, std::string_view name) {
     if (writes(name)) return "write";
     if (name == "batch_norm") return "scaling";
-    const Family of = family(operation);
-    return of == Family::view || of == Family::copy ? "move" : joulecast::name(of);
+    return family == Family::view || family == Family::copy ? "move" : joulecast::name(family);
 }
 
 /// The signature without its tensors: what differs between two views of tensors of the same sizes.
@@ -77,14 +71,15 @@ bool is_constant(const Graph& graph, const std::vector<FusionCall>& calls, const
 FusionCall call_of(const Graph& graph, const std::vector<FusionCall>& before, const Node& node) {
     FusionCall call;
     call.name = plain_name(node.operation);
-    call.kind = kind_of(node.operation, call.name);
+    call.family = family(node.operation);
+    call.kind = kind_of(call.family, call.name);
     call.is_arithmetic = is_arithmetic_on_sizes(node.operation);
     call.is_constant = is_made_of_sizes(call.name) || std::ranges::all_of(node.inputs, [&](const ValueRef& value) {
                            return is_constant(graph, before, value);
                        });
-    call.is_unary = node.inputs.size() == 1 && family(node.operation) == Family::elementwise;
+    call.is_unary = node.inputs.size() == 1 && call.family == Family::elementwise;
     if (call.kind == "move") call.moved = moved(graph, node);
-    if (family(node.operation) == Family::view) call.settings = settings_of(node.operation);
+    if (call.family == Family::view) call.settings = settings_of(node.operation);
     if (node.outputs.empty()) return call;
     call.rank = node.outputs.front().sizes.size();
     if (node.inputs.empty() || node.outputs.size() > 1) return call;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "joulecast/graph/graph.h"
+#include "joulecast/graph/record.h"
 
 namespace joulecast {
 
@@ -25,6 +26,7 @@ Moved moved(const Graph& graph, const Node& node);
 
 /// What the rules of an engine may know of a call before it is fused.
 struct FusionCall {
+    Family family = Family::other;
     std::string name;       ///< "add" of aten::add_.Tensor
     std::string readers;    ///< names of the calls that read a result, "conv2d+relu"
     std::string settings;   ///< of a view, its arguments but for tensors: "(dim=1, start=0)"

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "joulecast/error.h"
-#include "joulecast/graph/family.h"
 #include "joulecast/model/fusion_calls.h"
 
 namespace joulecast {
@@ -94,8 +93,8 @@ class Grouping {
         std::vector<std::string> keys{kind + "|" + made + "|" + asked.readers, kind + "|>" + asked.readers,
                                       kind + "|" + made + ">", kind};
         if (asked.moved == Moved::no) return keys;
-        const std::string_view kind_of_move = name(family(graph_.nodes[i].operation));
-        keys.push_back("~absent|<" + std::string(kind_of_move) + ":" + std::string(name_of(asked.moved)) + ">" + when);
+        keys.push_back("~absent|<" + std::string(name(asked.family)) + ":" + std::string(name_of(asked.moved)) + ">" +
+                       when);
         if (asked.moved == Moved::same) keys.push_back("~absent|<same>" + when);
         return keys;
     }

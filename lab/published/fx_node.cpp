@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "joulecast/units/one_of.h"
+
 namespace joulecast {
 namespace {
 
@@ -270,11 +272,6 @@ std::string_view last_part(std::string_view path) {
 
 bool has(std::string_view text, std::string_view word) {
     return text.find(word) != std::string_view::npos;
-}
-
-template <std::size_t n>
-bool is_one_of(std::string_view text, const std::array<std::string_view, n>& words) {
-    return std::ranges::find(words, text) != words.end();
 }
 
 bool is_norm(std::string_view name) {
