@@ -113,8 +113,8 @@ TEST(CompiledCalls, GroupsOfTwentyFourChannelsHaveNoKernelOnTensorCores) {
     EXPECT_NEAR(slowdown(24), 3.5, 1e-4);
 }
 
-// ConvNeXt's windows of 7 x 7 take ten times their bytes on an H200 (datasets/README.md): compiled they were told one
-// and a half.
+// ConvNeXt's windows of 7 x 7 take ten times their bytes on an H200 (datasets/README.md): compiled they were told 1.2
+// times.
 TEST(CompiledCalls, DepthwiseConvolutionsTakeEachPlaceOfTheirWindow) {
     const auto kernel_s = [](const std::string& window, const std::string& border) {
         const Graph graph = graph_from_json(
