@@ -24,7 +24,7 @@ class EnginesOnTheCommandLine : public SuiteFolder<EnginesOnTheCommandLine> {
         FusionModel fusion;
         fusion.framework = "onnxruntime 1.32.0";
         fusion.networks = 7;
-        fusion.rules = {{"join|...conv2d:2|batch_norm|one|first|0|1|4", true}};
+        fusion.rules = {{"join|convolution...conv2d:2|batch_norm|one|first|0|1|4", true}};
         fusion.factors = {{"convolution+batch_norm", 0, 7}};
         for (DeviceModel& device : both.devices)
             if (device.point.engine == "onnxruntime") device.fusions = {fusion};
