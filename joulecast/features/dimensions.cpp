@@ -84,9 +84,10 @@ void set_product(Dimensions& d, const Operation& operation) {
     d.gemm_k = static_cast<double>(product->depth);
 }
 
-void set_bytes(Dimensions& d, const Operation& operation, const std::vector<TensorType>& outputs) {
+void set_bytes(Dimensions& d, const Operation& operation, const std::vector<const TensorType*>& inputs,
+               const std::vector<TensorType>& outputs) {
     const TensorType* weight = find_tensor(operation, "weight");
-    for (const TensorType* input : tensors(operation)) {
+    for (const TensorType* input : inputs) {
         d.elements_in += static_cast<double>(element_count(*input));
         (input == weight ? d.weight_bytes : d.input_bytes) += static_cast<double>(byte_count(*input));
     }
@@ -120,7 +121,7 @@ Dimensions dimensions(const Operation& operation) {
     }
     if (!inputs.empty()) set_input(d, *inputs.front());
     if (!outputs.empty()) set_output(d, outputs.front());
-    set_bytes(d, operation, outputs);
+    set_bytes(d, operation, inputs, outputs);
     set_product(d, operation);
     if (d.family == Family::convolution) set_convolution(d, operation);
     if (d.family == Family::pooling) set_window(d, operation);

@@ -42,6 +42,8 @@ enum class PowerEvidence { none, measured, learned, shared, physical };
 /// "measured", "learned", "between idle and busy", "physical power model"; none is "unknown".
 std::string_view name(PowerEvidence evidence);
 
+struct KernelError;
+
 struct OperationForecast {
     Operation operation;
     std::int64_t count = 1;
@@ -60,6 +62,9 @@ struct OperationForecast {
     bool is_own = false;
     /// Of a convolution on a device that was never measured: copies of images (tensor_core_convolution.h).
     double turned_bytes = 0;
+    /// On a device that was never measured: what its error has in common with those of other calls
+    /// (unseen_network.h). Null elsewhere, and of a call that stands for a list of parameters.
+    std::shared_ptr<const KernelError> error = {};
     /// Of the kernel, by its counts and the data sheet, at the highest clocks: how arithmetic and bytes balance decides
     /// how its time follows the clocks (clock_balance.h). All zero where it computes nothing.
     KernelTime balance;

@@ -24,6 +24,7 @@ void multiply(Estimate<Unit>& estimate, double factor, double spread) {
 /// Turns the forecast of the stand-in into that of the call for a list of parameters.
 void stand_in(OperationForecast& forecast, const CallKind& kind) {
     forecast.operation.target = kind.called;
+    forecast.error = nullptr;
     const double call = forecast.cost.device_time.value.value();
     const double issue = forecast.cost.host_time.value.value();
     const double host = std::min(call, issue);

@@ -20,7 +20,7 @@ namespace {
 
 /// Of such calls the rule for turned images tells all scratch memory.
 bool is_turned_or_has_none(const Operation& operation, const DeviceModel& model) {
-    return model.unseen && model.device.vendor == "nvidia" && family(operation) == Family::convolution;
+    return model.unseen && model.device.vendor == "nvidia" && recorded_family(operation) == Family::convolution;
 }
 
 /// What the kernels of a call are known to allocate beside its operands and results.

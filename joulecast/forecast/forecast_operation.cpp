@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "joulecast/forecast/analytic_kernel.h"
@@ -17,6 +18,7 @@
 #include "joulecast/forecast/own_limit.h"
 #include "joulecast/forecast/published/method.h"
 #include "joulecast/forecast/tensor_core_convolution.h"
+#include "joulecast/forecast/unseen_network.h"
 #include "joulecast/graph/family.h"
 
 namespace joulecast {
@@ -307,7 +309,10 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
     OperationForecast forecast;
     forecast.balance = clock_balance(operation, device.device, operation.math);
     forecast.cost.host_time = {Seconds(0), Seconds(0), Seconds(0)};
-    if (device.unseen) forecast.turned_bytes = turned_images_bytes(operation, device.device);
+    if (device.unseen) {
+        forecast.turned_bytes = turned_images_bytes(operation, device.device);
+        forecast.error = std::make_shared<const KernelError>(kernel_error(operation, device.device));
+    }
     const MeasuredOperation* const found = find_measured(device, measured, operation.signature);
     std::optional<MeasuredOverClocks> over_clocks;
     if (found && device.over_clocks) over_clocks.emplace(device, columns, operation, *found);

@@ -1,16 +1,11 @@
 #include "joulecast/forecast/unseen_network.h"
 
 #include <cmath>
-#include <utility>
 #include <vector>
 
-#include "joulecast/features/dimensions.h"
 #include "joulecast/forecast/forecast_unseen.h"
 #include "joulecast/forecast/hosts.h"
-#include "joulecast/forecast/prepared_operation.h"
 #include "joulecast/forecast/unseen_device.h"
-#include "joulecast/graph/family.h"
-#include "joulecast/physics/roofline.h"
 
 namespace joulecast {
 namespace {
@@ -26,12 +21,6 @@ double device_seconds_of(const OperationForecast& operation) {
     return static_cast<double>(operation.count) * call;
 }
 
-/// Of a call's time, roughly: a backward pass computes as much for each of its gradients as the forward one.
-double backward_share(const Dimensions& call) {
-    const double passes = gradients(call);
-    return passes / (1 + passes);
-}
-
 double deviation_of_kernels(const DeviceModel& device, std::span<const OperationForecast> operations) {
     double whole = 0;
     for (const OperationForecast& operation : operations) whole += device_seconds_of(operation);
@@ -45,12 +34,11 @@ double deviation_of_kernels(const DeviceModel& device, std::span<const Operation
         if (share < least_share) continue;
         const bool is_by_model = operation.evidence == Evidence::extrapolated && !std::isnan(operation.kernel_s);
         if (is_by_model) {
-            const NumberWidth width =
-                number_width(operation.operation, math_of(operation.operation, device.point.math));
-            const Dimensions call = dimensions(operation.operation);
-            parts.push_back({residual_place(call, width, device.device), share});
-            if (width != NumberWidth::bits32) of_other_type += share;
-            of_backward += share * backward_share(call);
+            const KernelError error =
+                operation.error ? *operation.error : kernel_error(prepare(operation.operation, device), device.device);
+            parts.push_back({error.place, share});
+            if (error.place.width != NumberWidth::bits32) of_other_type += share;
+            of_backward += share * error.backward_share;
         } else {
             guessed += share * log_sigma(operation.cost.device_time);
         }
@@ -60,6 +48,12 @@ double deviation_of_kernels(const DeviceModel& device, std::span<const Operation
 }
 
 }  // namespace
+
+KernelError kernel_error(const PreparedOperation& operation, const Device& device) {
+    // A backward pass computes as much for each of its gradients as the forward one.
+    const double passes = gradients(operation);
+    return {residual_place(operation, device), passes / (1 + passes)};
+}
 
 TimeDeviations deviations_of_unseen(const DeviceModel& device, std::span<const OperationForecast> operations,
                                     const NetworkParts& parts, const NetworkCorrection& correction) {

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "joulecast/forecast/compose.h"
+#include "joulecast/forecast/prepared_operation.h"
 
 namespace joulecast {
 
@@ -12,6 +13,14 @@ struct TimeDeviations {
     double device = 0;  ///< of the device's timeline
     double host = 0;    ///< of the host's
 };
+
+/// What decides how the time of a call's kernels is off together with those of others.
+struct KernelError {
+    ResidualPlace place;
+    double backward_share = 0;  ///< of the call's time, roughly
+};
+
+KernelError kernel_error(const PreparedOperation& operation, const Device& device);
 
 /// Of a network on a device that was never measured. Kernels of one device, of one family and of like sizes are off
 /// alike, as the model over devices was on those left out (ResidualProcess); who issues them is another machine; and

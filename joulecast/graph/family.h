@@ -14,4 +14,7 @@ inline bool costs_nothing(Family family) {
     return family == Family::view || family == Family::symbolic;
 }
 
+/// As its record has it, whatever its sizes: family() but for copies that move nothing, and views that copy.
+Family recorded_family(const Operation& operation);
+
 }  // namespace joulecast

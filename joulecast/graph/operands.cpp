@@ -52,6 +52,7 @@ std::vector<const TensorType*> tensor_list(const Operation& operation, std::stri
     if (value == nullptr) return found;
     const auto* list = std::get_if<TensorList>(value);
     if (list == nullptr) refuse(operation, "argument " + std::string(name) + " is not a list of tensors");
+    found.reserve(list->size());
     for (const auto& item : *list) {
         if (!item) continue;
         check(operation, *item);
@@ -61,6 +62,8 @@ std::vector<const TensorType*> tensor_list(const Operation& operation, std::stri
 }
 
 std::optional<Sizes> optional_integers(const Operation& operation, std::string_view name) {
+    const Value* given = find_argument(operation, name);
+    if (given != nullptr && std::holds_alternative<Sizes>(*given)) return std::get<Sizes>(*given);
     Value value = argument_or_default<Value>(operation, name);
     if (std::holds_alternative<None>(value)) return std::nullopt;
     if (auto* list = std::get_if<Sizes>(&value)) return std::move(*list);

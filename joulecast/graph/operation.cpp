@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "joulecast/graph/each_tensor.h"
+
 namespace joulecast {
 
 std::string_view name(Mode mode) {
@@ -44,20 +46,12 @@ TensorType* find_tensor(Operation& operation, std::string_view name) {
 
 namespace {
 
-/// One walk for const and mutable operations.
+/// One for const and mutable operations.
 template <class Tensor, class AnyOperation>
 std::vector<Tensor*> collect_tensors(AnyOperation& operation) {
     std::vector<Tensor*> found;
     found.reserve(operation.arguments.size());
-    for (auto& argument : operation.arguments) {
-        if (auto* tensor = std::get_if<TensorType>(&argument.value)) {
-            found.push_back(tensor);
-        } else if (auto* list = std::get_if<TensorList>(&argument.value)) {
-            for (auto& item : *list) {
-                if (item) found.push_back(&*item);
-            }
-        }
-    }
+    each_tensor(operation, [&](Tensor& tensor) { found.push_back(&tensor); });
     return found;
 }
 

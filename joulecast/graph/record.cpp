@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cstring>
 #include <mutex>
 #include <unordered_map>
 
 #include "joulecast/error.h"
+#include "joulecast/graph/family.h"
 #include "joulecast/graph/operands.h"
 #include "joulecast/graph/schema.h"
 
@@ -18,6 +21,27 @@ constexpr std::array<std::string_view, 15> family_names{
     "convolution", "matmul",   "attention", "normalization", "softmax", "elementwise", "pooling", "reduction",
     "copy",        "indexing", "creation",  "loss",          "view",    "symbolic",    "other"};
 static_assert(static_cast<std::size_t>(Family::other) + 1 == family_names.size());
+
+/// Of names that begin with "aten::", by their lengths, letters behind that and last letters: a forecast looks some
+/// hundred thousand up.
+struct TargetHash {
+    std::size_t operator()(std::string_view target) const noexcept {
+        constexpr std::size_t word = sizeof(std::uint64_t), begin = std::string_view("aten::").size();
+        std::uint64_t first = 0, last = 0;
+        if (target.size() >= begin + word) {
+            std::memcpy(&first, target.data() + begin, word);
+            std::memcpy(&last, target.data() + target.size() - word, word);
+        } else {
+            char letters[begin + word] = {};
+            target.copy(letters, sizeof letters);
+            std::memcpy(&first, letters, word);
+            std::memcpy(&last, letters + begin, word);
+        }
+        constexpr std::uint64_t odd = 0x9E3779B97F4A7C15ULL;  // the golden ratio's digits
+        const std::uint64_t mixed = (first ^ (last * odd) ^ target.size()) * odd;
+        return mixed ^ (mixed >> 32);
+    }
+};
 
 /// Records with the parameters they point to. A schema is read when it is first asked for: a network has some dozens
 /// of the thousand targets.
@@ -60,7 +84,8 @@ class RecordTable {
         explicit Entry(const records::Row& its_row) : row(its_row) {}
 
         const records::Row& row;
-        std::once_flag is_read;  ///< of all below
+        std::once_flag read_once;           ///< of all below
+        std::atomic<bool> is_read = false;  ///< asked before it, for it takes longer than to find the entry
         records::Schema schema;
         std::vector<Parameter> parameters;
         Record record;
@@ -75,7 +100,7 @@ class RecordTable {
         const auto found = entries_.find(target);
         if (found == entries_.end()) return nullptr;
         Entry& entry = found->second;
-        std::call_once(entry.is_read, [&] { read(entry); });
+        if (!entry.is_read.load(std::memory_order_acquire)) std::call_once(entry.read_once, [&] { read(entry); });
         return &entry;
     }
 
@@ -86,10 +111,11 @@ class RecordTable {
         entry.record = {entry.schema.target, row.family,   entry.parameters, row.outputs,
                         row.forward,         row.backward, row.saved,        row.hidden_bytes,
                         row.product,         row.waits,    row.kept_on_cpu,  row.autocast};
+        entry.is_read.store(true, std::memory_order_release);
     }
 
     // Nodes of the map stay where they are, so that the spans into them stay valid.
-    mutable std::unordered_map<std::string_view, Entry> entries_;
+    mutable std::unordered_map<std::string_view, Entry, TargetHash> entries_;
 };
 
 const RecordTable& table() {
@@ -171,6 +197,11 @@ std::optional<KeptTensors> kept_on_cpu(const Operation& operation) {
     const Record* record = find_record(operation.target);
     if (!record || !record->kept_on_cpu || mode(operation) != Mode::training) return std::nullopt;
     return record->kept_on_cpu(operation);
+}
+
+Family recorded_family(const Operation& operation) {
+    const Record* record = find_record(operation.target);
+    return record == nullptr ? Family::other : record->family;
 }
 
 Family family(const Operation& operation) {

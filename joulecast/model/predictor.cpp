@@ -38,13 +38,29 @@ DeviceModel frame_of(const Device& device, const OperatingPoint& setting) {
     return frame;
 }
 
-const TrainedLaw* find_trained_law(const DeviceModel& device, const Operation& operation) {
+namespace {
+
+/// Whether any law is of calls of that name, in place or not: a device that was never measured has laws of families
+/// alone, and to write keys takes longer than to look.
+bool has_laws_of_calls(const DeviceModel& device, std::string_view target) {
+    const std::string_view plain = plain_name(target);
+    const auto found = std::ranges::lower_bound(device.laws, plain, {}, &TrainedLaw::key);
+    return found != device.laws.end() && found->key.starts_with(plain);
+}
+
+/// Of calls of that name, in place or not.
+const TrainedLaw* law_of_calls(const DeviceModel& device, const Operation& operation) {
+    if (!has_laws_of_calls(device, operation.target)) return nullptr;
     const std::string key = law_key(operation);
-    const TrainedLaw* own = law_named(device, key);
-    if (own) return own;
+    if (const TrainedLaw* own = law_named(device, key)) return own;
     const std::string_view behind_target = std::string_view(key).substr(operation.target.size());
-    const TrainedLaw* siblings = law_named(device, sibling_target(operation.target).append(behind_target));
-    if (siblings) return siblings;
+    return law_named(device, sibling_target(operation.target).append(behind_target));
+}
+
+}  // namespace
+
+const TrainedLaw* find_trained_law(const DeviceModel& device, const Operation& operation) {
+    if (const TrainedLaw* of_calls = law_of_calls(device, operation)) return of_calls;
     const std::string of_family = family_law_key(operation);
     const TrainedLaw* family = law_named(device, of_family);
     // Of a family without rows the device is known by what else was measured on it.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "joulecast/graph/family.h"
 #include "joulecast/graph/record.h"
 #include "joulecast/physics/caching_allocator.h"
 #include "joulecast/physics/tensor_lifetimes.h"
@@ -113,8 +114,8 @@ void replay(const TensorLifetimes& lifetimes, CachingAllocator& allocator) {
 }
 
 double library_bytes(const Graph& graph, double of_thread) {
-    const bool is_called =
-        std::ranges::any_of(graph.nodes, [](const Node& node) { return family(node.operation) == Family::matmul; });
+    const bool is_called = std::ranges::any_of(
+        graph.nodes, [](const Node& node) { return recorded_family(node.operation) == Family::matmul; });
     if (!is_called) return 0;
     return graph.mode == Mode::training ? 2 * of_thread : of_thread;
 }

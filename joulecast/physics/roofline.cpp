@@ -3,19 +3,22 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "joulecast/error.h"
+#include "joulecast/graph/each_tensor.h"
 #include "joulecast/graph/family.h"
 
 namespace joulecast {
 
 Dtype compute_dtype(const Operation& operation) {
-    const auto operands = tensors(operation);
-    for (const TensorType* tensor : operands) {
-        if (is_floating(tensor->dtype)) return tensor->dtype;
-    }
-    return operands.empty() ? Dtype::f32 : operands.front()->dtype;
+    std::optional<Dtype> first, first_floating;
+    each_tensor(operation, [&](const TensorType& tensor) {
+        if (!first) first = tensor.dtype;
+        if (!first_floating && is_floating(tensor.dtype)) first_floating = tensor.dtype;
+    });
+    return first_floating.value_or(first.value_or(Dtype::f32));
 }
 
 Roofline roofline(const Counts& counts, Dtype dtype, const Device& device, Math math) {
