@@ -59,11 +59,14 @@ std::optional<Operation> as_multiplied(const Operation& product) {
     Operation multiplied = product;
     const auto operands = tensors(product);
     const auto replaced = tensors(multiplied);
+    bool lies_otherwise = false;  // one matrix repeated for a batch is copied, too, and its sizes stay
     for (std::size_t i = 0; i < operands.size(); ++i) {
         const auto found = std::ranges::find(copied, operands[i], &CopiedOperand::from);
-        if (found != copied.end()) replaced[i]->strides = {};
+        if (found == copied.end() || is_contiguous(*operands[i])) continue;
+        replaced[i]->strides = {};
+        lies_otherwise = true;
     }
-    return multiplied;
+    return lies_otherwise ? std::optional(multiplied) : std::nullopt;
 }
 
 double copying_kernels(const Operation& product) {

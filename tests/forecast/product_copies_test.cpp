@@ -73,6 +73,15 @@ TEST(ProductCopies, RepeatWhatIsGivenOnce) {
     EXPECT_EQ(copied_bytes(matmul("bf16[32,16,197,64]", "bf16[1,1,64,197]")), 0);  // one stride of 0
 }
 
+// The copy of what already lies as the product reads it was looked for again and again, until the stack was full.
+TEST(ProductCopies, OfWhatIsOnlyRepeatedChangeNoLayout) {
+    EXPECT_FALSE(as_multiplied(matmul("bf16[32,16,197,64]", "bf16[32,1,64,197]")));
+    const auto multiplied = as_multiplied(matmul("bf16[32,16,197,64]{201728,64,1024,1}", "bf16[32,1,64,197]"));
+    ASSERT_TRUE(multiplied);
+    EXPECT_EQ(signature(*multiplied), signature(matmul("bf16[32,16,197,64]", "bf16[32,1,64,197]")));
+    EXPECT_FALSE(as_multiplied(*multiplied));
+}
+
 TEST(ProductCopies, TakeTheCyclesOfCopies) {
     const double cycles_s = 0.65 / cycles_per_s(h200()), across_s = 1.75 / cycles_per_s(h200());
     const double input = 197.0 * 32 * 768, result = 197.0 * 32 * 2304;
