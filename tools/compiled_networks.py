@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""How far off forecasts of torch.compile are on a GPU: timm's networks, eager and compiled, on an RTX 4090.
+"""How far off forecasts of timm's networks are on GPUs that no predictor has seen: eager and compiled on an RTX 4090.
 
 usage: tools/compiled_networks.py JOULECAST [FOLDER]
+       tools/compiled_networks.py eager JOULECAST FOLDER     (on an RTX 4090 and an RTX 3090)
        tools/compiled_networks.py export FOLDER     (by a Python that has torch, torchvision and timm; half an hour on one core)
-Reads $JOULECAST_DATA/timm_networks (docs/data.md). Networks are those of the zoo, and those in FOLDER, which `export` fills.
+Reads $JOULECAST_DATA/timm_networks (docs/data.md). Networks are those of the zoo, and those in FOLDER, which `export` fills;
+the latter with timm's fast norms, as they were measured (fast_norms.py).
 """
 
 import collections
@@ -15,9 +17,14 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import zlib
 
+import published_networks
+from fast_norms import with_fast_norms
+
 TABLES = {"2.4": "pt240-cu124-rtx4090", "2.9": "pt291-cu128-4090"}  # torch: eager; compiled is the same with -dynamo
+TABLES_OF_EAGER = {"2.1": "pt210-cu121-rtx3090", "2.4": "pt240-cu124-rtx3090"}  # of an RTX 3090
 ZOO = """convnext_base convnext_tiny densenet121 densenet201 efficientnet_b0 inception_v3 resnet18 resnet34 resnet50 resnet101
 resnet152 resnext50_32x4d vgg11 vgg16 wide_resnet50_2 mnasnet1_0=mnasnet_100 mobilenet_v2=mobilenetv2_100
 mobilenet_v3_large=mobilenetv3_large_100 mobilenet_v3_small=mobilenetv3_small_100 regnet_y_400mf=regnety_004
@@ -52,23 +59,44 @@ class Network:
     def __init__(self, name, key):
         self.name, self.key, self.family = name, key, family(key[0])
         self.measured = {}  # by torch: seconds an image, eager and compiled
-        self.is_inside = None
+        self.measured_on_3090 = {}  # by torch: seconds an image, eager
+
+    def predictions(self, joulecast, batch, *asked):
+        """By joulecast, of the network in mixed precision; None, with the reason printed, where it has no answer."""
+        with tempfile.TemporaryDirectory() as folder:
+            name, of_size = self.name, ["--precision", "amp-fp16", "--set", f"batch={batch}"]
+            if name.endswith(".pt2"):
+                name = os.path.join(folder, "network.graph.json")
+                extract = [joulecast, "extract", self.name, *of_size, "--graph", name, "--top", "1"]
+                subprocess.run(extract, capture_output=True, check=False)
+                with open(name, encoding="utf-8") as file:
+                    graph = json.load(file)
+                with open(name, "w", encoding="utf-8") as file:
+                    json.dump(with_fast_norms(graph), file)
+                of_size = []
+            command = [joulecast, "predict", name, *of_size, *asked, "--per-operation", "--format", "json"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode in (0, 3):
+            return json.loads(done.stdout)["predictions"]
+        print(f"{self.name}: {done.stderr.strip()[-200:]}", file=sys.stderr)
+        return None
 
     def forecast(self, joulecast, batch):
-        asked = [joulecast, "predict", self.name, "--device", "rtx4090", "--precision", "amp-fp16", "--set", f"batch={batch}"]
-        asked += ["--engine", "torch,torch-compile", "--per-operation", "--format", "json"]
-        done = subprocess.run(asked, capture_output=True, text=True, check=False)
-        if done.returncode not in (0, 3):
-            print(f"{self.name}: {done.stderr.strip()[-200:]}", file=sys.stderr)
+        both = self.predictions(joulecast, batch, "--device", "rtx4090", "--engine", "torch,torch-compile")
+        if both is None:
             return False
-        eager, compiled = json.loads(done.stdout)["predictions"]
+        eager, compiled = both
         self.eager, self.compiled = (told["time_s"]["value"] / batch for told in (eager, compiled))
+        self.eager_from_to = [eager["time_s"][end] / batch for end in ("low", "high")]
         self.low, self.high = (compiled["time_s"][end] / batch for end in ("low", "high"))
         parts = collections.Counter()
         for operation in compiled["operations"]:
             parts[operation.get("role", "")] += operation["count"] * operation["time_s"]["value"] / batch
         self.parts = [parts[role] for role in FITTED]
         self.rest = self.compiled - sum(self.parts)
+        if self.measured_on_3090:
+            time = self.predictions(joulecast, batch, "--device", "rtx3090")[0]["time_s"]
+            self.on_3090 = [time[end] / batch for end in ("value", "low", "high")]
         return True
 
     def with_factors(self, factors):
@@ -84,6 +112,7 @@ class Network:
 
 def networks(joulecast, folder):
     tables = {torch: (table(part), table(part + "-dynamo")) for torch, part in TABLES.items()}
+    on_3090 = {torch: table(part) for torch, part in TABLES_OF_EAGER.items()}
     zoo = [pair.partition("=") for pair in ZOO.split()]
     asked = [(name, (timm or name, ZOO_SIZES.get(name, 224))) for name, _, timm in zoo]
     if folder:
@@ -94,10 +123,12 @@ def networks(joulecast, folder):
     found = []
     for name, key in asked:
         network = Network(name, key)
+        is_made_one = network.family in MADE_ONE
         for torch, (eager, compiled) in tables.items():
-            if key in eager and key in compiled and (torch != "2.4" or network.family not in MADE_ONE):
+            if key in eager and key in compiled and (torch == "2.9" or not is_made_one):
                 network.measured[torch] = (1 / eager[key][0], 1 / compiled[key][0])
                 batch = compiled[key][1]
+        network.measured_on_3090 = {torch: 1 / eager[key][0] for torch, eager in on_3090.items() if key in eager and not is_made_one}
         if network.measured and network.forecast(joulecast, batch):
             found.append(network)
     return found
@@ -172,6 +203,21 @@ def print_scores(title, some):
     print()
 
 
+def print_eager(some):
+    """All of them, whatever they are off by."""
+    cases = {}
+    for torch in TABLES:
+        timed = [n for n in some if torch in n.measured]
+        cases[f"timm, RTX 4090, torch {torch}"] = [(n.eager, *n.eager_from_to, n.measured[torch][0]) for n in timed]
+    for torch in TABLES_OF_EAGER:
+        timed = [n for n in some if torch in n.measured_on_3090]
+        cases[f"timm, RTX 3090, torch {torch}"] = [(*n.on_3090, n.measured_on_3090[torch]) for n in timed]
+    print(published_networks.row_of(published_networks.COLUMNS))
+    print(published_networks.row_of(["─" * width for width in published_networks.COLUMNS.values()]))
+    for name, timed in cases.items():
+        print(published_networks.line(name, [(math.log(told / published), low <= published <= high) for told, low, high, published in timed]))
+
+
 def print_families(some, torch):
     kin = collections.defaultdict(list)
     for network in some:
@@ -232,6 +278,8 @@ def export(folder):
 def main():
     if len(sys.argv) == 3 and sys.argv[1] == "export":
         return export(sys.argv[2])
+    if len(sys.argv) == 4 and sys.argv[1] == "eager":
+        return print_eager([n for n in networks(*sys.argv[2:]) if n.name.endswith(".pt2")])
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     folder = sys.argv[2] if len(sys.argv) == 3 else None

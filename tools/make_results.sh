@@ -100,8 +100,8 @@ TEXT
 ## torch.compile on a GPU that was never measured: timm's networks on an RTX 4090
 
 By the predictor that ships, which knows no kernel of this card and none of generated code. Mixed precision with float16, batches
-of 64 to 1024, torch 2.4 and 2.9. "ratio": time compiled over time eager, of which both are forecast. "by rule": as `predict
---engine torch-compile` says. Six constants of it were found on these networks; "its constants fitted" takes three of them from
+of 64 to 1024, torch 2.4 and 2.9; timm's own with the fast norms that they were measured with (tools/fast_norms.py). "ratio": time
+compiled over time eager, of which both are forecast. "by rule": as `predict --engine torch-compile` says. Six constants of it were found on these networks; "its constants fitted" takes three of them from
 other families (networks whose names begin alike) in eight folds. "odd": eager times that are more than 2.5 times off, which
 decide means of ratios; they are left out but where a line says so. No other GPU's tables have both times, so no card is left out.
 
@@ -304,6 +304,26 @@ Six cards; of these the predictor has float32 operations of the A100 and of anot
 ```text
 TEXT
         tools/published_networks.py "$joulecast"
+        cat <<'TEXT'
+```
+
+## Networks of timm
+
+Tables of one author, mixed precision with float16: one to five networks of each family that timm has, eager, images contiguous. With the
+fast norms that they were measured with (tools/fast_norms.py): layer norms in float32 would have to move bytes faster than the cards
+can. Nothing is trained on them; constants of rules were found in sight of them (docs/decisions/0029, 0035 and 0057).
+
+    tools/compiled_networks.py export timm-graphs
+
+    tools/compiled_networks.py eager build/release/bin/joulecast timm-graphs
+
+```text
+TEXT
+        if [ -n "${JOULECAST_TIMM_GRAPHS:-}" ]; then
+            tools/compiled_networks.py eager "$joulecast" "$JOULECAST_TIMM_GRAPHS"
+        else
+            echo "Not made: JOULECAST_TIMM_GRAPHS is not set."
+        fi
         cat <<'TEXT'
 ```
 
