@@ -295,7 +295,7 @@ std::string sources_text(const std::vector<Forecast>& forecasts, const TextSetti
     std::vector<std::pair<std::string, std::vector<std::string>>> devices;  // by predictor
     for (const Forecast& f : forecasts) {
         std::string device = f.device_name;
-        if (f.threads > 0) device += ", " + std::to_string(f.threads) + " threads";
+        if (f.threads > 0) device += ", " + std::to_string(f.threads) + (f.threads == 1 ? " thread" : " threads");
         const std::string predictor =
             "predictor " + f.network.predictor + (settings.verbose ? origin_text(*f.origin) : "");
         auto of = std::ranges::find(devices, predictor, &decltype(devices)::value_type::first);

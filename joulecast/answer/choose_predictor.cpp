@@ -83,6 +83,36 @@ ChosenPredictor open(const DeviceChoice& choice, Predictor predictor, std::strin
                 ". Train a predictor from measurements (joulecast train --help) and give it with --predictor.");
 }
 
+/// Torch alone may be answered for by another predictor.
+std::string comparing_note(const DeviceModel& model, std::span<const std::string> engines) {
+    const int threads = model.point.threads;
+    return "measured with " + std::to_string(threads) + (threads == 1 ? " thread" : " threads") +
+           "; to compare with torch ask for both: --engine " + OperatingPoint().engine + "," +
+           joined({engines.begin(), engines.end()}, ",");
+}
+
+/// Among those that have a device of their own with all of these engines; absent where none is of this device.
+std::optional<ChosenPredictor> measured_with(std::span<const std::string> engines, const std::string& device,
+                                             const std::vector<std::string>& paths) {
+    std::vector<std::string> fitting;
+    std::deque<JcpCover> covers;
+    for (const std::string& path : paths) {
+        JcpCover cover = jcp_cover(path);
+        if (!knows_with(cover, engines)) continue;
+        cover.pooled.clear();
+        cover.kept.clear();
+        fitting.push_back(path);
+        covers.push_back(std::move(cover));
+    }
+    const auto choice =
+        choose_device(device, [&](std::size_t i) { return i < covers.size() ? &covers[i] : nullptr; }, {});
+    if (!choice) return std::nullopt;
+    ChosenPredictor chosen = open(*choice, read_jcp(fitting[choice->predictor]), fitting[choice->predictor]);
+    if (std::ranges::none_of(engines, is_torch))
+        chosen.note += (chosen.note.empty() ? "" : "; ") + comparing_note(chosen.model(), engines);
+    return chosen;
+}
+
 }  // namespace
 
 std::vector<std::string> ChosenPredictor::engines() const {
@@ -118,7 +148,7 @@ std::optional<std::string> shipped_over_others(Device::Kind kind) {
 }
 
 ChosenPredictor choose_predictor(const std::string& device, const PredictorSource& source,
-                                 std::span<const Device> stored) {
+                                 std::span<const Device> stored, std::span<const std::string> engines) {
     std::deque<JcpCover> covers;  // a deque: pointers into it stay valid
     if (source.at_hand) {
         covers.push_back(cover_of(*source.at_hand));
@@ -128,6 +158,8 @@ ChosenPredictor choose_predictor(const std::string& device, const PredictorSourc
         return open(*choice, *source.at_hand, "");
     }
     const std::vector<std::string> paths = source.file.empty() ? shipped_predictors() : std::vector{source.file};
+    if (source.file.empty() && !engines.empty())
+        if (auto chosen = measured_with(engines, device, paths)) return *std::move(chosen);
     const auto cover = [&](std::size_t i) -> const JcpCover* {
         return i < paths.size() ? &covers.emplace_back(jcp_cover(paths[i])) : nullptr;
     };

@@ -34,9 +34,10 @@ struct ChosenPredictor {
 /// The first shipped predictor with a model over devices of that kind; absent where there is none.
 std::optional<std::string> shipped_over_others(Device::Kind kind);
 
-/// As of choose_device(); without a file, among the shipped predictors. `stored` are the devices of a database. Throws
-/// Error naming the devices that are covered, and UsageError for one that nobody knows, naming those near it.
+/// As of choose_device(); without a file, among the shipped predictors, of which those that were measured with all of
+/// these engines come before the others. `stored` are the devices of a database. Throws Error naming the devices that
+/// are covered, and UsageError for one that nobody knows, naming those near it.
 ChosenPredictor choose_predictor(const std::string& device, const PredictorSource& source,
-                                 std::span<const Device> stored = {});
+                                 std::span<const Device> stored = {}, std::span<const std::string> engines = {});
 
 }  // namespace joulecast

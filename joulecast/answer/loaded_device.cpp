@@ -92,9 +92,10 @@ std::optional<Dataset> opened(const std::string& database) {
 
 }  // namespace
 
-LoadedDevice::LoadedDevice(const std::string& device, const PredictorSource& predictor, const std::string& database)
+LoadedDevice::LoadedDevice(const std::string& device, const PredictorSource& predictor, const std::string& database,
+                           std::span<const std::string> engines)
     : database_(opened(database)),
-      chosen_(choose_predictor(device, predictor, database_ ? database_->devices() : std::vector<Device>())),
+      chosen_(choose_predictor(device, predictor, database_ ? database_->devices() : std::vector<Device>(), engines)),
       database_path_(database),
       columns_(joulecast::columns(chosen_.predictor)) {
     std::vector<OperationRow> operations;

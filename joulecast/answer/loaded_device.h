@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,9 @@ class LoadedDevice {
   public:
     /// Operations that the database has of a device that no model was trained on adjust its model. An empty database
     /// is none. Throws what choose_predictor() and Dataset throw.
-    LoadedDevice(const std::string& device, const PredictorSource& predictor, const std::string& database);
+    /// `engines` are those that it will be asked for.
+    LoadedDevice(const std::string& device, const PredictorSource& predictor, const std::string& database,
+                 std::span<const std::string> engines = {});
     LoadedDevice(LoadedDevice&&) = default;
     LoadedDevice& operator=(LoadedDevice&&) = default;
     ~LoadedDevice() = default;

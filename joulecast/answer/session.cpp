@@ -12,6 +12,7 @@
 #include "joulecast/error.h"
 #include "joulecast/forecast/hosts.h"
 #include "joulecast/graph/readers/read_graph.h"
+#include "joulecast/units/joined.h"
 
 namespace joulecast {
 namespace {
@@ -32,6 +33,14 @@ std::string short_choice_note(const std::string& named, const LoadedDevice& devi
     return meant.empty() ? device.device().id + ": " + note : meant + "; " + note;
 }
 
+/// Those that are asked for by name.
+std::vector<std::string> engines_of(const std::vector<Execution>& executions) {
+    std::set<std::string> engines;
+    for (const Execution& execution : executions)
+        if (!execution.engine.empty()) engines.insert(execution.engine);
+    return {engines.begin(), engines.end()};
+}
+
 std::shared_ptr<const LoadedDevice> device_of(const std::shared_ptr<WarmDevice>& on) {
     return {on, &on->device()};
 }
@@ -45,9 +54,13 @@ struct Session::Wanted {
     bool gpus_alone = false;  ///< have another host CPU
     bool at_pace_of_now = false;
     std::string worker;
+    std::vector<std::string> engines = {};  ///< that it is asked for by name
 
     /// Of what may be kept.
-    std::string key() const { return name + '\n' + host_cpu + (gpus_alone && !host_cpu.empty() ? "\nGPUs" : ""); }
+    std::string key() const {
+        return name + '\n' + host_cpu + (gpus_alone && !host_cpu.empty() ? "\nGPUs" : "") +
+               (engines.empty() ? "" : "\n" + joined(engines));
+    }
 };
 
 void Session::Notes::add(const std::string& note) {
@@ -70,7 +83,7 @@ Session::Session(SessionSettings settings)
 Session::~Session() = default;
 
 std::shared_ptr<WarmDevice> Session::loaded(const Wanted& wanted, Notes& notes) {
-    LoadedDevice device(wanted.name, settings_.predictor, settings_.database);
+    LoadedDevice device(wanted.name, settings_.predictor, settings_.database, wanted.engines);
     notes.add(device.database_note());
     notes.add(short_choice_note(wanted.name, device));
     if (!wanted.gpus_alone || device.device().kind == Device::Kind::gpu) device.issue_from(wanted.host_cpu);
@@ -142,8 +155,9 @@ std::shared_ptr<const Graph> Session::network(const std::string& model, const Sy
 Session::Asked Session::asked(const DeviceAtClock& named, const Question& question,
                               const std::vector<Execution>& executions, Notes& notes) {
     Asked asked;
-    asked.on =
-        warm({named.device, question.host_cpu, question.leaves_out, question.at_pace_of_now, question.worker}, notes);
+    asked.on = warm({named.device, question.host_cpu, question.leaves_out, question.at_pace_of_now, question.worker,
+                     engines_of(executions)},
+                    notes);
     const LoadedDevice& device = asked.on->device();
     asked.note = choice_note(named.device, device);
     asked.points = points_asked(named.asked, question.clocks, device.device());

@@ -1,6 +1,9 @@
 #include "joulecast/forecast/device_choice.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -52,10 +55,21 @@ std::optional<DeviceChoice> for_unseen(const std::string& device, const std::vec
 
 JcpCover cover_of(const Predictor& predictor) {
     JcpCover cover;
-    for (const DeviceModel& model : predictor.devices) cover.devices.push_back(model.device);
+    for (const DeviceModel& model : predictor.devices) {
+        cover.devices.push_back(model.device);
+        cover.engines.push_back(model.point.engine);
+    }
     for (const PooledModel& pooled : predictor.pooled) cover.pooled.push_back(pooled.kind);
     for (const KeptDevice& kept : predictor.kept) cover.kept.push_back(kept.device);
     return cover;
+}
+
+bool knows_with(const JcpCover& cover, std::span<const std::string> engines) {
+    std::map<std::string_view, std::set<std::string_view>> measured;
+    for (std::size_t i = 0; i < cover.devices.size(); ++i) measured[cover.devices[i].id].insert(cover.engines[i]);
+    return std::ranges::any_of(measured, [&](const auto& device) {
+        return std::ranges::all_of(engines, [&](const std::string& engine) { return device.second.contains(engine); });
+    });
 }
 
 std::optional<DeviceChoice> choose_device(const std::string& device,

@@ -16,6 +16,9 @@ namespace joulecast {
 /// What a predictor covers.
 JcpCover cover_of(const Predictor& predictor);
 
+/// Whether it has a device that was measured with all of these engines.
+bool knows_with(const JcpCover& cover, std::span<const std::string> engines);
+
 /// Which of several predictors answers for a device, and by which of its models.
 struct DeviceChoice {
     std::size_t predictor = 0;         ///< its place among them

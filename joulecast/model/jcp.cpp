@@ -469,6 +469,9 @@ JcpCover jcp_cover(const std::filesystem::path& path) {
         if (section.tag == "DEVI") {
             ByteReader in = checked_payload(section, path.string());
             cover.devices.push_back(take_device(in));
+            cover.engines.push_back(OperatingPoint().engine);
+        } else if (section.tag == "ENGI" && !cover.engines.empty()) {
+            cover.engines.back() = checked_payload(section, path.string()).text();
         } else if (section.tag == "POOL") {
             ByteReader in = checked_payload(section, path.string());
             cover.pooled.push_back(take_pooled(in).kind);

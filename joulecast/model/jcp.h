@@ -30,7 +30,8 @@ Predictor read_jcp(const std::filesystem::path& path);
 struct JcpCover {
     std::vector<Device> devices;  ///< one for each model, with the figures of version 1 alone
     std::vector<Device::Kind> pooled;
-    std::vector<Device> kept = {};  ///< that start from these, whole
+    std::vector<Device> kept = {};          ///< that start from these, whole
+    std::vector<std::string> engines = {};  ///< that each of `devices` was measured with
 };
 /// Without reading its models, which are most of it. Throws as read_jcp() does, but of what it reads only.
 JcpCover jcp_cover(const std::filesystem::path& path);

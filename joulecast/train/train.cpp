@@ -331,7 +331,7 @@ Origin origin_of(std::span<const OperationRow> rows, const std::string& program,
     std::set<std::string> sources, frameworks, workers, machines;
     for (const OperationRow& row : rows) {
         const Provenance& from = row.provenance;
-        sources.insert(from.source);
+        sources.insert(from.source.empty() ? Provenance().source : from.source);  // workers of before did not say
         frameworks.insert(from.framework);
         workers.insert(from.worker);
         machines.insert(from.machine);

@@ -175,6 +175,8 @@ Capabilities capabilities_from(const Fields& fields) {
     auto capabilities = from_json<Capabilities>(fields);
     if (fields.find("engine") == nullptr) capabilities.engine = engine_of(capabilities.provenance.framework);
     check_engine(fields, capabilities.engine);
+    // What a worker measures is nobody else's table.
+    if (capabilities.provenance.source.empty()) capabilities.provenance.source = Provenance().source;
     return capabilities;
 }
 

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "joulecast/answer/shipped.h"
 #include "joulecast/model/jcp.h"
 #include "tests/answer/two_engines.h"
 #include "tests/cli/suite_folder.h"
@@ -14,7 +16,12 @@ namespace joulecast::testing {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::Gt;
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 class EnginesOnTheCommandLine : public SuiteFolder<EnginesOnTheCommandLine> {
   public:
@@ -32,6 +39,19 @@ class EnginesOnTheCommandLine : public SuiteFolder<EnginesOnTheCommandLine> {
         for (DeviceModel& device : both.devices) device.fusions.clear();
         both.devices.pop_back();
         write_jcp(both, file("onnxruntime.jcp"));
+    }
+
+    /// The zoo, with a predictor of torch alone and behind it one of two engines.
+    static std::string home() {
+        namespace fs = std::filesystem;
+        const fs::path folder = file("home");
+        fs::create_directories(folder / "predictors");
+        if (!fs::exists(folder / "zoo")) fs::create_symlink(shipped_folder("zoo"), folder / "zoo");
+        Predictor both = two_engines();
+        write_jcp(both, folder / "predictors" / "engines.jcp");
+        both.devices.erase(both.devices.begin());
+        write_jcp(both, folder / "predictors" / "alone.jcp");
+        return folder.string();
     }
 
   protected:
@@ -93,6 +113,34 @@ TEST_F(EnginesOnTheCommandLine, WhatAnEngineFusesIsForecastShownAndTraced) {
     EXPECT_NEAR(end_us * 1e-6, fused["time_s"]["value"].get<double>(), 1e-8);
     EXPECT_THAT(run_joulecast("predict" + asked).out,
                 HasSubstr("by the rules of onnxruntime 1.32.0, learnt from 7 networks"));
+}
+
+TEST_F(EnginesOnTheCommandLine, ThePredictorThatKnowsThemIsTakenOfThoseShipped) {
+    const std::string asked = "JOULECAST_HOME=" + home() + " $JOULECAST predict resnet18 --device cpu-synthetic";
+    const auto ran = [&](const std::string& engines) { return run_shell(asked + engines); };
+    EXPECT_THAT(ran("").out, HasSubstr("predictor alone.jcp"));
+    EXPECT_THAT(ran(" --engine torch").out, HasSubstr("predictor alone.jcp"));
+    const auto both = ran(" --engine torch,onnxruntime");
+    EXPECT_THAT(both.out, AllOf(HasSubstr("predictor engines.jcp"), Not(HasSubstr("alone.jcp"))));
+    EXPECT_THAT(both.err, Not(HasSubstr("to compare")));
+    const auto other = ran(" --engine onnxruntime");
+    EXPECT_THAT(other.out, HasSubstr("predictor engines.jcp"));
+    EXPECT_THAT(other.err, HasSubstr("to compare with torch ask for both: --engine torch,onnxruntime"));
+    EXPECT_THAT(ran(" --engine tvm").err, HasSubstr("alone.jcp knows cpu-synthetic with torch alone, not with tvm"));
+}
+
+// Rules of earlier versions are left out of a predictor that is read: those that are shipped must be of this one.
+TEST_F(EnginesOnTheCommandLine, TheShippedPredictorFusesUnderEachEngine) {
+    const auto ran = run_joulecast(
+        "predict resnet18 --device cpu-amd-epyc-2c --engine torch,onnxruntime,openvino,torch-compile,tvm --format "
+        "json");
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    std::map<std::string, std::int64_t> fused;
+    for (const json& told : json::parse(ran.out)["predictions"])
+        fused[told["engine"]] =
+            told.contains("fusion") && told["fusion"].is_object() ? told["fusion"]["fused"].get<std::int64_t>() : 0;
+    EXPECT_THAT(fused, UnorderedElementsAre(Pair("torch", 0), Pair("onnxruntime", Gt(30)), Pair("openvino", Gt(30)),
+                                            Pair("torch-compile", Gt(10)), Pair("tvm", Gt(10))));
 }
 
 TEST_F(EnginesOnTheCommandLine, TablesTellWhoseCallsTheyAre) {

@@ -40,6 +40,15 @@ TEST(DeviceChoice, TakesTheFirstPredictorThatHasTheIdAndLooksNoFurther) {
     EXPECT_EQ(chosen.asked, 2U);
 }
 
+TEST(DeviceChoice, KnowsWhichDeviceWasMeasuredWithAllEnginesAskedFor) {
+    const JcpCover cover{{device("x"), device("x"), device("y")}, {}, {}, {"torch", "tvm", "openvino"}};
+    const auto knows = [&](const std::vector<std::string>& engines) { return knows_with(cover, engines); };
+    EXPECT_TRUE(knows({"tvm"}));
+    EXPECT_TRUE(knows({"tvm", "torch"}));
+    EXPECT_FALSE(knows({"tvm", "openvino"})) << "of two devices";
+    EXPECT_FALSE(knows({"onnxruntime"}));
+}
+
 TEST(DeviceChoice, AnIdGoesBeforeAnotherNameAndThatBeforeAModelOverDevices) {
     const JcpCover pooled{{}, {Device::Kind::gpu}};
     const JcpCover by_id{{device("a100-40g-pcie")}, {}};

@@ -133,6 +133,13 @@ TEST(Jcp, TellsWhatItCoversWithoutReadingModels) {
     EXPECT_EQ(cover.devices[0].id, "cpu-synthetic");
     EXPECT_EQ(cover.devices[0].kind, Device::Kind::cpu);
     EXPECT_TRUE(cover.pooled.empty());
+    EXPECT_EQ(cover.engines, std::vector<std::string>{"torch"});
+    Predictor two = sample();
+    two.devices.push_back(two.devices.front());
+    two.devices.back().point.engine = "onnxruntime";
+    write_jcp(two, path);
+    EXPECT_EQ(jcp_cover(path).engines, (std::vector<std::string>{"torch", "onnxruntime"}));
+    write_jcp(sample(), path);
     std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
     EXPECT_THAT(message([&] { jcp_cover(path); }), HasSubstr("it ends too early"));
     std::filesystem::remove(path);

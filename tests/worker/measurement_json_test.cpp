@@ -36,6 +36,21 @@ TEST(MeasurementJson, CapabilitiesComeBackAsTheyWere) {
     EXPECT_EQ(to_line(response), line);
 }
 
+TEST(MeasurementJson, WhatAWorkerMeasuresIsOnesOwnUnlessItSaysOtherwise) {
+    Capabilities worker;
+    worker.provenance = {"s1", "2026-01-01T00:00:00Z", "w 1", "torch 2.13.0", "m", "performance", "joulecast", "{}",
+                         ""};
+    worker.dtypes = {Dtype::f32};
+    worker.modes = {Mode::inference};
+    const auto source_of = [&] {
+        const auto response = parse_response(to_line(Response{"1", worker}));
+        return std::get<Capabilities>(response.body).provenance.source;
+    };
+    EXPECT_EQ(source_of(), "own");
+    worker.provenance.source = "neusight";
+    EXPECT_EQ(source_of(), "neusight");
+}
+
 // "../../x" as an id would become part of a path.
 TEST(MeasurementJson, ADevicesIdIsAPlainName) {
     Response response{"1", {}};
