@@ -80,7 +80,7 @@ int run_trace(const TraceOptions& options) {
     const auto graph = session.network(options.model, one_setting(options.set), execution.mode);
     for (const std::string& note : notes_of(*graph)) tell(note);
     const DeviceAtClock named = device_at_clock(options.device);
-    const AnsweringDevice on = session.device(named.device, options.host_cpu);
+    const AnsweringDevice on = session.device(named.device, options.host_cpu, options.engine);
     const LoadedDevice& device = *on.loaded;
     const DeviceModel& model = device.model_for(execution);
     for (const std::string& note : {device.database_note(), on.note, device.issuer_note(), device.measured_note(model)})

@@ -125,11 +125,13 @@ std::shared_ptr<WarmDevice> Session::warm(const Wanted& wanted, Notes& notes) {
     return devices_.keep(key, std::move(fresh));
 }
 
-AnsweringDevice Session::device(const std::string& name, const std::string& host_cpu) {
+AnsweringDevice Session::device(const std::string& name, const std::string& host_cpu, const std::string& engine) {
     std::vector<std::string> unheard;
     const Tell nobody;
     Notes notes(unheard, nobody);
-    const auto on = warm({.name = name, .host_cpu = host_cpu, .worker = ""}, notes);
+    Wanted wanted{.name = name, .host_cpu = host_cpu, .worker = ""};
+    if (!engine.empty()) wanted.engines = {engine};
+    const auto on = warm(wanted, notes);
     return {name, device_of(on), choice_note(name, on->device()), short_choice_note(name, on->device())};
 }
 

@@ -48,8 +48,9 @@ class Session {
     /// that cannot be forecast.
     Answer answer(const Question& question, const Tell& tell = {});
 
-    /// One device of a question, to be asked for models and other clocks. Throws as answer().
-    AnsweringDevice device(const std::string& name, const std::string& host_cpu = "");
+    /// One device of a question, to be asked for models and other clocks, and for that engine if it is named. Throws as
+    /// answer().
+    AnsweringDevice device(const std::string& name, const std::string& host_cpu = "", const std::string& engine = "");
     /// A network as open_model() gives it. Throws what that throws.
     std::shared_ptr<const Graph> network(const std::string& model, const SymbolValues& sizes, Mode mode);
 

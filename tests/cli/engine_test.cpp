@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
 
 #include "joulecast/answer/shipped.h"
@@ -126,6 +127,8 @@ TEST_F(EnginesOnTheCommandLine, ThePredictorThatKnowsThemIsTakenOfThoseShipped) 
     const auto other = ran(" --engine onnxruntime");
     EXPECT_THAT(other.out, HasSubstr("predictor engines.jcp"));
     EXPECT_THAT(other.err, HasSubstr("to compare with torch ask for both: --engine torch,onnxruntime"));
+    const std::string trace = std::regex_replace(asked, std::regex(" predict "), " trace ");
+    EXPECT_EQ(run_shell(trace + " --engine onnxruntime").status, 0);
     EXPECT_THAT(ran(" --engine tvm").err, HasSubstr("alone.jcp knows cpu-synthetic with torch alone, not with tvm"));
 }
 
@@ -135,8 +138,9 @@ TEST_F(EnginesOnTheCommandLine, TheShippedPredictorFusesUnderEachEngine) {
         "predict resnet18 --device cpu-amd-epyc-2c --engine torch,onnxruntime,openvino,torch-compile,tvm --format "
         "json");
     ASSERT_EQ(ran.status, 0) << ran.err;
+    const json answer = json::parse(ran.out);
     std::map<std::string, std::int64_t> fused;
-    for (const json& told : json::parse(ran.out)["predictions"])
+    for (const json& told : answer["predictions"])
         fused[told["engine"]] =
             told.contains("fusion") && told["fusion"].is_object() ? told["fusion"]["fused"].get<std::int64_t>() : 0;
     EXPECT_THAT(fused, UnorderedElementsAre(Pair("torch", 0), Pair("onnxruntime", Gt(30)), Pair("openvino", Gt(30)),

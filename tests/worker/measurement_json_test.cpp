@@ -40,6 +40,8 @@ TEST(MeasurementJson, WhatAWorkerMeasuresIsOnesOwnUnlessItSaysOtherwise) {
     Capabilities worker;
     worker.provenance = {"s1", "2026-01-01T00:00:00Z", "w 1", "torch 2.13.0", "m", "performance", "joulecast", "{}",
                          ""};
+    worker.device.id = "cpu-x-2c";
+    worker.device.display_name = "a CPU";
     worker.dtypes = {Dtype::f32};
     worker.modes = {Mode::inference};
     const auto source_of = [&] {
