@@ -14,6 +14,7 @@
 #include "cli/known.h"
 #include "cli/prose.h"
 #include "joulecast/device/engine.h"
+#include "joulecast/device/threads_text.h"
 #include "joulecast/forecast/compose.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/table.h"
@@ -295,7 +296,7 @@ std::string sources_text(const std::vector<Forecast>& forecasts, const TextSetti
     std::vector<std::pair<std::string, std::vector<std::string>>> devices;  // by predictor
     for (const Forecast& f : forecasts) {
         std::string device = f.device_name;
-        if (f.threads > 0) device += ", " + std::to_string(f.threads) + (f.threads == 1 ? " thread" : " threads");
+        if (f.threads > 0) device += ", " + threads_text(f.threads);
         const std::string predictor =
             "predictor " + f.network.predictor + (settings.verbose ? origin_text(*f.origin) : "");
         auto of = std::ranges::find(devices, predictor, &decltype(devices)::value_type::first);

@@ -16,6 +16,7 @@
 #include "joulecast/dataset/suspect_rows.h"
 #include "joulecast/device/device_argument.h"
 #include "joulecast/device/precision.h"
+#include "joulecast/device/threads_text.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/hosts.h"
 #include "joulecast/graph/readers/read_graph.h"
@@ -158,7 +159,7 @@ void tell_versions(const std::vector<MeasuredRows>& sets) {
 
 std::string describe(const OperatingPoint& setting) {
     return std::string(name(setting.math)) + " math, engine " + setting.engine + ", host " +
-           std::string(name(setting.host)) + ", " + std::to_string(setting.threads) + " threads";
+           std::string(name(setting.host)) + ", " + threads_text(setting.threads);
 }
 
 /// Of every setting that is worth a model.

@@ -21,6 +21,7 @@
 #include "cli/what_next.h"
 #include "joulecast/answer/clock_calibration.h"
 #include "joulecast/device/engine.h"
+#include "joulecast/device/threads_text.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/forecast_network.h"
 #include "joulecast/forecast/published/method.h"
@@ -202,8 +203,8 @@ std::string to_text(const Predictor& predictor, const std::string& path, std::ui
                 ": a network is the sum of its operations, without corrections\n";
     for (const DeviceModel& device : predictor.devices) {
         text += "\n" + device.device.id + " (" + std::string(name(device.point.math)) + ", " +
-                std::to_string(device.point.threads) + " threads" +
-                (is_torch(device.point.engine) ? "" : ", " + device.point.engine) + "): ";
+                threads_text(device.point.threads) + (is_torch(device.point.engine) ? "" : ", " + device.point.engine) +
+                "): ";
         text += clocks_text(device);
         text +=
             device.networks == 0 ? no_networks_text(device) : std::to_string(device.networks) + " measured networks";
@@ -285,8 +286,8 @@ const MeasuredRows& planned_rows(const std::vector<MeasuredRows>& measured) {
     }
     if (measured.size() > 1)
         std::cerr << "--what-next plans for " << name(measured.front().setting.math) << " math, host "
-                  << name(measured.front().setting.host) << ", " << measured.front().setting.threads
-                  << " threads: the setting with most rows\n";
+                  << name(measured.front().setting.host) << ", " << threads_text(measured.front().setting.threads)
+                  << ": the setting with most rows\n";
     return measured.front();
 }
 

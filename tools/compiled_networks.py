@@ -3,6 +3,7 @@
 
 usage: tools/compiled_networks.py JOULECAST [FOLDER]
        tools/compiled_networks.py eager JOULECAST FOLDER     (on an RTX 4090 and an RTX 3090)
+       tools/compiled_networks.py bounds JOULECAST FOLDER    (networks that no RTX 4090 can run as fast as was measured, by its sheet)
        tools/compiled_networks.py export FOLDER     (by a Python that has torch, torchvision and timm; half an hour on one core)
 Reads $JOULECAST_DATA/timm_networks (docs/data.md). Networks are those of the zoo, and those in FOLDER, which `export` fills;
 the latter with timm's fast norms, as they were measured (fast_norms.py).
@@ -35,6 +36,7 @@ FITTED = ("convolution/channels_last", "convolution/depthwise/channels_last", "t
 # Networks whose branches timm made one before it measured them, in the table of torch 2.9 alone. `export` does, too.
 MADE_ONE = {"mobileone", "ghostnetv", "repghostnet", "repvit", "fastvit", "repvgg"}
 FOLDS = 8
+PEAK, BANDWIDTH = 165.2e12, 1008e9  # of an RTX 4090's sheet: products of 16 bits added in float32, bytes a second
 # Eager networks this many times faster or slower than forecast are looked at apart.
 ODD = 2.5
 
@@ -55,31 +57,52 @@ def family(model):
     return re.split(r"[_\d.]", model)[0]
 
 
+def rewritten(name):
+    """The same file with fast norms."""
+    with open(name, encoding="utf-8") as file:
+        graph = json.load(file)
+    with open(name, "w", encoding="utf-8") as file:
+        json.dump(with_fast_norms(graph), file)
+    return name
+
+
+def bound(joulecast, name):
+    done = subprocess.run([joulecast, "extract", name, "--format", "json"], capture_output=True, text=True, check=True)
+    calls = json.loads(done.stdout)["models"][0]["operations"]
+    return sum(max(c["flops"] / PEAK, (c["bytes_read"] + c["bytes_written"]) / BANDWIDTH) for c in calls)
+
+
 class Network:
     def __init__(self, name, key):
         self.name, self.key, self.family = name, key, family(key[0])
         self.measured = {}  # by torch: seconds an image, eager and compiled
         self.measured_on_3090 = {}  # by torch: seconds an image, eager
 
+    def graph(self, joulecast, batch, folder):
+        """As it runs in mixed precision, of that many images: a file in the folder."""
+        name = os.path.join(folder, "network.graph.json")
+        command = [joulecast, "extract", self.name, "--precision", "amp-fp16", "--set", f"batch={batch}", "--graph", name, "--top", "1"]
+        subprocess.run(command, capture_output=True, check=True)
+        return name
+
     def predictions(self, joulecast, batch, *asked):
         """By joulecast, of the network in mixed precision; None, with the reason printed, where it has no answer."""
         with tempfile.TemporaryDirectory() as folder:
-            name, of_size = self.name, ["--precision", "amp-fp16", "--set", f"batch={batch}"]
-            if name.endswith(".pt2"):
-                name = os.path.join(folder, "network.graph.json")
-                extract = [joulecast, "extract", self.name, *of_size, "--graph", name, "--top", "1"]
-                subprocess.run(extract, capture_output=True, check=False)
-                with open(name, encoding="utf-8") as file:
-                    graph = json.load(file)
-                with open(name, "w", encoding="utf-8") as file:
-                    json.dump(with_fast_norms(graph), file)
-                of_size = []
-            command = [joulecast, "predict", name, *of_size, *asked, "--per-operation", "--format", "json"]
+            network = [self.name, "--precision", "amp-fp16", "--set", f"batch={batch}"]
+            if self.name.endswith(".pt2"):
+                network = [rewritten(self.graph(joulecast, batch, folder))]
+            command = [joulecast, "predict", *network, *asked, "--per-operation", "--format", "json"]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode in (0, 3):
             return json.loads(done.stdout)["predictions"]
         print(f"{self.name}: {done.stderr.strip()[-200:]}", file=sys.stderr)
         return None
+
+    def bounds(self, joulecast, batch):
+        """With norms in float32 and with fast ones: what all calls take, each at the sheet's peak or bandwidth."""
+        with tempfile.TemporaryDirectory() as folder:
+            name = self.graph(joulecast, batch, folder)
+            return [bound(joulecast, name), bound(joulecast, rewritten(name))]
 
     def forecast(self, joulecast, batch):
         both = self.predictions(joulecast, batch, "--device", "rtx4090", "--engine", "torch,torch-compile")
@@ -215,7 +238,22 @@ def print_eager(some):
     print(published_networks.row_of(published_networks.COLUMNS))
     print(published_networks.row_of(["─" * width for width in published_networks.COLUMNS.values()]))
     for name, timed in cases.items():
-        print(published_networks.line(name, [(math.log(told / published), low <= published <= high) for told, low, high, published in timed]))
+        errors = [(math.log(told / published), low <= published <= high) for told, low, high, published in timed]
+        print(published_networks.line(name, errors))
+
+
+def print_bounds(joulecast, folder):
+    eager = table(TABLES["2.4"])
+    print(f"{'torch 2.4':28}  measured  float32 norms  fast norms")
+    for file in sorted(os.listdir(folder)):
+        model, _, size = file.removesuffix(".pt2").partition("@")
+        key = (model, int(size))
+        if key not in eager or family(model) in MADE_ONE:
+            continue
+        speed, batch = eager[key]
+        in_float32, fast = (least / batch * speed for least in Network(os.path.join(folder, file), key).bounds(joulecast, batch))
+        if in_float32 >= 0.95:
+            print(f"{model:28}  {1e3 * batch / speed:5.0f} ms  {in_float32:13.2f}  {fast:10.2f}")
 
 
 def print_families(some, torch):
@@ -278,6 +316,8 @@ def export(folder):
 def main():
     if len(sys.argv) == 3 and sys.argv[1] == "export":
         return export(sys.argv[2])
+    if len(sys.argv) == 4 and sys.argv[1] == "bounds":
+        return print_bounds(*sys.argv[2:])
     if len(sys.argv) == 4 and sys.argv[1] == "eager":
         return print_eager([n for n in networks(*sys.argv[2:]) if n.name.endswith(".pt2")])
     if len(sys.argv) not in (2, 3):

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <system_error>
@@ -11,6 +12,7 @@
 
 #include "joulecast/answer/shipped.h"
 #include "joulecast/device/engine.h"
+#include "joulecast/device/threads_text.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/compiled_calls.h"
 #include "joulecast/forecast/device_choice.h"
@@ -83,12 +85,15 @@ ChosenPredictor open(const DeviceChoice& choice, Predictor predictor, std::strin
                 ". Train a predictor from measurements (joulecast train --help) and give it with --predictor.");
 }
 
+/// As choose_device() asks for them.
+std::function<const JcpCover*(std::size_t)> in_order(const std::deque<JcpCover>& covers) {
+    return [&covers](std::size_t i) { return i < covers.size() ? &covers[i] : nullptr; };
+}
+
 /// Torch alone may be answered for by another predictor.
 std::string comparing_note(const DeviceModel& model, std::span<const std::string> engines) {
-    const int threads = model.point.threads;
-    return "measured with " + std::to_string(threads) + (threads == 1 ? " thread" : " threads") +
-           "; to compare with torch ask for both: --engine " + OperatingPoint().engine + "," +
-           joined({engines.begin(), engines.end()}, ",");
+    return "measured with " + threads_text(model.point.threads) + "; to compare with torch ask for both: --engine " +
+           OperatingPoint().engine + "," + joined({engines.begin(), engines.end()}, ",");
 }
 
 /// Among those that have a device of their own with all of these engines; absent where none is of this device.
@@ -104,8 +109,7 @@ std::optional<ChosenPredictor> measured_with(std::span<const std::string> engine
         fitting.push_back(path);
         covers.push_back(std::move(cover));
     }
-    const auto choice =
-        choose_device(device, [&](std::size_t i) { return i < covers.size() ? &covers[i] : nullptr; }, {});
+    const auto choice = choose_device(device, in_order(covers), {});
     if (!choice) return std::nullopt;
     ChosenPredictor chosen = open(*choice, read_jcp(fitting[choice->predictor]), fitting[choice->predictor]);
     if (std::ranges::none_of(engines, is_torch))
@@ -152,8 +156,7 @@ ChosenPredictor choose_predictor(const std::string& device, const PredictorSourc
     std::deque<JcpCover> covers;  // a deque: pointers into it stay valid
     if (source.at_hand) {
         covers.push_back(cover_of(*source.at_hand));
-        const auto choice =
-            choose_device(device, [&](std::size_t i) { return i < covers.size() ? &covers[i] : nullptr; }, stored);
+        const auto choice = choose_device(device, in_order(covers), stored);
         if (!choice) refuse(device, covers);
         return open(*choice, *source.at_hand, "");
     }

@@ -13,6 +13,7 @@
 #include "joulecast/device/device_table.h"
 #include "joulecast/device/engine.h"
 #include "joulecast/device/precision.h"
+#include "joulecast/device/threads_text.h"
 #include "joulecast/error.h"
 #include "joulecast/forecast/compiled_calls.h"
 #include "joulecast/forecast/compose.h"
@@ -221,7 +222,7 @@ std::string LoadedDevice::measured_note(const DeviceModel& model) const {
     if (!database_ || !measured(model).empty()) return "";
     const int threads = computing_threads(model);
     return database_path_ + " has no operation measured on " + model.device.id +
-           (threads > 0 ? " with " + std::to_string(threads) + " threads" : "") + "; all times are forecasts";
+           (threads > 0 ? " with " + threads_text(threads) : "") + "; all times are forecasts";
 }
 
 Graph LoadedDevice::prepared(Graph graph, const Execution& execution) const {
