@@ -55,6 +55,11 @@ bool swaps_two(const Operation& operation) {
            ((*list)[1] == 0 || (*list)[1] == -2);
 }
 
+/// A file may name a call without what it works on; such a call is left as it stands.
+bool begins_with_tensor(const Operation& operation) {
+    return !operation.arguments.empty() && std::holds_alternative<TensorType>(operation.arguments.front().value);
+}
+
 class Folding {
   public:
     explicit Folding(Graph graph) : graph_(std::move(graph)) {}
@@ -72,8 +77,10 @@ class Folding {
 
   private:
     Node& node(std::int32_t index) { return graph_.nodes[static_cast<std::size_t>(index)]; }
-    /// The node that makes a value, or nullptr for an input of the graph.
-    Node* maker(ValueRef ref) { return ref.node < 0 ? nullptr : &node(ref.node); }
+    /// The node that makes a value out of a tensor; nullptr for an input of the graph, and what is made of nothing.
+    Node* maker(ValueRef ref) {
+        return ref.node < 0 || !begins_with_tensor(node(ref.node).operation) ? nullptr : &node(ref.node);
+    }
 
     void count_uses();
     int& uses(ValueRef ref) { return uses_[static_cast<std::size_t>(ref.node)][static_cast<std::size_t>(ref.output)]; }
@@ -97,6 +104,7 @@ class Folding {
     void fold_permute(std::size_t index);
 
     std::vector<std::string> dims(ValueRef ref);
+    std::string last_dim(ValueRef ref);
     NodePart first_part(std::int32_t index, std::string name);
     std::optional<std::int32_t> transposition(ValueRef ref);
     std::optional<std::int32_t> expansion(ValueRef ref);
@@ -137,6 +145,7 @@ void Folding::release(ValueRef ref) {
         if (!is_view(made.operation) && !is_any_of(made.operation, {"aten::t", "aten::transpose.int", "aten::permute",
                                                                     "aten::expand", "aten::clone", "aten::contiguous"}))
             return;
+        if (!begins_with_tensor(made.operation)) return;
         dropped_[index] = true;
         ref = made.inputs.at(0);
     }
@@ -157,7 +166,13 @@ std::vector<std::string> Folding::dims(ValueRef ref) {
     return texts;
 }
 
-/// The first argument (self, input) of a node, as an argument of another one.
+/// Empty for a scalar.
+std::string Folding::last_dim(ValueRef ref) {
+    const std::vector<std::string> all = dims(ref);
+    return all.empty() ? std::string() : all.back();
+}
+
+/// The first argument (self, input) of a node that maker() gives, as an argument of another one.
 NodePart Folding::first_part(std::int32_t index, std::string name) {
     Node copy = node(index);
     NodePart part = std::move(take_parts(copy).at(0));
@@ -174,9 +189,10 @@ std::optional<std::int32_t> Folding::transposition(ValueRef ref) {
 
 /// An input of the graph, cast perhaps: a product of two activations is no layer.
 bool Folding::is_weight(ValueRef ref) {
+    if (ref.node < 0) return true;
     const Node* made = maker(ref);
-    return made == nullptr || (is_any_of(made->operation, {"aten::to.dtype", "aten::_to_copy"}) &&
-                               made->inputs.size() == 1 && made->inputs[0].node < 0);
+    return made != nullptr && is_any_of(made->operation, {"aten::to.dtype", "aten::_to_copy"}) &&
+           made->inputs.size() == 1 && made->inputs[0].node < 0;
 }
 
 /// For a value that is view(expand(x)) or view(clone(expand(x))), the node that expands.
@@ -219,6 +235,7 @@ void Folding::replace_result(std::size_t view, std::int32_t by) {
 void Folding::fold(std::size_t index) {
     const std::string& target = graph_.nodes[index].operation.target;
     if (is_decomposed_call(target)) fold_call(index);
+    if (!begins_with_tensor(graph_.nodes[index].operation)) return;
     if (target == "aten::addmm" || target == "aten::mm") return fold_linear(index);
     if (is_view(graph_.nodes[index].operation) && (fold_linear_views(index) || fold_matmul(index))) return;
     if (!is_decomposed_) return;
@@ -261,6 +278,7 @@ void Folding::fold_linear(std::size_t index) {
     const auto swapped = transposition(weight->edges[0]);
     const TensorType* bias = tensor_of(parts, "self");
     if (!swapped || bias == nullptr || bias->sizes.size() != (has_bias ? 1 : 2)) return;
+    if (has_bias && tensor_of(parts, "mat1") == nullptr) return;
     if (!has_bias && !is_weight(node(*swapped).inputs.at(0))) return;
     if (has_bias) rename(parts, "self", "bias");
     rename(parts, has_bias ? "mat1" : "self", "input");
@@ -283,8 +301,8 @@ bool Folding::fold_linear_views(std::size_t index) {
     const ValueRef whole = merge->inputs.at(0);
     std::vector<std::string> from = dims(whole);
     std::vector<std::string> to = dims({static_cast<std::int32_t>(index), 0});
-    if (from.size() != to.size() || from.size() < 3 || from.back() != dims(input).back() ||
-        to.back() != dims(source).back() || !std::equal(from.begin(), from.end() - 1, to.begin()))
+    if (from.size() != to.size() || from.size() < 3 || from.back() != last_dim(input) ||
+        to.back() != last_dim(source) || !std::equal(from.begin(), from.end() - 1, to.begin()))
         return false;
     const std::vector<ValueRef> before = product->inputs;
     Node copy = *product;
@@ -302,6 +320,7 @@ bool Folding::fold_matmul(std::size_t index) {
     const ValueRef source = graph_.nodes[index].inputs.at(0);
     Node* product = maker(source);
     if (product == nullptr || product->operation.target != "aten::bmm" || uses(source) != 1) return false;
+    if (product->inputs.size() != 2) return false;
     const auto left = expansion(product->inputs.at(0));
     const auto right = expansion(product->inputs.at(1));
     if (!left || !right) return false;
@@ -348,7 +367,7 @@ void Folding::fold_bias(std::size_t index) {
     Parts of_sum = take_parts(copy);
     NodePart* bias = find_part(of_sum, "other");
     const TensorType* type = tensor_of(of_sum, "other");
-    if (type == nullptr || type->sizes.size() != 1 || dims(source).back() != dims(sum.inputs[1]).at(0) ||
+    if (type == nullptr || type->sizes.size() != 1 || last_dim(source) != last_dim(sum.inputs[1]) ||
         dims(source) != dims({static_cast<std::int32_t>(index), 0}))
         return;
     // What is made after the product cannot be its input.
@@ -410,6 +429,7 @@ void Folding::fold_permute(std::size_t index) {
     const auto* order = dims == nullptr ? nullptr : std::get_if<Integers>(dims);
     if (order == nullptr) return;
     const auto rank = static_cast<std::int64_t>(order->size());
+    if (std::ranges::any_of(*order, [&](std::int64_t dim) { return dim < -rank || dim >= rank; })) return;
     Integers moved;
     for (std::int64_t i = 0; i < rank; ++i)
         if ((order->at(static_cast<std::size_t>(i)) + rank) % rank != i) moved.push_back(i);

@@ -1,12 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
 
 #include "joulecast/error.h"
+#include "joulecast/graph/autocast.h"
+#include "joulecast/graph/fp8.h"
 #include "joulecast/graph/readers/read_graph.h"
 #include "joulecast/graph/record.h"
 #include "tests/graph/pt2_program_text.h"
@@ -94,6 +97,55 @@ TEST(HostilePt2, EveryValueOfAnyOtherKindGivesAGraphOrAnError) {
                 continue;
             }
         }
+    }
+}
+
+/// A file read, and what is made of it before a forecast: nothing but an Error may come of that.
+void read_and_use(const json& program) {
+    try {
+        const Graph graph = read(program);
+        for (const Node& node : to_training(graph).nodes) total_counts(node.operation);
+        for (const auto& [operation, count] : count_operations(autocast(graph, Dtype::bf16, AutocastDevice::cuda)))
+            family(operation);
+        with_fp8_linears(with_dtype(graph, Dtype::bf16));
+    } catch (const Error&) {
+        return;
+    }
+}
+
+/// A layer of a transformer, decomposed: views, transposed weights and products that folding puts together again.
+json decomposed_layer() {
+    return json::parse(file_content("tests/fuzz/corpus/pt2/folded.json"));
+}
+
+TEST(HostilePt2, ADecomposedLayerWithoutOneOfItsArgumentsGivesAGraphOrAnError) {
+    json program = decomposed_layer();
+    ASSERT_GT(read(program).nodes.size(), 10);
+    for (json& node : graph_of(program)["nodes"]) {
+        const json inputs = node["inputs"];
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            json tensors = json::array();
+            if (inputs[i]["arg"].contains("as_tensor")) tensors.push_back(inputs[i]["arg"]["as_tensor"]);
+            for (const json& other : {json{{"as_none", true}}, json{{"as_tensors", tensors}},
+                                      json{{"as_ints", {INT64_MAX, INT64_MIN, 0}}}}) {
+                node["inputs"][i]["arg"] = other;
+                read_and_use(program);
+            }
+            node["inputs"] = inputs;
+        }
+    }
+}
+
+TEST(HostilePt2, ADecomposedLayerWithATensorOfAnotherRankGivesAGraphOrAnError) {
+    json program = decomposed_layer();
+    for (json& described : tensors_of(program)) {
+        const json before = described;
+        for (const std::vector<json>& sizes : {std::vector<json>{}, {4}, {2, 3, 4, 5}}) {
+            described = tensor(sizes, {});
+            described.erase("strides");
+            read_and_use(program);
+        }
+        described = before;
     }
 }
 
