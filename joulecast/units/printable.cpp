@@ -1,5 +1,6 @@
 #include "joulecast/units/printable.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -46,12 +47,21 @@ bool steers(std::uint32_t c) {
     return c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
+/// Letters of ASCII, lines and tabs: nearly all of what is printed.
+bool is_plain(char c) {
+    return (c >= ' ' && c <= '~') || c == '\n' || c == '\t';
+}
+
 }  // namespace
 
 std::string printable_text(std::string_view text) {
     std::string shown;
     shown.reserve(text.size());
     while (!text.empty()) {
+        const std::size_t plain = static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+        shown += text.substr(0, plain);
+        text.remove_prefix(plain);
+        if (text.empty()) break;
         const Character c = first_character(text);
         if (!c.is_whole) {
             shown += "\xef\xbf\xbd";
