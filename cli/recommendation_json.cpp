@@ -146,6 +146,7 @@ Json to_json(const Answered& answered) {
                 {"command", nullptr},
                 {"undo_command", nullptr},
                 {"command_note", ""},
+                {"run_with", nullptr},
                 {"binding", binding_json(r)},
                 {"best", places(r, best_of_each_run(r))},
                 {"pareto_front", places(r, r.front)},
@@ -155,7 +156,8 @@ Json to_json(const Answered& answered) {
                 {"left_out", answered.left_out},
                 {"unknown_operations", answered.unknown_operations}};
     if (!r.empty()) {
-        const Application apply = how_to_apply(r.answer(), answered.devices.at(r.answer().asked.device));
+        const Device& device = answered.devices.at(r.answer().asked.device);
+        const Application apply = how_to_apply(r.answer(), device);
         answer["answer"] = candidate_json(r, r.ranking.front());
         answer["saving"] = saving_json(r, r.own_default);
         answer["saving_against_first"] = saving_json(r, r.first_default);
@@ -167,6 +169,7 @@ Json to_json(const Answered& answered) {
         if (!apply.command.empty()) answer["command"] = apply.command;
         if (!apply.undo.empty()) answer["undo_command"] = apply.undo;
         answer["command_note"] = apply.note;
+        if (const std::string run = how_to_run(r.answer(), device); !run.empty()) answer["run_with"] = run;
     }
     answer["candidates"] = Json::array();
     for (std::size_t i = 0; i < r.candidates.size(); ++i) answer["candidates"].push_back(candidate_json(r, i));

@@ -124,9 +124,12 @@ std::string token_words(const Recommendation& r) {
 
 std::string command_words(const Answered& answered) {
     const Candidate& c = answered.recommendation.answer();
-    const Application apply = how_to_apply(c, answered.devices.at(c.asked.device));
-    if (apply.command.empty()) return "Set it: " + apply.note + ".\n";
-    std::string text = "Set it: " + apply.command + "   (" + apply.note + ")\n";
+    const Device& device = answered.devices.at(c.asked.device);
+    const Application apply = how_to_apply(c, device);
+    const std::string run = how_to_run(c, device);
+    std::string text = run.empty() ? "" : "Run it: " + run + "\n";
+    if (apply.command.empty()) return text + "Set it: " + apply.note + ".\n";
+    text += "Set it: " + apply.command + "   (" + apply.note + ")\n";
     if (!apply.undo.empty()) text += "Undo it: " + apply.undo + "\n";
     return text;
 }

@@ -4,7 +4,11 @@
 #include <cmath>
 #include <cstdio>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "joulecast/device/engine.h"
+#include "joulecast/device/precision.h"
 
 namespace joulecast {
 namespace {
@@ -78,13 +82,59 @@ Commands of_amd(const Candidate& candidate) {
     return commands;
 }
 
+/// How PyTorch computes in that precision; empty where nobody has to ask for it.
+std::string in_precision(Precision precision, const Device& device) {
+    const std::string kind = device.kind == Device::Kind::gpu ? "cuda" : "cpu";
+    switch (precision) {
+        case Precision::torch_default:
+            return "";
+        case Precision::fp32:
+            // Elsewhere the default is the same.
+            return settled(Precision::torch_default, device) == precision ? ""
+                                                                          : "torch.backends.cudnn.allow_tf32 = False";
+        case Precision::tf32:
+            return "torch.set_float32_matmul_precision(\"high\")";
+        case Precision::bf16:
+            return "model.to(torch.bfloat16)";
+        case Precision::fp16:
+            return "model.to(torch.float16)";
+        case Precision::amp_bf16:
+            return "torch.autocast(\"" + kind + "\", torch.bfloat16)";
+        case Precision::amp_fp16:
+            return "torch.autocast(\"" + kind + "\", torch.float16)";
+        case Precision::fp8:
+            return "model.to(torch.bfloat16), linear layers as products of torch.float8_e4m3fn (torchao)";
+    }
+    return "";
+}
+
+/// By the name of the engine; one that has no line is named as it is.
+std::string under_engine(const std::string& engine) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> calls{{
+        {"torch-compile", "torch.compile(model)"},
+        {"onnxruntime", "onnxruntime.InferenceSession(\"model.onnx\")"},
+        {"openvino", "openvino.compile_model(\"model.onnx\")"},
+        {"tvm", "tvm.compile(module, target)"},
+    }};
+    for (const auto& [name, call] : calls)
+        if (name == engine) return std::string(call);
+    return is_torch(engine) ? "" : engine;
+}
+
 }  // namespace
+
+std::string how_to_run(const Candidate& candidate, const Device& device) {
+    const auto precision = parse_precision(candidate.precision);
+    const std::string first = precision ? in_precision(*precision, device) : "";
+    const std::string second = under_engine(candidate.asked.engine);
+    return first + (first.empty() || second.empty() ? "" : ", ") + second;
+}
 
 Application how_to_apply(const Candidate& candidate, const Device& device) {
     const OperatingPoint& asked = candidate.asked;
     const bool sets =
         candidate.sets_clock() || std::isfinite(asked.memory_clock_mhz) || std::isfinite(asked.power_limit_w);
-    if (!sets || candidate.is_default) return {"", "", "default settings; nothing to change"};
+    if (!sets || candidate.is_default) return {"", "", "the device as it comes: no clock and no power limit to set"};
     const bool nvidia = device.vendor == "nvidia", amd = device.vendor == "amd" && device.kind == Device::Kind::gpu;
     if (!nvidia && !amd) return {"", "", "joulecast has no command to set the clock of " + device.display_name};
     if (nvidia && is_before_volta(device) && std::isnan(asked.memory_clock_mhz) && std::isnan(device.memory_clock_mhz))

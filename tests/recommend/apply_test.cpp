@@ -59,8 +59,33 @@ TEST(Apply, HasNothingToSetForTheDefaultAndSaysWhereItKnowsNoCommand) {
     Candidate usual = at(1480);
     usual.is_default = true;
     EXPECT_EQ(how_to_apply(usual, card("nvidia", "ampere")).command, "");
-    EXPECT_THAT(how_to_apply(usual, card("nvidia", "ampere")).note, HasSubstr("nothing to change"));
+    EXPECT_THAT(how_to_apply(usual, card("nvidia", "ampere")).note, HasSubstr("as it comes"));
     EXPECT_THAT(how_to_apply(at(1300), card("intel", "xe")).note, HasSubstr("no command to set the clock of Example"));
+}
+
+Candidate run_in(const std::string& precision, const std::string& engine = "torch") {
+    Candidate c;
+    c.precision = precision;
+    c.asked.engine = engine;
+    return c;
+}
+
+TEST(HowToRun, SaysWhatAProgramWritesForThePrecisionAndTheEngine) {
+    const Device gpu = card("nvidia", "ampere");
+    EXPECT_EQ(how_to_run(run_in("default"), gpu), "");
+    EXPECT_EQ(how_to_run(run_in("bf16"), gpu), "model.to(torch.bfloat16)");
+    EXPECT_EQ(how_to_run(run_in("amp-fp16"), gpu), "torch.autocast(\"cuda\", torch.float16)");
+    EXPECT_EQ(how_to_run(run_in("tf32", "torch-compile"), gpu),
+              "torch.set_float32_matmul_precision(\"high\"), torch.compile(model)");
+    EXPECT_EQ(how_to_run(run_in("default", "onnxruntime"), gpu), "onnxruntime.InferenceSession(\"model.onnx\")");
+    EXPECT_EQ(how_to_run(run_in("default", "an engine of ours"), gpu), "an engine of ours");
+}
+
+TEST(HowToRun, AsksForStrictFloatsOnlyWhereTheDefaultIsNotStrict) {
+    Device strict = card("nvidia", "pascal"), loose = card("nvidia", "ampere");
+    loose.peak_flop_per_s_tf32 = 1e14;
+    EXPECT_EQ(how_to_run(run_in("fp32"), strict), "");
+    EXPECT_EQ(how_to_run(run_in("fp32"), loose), "torch.backends.cudnn.allow_tf32 = False");
 }
 
 }  // namespace
