@@ -57,46 +57,56 @@ def line(what, command, limit_s, repeats):
           f" {statistics.median(ratios):.1f} ({min(ratios):.1f}–{max(ratios):.1f}) |")
 
 
-def answered(process, request):
-    process.stdin.write(json.dumps(request) + "\n")
+def microseconds(process, line):
+    """From a line written to its answer read, and the answer."""
+    start = time.perf_counter()
+    process.stdin.write(line)
     process.stdin.flush()
-    answer = json.loads(process.stdout.readline())
+    answer = process.stdout.readline()
+    return 1e6 * (time.perf_counter() - start), answer
+
+
+def answered(process, request):
+    taken, text = microseconds(process, json.dumps(request) + "\n")
+    answer = json.loads(text)
     if "error" in answer:
         sys.exit(answer["error"])
-    return answer
+    return taken
 
 
 def staying_loaded(program):
-    """Microseconds from a request written to its answer read: networks that are new, then points of those known."""
+    """Microseconds from a request written to its answer read: networks that are new, then points of those known, then
+    empty lines through the peer."""
     with subprocess.Popen([program, "predict", "--stdin", "--device", "a100"], text=True, stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         runs = [(name, mode) for name in NETWORKS for mode in ("inference", "training")]
         request = lambda run, **more: {"model": run[0], "mode": run[1], "operations": False, **more}
         answered(process, request(runs[0]))
-        first, points = [], []
-        for run in runs[1:]:
-            start = time.perf_counter()
-            answered(process, request(run))
-            first.append(1e6 * (time.perf_counter() - start))
-        for mhz in MHZ:
-            if mhz > 1410:
-                continue
-            for run in runs:
-                start = time.perf_counter()
-                answered(process, request(run, clock_mhz=mhz))
-                points.append(1e6 * (time.perf_counter() - start))
+        first = [answered(process, request(run)) for run in runs[1:]]
+        points = [answered(process, request(run, clock_mhz=mhz)) for mhz in MHZ if mhz <= 1410 for run in runs]
         process.stdin.close()
     echo = [sys.executable, "-I", "-S", "-c", "import sys\nfor line in sys.stdin: print(line, end='', flush=True)"]
     with subprocess.Popen(echo, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        empty = []
-        for _ in range(1000):
-            start = time.perf_counter()
-            process.stdin.write("{}\n")
-            process.stdin.flush()
-            process.stdout.readline()
-            empty.append(1e6 * (time.perf_counter() - start))
+        empty = [microseconds(process, "{}\n")[0] for _ in range(1000)]
         process.stdin.close()
     return first, points, empty
+
+
+def on_one_core(work):
+    """Both programs of an exchange on one core: without what a machine takes to wake another core."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    try:
+        return work()
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+def loaded_lines(where, may_take, first, points, empty):
+    for what, taken, limit, mark in (("a network not asked for before", first, "–", ""),
+                                     ("a clock of a network that is loaded", points, may_take, "**")):
+        print(f"| {what} ({len(taken)}) | {where} | {limit} | {mark}{statistics.median(taken):.0f} µs{mark} |"
+              f" {statistics.quantiles(taken, n=10)[-1]:.0f} µs | {statistics.median(empty):.0f} µs |")
 
 
 def main():
@@ -120,15 +130,14 @@ empty Python script in the same turns, median (smallest–largest).
     line(f"`predict`: {len(NETWORKS)} networks × {len(CLOCKS)} clocks × 2 modes", predict, 0.05, options.repeats)
     line(f"`recommend`: {len(DEVICES)} devices × {len(MHZ)} clocks × {len(BATCHES)} batches", recommend, 1.0,
          options.repeats)
-    first, points, empty = staying_loaded(options.program)
-    print(f"""
-`predict --stdin`, from a request written to its answer read, without lists of operations (median, 90 % quantile):
+    print("""
+`predict --stdin`, from a request written to its answer read, without lists of operations (median, 90 % quantile). Where
+who asks and who answers run on two cores, each answer wakes the other core.
 
-| request | may take | takes | 90 % | an empty line through Python |
-|---|---|---|---|---|
-| a network not asked for before ({len(first)}) | – | {statistics.median(first):.0f} µs | {statistics.quantiles(first, n=10)[-1]:.0f} µs | {statistics.median(empty):.0f} µs |
-| a clock of a network that is loaded ({len(points)}) | 100 µs | **{statistics.median(points):.0f} µs** | {statistics.quantiles(points, n=10)[-1]:.0f} µs | {statistics.median(empty):.0f} µs |
-""")
+| request | who asks | may take | takes | 90 % | an empty line through Python |
+|---|---|---|---|---|---|""")
+    loaded_lines("same core", "100 µs", *on_one_core(lambda: staying_loaded(options.program)))
+    loaded_lines("another core", "100 µs", *staying_loaded(options.program))
 
 
 if __name__ == "__main__":

@@ -16,8 +16,10 @@
 namespace joulecast {
 namespace {
 
-/// Size and time of a file that a model names, so that one that was written anew is read anew.
+/// Size and time of a file that a model names, so that one that was written anew is read anew. The zoo's are not looked
+/// at: a question to the file system can take longer than a forecast.
 std::string stamp(const std::string& model) {
+    if (!names_file(model)) return "";
     std::error_code none;
     const auto size = std::filesystem::file_size(model, none);
     if (none) return "";

@@ -9,7 +9,9 @@
 namespace joulecast {
 
 unsigned thread_count(unsigned wanted) {
-    return wanted == 0 ? std::max(1U, std::thread::hardware_concurrency()) : wanted;
+    // Each question to the system opens files of it, which can take longer than a forecast.
+    static const unsigned all = std::max(1U, std::thread::hardware_concurrency());
+    return wanted == 0 ? all : wanted;
 }
 
 void in_parallel(std::size_t tasks, unsigned threads, const std::function<void(std::size_t)>& work) {

@@ -135,15 +135,16 @@ Graph open_zoo(const std::string& model, const std::filesystem::path& zoo, const
 
 }  // namespace
 
+bool names_file(std::string_view text) {
+    return text.ends_with(".pt2") || text.ends_with(".onnx") || text.ends_with(".graph.json");
+}
+
 bool names_network(const std::string& text, const std::filesystem::path& zoo) {
-    for (const char* suffix : {".pt2", ".onnx", ".graph.json"})
-        if (text.ends_with(suffix)) return true;
-    return is_in_zoo(without_alias(text.substr(0, text.find('@'))), zoo);
+    return names_file(text) || is_in_zoo(without_alias(text.substr(0, text.find('@'))), zoo);
 }
 
 SymbolValues usual_sizes(const std::string& model, SymbolValues set, Mode mode) {
-    const bool is_file = model.ends_with(".pt2") || model.ends_with(".onnx") || model.ends_with(".json");
-    if (mode == Mode::inference && !is_file) set.try_emplace("batch", 1);
+    if (mode == Mode::inference && !names_file(model)) set.try_emplace("batch", 1);
     return set;
 }
 

@@ -38,6 +38,9 @@ Graph read_onnx(std::span<const std::byte> bytes, const std::string& name, const
 Graph open_model(const std::string& model, const std::filesystem::path& zoo, const SymbolValues& set = {},
                  Mode mode = Mode::inference);
 
+/// Whether a text means a file of a network, by its suffix, whether or not it exists.
+bool names_file(std::string_view text);
+
 /// Whether a text means a network rather than anything else: a file of one by its suffix, whether or not it exists, or
 /// a name that the zoo knows, whatever size stands behind its @.
 bool names_network(const std::string& text, const std::filesystem::path& zoo);
