@@ -42,6 +42,7 @@ Json candidate_json(const Recommendation& r, std::size_t index) {
             {"precision", c.precision},
             {"engine", c.asked.engine},
             {"host", name(c.asked.host)},
+            {"threads", c.threads > 0 ? Json(c.threads) : Json(nullptr)},
             {"symbols", c.symbols},
             {"samples_per_run", c.samples},
             {"time_s", estimate_json(c.time)},
@@ -219,6 +220,9 @@ const std::vector<Column<Row>>& csv_columns() {
         {"chance_best", "", Show::number,
          [](const Row& x) { return x.a().feasible() ? Cell(x.a().chance_best) : Cell(); }},
         {"answer", "", Show::text, [](const Row& x) { return !x.r().empty() && x.r().ranking.front() == x.index; }},
+        {"engine", "", Show::text, [](const Row& x) { return x.c().asked.engine; }},
+        {"host", "", Show::text, [](const Row& x) { return std::string(name(x.c().asked.host)); }},
+        {"threads", "", Show::count, [](const Row& x) { return x.c().threads > 0 ? Cell(x.c().threads) : Cell(); }},
     };
     return list;
 }

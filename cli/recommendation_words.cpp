@@ -4,6 +4,7 @@
 
 #include "joulecast/device/engine.h"
 #include "joulecast/device/precision.h"
+#include "joulecast/device/threads_text.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/report/table.h"
 
@@ -47,6 +48,7 @@ std::string run_words(const Candidate& c) {
     const auto add = [&](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
     add(c.precision == name(Precision::torch_default) ? "PyTorch's default precision" : c.precision);
     if (!is_torch(c.asked.engine)) add(c.asked.engine);
+    if (c.threads > 0) add(threads_text(c.threads));
     if (c.mode == Mode::training) add(std::string(name(c.mode)));
     return text;
 }

@@ -23,6 +23,7 @@ struct Candidate {
     double highest_clock_mhz = unknown;  ///< the one that the device comes with; NaN: its clocks are not known
     Mode mode = Mode::inference;
     std::string precision = "fp32";
+    int threads = 0;  ///< that compute, on a CPU; 0: a GPU's, or not known
     std::map<std::string, std::int64_t> symbols;
     double samples = 1;       ///< in a run: the batch
     double tokens = unknown;  ///< in a run, of networks over sequences

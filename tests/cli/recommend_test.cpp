@@ -11,6 +11,7 @@
 namespace joulecast::testing {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -260,6 +261,25 @@ TEST(Recommend, WritesEverySettingAsCsv) {
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_EQ(std::ranges::count(ran.out, '\n'), 4) << "a header, the default, and two clocks";
     EXPECT_THAT(ran.out, HasSubstr("device,clock_mhz,real_clock_mhz"));
+    EXPECT_THAT(ran.out, HasSubstr(",engine,host,threads\n"));
+}
+
+TEST(Recommend, SaysHowManyThreadsOfACpuComputeAndHowToRunTheEngine) {
+    const std::string command =
+        "recommend resnet18 --device cpu-amd-epyc-2c --engine torch,onnxruntime,openvino --minimise time";
+    const auto ran = run_joulecast(command);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr(", 1 thread:"));
+    EXPECT_THAT(ran.out,
+                AnyOf(HasSubstr("Run it: onnxruntime.InferenceSession"), HasSubstr("Run it: openvino.compile_model")));
+    EXPECT_THAT(ran.out, HasSubstr("Set it: the device as it comes"));
+    const nlohmann::json answer = nlohmann::json::parse(run_joulecast(command + " --format json").out);
+    EXPECT_EQ(answer["answer"]["threads"], 1);
+    EXPECT_THAT(answer["run_with"].get<std::string>(), HasSubstr(answer["answer"]["engine"].get<std::string>()));
+    const nlohmann::json gpu =
+        nlohmann::json::parse(run_joulecast("recommend resnet18 --device a30 --clocks 900 --format json").out);
+    EXPECT_EQ(gpu["answer"]["threads"], nullptr);
+    EXPECT_EQ(gpu["run_with"], nullptr);
 }
 
 }  // namespace
