@@ -27,6 +27,14 @@
 namespace joulecast {
 namespace {
 
+std::string how_to_measure(const std::string& engine) {
+    if (shipped_engine(engine) != nullptr)
+        return "Measure with joulecast profile --worker joulecast-" + engine + " and train on that";
+    std::string names;
+    for (const ShippedEngine& shipped : shipped_engines) names += ", " + std::string(shipped.name);
+    return "Workers are shipped for torch" + names + "; docs/worker-protocol.md says how to write one for " + engine;
+}
+
 /// Whose measurements are of the calls that the model knows: what torch.compile leaves to libraries runs as in torch.
 std::string engine_of_calls(const DeviceModel& model) {
     return is_compiled_by_rule(model) ? OperatingPoint().engine : model.point.engine;
@@ -187,7 +195,7 @@ std::optional<std::string> LoadedDevice::refusal_of(const Execution& execution) 
     const std::string& engine = engine_of(execution);
     if (std::ranges::find(engines_, engine) == engines_.end())
         return predictor_name() + " knows " + device().id + " with " + joined(engines_) + " alone, not with " + engine +
-               ". Measure with joulecast profile --worker joulecast-" + engine + " and train on that";
+               ". " + how_to_measure(engine);
     const Precision precision = precision_named(settled(execution));
     // Of a device that was trained on and has no sheet, nobody knows what it lacks.
     const DataSheet* const sheet = chosen_.model().unseen ? nullptr : known_devices().find(device().id);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "joulecast/device/engine.h"
@@ -108,17 +107,11 @@ std::string in_precision(Precision precision, const Device& device) {
     return "";
 }
 
-/// By the name of the engine; one that has no line is named as it is.
+/// One that no worker is shipped for is named as it is.
 std::string under_engine(const std::string& engine) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> calls{{
-        {"torch-compile", "torch.compile(model)"},
-        {"onnxruntime", "onnxruntime.InferenceSession(\"model.onnx\")"},
-        {"openvino", "openvino.compile_model(\"model.onnx\")"},
-        {"tvm", "tvm.compile(module, target)"},
-    }};
-    for (const auto& [name, call] : calls)
-        if (name == engine) return std::string(call);
-    return is_torch(engine) ? "" : engine;
+    if (is_torch(engine)) return "";
+    const ShippedEngine* const shipped = shipped_engine(engine);
+    return shipped != nullptr ? std::string(shipped->call) : engine;
 }
 
 }  // namespace

@@ -130,6 +130,9 @@ TEST_F(EnginesOnTheCommandLine, ThePredictorThatKnowsThemIsTakenOfThoseShipped) 
     const std::string trace = std::regex_replace(asked, std::regex(" predict "), " trace ");
     EXPECT_EQ(run_shell(trace + " --engine onnxruntime").status, 0);
     EXPECT_THAT(ran(" --engine tvm").err, HasSubstr("alone.jcp knows cpu-synthetic with torch alone, not with tvm"));
+    EXPECT_THAT(ran(" --engine tvm").err, HasSubstr("profile --worker joulecast-tvm"));
+    EXPECT_THAT(ran(" --engine tensorrt").err,
+                AllOf(HasSubstr("Workers are shipped for torch, torch-compile,"), HasSubstr("write one for tensorrt")));
 }
 
 // Rules of earlier versions are left out of a predictor that is read: those that are shipped must be of this one.
