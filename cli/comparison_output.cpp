@@ -9,6 +9,7 @@
 #include "cli/device_comparison.h"
 #include "cli/fitted_table.h"
 #include "cli/forecast_words.h"
+#include "cli/host_bound.h"
 #include "cli/json_tree.h"
 #include "cli/known.h"
 #include "cli/prose.h"
@@ -176,6 +177,12 @@ const std::vector<Column<DeviceJob>>& csv_columns() {
     return list;
 }
 
+std::vector<HostBound> host_bound(const Comparison& comparison) {
+    std::vector<Forecast> forecasts;
+    for (const DeviceJob& job : comparison.jobs) forecasts.push_back(job.forecast);
+    return joulecast::cli::host_bound(forecasts);
+}
+
 }  // namespace
 
 std::string comparison_to_text(const Comparison& comparison, const TextSettings& settings) {
@@ -194,6 +201,8 @@ std::string comparison_to_text(const Comparison& comparison, const TextSettings&
     }
     const std::string& first = comparison.jobs.front().forecast.network.device;
     text += "\n" + wrapped(verdicts_text(comparison), width, "  ") + "\n";
+    if (const std::string host = host_bound_words(host_bound(comparison)); !host.empty())
+        text += wrapped(host, width, "  ") + "\n";
     return text +
            wrapped("ratios: over " + first + "; in brackets 90 % intervals; tie: the interval holds 1", width, "  ") +
            "\n";

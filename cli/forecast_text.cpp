@@ -11,6 +11,7 @@
 #include "cli/clock_text.h"
 #include "cli/fitted_table.h"
 #include "cli/forecast_words.h"
+#include "cli/host_bound.h"
 #include "cli/known.h"
 #include "cli/prose.h"
 #include "joulecast/device/engine.h"
@@ -204,12 +205,6 @@ std::string where_it_goes(const Forecast& forecast) {
            to_text(fill(operation_table_columns(), operations)) + rest;
 }
 
-std::string host_word(Host host) {
-    if (host == Host::python) return "Python";
-    if (host == Host::cpp) return "C++";
-    return host == Host::graph ? "CUDA graph" : std::string(name(host));
-}
-
 /// "8.0 us per call, within a factor of 2.3"
 std::string assumed(const HostExtra& extra) {
     char factor[32];
@@ -338,31 +333,13 @@ std::string table_text(const std::vector<Forecast>& forecasts, const TextSetting
     return text;
 }
 
-/// Where the host decides, what would help.
-std::string host_bound_text(const std::vector<Forecast>& forecasts, const TextSettings& settings) {
-    std::set<std::string> hosts;
-    bool is_assumed = false;
-    for (const Forecast& f : forecasts) {
-        if (f.network.limited_by != Bound::host) continue;
-        hosts.insert(host_word(f.network.point.host));
-        const bool is_known = f.network.host_evidence == Evidence::measured || !f.network.point.host_cpu.empty();
-        is_assumed = is_assumed || !is_known;
-    }
-    if (hosts.empty()) return "";
-    const std::string assumed = is_assumed ? ". The CPU is a guess: name yours with --host-cpu" : "";
-    return line("limited by host: " + joined({hosts.begin(), hosts.end()}) +
-                    " takes longer to issue the calls than the device to compute; try a larger batch or --host graph" +
-                    assumed,
-                settings);
-}
-
 }  // namespace
 
 std::string forecasts_to_text(const std::vector<Forecast>& forecasts, bool per_operation,
                               const TextSettings& settings) {
     std::string text = sources_text(forecasts, settings) + table_text(forecasts, settings);
     text += clock_curves_text(forecasts) + wrapped_lines(clock_notes_text(forecasts), settings);
-    text += host_bound_text(forecasts, settings);
+    text += wrapped_lines(host_bound_words(host_bound(forecasts)), settings);
     std::set<std::string> reasons;
     for (const Forecast& f : forecasts) {
         if (!f.network.energy.known()) reasons.insert(f.network.energy_missing_reason);

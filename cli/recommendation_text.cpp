@@ -7,11 +7,13 @@
 #include <sstream>
 
 #include "cli/fitted_table.h"
+#include "cli/host_bound.h"
 #include "cli/known.h"
 #include "cli/prose.h"
 #include "cli/recommendation_words.h"
 #include "cli/settings.h"
 #include "joulecast/device/engine.h"
+#include "joulecast/forecast/forecast.h"
 #include "joulecast/graph/symbol_values.h"
 #include "joulecast/recommend/apply.h"
 #include "joulecast/report/sparkline.h"
@@ -240,6 +242,15 @@ std::vector<Line> best_few(const Recommendation& r, bool verbose) {
     return lines;
 }
 
+std::vector<HostBound> host_bound(const std::vector<Line>& lines) {
+    std::vector<HostBound> runs;
+    for (const Line& line : lines) {
+        const Candidate& c = line.candidate();
+        if (c.limited_by == name(Bound::host)) runs.push_back({c.asked.device, c.asked.host, c.has_assumed_host});
+    }
+    return runs;
+}
+
 /// Evenly over the front, with both ends.
 std::vector<Line> front_lines(const Recommendation& r, bool verbose) {
     const std::size_t shown = verbose ? r.front.size() : 5;
@@ -322,7 +333,8 @@ std::string to_text(const Answered& answered, const TextSettings& settings) {
     for (std::string risk; std::getline(risks, risk);) text += wrapped(risk, settings.terminal.width, "  ") + "\n";
     if (const std::string curve = curve_words(r, settings.terminal); !curve.empty())
         text += "\n" + coloured(curve, settings.terminal);
-    text += "\n" + table_text(r, best_few(r, settings.verbose), settings);
+    const std::vector<Line> lines = best_few(r, settings.verbose);
+    text += "\n" + table_text(r, lines, settings);
     if (r.front.size() > 1) {
         const std::size_t shown = front_lines(r, settings.verbose).size();
         text += "\nPareto front of time and energy per sample (" +
@@ -330,6 +342,8 @@ std::string to_text(const Answered& answered, const TextSettings& settings) {
                 " settings" + (shown < r.front.size() ? "; all: -v" : "") + ")\n" +
                 table_text(r, front_lines(r, settings.verbose), settings);
     }
+    if (const std::string host = host_bound_words(host_bound(lines)); !host.empty())
+        text += wrapped(host, settings.terminal.width, "  ") + "\n";
     text += "time and energy in %: over the same run at default settings\n";
     if (const std::string skipped = unfit_words(r); !skipped.empty())
         text += wrapped(skipped, settings.terminal.width, "  ") + "\n";

@@ -159,6 +159,9 @@ struct NetworkForecast {
 /// Parameters, buffers, inputs and the peak above them, in bytes; NaN where one is not known.
 double memory_bytes(const NetworkForecast& network);
 
+/// Whether nobody measured how fast the host issues calls, nor named its CPU.
+bool has_assumed_host(const NetworkForecast& network);
+
 /// Tokens of a run: of all sequences of the batch those that it reads, or the one that each decoding step writes (the
 /// symbol `past`); NaN of a network that is not over sequences.
 double tokens_of(const NetworkForecast& network);

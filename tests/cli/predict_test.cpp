@@ -252,6 +252,17 @@ TEST(Predict, SaysThatItAssumesTheCpuWhereThatDecides) {
     EXPECT_THAT(named.out, ::testing::Not(HasSubstr("is a guess")));
 }
 
+TEST(Predict, SaysThatCardsMayDifferByGuessedCpusAlone) {
+    for (const char* const verb : {"predict", "compare", "recommend"}) {
+        const std::string command =
+            "COLUMNS=300 \"$JOULECAST\" " + std::string(verb) + " resnet18 --set batch=1 --device a10 l4";
+        EXPECT_THAT(run_shell(command).out, HasSubstr("so a10, l4 may differ by their CPUs alone")) << verb;
+        const auto named = run_shell(command + " --host-cpu xeon-platinum-8480");
+        EXPECT_THAT(named.out, HasSubstr("limited by host")) << verb;
+        EXPECT_THAT(named.out, ::testing::Not(HasSubstr("guess"))) << verb;
+    }
+}
+
 TEST(Predict, RefusesHostsThatTheDeviceCannotHave) {
     const std::string command = "predict resnet18 --device cpu-synthetic" + predictor;
     const auto graph = run_joulecast(command + "--host graph");

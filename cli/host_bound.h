@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "joulecast/answer/answer.h"
+#include "joulecast/device/device.h"
+
+namespace joulecast::cli {
+
+/// A run whose time its host decides.
+struct HostBound {
+    std::string device;
+    Host host = Host::python;
+    bool is_assumed = false;  ///< nobody measured how fast it issues calls, nor named its CPU
+};
+
+/// "Python", "C++", "CUDA graph".
+std::string host_word(Host host);
+
+/// Those of the forecasts whose time their hosts decide.
+std::vector<HostBound> host_bound(std::span<const Forecast> forecasts);
+
+/// What would help there, and whether differences between devices may be those of guessed CPUs. Empty: no such run.
+std::string host_bound_words(std::span<const HostBound> runs);
+
+}  // namespace joulecast::cli
