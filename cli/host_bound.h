@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,7 +14,7 @@ namespace joulecast::cli {
 struct HostBound {
     std::string device;
     Host host = Host::python;
-    bool is_assumed = false;  ///< nobody measured how fast it issues calls, nor named its CPU
+    double guessed_pace = std::numeric_limits<double>::quiet_NaN();  ///< NetworkForecast::guessed_host_pace
 };
 
 /// "Python", "C++", "CUDA graph".

@@ -246,7 +246,7 @@ std::vector<HostBound> host_bound(const std::vector<Line>& lines) {
     std::vector<HostBound> runs;
     for (const Line& line : lines) {
         const Candidate& c = line.candidate();
-        if (c.limited_by == name(Bound::host)) runs.push_back({c.asked.device, c.asked.host, c.has_assumed_host});
+        if (c.limited_by == name(Bound::host)) runs.push_back({c.asked.device, c.asked.host, c.guessed_host_pace});
     }
     return runs;
 }

@@ -50,11 +50,6 @@ std::string_view name(PowerEvidence evidence) {
     return "";
 }
 
-bool has_assumed_host(const NetworkForecast& network) {
-    const bool is_told = network.host_evidence == Evidence::measured || network.host_evidence == Evidence::interpolated;
-    return !is_told && network.point.host_cpu.empty();
-}
-
 double memory_bytes(const NetworkForecast& network) {
     return network.resident_bytes + network.cost.peak_memory.value.value();
 }

@@ -123,6 +123,9 @@ struct NetworkForecast {
     /// neither, or issued by another CPU
     Evidence host_evidence = Evidence::measured;
     std::int64_t host_networks = 0;  ///< models measured from this host, where that is not the operations'
+    /// Of a GPU's host that nobody measured and whose CPU nobody named: how many times as slow as the costs of calls
+    /// say it is taken to be (issue_cost.h); NaN: a host that is known.
+    double guessed_host_pace = std::numeric_limits<double>::quiet_NaN();
     Composition composition = Composition::aggregate;
     TrainingSetup training;         ///< what time and energy are of: one update with all passes before it
     Estimate<Seconds> update_time;  ///< of that, the optimizer's; unknown() without one
@@ -158,9 +161,6 @@ struct NetworkForecast {
 
 /// Parameters, buffers, inputs and the peak above them, in bytes; NaN where one is not known.
 double memory_bytes(const NetworkForecast& network);
-
-/// Whether nobody measured how fast the host issues calls, nor named its CPU.
-bool has_assumed_host(const NetworkForecast& network);
 
 /// Tokens of a run: of all sequences of the batch those that it reads, or the one that each decoding step writes (the
 /// symbol `past`); NaN of a network that is not over sequences.

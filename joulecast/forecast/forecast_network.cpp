@@ -22,6 +22,7 @@
 #include "joulecast/forecast/forecast_calls.h"
 #include "joulecast/forecast/fused_calls.h"
 #include "joulecast/forecast/hosts.h"
+#include "joulecast/forecast/issue_cost.h"
 #include "joulecast/forecast/over_clocks.h"
 #include "joulecast/forecast/own_limit.h"
 #include "joulecast/forecast/published/method.h"
@@ -106,11 +107,15 @@ void set_host(NetworkForecast& forecast, Host host, const DeviceModel& device) {
     if (device.published) return;  // published methods know no host
     if (host == device.point.host) {
         if (device.unseen) forecast.host_evidence = Evidence::extrapolated;  // issued on other machines
-        return;
+    } else {
+        forecast.host_networks = host_extra(device, host, forecast.mode).networks;
+        const bool is_fitted = forecast.host_networks > 0 && !device.issuer;
+        forecast.host_evidence = is_fitted ? Evidence::interpolated : Evidence::analytic;
     }
-    forecast.host_networks = host_extra(device, host, forecast.mode).networks;
-    const bool is_fitted = forecast.host_networks > 0 && !device.issuer;
-    forecast.host_evidence = is_fitted ? Evidence::interpolated : Evidence::analytic;
+    const bool is_known = device.issuer || forecast.host_evidence == Evidence::measured ||
+                          forecast.host_evidence == Evidence::interpolated;
+    if (!is_known && device.device.kind == Device::Kind::gpu)
+        forecast.guessed_host_pace = device.unseen ? pace_of_hosts(*device.unseen, device.device) : 1;
 }
 
 /// Which operations' power nobody can tell.

@@ -42,9 +42,9 @@ struct Candidate {
     /// Standard deviations of log time and log energy that carrying over has for a ratio of e between the clocks.
     double time_spread = unknown;
     double energy_spread = unknown;
-    std::string limited_by;         ///< "device", "host", "power_cap"
-    bool has_assumed_host = false;  ///< see has_assumed_host(NetworkForecast)
-    bool lower_bound = false;       ///< operations without a record are in it
+    double guessed_host_pace = unknown;  ///< as in NetworkForecast
+    std::string limited_by;              ///< "device", "host", "power_cap"
+    bool lower_bound = false;            ///< operations without a record are in it
 
     /// Whether a clock has to be set: a power limit alone leaves it as it comes.
     bool sets_clock() const { return asked.sm_clock_mhz < highest_clock_mhz || asked.sm_clock_mhz > highest_clock_mhz; }

@@ -37,7 +37,7 @@ Candidate common_of(const NetworkForecast& forecast, const DeviceModel& device) 
     c.device_memory = device.device.memory_bytes;
     c.overflow = forecast.overflow;
     c.lower_bound = forecast.lower_bound;
-    c.has_assumed_host = has_assumed_host(forecast);
+    c.guessed_host_pace = forecast.guessed_host_pace;
     return c;
 }
 

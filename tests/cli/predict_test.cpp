@@ -253,6 +253,8 @@ TEST(Predict, SaysThatItAssumesTheCpuWhereThatDecides) {
 }
 
 TEST(Predict, SaysThatCardsMayDifferByGuessedCpusAlone) {
+    const auto alike = run_shell("COLUMNS=300 \"$JOULECAST\" predict resnet18 --set batch=1 --device a10 a100");
+    EXPECT_THAT(alike.out, HasSubstr("The CPU is a guess")) << "both cards are as old";
     for (const char* const verb : {"predict", "compare", "recommend"}) {
         const std::string command =
             "COLUMNS=300 \"$JOULECAST\" " + std::string(verb) + " resnet18 --set batch=1 --device a10 l4";
