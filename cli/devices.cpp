@@ -107,6 +107,7 @@ Table facts(const DataSheet& sheet, bool for_people) {
     add("kind", std::string(name(device.kind)), "", "");
     add("vendor", device.vendor, "", "");
     add("architecture", device.architecture, "", "");
+    if (!sheet.host_cpu.empty()) add("host_cpu", sheet.host_cpu, "", "");
     add("units", units_cell(sheet), "", source_of(sheet, "units"));
     for (const Figure& figure : figures()) {
         Cell value = known(device.*figure.value);
@@ -124,6 +125,8 @@ std::string as_json(const std::vector<DataSheet>& sheets) {
     for (std::size_t i = 0; i < sheets.size(); ++i) {
         auto& sheet = answer["devices"][i];
         sheet["aliases"] = sheets[i].aliases;
+        sheet["host_cpu"] =
+            sheets[i].host_cpu.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(sheets[i].host_cpu);
         sheet["sources"] = nlohmann::ordered_json::object();
         for (const auto& [figure, source] : sheets[i].sources) sheet["sources"][figure] = source;
     }

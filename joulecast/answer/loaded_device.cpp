@@ -123,6 +123,8 @@ LoadedDevice::LoadedDevice(const std::string& device, const PredictorSource& pre
         measured_.emplace(&model, measured_as(model, operations));
     }
     engines_ = chosen_.engines();
+    if (chosen_.model().unseen)
+        own_cpu_ = device_argument(device, database_ ? database_->devices() : std::vector<Device>()).host_cpu;
     database_note_ = suspect_rows(operations);
     if (used > 0)
         database_note_ += (database_note_.empty() ? "" : "; ") + std::string("the model was adjusted to ") +
@@ -139,7 +141,8 @@ void LoadedDevice::calibrate_clocks() {
     }
 }
 
-void LoadedDevice::issue_from(const std::string& cpu) {
+void LoadedDevice::issue_from(const std::string& named) {
+    const std::string& cpu = named.empty() ? own_cpu_ : named;
     if (cpu.empty()) return;
     const Device issuer = device_argument(cpu).device;
     for (DeviceModel& model : chosen_.predictor.devices) {

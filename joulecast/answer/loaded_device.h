@@ -35,9 +35,9 @@ class LoadedDevice {
     void calibrate_clocks();
 
     /// Its calls are issued by that CPU: an id, a data sheet's file, or "cpu" for this machine's; empty: by the one
-    /// that was measured. Throws UsageError if `cpu` is not a CPU, or if this device is itself a
-    /// CPU, and what device_argument() throws.
-    void issue_from(const std::string& cpu);
+    /// that was measured, or of a GPU that nobody measured the one in its module. Throws UsageError if `cpu` is not a
+    /// CPU, or if this device is itself a CPU, and what device_argument() throws.
+    void issue_from(const std::string& named);
     /// Forecasts in all settings are as the device is now: `worker` (empty: joulecast's own) is asked for the operation
     /// that its pace is told by, which takes 0.2 s and the worker's start. Throws UsageError where the pace was not
     /// followed when the models' rows were measured, Error where the worker measures another device or fails.
@@ -95,6 +95,7 @@ class LoadedDevice {
     std::string database_path_;
     std::string database_note_;
     std::string issuer_note_;
+    std::string own_cpu_;  ///< DataSheet::host_cpu of a GPU that nobody measured
     std::string pace_note_;
     std::vector<const Feature*> columns_;
     std::map<const DeviceModel*, MeasuredOperations> measured_;

@@ -48,6 +48,9 @@ class SheetReader {
         DataSheet sheet;
         read_words(sheet.device);
         sheet.aliases = texts(json_, "aliases", most_aliases);
+        sheet.host_cpu = text_or("host_cpu", "");
+        if (!sheet.host_cpu.empty() && (sheet.device.kind != Device::Kind::gpu || !is_id(sheet.host_cpu)))
+            fail("\"host_cpu\" is not, of a GPU, the id of the CPU in its module");
         for (const Figure& figure : figures()) read_figure(figure, sheet.device);
         read_sources(sheet);
         return sheet;
@@ -67,8 +70,9 @@ class SheetReader {
     }
 
     void refuse_unknown_keys() const {
-        static const std::set<std::string, std::less<>> words = {
-            "schema", "id", "name", "kind", "vendor", "architecture", "units", "aliases", "sources", "note"};
+        static const std::set<std::string, std::less<>> words = {"schema",   "id",           "name",  "kind",
+                                                                 "vendor",   "architecture", "units", "aliases",
+                                                                 "host_cpu", "sources",      "note"};
         for (const auto& [key, value] : json_.items()) {
             if (!words.contains(key) && find_figure(key) == nullptr)
                 fail("\"" + key.substr(0, 80) + "\" is not a key of a data sheet. docs/devices.md lists them");

@@ -15,6 +15,8 @@ struct DataSheet {
     Device device;
     /// What else it is called, in published tables and by drivers; found without regard to case, blanks and brand.
     std::vector<std::string> aliases;
+    /// Of a GPU in one module with a CPU, the id of that one: it issues the calls. Empty: any CPU may.
+    std::string host_cpu;
     /// For "units" and each known figure, the document it was taken from, or how it was computed.
     std::map<std::string, std::string, std::less<>> sources;
     std::string file;  ///< that it was read from; empty: compiled in

@@ -1,5 +1,6 @@
 #include "joulecast/forecast/unseen_network.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -59,7 +60,9 @@ TimeDeviations deviations_of_unseen(const DeviceModel& device, std::span<const O
                                     const NetworkParts& parts, const NetworkCorrection& correction) {
     TimeDeviations found;
     found.device = std::hypot(deviation_of_kernels(device, operations), network_deviation);
-    found.host = sigma_of_gpu_hosts;
+    // What a named CPU's pace is not known by is part of what hosts differ by: naming one makes nothing less sure.
+    const double of_pace = std::min(parts.pace.sigma, sigma_of_gpu_hosts);
+    found.host = std::sqrt(sigma_of_gpu_hosts * sigma_of_gpu_hosts - of_pace * of_pace);
     found.whole =
         std::hypot(share_of_device(parts, correction) * found.device, share_of_host(parts, correction) * found.host);
     return found;

@@ -17,13 +17,15 @@ struct Architecture {
 /// Each vendor's own word for a generation over the one before, in integer work per cycle (all as told when it came
 /// out): AMD Zen 2 +15 %, Zen 3 +19 %, Zen 4 +13 %, Zen 5 +17 %; Intel Skylake +10 % over Broadwell, Sunny Cove (Ice
 /// Lake) +18 %, Golden Cove (Sapphire Rapids) +19 %, Redwood Cove (Granite Rapids) about +5 %; Arm Neoverse V1 +50 %
-/// over N1, V2 +13 %. What ties the three together: Zen 2 and Neoverse N1 do about what Skylake does.
+/// over N1, V2 +13 %; Cortex-A77 +20 % over the A76, which N1 is of a kind with, A78 +7 %. What ties the three
+/// together: Zen 2 and Neoverse N1 do about what Skylake does.
 constexpr std::array architectures{
     Architecture{"haswell", 0.87},        Architecture{"broadwell", 0.91},   Architecture{"skylake", 1.00},
     Architecture{"ice-lake", 1.18},       Architecture{"golden-cove", 1.40}, Architecture{"sapphire-rapids", 1.40},
     Architecture{"granite-rapids", 1.47}, Architecture{"zen", 0.88},         Architecture{"zen2", 1.01},
     Architecture{"zen3", 1.20},           Architecture{"zen4", 1.36},        Architecture{"zen5", 1.59},
     Architecture{"neoverse-n1", 1.00},    Architecture{"neoverse-v1", 1.50}, Architecture{"neoverse-v2", 1.70},
+    Architecture{"cortex-a78", 1.28},
 };
 
 /// A server core of the years in which the published tables were measured: Ice Lake or Zen 3 at 3.5 GHz.

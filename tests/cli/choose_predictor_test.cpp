@@ -13,6 +13,7 @@ namespace joulecast::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// A predictor that was measured on no device: a model over three made-up GPUs.
 class UnseenDevice : public SuiteFolder<UnseenDevice> {
@@ -128,6 +129,16 @@ TEST_F(UnseenDevice, IsIssuedToByTheCpuAskedFor) {
     EXPECT_GT(seconds_of(slow), seconds_of(quick)) << "alexnet in a batch of one waits for its host";
     EXPECT_THAT(slow.err, HasSubstr("xeon-e5-2686-v4 issues the calls: it takes "));
     EXPECT_THAT(slow.err, HasSubstr("times as long as the unknown CPU of the measurements"));
+}
+
+TEST_F(UnseenDevice, IsIssuedToByTheCpuOfItsModule) {
+    const auto told = [](const Ran& ran) { return nlohmann::json::parse(ran.out)["predictions"][0]; };
+    EXPECT_EQ(told(predict("gh200"))["host_cpu"], "grace");
+    EXPECT_EQ(told(predict("gh200 --host-cpu epyc-7763"))["host_cpu"], "epyc-7763");
+    const auto board = predict("jetson-orin");
+    EXPECT_EQ(told(board)["host_cpu"], "cortex-a78ae");
+    EXPECT_GT(told(board)["host_time_s"]["value"], told(predict("gh200"))["host_time_s"]["value"]);
+    EXPECT_THAT(board.out, Not(HasSubstr("guess")));
 }
 
 TEST_F(UnseenDevice, IsNotIssuedToByAGpu) {

@@ -252,6 +252,15 @@ TEST(Predict, SaysThatItAssumesTheCpuWhereThatDecides) {
     EXPECT_THAT(named.out, ::testing::Not(HasSubstr("is a guess")));
 }
 
+TEST(Predict, IsNoLessSureOfANamedCpu) {
+    const auto width = [](const std::string& more) {
+        const auto ran = run_joulecast("predict resnet18 --set batch=1 --device a10 --format json" + more);
+        const auto time = nlohmann::json::parse(ran.out)["predictions"][0]["time_s"];
+        return time["high"].get<double>() / time["low"].get<double>();
+    };
+    EXPECT_NEAR(width(" --host-cpu xeon-platinum-8480"), width(""), 0.02 * width(""));
+}
+
 TEST(Predict, SaysThatCardsMayDifferByGuessedCpusAlone) {
     const auto alike = run_shell("COLUMNS=300 \"$JOULECAST\" predict resnet18 --set batch=1 --device a10 a100");
     EXPECT_THAT(alike.out, HasSubstr("The CPU is a guess")) << "both cards are as old";

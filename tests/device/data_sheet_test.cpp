@@ -52,6 +52,15 @@ TEST(DataSheet, GivesTheFiguresAndWhereEachIsFrom) {
     EXPECT_EQ(sheet.device.source, "the rest");
 }
 
+TEST(DataSheet, NamesTheCpuInTheModuleOfAGpu) {
+    EXPECT_EQ(parse_data_sheet(small, "my.json").host_cpu, "");
+    const std::string cpu = R"(, "host_cpu": "grace")";
+    EXPECT_EQ(parse_data_sheet(with(R"("kind": "gpu")", R"("kind": "gpu")" + cpu), "my.json").host_cpu, "grace");
+    EXPECT_THAT(message(with(R"("kind": "gpu")", R"("kind": "cpu")" + cpu)), HasSubstr("\"host_cpu\" is not"));
+    EXPECT_THAT(message(with(R"("kind": "gpu")", R"("kind": "gpu", "host_cpu": "../grace")")),
+                HasSubstr("\"host_cpu\" is not"));
+}
+
 TEST(DataSheet, NamesTheFileAndTheKeyOfEveryFault) {
     EXPECT_THAT(message("{"), HasSubstr("my.json: it is not JSON"));
     EXPECT_THAT(message("[]"), HasSubstr("it is not a JSON object"));

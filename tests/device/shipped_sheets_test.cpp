@@ -219,5 +219,18 @@ TEST(ShippedSheets, CoverEveryIdThatTheCommandLinePromises) {
     }
 }
 
+TEST(ShippedSheets, NameCpusThatThereAreForModules) {
+    int modules = 0;
+    for (const DataSheet& sheet : known_devices().sheets()) {
+        if (sheet.host_cpu.empty()) continue;
+        ++modules;
+        const DataSheet* const cpu = known_devices().find(sheet.host_cpu);
+        ASSERT_NE(cpu, nullptr) << sheet.device.id;
+        EXPECT_EQ(cpu->device.id, sheet.host_cpu);
+        EXPECT_EQ(cpu->device.kind, Device::Kind::cpu) << sheet.device.id;
+    }
+    EXPECT_GE(modules, 3);
+}
+
 }  // namespace
 }  // namespace joulecast
