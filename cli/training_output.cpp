@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cli/host_text.h"
-#include "cli/json_tree.h"
 #include "cli/trained_models.h"
 #include "joulecast/device/engine.h"
 #include "joulecast/device/threads_text.h"

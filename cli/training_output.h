@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/json_tree.h"
 #include "cli/measured_rows.h"
 #include "joulecast/model/predictor.h"
 
