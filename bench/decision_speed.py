@@ -102,11 +102,14 @@ def on_one_core(work):
         os.sched_setaffinity(0, cores)
 
 
-def loaded_lines(where, may_take, first, points, empty):
-    for what, taken, limit, mark in (("a network not asked for before", first, "–", ""),
-                                     ("a clock of a network that is loaded", points, may_take, "**")):
-        print(f"| {what} ({len(taken)}) | {where} | {limit} | {mark}{statistics.median(taken):.0f} µs{mark} |"
-              f" {statistics.quantiles(taken, n=10)[-1]:.0f} µs | {statistics.median(empty):.0f} µs |")
+def median_and_quantile(taken):
+    return f"{statistics.median(taken):.0f} ({statistics.quantiles(taken, n=10)[-1]:.0f}) µs"
+
+
+def loaded_line(what, may_take, *columns):
+    """A column for each place of who asks: what answers take there, and an empty line through the peer."""
+    cells = " | ".join(f"**{median_and_quantile(taken)}** | {statistics.median(empty):.0f} µs" for taken, empty in columns)
+    print(f"| {what} ({len(columns[0][0])}) | {may_take} | {cells} |")
 
 
 def main():
@@ -131,13 +134,13 @@ empty Python script in the same turns, median (smallest–largest).
     line(f"`recommend`: {len(DEVICES)} devices × {len(MHZ)} clocks × {len(BATCHES)} batches", recommend, 1.0,
          options.repeats)
     print("""
-`predict --stdin`, from a request written to its answer read, without lists of operations (median, 90 % quantile). Where
-who asks and who answers run on two cores, each answer wakes the other core.
+`predict --stdin`, from a request written to its answer read, without lists of operations: median (90 % quantile), asked from the core that answers, and from another, which each answer wakes.
 
-| request | who asks | may take | takes | 90 % | an empty line through Python |
+| request | may take | same core | an empty line through Python | another core | an empty line through Python |
 |---|---|---|---|---|---|""")
-    loaded_lines("same core", "100 µs", *on_one_core(lambda: staying_loaded(options.program)))
-    loaded_lines("another core", "100 µs", *staying_loaded(options.program))
+    same, other = on_one_core(lambda: staying_loaded(options.program)), staying_loaded(options.program)
+    loaded_line("a network not asked for before", "–", (same[0], same[2]), (other[0], other[2]))
+    loaded_line("a clock of a network that is loaded", "100 µs", (same[1], same[2]), (other[1], other[2]))
 
 
 if __name__ == "__main__":
