@@ -177,10 +177,11 @@ const std::vector<Column<DeviceJob>>& csv_columns() {
     return list;
 }
 
-std::vector<HostBound> host_bound(const Comparison& comparison) {
-    std::vector<Forecast> forecasts;
-    for (const DeviceJob& job : comparison.jobs) forecasts.push_back(job.forecast);
-    return joulecast::cli::host_bound(forecasts);
+/// Empty where no host decides.
+std::string host_bound_text(const Comparison& comparison) {
+    std::vector<HostBound> runs;
+    for (const DeviceJob& job : comparison.jobs) add_host_bound(job.forecast.network, runs);
+    return host_bound_words(runs);
 }
 
 }  // namespace
@@ -201,8 +202,7 @@ std::string comparison_to_text(const Comparison& comparison, const TextSettings&
     }
     const std::string& first = comparison.jobs.front().forecast.network.device;
     text += "\n" + wrapped(verdicts_text(comparison), width, "  ") + "\n";
-    if (const std::string host = host_bound_words(host_bound(comparison)); !host.empty())
-        text += wrapped(host, width, "  ") + "\n";
+    if (const std::string host = host_bound_text(comparison); !host.empty()) text += wrapped(host, width, "  ") + "\n";
     return text +
            wrapped("ratios: over " + first + "; in brackets 90 % intervals; tie: the interval holds 1", width, "  ") +
            "\n";

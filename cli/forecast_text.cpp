@@ -339,7 +339,9 @@ std::string forecasts_to_text(const std::vector<Forecast>& forecasts, bool per_o
                               const TextSettings& settings) {
     std::string text = sources_text(forecasts, settings) + table_text(forecasts, settings);
     text += clock_curves_text(forecasts) + wrapped_lines(clock_notes_text(forecasts), settings);
-    text += wrapped_lines(host_bound_words(host_bound(forecasts)), settings);
+    std::vector<HostBound> host_bound;
+    for (const Forecast& f : forecasts) add_host_bound(f.network, host_bound);
+    text += wrapped_lines(host_bound_words(host_bound), settings);
     std::set<std::string> reasons;
     for (const Forecast& f : forecasts) {
         if (!f.network.energy.known()) reasons.insert(f.network.energy_missing_reason);

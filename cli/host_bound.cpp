@@ -13,12 +13,9 @@ std::string host_word(Host host) {
     return host == Host::graph ? "CUDA graph" : std::string(name(host));
 }
 
-std::vector<HostBound> host_bound(std::span<const Forecast> forecasts) {
-    std::vector<HostBound> runs;
-    for (const Forecast& f : forecasts)
-        if (f.network.limited_by == Bound::host)
-            runs.push_back({f.network.device, f.network.point.host, f.network.guessed_host_pace});
-    return runs;
+void add_host_bound(const NetworkForecast& forecast, std::vector<HostBound>& runs) {
+    if (forecast.limited_by == Bound::host)
+        runs.push_back({forecast.device, forecast.point.host, forecast.guessed_host_pace});
 }
 
 std::string host_bound_words(std::span<const HostBound> runs) {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "joulecast/answer/answer.h"
 #include "joulecast/device/device.h"
+#include "joulecast/forecast/forecast.h"
 
 namespace joulecast::cli {
 
@@ -20,8 +20,8 @@ struct HostBound {
 /// "Python", "C++", "CUDA graph".
 std::string host_word(Host host);
 
-/// Those of the forecasts whose time their hosts decide.
-std::vector<HostBound> host_bound(std::span<const Forecast> forecasts);
+/// Adds the forecast to those whose time their hosts decide, if it is one.
+void add_host_bound(const NetworkForecast& forecast, std::vector<HostBound>& runs);
 
 /// What would help there, and whether differences between devices may be those of guessed CPUs. Empty: no such run.
 std::string host_bound_words(std::span<const HostBound> runs);

@@ -94,6 +94,17 @@ void add_known_limits(Device& device) {
     }
 }
 
+/// By its id alone: a sheet means the same on every machine.
+const Device& cpu_of_module(const std::string& id, const std::string& asked) {
+    const DataSheet* const sheet = known_devices().find(id);
+    if (sheet == nullptr) throw UsageError(asked + "no device is called '" + id + "'. joulecast devices lists all");
+    return sheet->device;
+}
+
+std::vector<Device> devices_of(const std::optional<Dataset>& dataset) {
+    return dataset ? dataset->devices() : std::vector<Device>();
+}
+
 std::optional<Dataset> opened(const std::string& database) {
     if (database.empty()) return std::nullopt;
     return Dataset(database, Dataset::Access::read_only);
@@ -104,7 +115,7 @@ std::optional<Dataset> opened(const std::string& database) {
 LoadedDevice::LoadedDevice(const std::string& device, const PredictorSource& predictor, const std::string& database,
                            std::span<const std::string> engines)
     : database_(opened(database)),
-      chosen_(choose_predictor(device, predictor, database_ ? database_->devices() : std::vector<Device>(), engines)),
+      chosen_(choose_predictor(device, predictor, devices_of(database_), engines)),
       database_path_(database),
       columns_(joulecast::columns(chosen_.predictor)) {
     std::vector<OperationRow> operations;
@@ -123,8 +134,7 @@ LoadedDevice::LoadedDevice(const std::string& device, const PredictorSource& pre
         measured_.emplace(&model, measured_as(model, operations));
     }
     engines_ = chosen_.engines();
-    if (chosen_.model().unseen)
-        own_cpu_ = device_argument(device, database_ ? database_->devices() : std::vector<Device>()).host_cpu;
+    if (chosen_.model().unseen) own_cpu_ = device_argument(device, devices_of(database_)).host_cpu;
     database_note_ = suspect_rows(operations);
     if (used > 0)
         database_note_ += (database_note_.empty() ? "" : "; ") + std::string("the model was adjusted to ") +
@@ -142,15 +152,16 @@ void LoadedDevice::calibrate_clocks() {
 }
 
 void LoadedDevice::issue_from(const std::string& named) {
-    const std::string& cpu = named.empty() ? own_cpu_ : named;
-    if (cpu.empty()) return;
-    const Device issuer = device_argument(cpu).device;
+    if (named.empty() && own_cpu_.empty()) return;
+    const std::string asked =
+        named.empty() ? "\"host_cpu\" in the data sheet of " + device().id + ": " : "--host-cpu " + named + ": ";
+    const Device issuer = named.empty() ? cpu_of_module(own_cpu_, asked) : device_argument(named).device;
     for (DeviceModel& model : chosen_.predictor.devices) {
         if (model.device.id != device().id) continue;
         try {
             joulecast::issue_from(model, issuer);
         } catch (const Error& error) {
-            throw UsageError("--host-cpu " + cpu + ": " + error.what());
+            throw UsageError(asked + error.what());
         }
         issuer_note_ = issuer_text(*model.issuer, model.point.host_cpu);
     }

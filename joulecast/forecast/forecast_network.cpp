@@ -22,7 +22,6 @@
 #include "joulecast/forecast/forecast_calls.h"
 #include "joulecast/forecast/fused_calls.h"
 #include "joulecast/forecast/hosts.h"
-#include "joulecast/forecast/issue_cost.h"
 #include "joulecast/forecast/over_clocks.h"
 #include "joulecast/forecast/own_limit.h"
 #include "joulecast/forecast/published/method.h"
@@ -114,8 +113,7 @@ void set_host(NetworkForecast& forecast, Host host, const DeviceModel& device) {
     }
     const bool is_known = device.issuer || forecast.host_evidence == Evidence::measured ||
                           forecast.host_evidence == Evidence::interpolated;
-    if (!is_known && device.device.kind == Device::Kind::gpu)
-        forecast.guessed_host_pace = device.unseen ? pace_of_hosts(*device.unseen, device.device) : 1;
+    if (!is_known && device.device.kind == Device::Kind::gpu) forecast.guessed_host_pace = pace_of_hosts(device);
 }
 
 /// Which operations' power nobody can tell.

@@ -119,15 +119,18 @@ std::optional<std::string> refusal(Host host, const Device& device, Host measure
     return std::nullopt;
 }
 
+double pace_of_hosts(const DeviceModel& device) {
+    return device.unseen ? pace_of_hosts(*device.unseen, device.device) : 1;
+}
+
 HostExtra default_extra(const DeviceModel& device, Host host, Mode mode) {
     HostExtra extra;
     extra.host = host;
     extra.mode = mode;
     if (host == device.point.host) return extra;
     const Device::Kind kind = device.device.kind;
-    // The pace that the calls of a card never measured are told with.
-    const double pace = device.unseen ? pace_of_hosts(*device.unseen, device.device) : 1;
-    extra.seconds_per_call = pace * (issue_s(host, mode, kind) - issue_s(device.point.host, mode, kind));
+    extra.seconds_per_call =
+        pace_of_hosts(device) * (issue_s(host, mode, kind) - issue_s(device.point.host, mode, kind));
     extra.sigma = device.unseen ? sigma_between_hosts : sigma_of_other_machines;
     return extra;
 }

@@ -38,6 +38,9 @@ std::optional<std::string> refusal(Host host, const Device& device, Host measure
 HostExtra host_extra(const DeviceModel& device, Host host, Mode mode);
 HostExtra default_extra(const DeviceModel& device, Host host, Mode mode);
 
+/// The pace that a GPU's calls are told with where nobody measured it (issue_cost.h); 1 of a device that was measured.
+double pace_of_hosts(const DeviceModel& device);
+
 /// The parts with `seconds_per_call` more for each call, on the timeline where such a device issues.
 NetworkParts with_extra(NetworkParts parts, double seconds_per_call, const DeviceModel& device);
 

@@ -140,14 +140,14 @@ void Folding::count_uses() {
 /// One use less; a view or copy that nobody takes any more is dropped.
 void Folding::release(ValueRef ref) {
     while (ref.node >= 0 && --uses(ref) == 0) {
-        const auto index = static_cast<std::size_t>(ref.node);
-        const Node& made = graph_.nodes[index];
-        if (!is_view(made.operation) && !is_any_of(made.operation, {"aten::t", "aten::transpose.int", "aten::permute",
-                                                                    "aten::expand", "aten::clone", "aten::contiguous"}))
+        const Node* made = maker(ref);
+        if (made == nullptr) return;
+        if (!is_view(made->operation) &&
+            !is_any_of(made->operation, {"aten::t", "aten::transpose.int", "aten::permute", "aten::expand",
+                                         "aten::clone", "aten::contiguous"}))
             return;
-        if (!begins_with_tensor(made.operation)) return;
-        dropped_[index] = true;
-        ref = made.inputs.at(0);
+        dropped_[static_cast<std::size_t>(ref.node)] = true;
+        ref = made->inputs.at(0);
     }
 }
 

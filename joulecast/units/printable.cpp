@@ -47,9 +47,10 @@ bool steers(std::uint32_t c) {
     return c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-/// Letters of ASCII, lines and tabs: nearly all of what is printed.
+/// One byte that is shown as it is: nearly all of what is printed.
 bool is_plain(char c) {
-    return (c >= ' ' && c <= '~') || c == '\n' || c == '\t';
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x80 && !steers(byte);
 }
 
 }  // namespace

@@ -141,6 +141,20 @@ TEST_F(UnseenDevice, IsIssuedToByTheCpuOfItsModule) {
     EXPECT_THAT(board.out, Not(HasSubstr("guess")));
 }
 
+TEST_F(UnseenDevice, WhoseSheetNamesNoCpuIsRefusedInTheWordsOfTheSheet) {
+    for (const auto& [cpu, why] :
+         {std::pair("abacus", "no device is called 'abacus'"), std::pair("a100", "is not a CPU")}) {
+        write_file(file("module.json"),
+                   std::string(R"({"schema":"joulecast.device/1","id":"module","kind":"gpu","units":50,
+            "peak_flop_per_s_fp32":1e13,"bandwidth_bytes_per_s":1e12,"sources":[{"text":"made up"}],"host_cpu":")") +
+                       cpu + "\"}");
+        const auto ran = predict(file("module.json"));
+        EXPECT_EQ(ran.status, 2) << cpu;
+        EXPECT_THAT(ran.err, HasSubstr("\"host_cpu\" in the data sheet of module: "));
+        EXPECT_THAT(ran.err, HasSubstr(why));
+    }
+}
+
 TEST_F(UnseenDevice, IsNotIssuedToByAGpu) {
     const auto ran = predict("h100 --host-cpu a100");
     EXPECT_EQ(ran.status, 2);
