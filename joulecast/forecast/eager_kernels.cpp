@@ -84,8 +84,10 @@ double looked_up_backward_cycles(const Operation& operation) {
 }
 
 /// What no unit shares with another, of the clock: before a kernel's first block is done, and rows in turn.
-double cycles_in_turn(const PreparedOperation& call) {
+double cycles_in_turn(const PreparedOperation& call, const Device& device) {
     const Operation& operation = call.operation;
+    if (call.family() == Family::pooling && !is_mean_of_planes(operation, call.dimensions))
+        return interpolation_cycles_in_turn(operation, call.dimensions, device);
     if (operation.target == "aten::embedding") return looked_up_backward_cycles(operation);
     if (call.family() == Family::reduction || is_mean_of_planes(operation, call.dimensions))
         return of_reduction_latency;
@@ -143,13 +145,13 @@ double share_at_work(const PreparedOperation& call, const Device& device) {
     const Operation& operation = call.operation;
     if (device.vendor != "nvidia" || !(device.units > 0) || !is_scaling(operation) || !is_of_planes(operation))
         return 1;
-    return element_cycles(call.dimensions) / (cycles(call) + cycles_in_turn(call) * device.units);
+    return element_cycles(call.dimensions) / (cycles(call) + cycles_in_turn(call, device) * device.units);
 }
 
 double least_eager_kernel_s(const PreparedOperation& call, const Device& device) {
     if (device.vendor != "nvidia") return 0;
     const double for_all = cycles(call);
-    const double in_turn = cycles_in_turn(call) + (for_all > 0 && starts_apart(call.family()) ? of_start : 0);
+    const double in_turn = cycles_in_turn(call, device) + (for_all > 0 && starts_apart(call.family()) ? of_start : 0);
     return std::max(seconds_of_cycles(for_all, device) + seconds_in_turn(in_turn, device), row_in_turn_s(call, device));
 }
 

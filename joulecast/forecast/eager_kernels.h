@@ -41,13 +41,16 @@ double scaled_planes_s(const Dimensions& size, const Device& device);
 ///     averages over whole planes, sums of rows    47 for each row, or 0.15 for each of its elements where that is more
 ///         the average's gradient                                               0.6 for each element
 ///     sums over other dimensions                                               0.265 for each element
-///     nearest and bilinear enlarging                                           0.62 and 6.3 for each result
+///     enlarging by the nearest place                                           0.62 for each result
 ///     depthwise convolutions of images whose channels lie last (cuDNN)         0.048 for each place of the window
 ///
 /// Few rows take what row_kernels.h says. Not over all units, but of the clock: 2,000 before an element-wise call, a
 /// copy or a normalization has its first elements, 9,000 for batch norm by given statistics in bf16 and 6,500 for sums
-/// before the first block is done; for the gradient of an embedding 94 for each row that was looked up, or, of more
-/// than 3,072 rows, which are sorted, 190,000 and 19 for each.
+/// before the first block is done; for each image and channel that is enlarged by interpolation 460
+/// and 10.5 for each warp of a unit, since a thread takes the same place of all of them in turn (two calls of an H200;
+/// EfficientFormerV2 on an RTX 3090 and 4090, where 196 threads make a million planes: docs/decisions/0060); for the
+/// gradient of an embedding 94 for each row that was looked up, or, of more than 3,072 rows, which are sorted, 190,000
+/// and 19 for each.
 ///
 /// Measured on an H100 and an H200 (datasets/README.md), which are one chip; 7,440 layer norms on five older cards took
 /// 1.4 times as long and more. Max pooling on an A30 takes what these say within 15 % in the median

@@ -1,11 +1,13 @@
 #include "joulecast/forecast/eager_movement.h"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
+#include <cstddef>
 #include <string_view>
 
 #include "joulecast/forecast/eager_kernels.h"
 #include "joulecast/graph/record.h"
+#include "joulecast/physics/stacked_memory.h"
 
 namespace joulecast {
 namespace {
@@ -21,11 +23,17 @@ constexpr double of_rolled_element = 1.15, of_padded_element = 0.88;
 constexpr double of_widened_element = 0.72, of_narrowed_element = 0.37;
 constexpr double of_spread_element = 0.6;
 
-struct Resizing {
-    std::string_view name;  ///< how the operator's begins
-    double cycles = 0;      ///< for each result
-};
-constexpr std::array resizings{Resizing{"aten::upsample_nearest2d", 0.62}, Resizing{"aten::upsample_bilinear2d", 6.3}};
+constexpr double of_enlarged = 0.62;
+// Of the clock, for each plane that a thread takes: it waits for the places around its own, and a unit's warps take
+// turns.
+constexpr double of_waiting = 460, of_interpolating_warp = 10.5;
+constexpr double threads_of_interpolation = 1024, threads_of_warp = 32;
+
+/// Of the planes one after the other, by a thread for each place of the result. What enlarges to the nearest place has
+/// a thread for each result.
+bool is_interpolation(std::string_view target) {
+    return target.starts_with("aten::upsample_") && !target.starts_with("aten::upsample_nearest");
+}
 
 bool is_training(const Operation& operation) {
     return mode(operation) == Mode::training;
@@ -108,8 +116,7 @@ bool is_mean_of_planes(const Operation& operation, const Dimensions& size) {
 double pooling_cycles(const Operation& operation, const Dimensions& size) {
     const std::string& target = operation.target;
     if (is_channels_last(*tensors(operation).front())) return 0;
-    for (const Resizing& resizing : resizings)
-        if (target.starts_with(resizing.name)) return resizing.cycles * size.elements_out;
+    if (target.starts_with("aten::upsample_")) return is_interpolation(target) ? 0 : of_enlarged * size.elements_out;
     if (target == "aten::max_pool2d" || target == "aten::max_pool2d_with_indices")
         return max_pool_cycles(operation, size);
     if (target == "aten::avg_pool2d") return average_pool_cycles(operation, size);
@@ -119,6 +126,20 @@ double pooling_cycles(const Operation& operation, const Dimensions& size) {
         return is_training(operation) ? forward + of_spread_element * size.elements_in : forward;
     }
     return of_adapted * size.elements_out;
+}
+
+double interpolation_cycles_in_turn(const Operation& operation, const Dimensions& size, const Device& device) {
+    if (!is_interpolation(operation.target) || !(device.units > 0)) return 0;
+    const TensorType& images = *tensors(operation).front();
+    constexpr std::size_t batch_and_channels = 2;
+    if (images.sizes.size() <= batch_and_channels || is_channels_last(images)) return 0;
+    const double planes = static_cast<double>(images.sizes[0]) * static_cast<double>(images.sizes[1]);
+    if (!(planes > 0)) return 0;
+    const double places = size.elements_out / planes;
+    const double blocks_of_unit = std::ceil(std::ceil(places / threads_of_interpolation) / device.units);
+    const double blocks_at_once = has_stacked_memory(device) ? 2 : 1;  // 2,048 threads, elsewhere 1,536
+    const double warps = blocks_of_unit * std::ceil(std::min(places, threads_of_interpolation) / threads_of_warp);
+    return planes * (of_waiting * std::ceil(blocks_of_unit / blocks_at_once) + of_interpolating_warp * warps);
 }
 
 double copy_cycles(const Operation& operation, const Dimensions& size) {
