@@ -1,15 +1,34 @@
 #include "joulecast/forecast/grouped_convolution.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "joulecast/forecast/kernel_bounds.h"
 #include "joulecast/physics/law.h"
 #include "joulecast/physics/matrix_rate.h"
 
 namespace joulecast {
 namespace {
 
-constexpr double cycles_of_byte = 1.05;
-constexpr double share_of_peak = 0.5;
+constexpr double cycles_of_byte = 0.7;
+constexpr double share_of_peak = 0.8, share_of_float32_peak = 0.5;
+// Channels that a tile of the tensor cores takes of a group.
+constexpr double least_of_tile = 16, tile = 32;
+
+double channels_multiplied(double of_group) {
+    return of_group <= least_of_tile ? least_of_tile : tile * std::ceil(of_group / tile);
+}
+
+/// Tiles are whole, whatever a group has.
+double arithmetic_s(const PreparedOperation& convolution, const Device& device) {
+    const Dimensions& size = convolution.dimensions;
+    const double peak = peak_flop_per_s(device, compute_dtype(convolution.operation), convolution.math);
+    const auto flop = static_cast<double>(size.forward.flop);
+    if (!is_for_matrix_units(convolution)) return flop / (share_of_float32_peak * peak);
+    const double in = size.c / size.groups, out = size.k / size.groups;
+    const double filled = in / channels_multiplied(in) * (out / channels_multiplied(out));
+    return flop / (share_of_peak * filled * peak);
+}
 
 }  // namespace
 
@@ -21,14 +40,13 @@ bool runs_grouped_kernel(const PreparedOperation& convolution, const Device& dev
 
 double grouped_forward_s(const PreparedOperation& convolution, const Device& device) {
     const Dimensions& size = convolution.dimensions;
-    const bool is_turned = !is_channels_last(*tensors(convolution.operation).front());
-    const double passes = is_turned ? 2 : 1;
-    const double cycles = seconds_of_cycles(passes / 2 * cycles_of_byte * size.output_bytes, device);
-    const double peak = peak_flop_per_s(device, compute_dtype(convolution.operation), convolution.math);
-    const double arithmetic = static_cast<double>(size.forward.flop) / (share_of_peak * peak);
-    const double bytes = static_cast<double>(size.forward.bytes_read + size.forward.bytes_written);
-    const double moving = passes * bytes / device.bandwidth_bytes_per_s;
-    return 2 * passes * device.kernel_latency_s + std::max({cycles, arithmetic, moving});
+    const double cycles = seconds_of_cycles(cycles_of_byte * size.output_bytes, device);
+    const auto bytes = static_cast<double>(size.forward.bytes_read + size.forward.bytes_written);
+    const double moving = bytes / streamed_bytes_per_s(device);
+    const double kernel = std::max({cycles, arithmetic_s(convolution, device), moving});
+    if (is_channels_last(*tensors(convolution.operation).front())) return 2 * device.kernel_latency_s + kernel;
+    constexpr double turning = 2;  // read and written
+    return 4 * device.kernel_latency_s + turning * moving + kernel;
 }
 
 }  // namespace joulecast

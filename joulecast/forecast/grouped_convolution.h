@@ -8,15 +8,15 @@ namespace joulecast {
 /// NVIDIA's GPUs.
 bool runs_grouped_kernel(const PreparedOperation& convolution, const Device& device);
 
-/// What the kernels of such a forward pass take, in seconds, on a device that was never measured: cuDNN turns
-/// contiguous images, computes, and turns the result, so the latencies of four kernels come before all else. Then
+/// What the kernels of such a forward pass take, in seconds, on a device that was never measured:
 ///
-///     max(1.05 cycles of a unit for each byte of the result, FLOP / (peak / 2), 2 · bytes / bandwidth)
+///     max(arithmetic, bytes / bandwidth, 0.7 cycles of a unit for each byte of the result)
 ///
-/// and of images whose channels lie last half of the cycles, one pass over the bytes, and two latencies, which is a
-/// judgement. The numbers were chosen with eight on an H200 and an H100 in sight, in float32, TF32 and 16 bits, from 12
-/// to 105 us, which are told 6 % off by them (159 % before; tests/forecast/grouped_convolution_test.cpp). Of networks
-/// of others, twelve with such convolutions on an RTX 3090 and 4090 at large batches are a test.
+/// and, of contiguous images, which cuDNN turns before and whose result it turns after, two passes over all bytes and
+/// the latencies of four kernels in the place of two. Tensor cores multiply tiles of channels, 16 or multiples of 32 of
+/// a group, at 0.8 of the peak, whatever the group has: one of 40 channels takes (64 / 40)^2 times its FLOP. Elsewhere
+/// FLOP / (peak / 2). Chosen with four on an H200 in sight (tests/forecast/grouped_convolution_test.cpp) and timm's
+/// networks on an RTX 3090 and 4090 (docs/decisions/0060).
 double grouped_forward_s(const PreparedOperation& convolution, const Device& device);
 
 }  // namespace joulecast
