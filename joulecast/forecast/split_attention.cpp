@@ -1,6 +1,7 @@
 #include "joulecast/forecast/split_attention.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <variant>
 
 #include "joulecast/forecast/eager_kernels.h"
@@ -15,6 +16,7 @@ constexpr double cycles_across = 2;
 constexpr double backward_share = 0.7;
 
 constexpr double float_bytes = 4;
+constexpr std::size_t rank_of_fused = 4;
 
 bool is_apart_in_its_last(const TensorType* type) {
     return type != nullptr && !type->strides.empty() && type->sizes.back() > 1 && type->strides.back() != 1;
@@ -92,6 +94,8 @@ bool runs_split_attention(const Operation& attention, const Device& device) {
     for (const TensorType* operand : {query, key, value}) {
         if (operand == nullptr || operand->sizes.size() < 2 || operand->sizes.back() < 1) return false;
     }
+    const auto has_rank_of_fused = [](const TensorType* operand) { return operand->sizes.size() == rank_of_fused; };
+    if (!has_rank_of_fused(query) || !has_rank_of_fused(key) || !has_rank_of_fused(value)) return true;
     return is_apart_in_its_last(find_tensor(attention, "attn_mask")) || is_apart_in_its_last(query) ||
            is_apart_in_its_last(key) || is_apart_in_its_last(value);
 }

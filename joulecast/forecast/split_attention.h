@@ -5,8 +5,9 @@
 namespace joulecast {
 
 /// Attention on NVIDIA's GPUs that no fused kernel takes, since its mask, query, key or value has another last stride
-/// than 1 (check_last_dim_stride_equals_1_dense in ATen/native/transformers/sdp_utils_cpp.h, torch 2.13). A BERT that
-/// was traced by transformers has such a mask; one that runs has none.
+/// than 1 (check_last_dim_stride_equals_1_dense in ATen/native/transformers/sdp_utils_cpp.h, torch 2.13), or its
+/// operands are not of four dimensions (check_tensor_shapes there): windows in a dimension of their own, or joined to
+/// the batch. A BERT that was traced by transformers has such a mask; one that runs has none.
 bool runs_split_attention(const Operation& attention, const Device& device);
 
 /// What its forward pass takes, in seconds, on a device that was never measured: the kernels that PyTorch calls one

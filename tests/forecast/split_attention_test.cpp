@@ -48,6 +48,19 @@ TEST(SplitAttention, IsWhatNoFusedKernelTakes) {
                                       h200()));
 }
 
+// Fused kernels take operands of four dimensions alone: NesT and Hiera have windows in a fifth, SAM's joined to the
+// batch.
+TEST(SplitAttention, IsWhatHasAnotherNumberOfDimensions) {
+    const auto runs_split = [](const std::string& type) {
+        return runs_split_attention(parse_operation("aten::scaled_dot_product_attention(query=" + type +
+                                                    ", key=" + type + ", value=" + type + ")"),
+                                    h200());
+    };
+    EXPECT_TRUE(runs_split("f16[512,3,16,196,32]"));
+    EXPECT_TRUE(runs_split("f16[6144,196,64]"));
+    EXPECT_FALSE(runs_split("f16[512,3,196,32]"));
+}
+
 TEST(SplitAttention, IsToldWithoutAClockToo) {
     Device unclocked = h200();
     for (double Device::* clock : {&Device::boost_clock_mhz, &Device::max_clock_mhz, &Device::base_clock_mhz})
