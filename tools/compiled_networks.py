@@ -37,19 +37,21 @@ FITTED = ("convolution/channels_last", "convolution/depthwise/channels_last", "t
 MADE_ONE = {"mobileone", "ghostnetv", "repghostnet", "repvit", "fastvit", "repvgg"}
 FOLDS = 8
 PEAK, BANDWIDTH = 165.2e12, 1008e9  # of an RTX 4090's sheet: products of 16 bits added in float32, bytes a second
+SAME_NETWORK = 0.01  # of the number of parameters
 # Eager networks this many times faster or slower than forecast are looked at apart.
 ODD = 2.5
 
 
 def table(part):
-    """Of each network and image size: images a second, and at which batch."""
+    """Of each network and image size: images a second, at which batch, and millions of parameters."""
     folder = os.path.join(os.environ.get("JOULECAST_DATA") or sys.exit("JOULECAST_DATA is not set: docs/data.md"), "timm_networks")
     rows = {}
     with open(os.path.join(folder, f"benchmark-infer-amp-nchw-{part}.csv"), encoding="utf-8") as file:
         for row in csv.DictReader(file):
             if row["infer_samples_per_sec"] and row["infer_img_size"]:
                 batch = int(float(row["infer_batch_size"]))
-                rows[row["model"], int(float(row["infer_img_size"]))] = (float(row["infer_samples_per_sec"]), batch)
+                key = (row["model"], int(float(row["infer_img_size"])))
+                rows[key] = (float(row["infer_samples_per_sec"]), batch, float(row["param_count"]))
     return rows
 
 
@@ -84,6 +86,18 @@ class Network:
         command = [joulecast, "extract", self.name, "--precision", "amp-fp16", "--set", f"batch={batch}", "--graph", name, "--top", "1"]
         subprocess.run(command, capture_output=True, check=True)
         return name
+
+    def is_another(self, joulecast, millions):
+        """Whether timm has another network by that name now than the one that was measured."""
+        with tempfile.TemporaryDirectory() as folder:
+            with open(self.graph(joulecast, 1, folder), encoding="utf-8") as file:
+                inputs = json.load(file)["inputs"]
+        sizes = [re.findall(r"\d+", given["type"].partition("[")[2]) for given in inputs if given["kind"] == "parameter"]
+        own = sum(math.prod(map(int, size)) for size in sizes) / 1e6
+        if abs(own / millions - 1) < SAME_NETWORK:
+            return False
+        print(f"{self.name}: left out, another network was measured: {millions} million parameters, here {own:.2f}", file=sys.stderr)
+        return True
 
     def predictions(self, joulecast, batch, *asked):
         """By joulecast, of the network in mixed precision; None, with the reason printed, where it has no answer."""
@@ -150,9 +164,11 @@ def networks(joulecast, folder):
         for torch, (eager, compiled) in tables.items():
             if key in eager and key in compiled and (torch == "2.9" or not is_made_one):
                 network.measured[torch] = (1 / eager[key][0], 1 / compiled[key][0])
-                batch = compiled[key][1]
+                _, batch, millions = compiled[key]
         network.measured_on_3090 = {torch: 1 / eager[key][0] for torch, eager in on_3090.items() if key in eager and not is_made_one}
-        if network.measured and network.forecast(joulecast, batch):
+        if not network.measured or (network.name.endswith(".pt2") and network.is_another(joulecast, millions)):
+            continue
+        if network.forecast(joulecast, batch):
             found.append(network)
     return found
 
@@ -250,7 +266,7 @@ def print_bounds(joulecast, folder):
         key = (model, int(size))
         if key not in eager or family(model) in MADE_ONE:
             continue
-        speed, batch = eager[key]
+        speed, batch, _ = eager[key]
         in_float32, fast = (least / batch * speed for least in Network(os.path.join(folder, file), key).bounds(joulecast, batch))
         if in_float32 >= 0.95:
             print(f"{model:28}  {1e3 * batch / speed:5.0f} ms  {in_float32:13.2f}  {fast:10.2f}")

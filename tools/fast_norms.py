@@ -23,6 +23,21 @@ def is_of(tensor, dtype):
     return tensor.startswith(dtype + "[")
 
 
+def without_idle_casts(graph):
+    """Casts whose result nobody takes any more are not made."""
+    nodes = graph["nodes"]
+    taken, kept = set(graph["outputs"]), []
+    for i, node in reversed(list(enumerate(nodes))):
+        if node["operation"].startswith(CAST) and f"{i}.0" not in taken:
+            continue
+        kept.append(i)
+        taken.update(node["inputs"])
+    kept.reverse()
+    place = {f"{i}.{k}": f"{now}.{k}" for now, i in enumerate(kept) for k in range(len(nodes[i]["outputs"]))}
+    moved = lambda refs: [place.get(ref, ref) for ref in refs]
+    return {**graph, "nodes": [{**nodes[i], "inputs": moved(nodes[i]["inputs"])} for i in kept], "outputs": moved(graph["outputs"])}
+
+
 class FastNorms:
     """Writes a graph of `joulecast extract --precision amp-fp16 --graph` anew: `changed` norms of timm are in float16."""
 
@@ -37,7 +52,7 @@ class FastNorms:
             for k, ref in enumerate(self.written(node)):
                 self.place[f"{i}.{k}"] = ref
         outputs = [self.place.get(ref, ref) for ref in self.graph["outputs"]]
-        return {**self.graph, "nodes": self.nodes, "outputs": outputs}
+        return without_idle_casts({**self.graph, "nodes": self.nodes, "outputs": outputs})
 
     def add(self, node):
         refs = [f"{len(self.nodes)}.{k}" for k in range(len(node["outputs"]))]
