@@ -26,8 +26,9 @@ constexpr double fed_bytes = 2400;
 constexpr double fed_bytes_in_tiles = 100;
 constexpr double rows_of_tile = 128, least_columns = 64, most_columns = 256;
 constexpr double misfit_of_odd_rows = 2;
-/// Odd rows of so many pixels and more are told by the rule for even ones: of 121 to 361 pixels they take 0.3 to 0.6 of
-/// what the misfit says, in eight networks on an RTX 3090 and 4090, and those of 49 take it (docs/decisions/0060).
+/// Odd rows of so many pixels and more, in 16 bits, are told by the rule for even ones: of 121 to 361 pixels they take
+/// 0.3 to 0.6 of what the misfit says, in eight networks on an RTX 3090 and 4090. Those of 49 take it, and in TF32 on
+/// an A30 those of 289 and 361, too (docs/decisions/0060).
 constexpr double least_of_long_row = 100;
 /// U-Net's four on an H200, in TF32: 4.9 to 5.5, beside their arithmetic.
 constexpr double passes_of_spread = 5;
@@ -48,14 +49,14 @@ bool is_pointwise(const Dimensions& size) {
     return size.kernel_h == 1 && size.kernel_w == 1 && size.stride == 1;
 }
 
-bool has_long_rows(const Dimensions& size, const Device& device) {
-    return size.oh * size.ow >= least_of_long_row && device.architecture != "hopper";
+bool has_long_rows(const Dimensions& size, Dtype type, const Device& device) {
+    return size.oh * size.ow >= least_of_long_row && element_bytes(type) == 2 && device.architecture != "hopper";
 }
 
 /// Rows of pixels that kernels load as they lie. Hopper's copy engine takes those that begin at multiples of 16 bytes,
-/// cards of before load 4 pixels, and long rows of any number.
+/// cards of before load 4 pixels, and of 16 bits long rows of any number.
 bool has_aligned_rows(const Dimensions& size, Dtype type, const Device& device) {
-    if (has_long_rows(size, device)) return true;
+    if (has_long_rows(size, type, device)) return true;
     const double pixels = size.oh * size.ow;
     if (device.architecture != "hopper") return std::fmod(pixels, pixels_of_vector) == 0;
     return std::fmod(pixels * static_cast<double>(element_bytes(type)), tensor_core_alignment_bytes) == 0;
@@ -105,7 +106,8 @@ double moving_s(const PreparedOperation& convolution, const Device& device) {
 
 bool is_turned(const PreparedOperation& convolution, const Device& device) {
     const Dimensions& size = convolution.dimensions;
-    const bool is_aligned = has_long_rows(size, device) || std::fmod(size.oh * size.ow, pixels_of_vector) == 0;
+    const bool is_aligned = has_long_rows(size, compute_dtype(convolution.operation), device) ||
+                            std::fmod(size.oh * size.ow, pixels_of_vector) == 0;
     return !has_channels_last(convolution) && (!is_pointwise(size) || !is_aligned);
 }
 

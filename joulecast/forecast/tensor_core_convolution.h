@@ -22,8 +22,8 @@ bool runs_on_tensor_cores(const PreparedOperation& convolution, const Device& de
 ///   passes.
 /// * A 1x1 convolution of stride 1 is a product of matrices as it lies: it takes one pass, and of arithmetic and pass
 ///   the longer hides the other, and it takes two latencies. Where the pixels of an image are no multiple of 4 its rows
-///   are not aligned: then misfit is 2 (else 1), and it takes two passes, but for images of 100 pixels and more. On
-///   Hopper misfit is 2 where rows are no multiple of 16 bytes.
+///   are not aligned: then misfit is 2 (else 1), and it takes two passes, but for 16-bit images of 100 pixels and more.
+///   On Hopper misfit is 2 where rows are no multiple of 16 bytes.
 /// * A transposed convolution with a stride takes five passes.
 double tensor_core_convolution_s(const PreparedOperation& convolution, const Device& device);
 
