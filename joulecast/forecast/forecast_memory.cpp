@@ -11,7 +11,6 @@
 #include "joulecast/forecast/forecast_log.h"
 #include "joulecast/forecast/product_copies.h"
 #include "joulecast/forecast/split_attention.h"
-#include "joulecast/forecast/tensor_core_convolution.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/physics/convolution_scratch.h"
 
@@ -27,7 +26,7 @@ bool is_turned_or_has_none(const Operation& operation, const DeviceModel& model)
 std::optional<double> scratch_bytes(const Operation& operation, const DeviceModel& model) {
     if (runs_split_attention(operation, model.device)) return split_attention_scratch_bytes(operation);
     if (const double copied = copied_bytes(operation); copied > 0) return copied;
-    if (is_turned_or_has_none(operation, model)) return turned_images_bytes(prepare(operation, model), model.device);
+    if (is_turned_or_has_none(operation, model)) return image_copies_bytes(prepare(operation, model), model.device);
     return convolution_scratch_bytes(operation, model.device, model.point.threads);
 }
 

@@ -16,8 +16,8 @@
 #include "joulecast/forecast/log_interval.h"
 #include "joulecast/forecast/over_clocks.h"
 #include "joulecast/forecast/own_limit.h"
+#include "joulecast/forecast/product_copies.h"
 #include "joulecast/forecast/published/method.h"
-#include "joulecast/forecast/tensor_core_convolution.h"
 #include "joulecast/forecast/unseen_network.h"
 #include "joulecast/graph/family.h"
 
@@ -310,7 +310,7 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
     forecast.balance = clock_balance(operation, device.device, operation.math);
     forecast.cost.host_time = {Seconds(0), Seconds(0), Seconds(0)};
     if (device.unseen) {
-        forecast.turned_bytes = turned_images_bytes(operation, device.device);
+        forecast.turned_bytes = image_copies_bytes(operation, device.device);
         forecast.error = std::make_shared<const KernelError>(kernel_error(operation, device.device));
     }
     const MeasuredOperation* const found = find_measured(device, measured, operation.signature);

@@ -5,7 +5,9 @@
 
 #include "joulecast/forecast/eager_kernels.h"
 #include "joulecast/forecast/eager_movement.h"
+#include "joulecast/forecast/tensor_core_convolution.h"
 #include "joulecast/graph/copied_operands.h"
+#include "joulecast/graph/family.h"
 #include "joulecast/graph/record.h"
 #include "joulecast/physics/law.h"
 #include "joulecast/physics/matrix_rate.h"
@@ -26,6 +28,15 @@ ExtraKernel copy_of(const CopiedOperand& operand) {
     return {2 * bytes, cycles_of_ordered_element(*operand.from) * elements, bytes};
 }
 
+/// The images, where they do not lie whole.
+std::vector<ExtraKernel> copy_of_images(const Operation& convolution) {
+    const auto operands = tensors(convolution);
+    if (operands.empty() || is_contiguous(*operands.front()) || is_channels_last(*operands.front())) return {};
+    const auto elements = static_cast<double>(element_count(*operands.front()));
+    const double bytes = elements * static_cast<double>(element_bytes(operands.front()->dtype));
+    return {{2 * bytes, cycles_of_element_alone * elements, bytes}};
+}
+
 /// Whether operands may be copied. A matrix on the right of matmul is not counted: what is copied then goes by what
 /// requires a gradient.
 bool may_copy(const Operation& product) {
@@ -40,6 +51,7 @@ bool may_copy(const Operation& product) {
 }
 
 std::vector<ExtraKernel> extra_kernels(const Operation& product) {
+    if (recorded_family(product) == Family::convolution) return copy_of_images(product);
     std::vector<ExtraKernel> kernels;
     if (!may_copy(product)) return kernels;
     for (const CopiedOperand& operand : copied_operands(product)) kernels.push_back(copy_of(operand));
@@ -84,8 +96,16 @@ double copying_s(const PreparedOperation& product, const Device& device) {
 }
 
 double copied_bytes(const Operation& product) {
+    if (recorded_family(product) == Family::convolution) return 0;
     double bytes = 0;
     for (const ExtraKernel& kernel : extra_kernels(product)) bytes += kernel.copied_bytes;
+    return bytes;
+}
+
+double image_copies_bytes(const PreparedOperation& convolution, const Device& device) {
+    double bytes = turned_images_bytes(convolution, device);
+    if (convolution.family() != Family::convolution || device.vendor != "nvidia") return bytes;
+    for (const ExtraKernel& kernel : copy_of_images(convolution.operation)) bytes += kernel.copied_bytes;
     return bytes;
 }
 
