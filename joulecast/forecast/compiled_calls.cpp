@@ -13,6 +13,7 @@
 #include "joulecast/forecast/fused_calls.h"
 #include "joulecast/forecast/inductor_kernels.h"
 #include "joulecast/forecast/kernel_bounds.h"
+#include "joulecast/forecast/split_attention.h"
 #include "joulecast/forecast/tensor_core_convolution.h"
 #include "joulecast/graph/family.h"
 #include "joulecast/graph/unsupported_error.h"
@@ -114,6 +115,10 @@ CallRole library_role(const Operation& operation, const DeviceModel& device, boo
     if (family(operation) == Family::matmul) {
         if (const auto seconds = padded_s(operation, device.device))
             return {.text = kind + "/padded", .kernel_s = seconds};
+    }
+    if (runs_split_attention(operation, device.device)) {
+        const PreparedOperation call = prepare(operation, device.device, math_of(operation, device.point.math));
+        return {.text = kind + "/split", .kernel_s = compiled_split_attention_s(call, device.device)};
     }
     if (family(operation) != Family::convolution || !channels_last || !is_faster_with_channels_last(operation, device))
         return {.text = kind};

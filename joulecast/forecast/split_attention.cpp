@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <variant>
+#include <vector>
 
 #include "joulecast/forecast/eager_kernels.h"
 #include "joulecast/physics/law.h"
@@ -15,7 +16,7 @@ constexpr double share_of_peak = 0.7;  // of products as small as a head's; a ju
 constexpr double cycles_across = 2;
 constexpr double backward_share = 0.7;
 
-constexpr double float_bytes = 4;
+constexpr double float_bytes = 4, narrow_bytes = 2, flag_bytes = 1;
 constexpr std::size_t rank_of_fused = 4;
 
 bool is_apart_in_its_last(const TensorType* type) {
@@ -47,43 +48,61 @@ Operands operands_of(const Operation& attention) {
     return {find_tensor(attention, "query"), find_tensor(attention, "key"), find_tensor(attention, "value")};
 }
 
-/// What all kernels of a pass do together.
-struct Work {
-    double alone = 0;   ///< elements whose operands lie apart
-    double across = 0;  ///< elements read across
-    double bytes = 0;
-    double kernels = 0;
+/// One of those of a pass.
+struct Kernel {
+    double cycles = 0;  ///< of a unit
+    double bytes = 0;   ///< that it moves
+    double flop = 0;
 };
 
-Work forward_work(const Operation& attention) {
+Kernel product(double left, double right, double result, double flop) {
+    return {0, float_bytes * (left + right + result), flop};
+}
+
+/// Of elements that are not loaded several at a time.
+Kernel alone(double elements, double bytes_of_element) {
+    return {cycles_of_element_alone * elements, bytes_of_element * elements, 0};
+}
+
+std::vector<Kernel> forward_kernels(const Operation& attention, double flop) {
     const Operands given = operands_of(attention);
+    const double query = count(given.query), key = count(given.key), value = count(given.value);
     const double scores = given.scores();
-    Work work;
-    work.kernels = 2;  // the products
+    std::vector<Kernel> kernels{product(query, key, scores, flop / 2),
+                                product(scores, value, given.results(), flop / 2)};
     if (given.converted() > 0) {
-        work.alone += given.converted() + given.results() + scores;
-        work.kernels += 5;
+        for (const double elements : {query, key, value, given.results(), scores})
+            kernels.push_back(alone(elements, float_bytes + narrow_bytes));
     }
-    work.bytes += 2 * float_bytes * (count(given.query) + count(given.key));
-    work.kernels += 2;
+    for (const double scaled : {query, key}) kernels.push_back({0, 2 * float_bytes * scaled, 0});
     for (const TensorType* operand : {given.query, given.key, given.value}) {
         if (is_contiguous(*operand)) continue;
-        (operand == given.key ? work.across : work.alone) += count(operand);
-        work.kernels += 1;
+        const double cycles = operand == given.key ? cycles_across : cycles_of_element_alone;
+        kernels.push_back({cycles * count(operand), 2 * float_bytes * count(operand), 0});
     }
-    if (find_argument(attention, "attn_mask") != nullptr) {
-        work.alone += scores;
-        work.kernels += 1;
+    if (find_argument(attention, "attn_mask") != nullptr)
+        kernels.push_back(alone(scores, 2 * float_bytes + flag_bytes));
+    kernels.push_back({0, 2 * float_bytes * scores, 0});             // softmax
+    kernels.push_back({0, (float_bytes + flag_bytes) * scores, 0});  // which are -inf
+    kernels.push_back({0, flag_bytes * scores, 0});                  // rows of which all are
+    kernels.push_back(alone(scores, 2 * float_bytes));               // these rows cleared
+    if (has_dropout(attention)) kernels.push_back({0, (2 * float_bytes + flag_bytes) * scores, 0});
+    return kernels;
+}
+
+double flop_of(const PreparedOperation& attention) {
+    return static_cast<double>(attention.dimensions.forward.flop);
+}
+
+double seconds_of(const std::vector<Kernel>& kernels, const PreparedOperation& attention, const Device& device) {
+    const double peak = share_of_peak * peak_flop_per_s(device, Dtype::f32, attention.math);
+    double seconds = 0;
+    for (const Kernel& kernel : kernels) {
+        const double moving = kernel.bytes / streamed_bytes_per_s(device);
+        seconds +=
+            std::max({moving, seconds_of_cycles(kernel.cycles, device), kernel.flop / peak}) + device.kernel_latency_s;
     }
-    work.bytes += 2 * float_bytes * scores;        // softmax
-    work.bytes += (float_bytes + 1 + 1) * scores;  // which are -inf, and rows of which all are
-    work.alone += scores;                          // these rows cleared
-    work.kernels += 4;
-    if (has_dropout(attention)) {
-        work.bytes += (2 * float_bytes + 1) * scores;
-        work.kernels += 1;
-    }
-    return work;
+    return seconds;
 }
 
 }  // namespace
@@ -101,12 +120,18 @@ bool runs_split_attention(const Operation& attention, const Device& device) {
 }
 
 double split_attention_forward_s(const PreparedOperation& attention, const Device& device) {
-    const Work work = forward_work(attention.operation);
-    const double cycles = cycles_of_element_alone * work.alone + cycles_across * work.across;
-    const double peak = peak_flop_per_s(device, Dtype::f32, attention.math);
-    return static_cast<double>(attention.dimensions.forward.flop) / (share_of_peak * peak) +
-           seconds_of_cycles(cycles, device) + work.bytes / streamed_bytes_per_s(device) +
-           work.kernels * device.kernel_latency_s;
+    return seconds_of(forward_kernels(attention.operation, flop_of(attention)), attention, device);
+}
+
+double compiled_split_attention_s(const PreparedOperation& attention, const Device& device) {
+    const Operands given = operands_of(attention.operation);
+    const double query = count(given.query), key = count(given.key), value = count(given.value);
+    const double scores = given.scores(), flop = flop_of(attention) / 2;
+    const double read = given.converted() > 0 ? narrow_bytes : float_bytes;
+    std::vector<Kernel> kernels{product(query, key, scores, flop), product(scores, value, given.results(), flop)};
+    for (const double elements : {query, key, value}) kernels.push_back({0, (read + float_bytes) * elements, 0});
+    kernels.push_back({0, 2 * float_bytes * scores, 0});
+    return seconds_of(kernels, attention, device);
 }
 
 double split_attention_backward_s(const PreparedOperation& attention, const Device& device) {
@@ -128,7 +153,7 @@ std::optional<KeptTensors> kept_by_split_attention(const Operation& attention, c
 }
 
 double split_attention_kernels(const Operation& attention) {
-    return forward_work(attention).kernels;
+    return static_cast<double>(forward_kernels(attention, 0).size());
 }
 
 }  // namespace joulecast

@@ -12,21 +12,27 @@ bool runs_split_attention(const Operation& attention, const Device& device);
 
 /// What its forward pass takes, in seconds, on a device that was never measured: the kernels that PyTorch calls one
 /// after the other (_scaled_dot_product_attention_math in ATen/native/transformers/attention.cpp), of s scores and
-/// operands of q, k and v elements:
-/// - two products of float32, at 0.7 of its peak;
-/// - 16 bits alone: query, key and value to float32, result and scores back: c (q + k + v + o + s);
-/// - query and key scaled: 8 (q + k) bytes;
-/// - operands copied whose heads cannot be joined to the batch: c (q + v), and the transposed key, slower: 2 k;
-/// - a mask added: c s;
-/// - softmax, and rows without any score found and cleared: c s and 14 s bytes;
+/// operands of q, k and v elements. Each takes its bytes, streamed, or its cycles or FLOP, where those take longer:
+/// - two products of float32, at 0.7 of its peak: 4 (q + k + s) and 4 (s + v + o) bytes;
+/// - 16 bits alone: query, key and value to float32, result and scores back: 6 bytes and c for each of q + k + v + o +
+/// s;
+/// - query and key scaled: 8 bytes for each;
+/// - operands copied whose heads cannot be joined to the batch: 8 bytes and c for each of q + v, and 2 for the
+/// transposed key;
+/// - a mask added: 9 s bytes, c s;
+/// - softmax: 8 s bytes; rows without any score found and cleared: 14 s bytes, c s;
 /// - dropout, in training: 9 s bytes.
 ///
 /// c = 0.65 cycles of a unit, as of all kernels whose operands lie apart (eager_kernels.h); 2 were measured of
-/// concatenations that read across. Bytes stream. An H200 takes up to a quarter longer than this says
-/// (datasets/h200.csv, tests/forecast/split_attention_test.cpp); what it does then was not looked for.
+/// concatenations that read across. An H200 takes up to a quarter longer than this says (datasets/h200.csv,
+/// tests/forecast/split_attention_test.cpp); NesT and SAM on an RTX 4090, torch 2.9, take 0.94 to 1.0 of it
+/// (docs/decisions/0060).
 double split_attention_forward_s(const PreparedOperation& attention, const Device& device);
 
-/// The same of the backward pass: 0.7 of what this says of the forward one. An H200 took 0.30 ms for both passes in
+/// The same under torch.compile, which makes one kernel of all between the products, and one of each operand.
+double compiled_split_attention_s(const PreparedOperation& attention, const Device& device);
+
+/// Of the eager backward pass: 0.7 of what this says of the forward one. An H200 took 0.30 ms for both passes in
 /// TF32 where these say 0.24.
 double split_attention_backward_s(const PreparedOperation& attention, const Device& device);
 

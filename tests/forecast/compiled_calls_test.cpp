@@ -10,6 +10,7 @@
 
 #include "joulecast/device/device_table.h"
 #include "joulecast/error.h"
+#include "joulecast/forecast/split_attention.h"
 #include "joulecast/graph/graph_json.h"
 #include "joulecast/model/residual_process.h"
 #include "joulecast/physics/roofline.h"
@@ -156,6 +157,26 @@ TEST(CompiledCalls, ProductsOfOddRowsArePaddedWhereThatIsFaster) {
     EXPECT_EQ(last_layer(50257, 8, "h200").role, "matmul") << "its weight would be read twice for nothing";
     EXPECT_EQ(last_layer(2071, 2071, "rtx4090").role, "matmul") << "copies take more than the third that it would gain";
     EXPECT_EQ(last_layer(50257, 4096, "mi300x").role, "matmul");
+}
+
+// NesT's windows stand in a fifth dimension, so that no fused kernel takes them: products of float32, and one kernel of
+// generated code between them where eager PyTorch runs seven.
+TEST(CompiledCalls, AttentionThatNoFusedKernelTakesIsSplit) {
+    const auto role = [](const std::string& type) {
+        const Graph graph = graph_from_json(
+            R"call({"schema":"joulecast.graph/1","name":"windows","has_edges":true,"inputs":[
+{"name":"q","kind":"user_input","type":")call" +
+            type + R"call("}],"nodes":[{"operation":"aten::scaled_dot_product_attention(query=)call" + type + ", key=" +
+            type + ", value=" + type + R"call()","inputs":["input.0","input.0","input.0"],"outputs":[")call" + type +
+            R"call("]}],"outputs":["0.0"]})call");
+        return compiled(graph, card()).kinds.front();
+    };
+    const CallKind windows = role("f16[512,3,16,196,32]");
+    EXPECT_EQ(windows.role, "attention/split");
+    const PreparedOperation eager = prepare(windows.operation, card().device, Math::ieee);
+    EXPECT_LT(windows.kernel_s, 0.6 * split_attention_forward_s(eager, card().device));
+    EXPECT_GT(windows.kernel_s, 0.3 * split_attention_forward_s(eager, card().device));
+    EXPECT_EQ(role("f16[512,48,196,32]").role, "attention");
 }
 
 TEST(CompiledCalls, ConvolutionsInFloat32TakeWhatTheyTakeWithout) {
