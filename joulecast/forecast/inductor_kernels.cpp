@@ -31,6 +31,8 @@ enum class Shape {
 
 /// Inductor's max_pointwise_cat_inputs.
 constexpr std::size_t most_looked_through = 8;
+/// Its realize_reads_threshold: an element-wise value of so few tensors is computed again by each kernel that reads it.
+constexpr std::size_t most_read_again = 4;
 
 Shape shape_of(const Node& node) {
     constexpr std::array<std::string_view, 8> sorts{"sort",   "topk",    "argsort",      "kthvalue",
@@ -85,6 +87,7 @@ class Kernels {
         std::iota(first_.begin(), first_.end(), 0);
         for (std::size_t i = 0; i < nodes_.size(); ++i) look_at(i);
         for (const ValueRef& output : graph.outputs) returned_.insert(base_of(output));
+        for (std::size_t i = 0; i < nodes_.size(); ++i) look_through(i);
         for (std::size_t i = 0; i < nodes_.size(); ++i) place(i);
         for (std::size_t i = nodes_.size(); i-- > 0;) put_off(i);
         for (std::size_t i = 0; i < nodes_.size(); ++i) join_inputs(i);
@@ -121,6 +124,8 @@ class Kernels {
         double outputs = 0;                 ///< elements of the first result
         bool sums_images = false;           ///< each channel's image to a number
         bool reads_twice = false;           ///< rows too long to keep: once for the statistics, and again
+        bool is_again = false;              ///< computed again where it is read, not stored
+        std::vector<Read> loads = {};       ///< then: what a reader reads in its place
         int level = 0;                      ///< kernels of a library and other ends of kernels that come before it
     };
 
@@ -155,11 +160,40 @@ class Kernels {
                             makes_a_number_of_each_image(type_of(graph_, node.inputs.front()), facts.outputs);
     }
 
+    /// Whether the reader can compute the value for itself (mark_reuse() in torch/_inductor/ir.py): libraries and
+    /// windows want it stored.
+    bool computes_again(std::int32_t reader) {
+        const Facts& facts = at(reader);
+        return is_code(facts) && facts.shape != Shape::windows && facts.shape != Shape::joined;
+    }
+
+    bool is_stored(const Facts& facts) {
+        return facts.shape != Shape::point || (facts.readers.size() > 1 && !facts.is_again);
+    }
+
+    void look_through(std::size_t i) {
+        Facts& facts = nodes_[i];
+        if (facts.shape != Shape::point) return;
+        std::set<Value> values;
+        for (const Read& read : facts.reads) {
+            const bool is_looked_through = read.value.first >= 0 && !is_stored(at(read.value.first));
+            for (const Read& load : is_looked_through ? at(read.value.first).loads : std::vector<Read>{read}) {
+                if (values.insert(load.value).second) facts.loads.push_back(load);
+            }
+        }
+        facts.is_again =
+            facts.readers.size() > 1 && values.size() <= most_read_again &&
+            !returned_.contains({static_cast<std::int32_t>(i), 0}) &&
+            std::ranges::all_of(facts.readers, [&](std::int32_t reader) { return computes_again(reader); });
+        if (facts.is_again) return;
+        if (is_stored(facts)) facts.loads.clear();
+    }
+
     /// Whether the reader can be computed in the kernel that makes the value.
     bool fits(const Facts& made, const Facts& reader) const {
         if (!is_code(made) || !is_code(reader) || reader.shape == Shape::windows) return false;
         if (made.shape == Shape::joined) return false;
-        if (reader.sums_images && made.readers.size() > 1) return false;
+        if (reader.sums_images && made.readers.size() > 1 && !made.is_again) return false;
         if (made.shape == Shape::rows) return reader.elements == made.outputs;
         if (made.shape == Shape::sums) return reader.shape == Shape::point && reader.elements <= made.elements;
         return true;
@@ -228,9 +262,18 @@ class Kernels {
 
     bool is_written(const Value& value, std::int32_t kernel) {
         if (returned_.contains(value)) return true;
+        if (at(value.first).is_again) return false;
         return std::ranges::any_of(at(value.first).readers, [&](std::int32_t reader) {
             return !is_code(at(reader)) || kernel_of(reader) != kernel;
         });
+    }
+
+    /// What a kernel reads of it from memory.
+    std::vector<Read> loads_of(const Read& read, std::int32_t kernel) {
+        const std::int32_t from = read.value.first;
+        if (from < 0 || !is_code(at(from))) return {read};
+        if (kernel_of(from) == kernel) return {};
+        return at(from).is_again ? at(from).loads : std::vector<Read>{read};
     }
 
     std::map<std::int32_t, double> bytes_of_kernels() {
@@ -248,11 +291,11 @@ class Kernels {
             }
             if (nodes_[i].reads_twice) sum += nodes_[i].reads.front().bytes;
             for (const Read& part : nodes_[i].reads) {
-                const std::int32_t from = part.value.first;
-                if (from >= 0 && is_code(at(from)) && kernel_of(from) == kernel) continue;
-                double& whole = read[{kernel, part.value}];
-                sum += std::max(0.0, part.bytes - whole);
-                whole = std::max(whole, part.bytes);
+                for (const Read& load : loads_of(part, kernel)) {
+                    double& whole = read[{kernel, load.value}];
+                    sum += std::max(0.0, load.bytes - whole);
+                    whole = std::max(whole, load.bytes);
+                }
             }
         }
         return bytes;

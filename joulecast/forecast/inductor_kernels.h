@@ -27,7 +27,10 @@ struct InductorCall {
 /// * All else is code. An element-wise call (batch norm, a cast, a copy, cat, padding) is computed where it is read. A
 ///   normalization, a softmax and a reduction take what they read along; what reads them joins where it is over the
 ///   same elements.
-/// * A value is written where a library, another kernel or the caller reads it. What a kernel reads counts once.
+/// * An element-wise value of at most four tensors that several calls read, none of them a library, a window or the
+///   caller, is not written: each kernel computes it again from those (mark_reuse() in ir.py).
+/// * Any other value is written where a library, another kernel or the caller reads it. What a kernel reads counts
+/// once.
 /// * Pooling and resizing read written tensors.
 std::vector<InductorCall> inductor_calls(const Graph& graph);
 
