@@ -125,8 +125,8 @@ class Kernels {
         bool sums_images = false;           ///< each channel's image to a number
         bool reads_twice = false;           ///< rows too long to keep: once for the statistics, and again
         bool is_again = false;              ///< computed again where it is read, not stored
-        std::vector<Read> loads = {};       ///< then: what a reader reads in its place
-        int level = 0;                      ///< kernels of a library and other ends of kernels that come before it
+        std::vector<Read> loads = {};  ///< of an element-wise call: what it is made of, one more than may be at most
+        int level = 0;                 ///< kernels of a library and other ends of kernels that come before it
     };
 
     static bool is_code(const Facts& facts) { return facts.shape != Shape::view && facts.shape != Shape::library; }
@@ -167,26 +167,33 @@ class Kernels {
         return is_code(facts) && facts.shape != Shape::windows && facts.shape != Shape::joined;
     }
 
-    bool is_stored(const Facts& facts) {
+    static bool is_stored(const Facts& facts) {
         return facts.shape != Shape::point || (facts.readers.size() > 1 && !facts.is_again);
+    }
+
+    /// What an element-wise value is made of, through others that are not stored; no more than tells that it is too
+    /// much.
+    std::vector<Read> loads_behind(const Facts& facts) {
+        std::vector<Read> loads;
+        std::set<Value> values;
+        for (const Read& read : facts.reads) {
+            const bool is_looked_through = read.value.first >= 0 && !is_stored(at(read.value.first));
+            for (const Read& load : is_looked_through ? at(read.value.first).loads : std::vector<Read>{read}) {
+                if (values.insert(load.value).second) loads.push_back(load);
+                if (loads.size() > most_read_again) return loads;
+            }
+        }
+        return loads;
     }
 
     void look_through(std::size_t i) {
         Facts& facts = nodes_[i];
         if (facts.shape != Shape::point) return;
-        std::set<Value> values;
-        for (const Read& read : facts.reads) {
-            const bool is_looked_through = read.value.first >= 0 && !is_stored(at(read.value.first));
-            for (const Read& load : is_looked_through ? at(read.value.first).loads : std::vector<Read>{read}) {
-                if (values.insert(load.value).second) facts.loads.push_back(load);
-            }
-        }
+        facts.loads = loads_behind(facts);
         facts.is_again =
-            facts.readers.size() > 1 && values.size() <= most_read_again &&
+            facts.readers.size() > 1 && facts.loads.size() <= most_read_again &&
             !returned_.contains({static_cast<std::int32_t>(i), 0}) &&
             std::ranges::all_of(facts.readers, [&](std::int32_t reader) { return computes_again(reader); });
-        if (facts.is_again) return;
-        if (is_stored(facts)) facts.loads.clear();
     }
 
     /// Whether the reader can be computed in the kernel that makes the value.
