@@ -143,8 +143,10 @@ double scaled_planes_s(const Dimensions& size, const Device& device) {
 
 double share_at_work(const PreparedOperation& call, const Device& device) {
     const Operation& operation = call.operation;
-    if (device.vendor != "nvidia" || !(device.units > 0) || !is_scaling(operation) || !is_of_planes(operation))
-        return 1;
+    if (device.vendor != "nvidia" || !(device.units > 0)) return 1;
+    if (const auto enlarged = interpolation(operation, call.dimensions))
+        return std::min(1.0, enlarged->blocks / device.units);
+    if (!is_scaling(operation) || !is_of_planes(operation)) return 1;
     return element_cycles(call.dimensions) / (cycles(call) + cycles_in_turn(call, device) * device.units);
 }
 

@@ -58,7 +58,8 @@ double scaled_planes_s(const Dimensions& size, const Device& device);
 double least_eager_kernel_s(const PreparedOperation& call, const Device& device);
 
 /// Of the time of such a kernel, what its threads work for all the device's units; for the rest they wait for the first
-/// block, or for the few elements of their plane: batch norm by given statistics in bf16. 1 for all other calls.
+/// block, or for the few elements of their plane: batch norm by given statistics in bf16. Of an interpolation, the
+/// units that have a block. 1 for all other calls.
 double share_at_work(const PreparedOperation& call, const Device& device);
 
 }  // namespace joulecast

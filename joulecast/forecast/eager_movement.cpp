@@ -128,18 +128,25 @@ double pooling_cycles(const Operation& operation, const Dimensions& size) {
     return of_adapted * size.elements_out;
 }
 
-double interpolation_cycles_in_turn(const Operation& operation, const Dimensions& size, const Device& device) {
-    if (!is_interpolation(operation.target) || !(device.units > 0)) return 0;
+std::optional<Interpolation> interpolation(const Operation& operation, const Dimensions& size) {
+    if (!is_interpolation(operation.target)) return std::nullopt;
     const TensorType& images = *tensors(operation).front();
     constexpr std::size_t batch_and_channels = 2;
-    if (images.sizes.size() <= batch_and_channels || is_channels_last(images)) return 0;
+    if (images.sizes.size() <= batch_and_channels || is_channels_last(images)) return std::nullopt;
     const double planes = static_cast<double>(images.sizes[0]) * static_cast<double>(images.sizes[1]);
-    if (!(planes > 0)) return 0;
+    if (!(planes > 0)) return std::nullopt;
     const double places = size.elements_out / planes;
-    const double blocks_of_unit = std::ceil(std::ceil(places / threads_of_interpolation) / device.units);
+    return Interpolation{planes, places, std::ceil(places / threads_of_interpolation)};
+}
+
+double interpolation_cycles_in_turn(const Operation& operation, const Dimensions& size, const Device& device) {
+    const auto found = interpolation(operation, size);
+    if (!found || !(device.units > 0)) return 0;
+    const double blocks_of_unit = std::ceil(found->blocks / device.units);
     const double blocks_at_once = has_stacked_memory(device) ? 2 : 1;  // 2,048 threads, elsewhere 1,536
-    const double warps = blocks_of_unit * std::ceil(std::min(places, threads_of_interpolation) / threads_of_warp);
-    return planes * (of_waiting * std::ceil(blocks_of_unit / blocks_at_once) + of_interpolating_warp * warps);
+    const double warps =
+        blocks_of_unit * std::ceil(std::min(found->places, threads_of_interpolation) / threads_of_warp);
+    return found->planes * (of_waiting * std::ceil(blocks_of_unit / blocks_at_once) + of_interpolating_warp * warps);
 }
 
 double copy_cycles(const Operation& operation, const Dimensions& size) {

@@ -164,6 +164,13 @@ TEST(EagerKernels, InterpolationTakesAllPlanesInTurn) {
     // More blocks than units hold at once come in rounds: 16,384 of them on 132 units with room for two each.
     const Device h200 = find_device("h200");
     EXPECT_GT(enlarged("f16[1,32,1024,1024]", "4.0", h200), 60 * enlarged("f16[1,32,64,64]", "2.0", h200));
+    const auto at_work = [](const std::string& call, const Device& device) {
+        return share_at_work(prepare(parse_operation(call), device, Math::ieee), device);
+    };
+    const std::string times = ", output_size=none, align_corners=false, scale_factors=[2.0,2.0])";
+    EXPECT_EQ(at_work("aten::upsample_bilinear2d.vec(input=f16[1024,1024,7,7]" + times, rtx4090), 1.0 / 128);
+    EXPECT_EQ(at_work("aten::upsample_bilinear2d.vec(input=bf16[8,256,64,64]" + times, h200), 16.0 / 132);
+    EXPECT_EQ(at_work("aten::upsample_bilinear2d.vec(input=f16[1,3,512,512]" + times, rtx4090), 1);
     // Channels that lie last, and the nearest place, have a thread for each result.
     const std::string nearest =
         "aten::upsample_nearest2d.vec(input=f16[1024,1024,7,7], output_size=none, scale_factors=[2.0,2.0])";
