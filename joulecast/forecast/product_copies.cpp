@@ -22,19 +22,16 @@ struct ExtraKernel {
     double copied_bytes = 0;  ///< that it leaves beside the result
 };
 
-ExtraKernel copy_of(const CopiedOperand& operand) {
-    const auto elements = static_cast<double>(element_count(operand.copy));
-    const auto bytes = static_cast<double>(byte_count(operand.copy));
-    return {2 * bytes, cycles_of_ordered_element(*operand.from) * elements, bytes};
+ExtraKernel copy_of(const TensorType& copied, double cycles_of_element) {
+    const auto bytes = static_cast<double>(byte_count(copied));
+    return {2 * bytes, cycles_of_element * static_cast<double>(element_count(copied)), bytes};
 }
 
 /// The images, where they do not lie whole.
 std::vector<ExtraKernel> copy_of_images(const Operation& convolution) {
     const auto operands = tensors(convolution);
     if (operands.empty() || is_contiguous(*operands.front()) || is_channels_last(*operands.front())) return {};
-    const auto elements = static_cast<double>(element_count(*operands.front()));
-    const double bytes = elements * static_cast<double>(element_bytes(operands.front()->dtype));
-    return {{2 * bytes, cycles_of_element_alone * elements, bytes}};
+    return {copy_of(*operands.front(), cycles_of_element_alone)};
 }
 
 /// Whether operands may be copied. A matrix on the right of matmul is not counted: what is copied then goes by what
@@ -54,7 +51,8 @@ std::vector<ExtraKernel> extra_kernels(const Operation& product) {
     if (recorded_family(product) == Family::convolution) return copy_of_images(product);
     std::vector<ExtraKernel> kernels;
     if (!may_copy(product)) return kernels;
-    for (const CopiedOperand& operand : copied_operands(product)) kernels.push_back(copy_of(operand));
+    for (const CopiedOperand& operand : copied_operands(product))
+        kernels.push_back(copy_of(operand.copy, cycles_of_ordered_element(*operand.from)));
     if (kernels.empty() || product.target != "aten::linear" || !find_tensor(product, "bias")) return kernels;
     const TensorType result = find_record(product.target)->outputs(product).at(0);
     kernels.push_back({2 * static_cast<double>(byte_count(result)),
