@@ -42,16 +42,16 @@ SAME_NETWORK = 0.01  # of the number of parameters
 ODD = 2.5
 
 
-def table(part):
+def table(part, images="nchw", what="infer"):
     """Of each network and image size: images a second, at which batch, and millions of parameters."""
     folder = os.path.join(os.environ.get("JOULECAST_DATA") or sys.exit("JOULECAST_DATA is not set: docs/data.md"), "timm_networks")
     rows = {}
-    with open(os.path.join(folder, f"benchmark-infer-amp-nchw-{part}.csv"), encoding="utf-8") as file:
+    with open(os.path.join(folder, f"benchmark-{what}-amp-{images}-{part}.csv"), encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            if row["infer_samples_per_sec"] and row["infer_img_size"]:
-                batch = int(float(row["infer_batch_size"]))
-                key = (row["model"], int(float(row["infer_img_size"])))
-                rows[key] = (float(row["infer_samples_per_sec"]), batch, float(row["param_count"]))
+            if row[f"{what}_samples_per_sec"] and row[f"{what}_img_size"]:
+                batch = int(float(row[f"{what}_batch_size"]))
+                key = (row["model"], int(float(row[f"{what}_img_size"])))
+                rows[key] = (float(row[f"{what}_samples_per_sec"]), batch, float(row["param_count"]))
     return rows
 
 
@@ -290,7 +290,7 @@ def chosen(known):
     """Of each family one to five networks, from small ones to large ones: (model, image size)."""
     eager, compiled = table(TABLES["2.9"]), table(TABLES["2.9"] + "-dynamo")
     kin = collections.defaultdict(list)
-    for key, (speed, _) in eager.items():
+    for key, (speed, _, _) in eager.items():
         if key in compiled and key[0] in known and not key[0].startswith("test_"):
             kin[family(key[0])].append((-speed, key))
     found = []
