@@ -7,6 +7,7 @@
 #include "joulecast/error.h"
 #include "joulecast/graph/node_parts.h"
 #include "joulecast/graph/record.h"
+#include "joulecast/graph/retyping.h"
 #include "joulecast/graph/unsupported_error.h"
 
 namespace joulecast {
@@ -14,21 +15,6 @@ namespace {
 
 bool is_eligible(const TensorType& type) {
     return type.dtype == Dtype::f32 || type.dtype == Dtype::f16 || type.dtype == Dtype::bf16;
-}
-
-/// The same but for a mark of training.
-bool lies_alike(const TensorType& a, const TensorType& b) {
-    return a.dtype == b.dtype && a.sizes == b.sizes && a.strides == b.strides;
-}
-
-std::optional<std::vector<TensorType>> outputs_by_record(const Operation& operation) {
-    const Record* record = find_record(operation.target);
-    if (record == nullptr || record->outputs == nullptr) return std::nullopt;
-    try {
-        return record->outputs(operation);
-    } catch (const FormatError&) {
-        return std::nullopt;
-    }
 }
 
 class Casting {
@@ -71,14 +57,6 @@ class Casting {
         node.symbolic.clear();  // see shape_anew below
         moved_.push_back(static_cast<std::int32_t>(after_.nodes.size()));
         after_.nodes.push_back(std::move(node));
-    }
-
-    /// What the call is given now: the tensor as it comes, or, where the call did not name it as it came, its type.
-    static void arrive(TensorType& type, const TensorType& source, const TensorType& now) {
-        if (lies_alike(type, source))
-            type = now;
-        else if (type.dtype == source.dtype)
-            type.dtype = now.dtype;
     }
 
     void obey(Node& node, const std::vector<TensorType*>& types) {

@@ -1,0 +1,160 @@
+#include "joulecast/graph/channels_last.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "joulecast/error.h"
+#include "joulecast/graph/family.h"
+#include "joulecast/graph/record.h"
+#include "joulecast/graph/retyping.h"
+#include "joulecast/graph/strides.h"
+#include "joulecast/graph/unsupported_error.h"
+
+namespace joulecast {
+namespace {
+
+constexpr std::size_t dimensions_of_images = 4;
+
+/// Kernels for a GPU that ask for contiguous images, and return such: native_group_norm (aten/src/ATen/native/
+/// group_norm.cpp) and ReflectionPad.cu, ReplicationPadding.cu beside it.
+constexpr std::array takes_contiguous = {std::string_view("aten::group_norm"),
+                                         std::string_view("aten::reflection_pad2d"),
+                                         std::string_view("aten::replication_pad2d")};
+
+bool is_image(const TensorType& type) {
+    return type.sizes.size() == dimensions_of_images && is_floating(type.dtype);
+}
+
+TensorType turned(const TensorType& type) {
+    TensorType last = channels_last(type.dtype, type.sizes);
+    last.requires_grad = type.requires_grad;
+    return last;
+}
+
+std::vector<TensorType> returned(const Node& node, const std::string& network) {
+    try {
+        return find_record(node.operation.target)->outputs(node.operation);
+    } catch (const FormatError& error) {
+        throw UnsupportedError(network + " does not run with its channels last: " + error.what() +
+                               ". PyTorch refuses that call, too; reshape() in the place of view() copies there");
+    }
+}
+
+class Turning {
+  public:
+    Turning(const Graph& before, AutocastDevice device) : before_(before), after_(before), device_(device) {
+        after_.nodes.clear();
+        after_.nodes.reserve(before.nodes.size());
+        moved_.reserve(before.nodes.size());
+        for (GraphInput& input : after_.inputs)
+            if (is_image(input.type) && is_contiguous(input.type)) input.type = turned(input.type);
+    }
+
+    Graph run() {
+        for (const Node& node : before_.nodes) add(node);
+        for (ValueRef& output : after_.outputs) output = moved(output);
+        return std::move(after_);
+    }
+
+  private:
+    ValueRef moved(ValueRef ref) const {
+        if (ref.node < 0) return ref;
+        if (static_cast<std::size_t>(ref.node) >= moved_.size())
+            throw FormatError("graph " + before_.name + " is inconsistent: a call uses what a later one makes");
+        return {moved_[static_cast<std::size_t>(ref.node)], ref.output};
+    }
+
+    void add(const Node& original) {
+        Node node = original;
+        const std::vector<TensorType*> types = tensors(node.operation);
+        if (types.size() != node.inputs.size())
+            throw FormatError("graph " + before_.name + " is inconsistent: " + node.operation.target + " has " +
+                              std::to_string(types.size()) + " tensors and " + std::to_string(node.inputs.size()) +
+                              " edges");
+        bool is_another = false;
+        for (std::size_t i = 0; i < types.size(); ++i) {
+            const TensorType given = *types[i];
+            const TensorType& source = type_of(before_, original.inputs[i]);
+            node.inputs[i] = moved(original.inputs[i]);
+            arrive(*types[i], source, type_of(after_, node.inputs[i]));
+            is_another = is_another || !lies_alike(given, *types[i]);
+        }
+        const bool is_turned = is_convolution_with_channels_last(node, types);
+        if (device_ == AutocastDevice::cuda) copy_inside(node, types, is_turned);
+        if (is_another || is_turned) take_outputs(original, node);
+        if (is_turned) node.outputs.front() = turned(node.outputs.front());
+        node.symbolic.clear();  // see shape_anew below
+        moved_.push_back(static_cast<std::int32_t>(after_.nodes.size()));
+        after_.nodes.push_back(std::move(node));
+    }
+
+    /// Weights of one place or one channel lie both ways, and torch goes by the strides that the module's have.
+    bool is_convolution_with_channels_last(const Node& node, const std::vector<TensorType*>& types) const {
+        constexpr std::size_t weight = 1;
+        if (family(node.operation) != Family::convolution || types.size() <= weight || node.outputs.empty())
+            return false;
+        if (!is_image(*types.front()) || !is_image(*types[weight]) || !is_image(node.outputs.front())) return false;
+        return records::suggests_channels_last(*types.front()) || is_channels_last(*types[weight]) ||
+               node.inputs[weight].node < 0;
+    }
+
+    void copy_inside(Node& node, const std::vector<TensorType*>& types, bool is_turned) {
+        if (types.empty() || !is_image(*types.front())) return;
+        const bool asks = std::ranges::find(takes_contiguous, node.operation.target) != takes_contiguous.end();
+        const bool to_contiguous = asks && is_channels_last(*types.front());
+        const bool to_channels_last = is_turned && is_contiguous(*types.front());
+        if (!to_contiguous && !to_channels_last) return;
+        const TensorType wanted =
+            to_contiguous ? TensorType{types.front()->dtype, types.front()->sizes} : turned(*types.front());
+        if (lies_alike(wanted, *types.front())) return;  // of one channel or one place
+        node.inputs.front() = copied(node, to_channels_last);
+        *types.front() = type_of(after_, node.inputs.front());
+    }
+
+    ValueRef copied(const Node& user, bool to_channels_last) {
+        Node node;
+        node.operation = {"aten::contiguous", {{"self", type_of(after_, user.inputs.front())}}};
+        if (to_channels_last) node.operation.arguments.push_back({"memory_format", std::string("channels_last")});
+        node.inputs = {user.inputs.front()};
+        node.outputs = find_record("aten::contiguous")->outputs(node.operation);
+        node.module_path = user.module_path;
+        node.source_line = user.source_line;
+        after_.nodes.push_back(std::move(node));
+        return {static_cast<std::int32_t>(after_.nodes.size()) - 1, 0};
+    }
+
+    /// Where the record told what the call returned it tells what it returns now; elsewhere nothing is known to change.
+    void take_outputs(const Node& original, Node& node) const {
+        const auto earlier = outputs_by_record(original.operation);
+        if (!earlier) return;
+        const std::vector<TensorType> now = returned(node, before_.name);
+        for (std::size_t i = 0; i < node.outputs.size() && i < now.size() && i < earlier->size(); ++i)
+            if (lies_alike((*earlier)[i], original.outputs[i])) node.outputs[i] = now[i];
+    }
+
+    const Graph& before_;
+    Graph after_;
+    AutocastDevice device_;
+    std::vector<std::int32_t> moved_;  ///< by node: where it is now
+};
+
+}  // namespace
+
+Graph with_channels_last(const Graph& graph, AutocastDevice device) {
+    if (!graph.has_edges)
+        throw UnsupportedError("graph " + graph.name +
+                               " is a list of operations without edges, so it is unknown which tensors would lie with "
+                               "their channels last: take a graph with edges");
+    Graph after = Turning(graph, device).run();
+    // Sizes are made before: strides have none of their own.
+    after.shape_anew = std::make_shared<const ShapeAnew>([original = graph, device](const SymbolValues& values) {
+        return with_channels_last(with_symbols(original, values), device);
+    });
+    return graph.mode == Mode::training ? to_training(after) : after;
+}
+
+}  // namespace joulecast
