@@ -27,24 +27,35 @@ constexpr double blocks_of_unit = 4;
 constexpr double cycles_alone = 5, cycles_of_other = 1.1;
 constexpr double passes_forward = 1, passes_backward = 2, passes_of_both = 3;
 
-/// In float32, by cuDNN: a unit sums up a channel. 1.1 to 1.25 forward and 3.0 to 3.1 backward on an H200, of 32 to 128
+/// By cuDNN, in float32: a unit sums up a channel. 1.1 to 1.25 forward and 3.0 to 3.1 backward on an H200, of 32 to 128
 /// channels of 56 x 56 and 112 x 112.
 constexpr double cycles_forward = 1.1, cycles_backward = 3.0;
 /// Of more channels than units each takes its start, and some share a unit: ten layers of 256 to 2,048 channels on an
 /// H200 take 0.9 to 1.4 times this.
 constexpr double start_forward = 2000, start_backward = 1500, cycles_backward_in_waves = 1.5, share_of_waves = 0.85;
+/// Of these cycles what half the bytes take, in float16, of a channel alone: timm's networks of 8 to 40 channels,
+/// trained on an RTX 3090, ask for 0.8 to 0.9 (docs/decisions/0061). Of many channels bytes decide, a judgement:
+/// streams take longer on all cards.
+constexpr double alone_in_float16 = 0.85, in_waves_in_float16 = 0.5;
+/// Of them what images take whose channels lie last: the same networks ask for 0.5 to 0.7.
+constexpr double share_of_channels_last = 0.6;
 
-struct FloatPass {
+struct CudnnPass {
     double alone = 0, start = 0, in_waves = 0;  ///< cycles of an element, of a channel, of an element of many channels
 };
 
-double of_float32_s(const PreparedOperation& normalization, const Device& device, const FloatPass& pass) {
+double by_cudnn_s(const PreparedOperation& normalization, const Device& device, const CudnnPass& pass) {
     const Dimensions& size = normalization.dimensions;
-    if (tensors(normalization.operation).front()->dtype != Dtype::f32 || !(device.units > 0)) return 0;
-    const double elements = size.elements_out / size.c;
+    const TensorType& input = *tensors(normalization.operation).front();
+    const Dtype type = input.dtype;
+    if ((type != Dtype::f32 && type != Dtype::f16) || !(device.units > 0)) return 0;
+    const bool is_half = type == Dtype::f16;
+    const double elements = (is_channels_last(input) ? share_of_channels_last : 1) * size.elements_out / size.c;
+    const double alone = (is_half ? alone_in_float16 : 1) * pass.alone * elements;
+    const double in_waves = (is_half ? in_waves_in_float16 : 1) * pass.in_waves * elements;
     const double waves = share_of_waves * size.c / static_cast<double>(device.units);
-    const double of_many = waves > 1 ? waves * (pass.start + pass.in_waves * elements) : 0;
-    return seconds_in_turn(std::max(pass.alone * elements, of_many), device);
+    const double of_many = waves > 1 ? waves * (pass.start + in_waves) : 0;
+    return seconds_in_turn(std::max(alone, of_many), device);
 }
 
 /// What the sums over channels take, in seconds; 0 where cuDNN computes them.
@@ -70,7 +81,7 @@ double batch_statistics_forward_s(const PreparedOperation& normalization, const 
     const double streamed = streamed_s(normalization.dimensions.forward, device);
     const double sums = channel_sums_s(normalization, device, passes_forward);
     if (sums == 0)
-        return std::max(streamed, of_float32_s(normalization, device, {cycles_forward, start_forward, cycles_forward}));
+        return std::max(streamed, by_cudnn_s(normalization, device, {cycles_forward, start_forward, cycles_forward}));
     // Scaled as with given statistics. Seven layers of 7 x 7 on an H200 take 1.15 to 1.26 times this.
     return std::max(streamed, sums + scaled_planes_s(normalization.dimensions, device));
 }
@@ -79,7 +90,7 @@ double batch_statistics_backward_s(const PreparedOperation& normalization, const
     const double sums = channel_sums_s(normalization, device, passes_backward);
     return std::max({streamed_s(normalization.dimensions.backward, device),
                      sums > 0 ? sums + kernels * device.kernel_latency_s : 0,
-                     of_float32_s(normalization, device, {cycles_backward, start_backward, cycles_backward_in_waves})});
+                     by_cudnn_s(normalization, device, {cycles_backward, start_backward, cycles_backward_in_waves})});
 }
 
 }  // namespace joulecast

@@ -1,5 +1,6 @@
 #include "joulecast/forecast/depthwise_convolution.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "joulecast/physics/law.h"
@@ -13,10 +14,6 @@ constexpr double forward_element = 1.3;
 constexpr double forward_tap = 0.1, forward_tap_of_any_window = 0.144;
 constexpr double backward_element = 2.6, backward_tap = 0.32;
 constexpr double weight_step = 9.2, weight_image = 30;
-/// What cuDNN takes of that for both gradients in float16: chosen on training of MobileNets, MNASNet and EfficientNet
-/// with contiguous images on an RTX 3090 (timm, Apache-2.0). Forward it takes as long.
-constexpr double cudnn_backward_share = 0.6;
-constexpr double least_cudnn_channels = 32;
 
 constexpr double warp = 32;
 constexpr double passes_of_channels_last = 1.25;
@@ -30,11 +27,24 @@ bool has_window_of_its_own(const Dimensions& size) {
     return size.kernel_h == size.kernel_w && (size.kernel_h == 1 || size.kernel_h == 3 || size.kernel_h == 5);
 }
 
-/// Contiguous images that PyTorch gives to cuDNN all the same (use_cudnn_depthwise in ATen/native/Convolution.cpp).
-bool backward_by_cudnn(const PreparedOperation& convolution) {
+/// Contiguous images that PyTorch gives to cuDNN all the same: use_cudnn_depthwise and
+/// check_cudnn_depthwise_workload_with_filter in aten/src/ATen/native/Convolution.cpp.
+bool runs_by_cudnn(const PreparedOperation& convolution) {
+    constexpr double least_channels = 32, least_width = 7, many_channels = 512;
+    constexpr double channels_of_wide_images = 256, wide = 28;
     const Dimensions& size = convolution.dimensions;
-    return compute_dtype(convolution.operation) == Dtype::f16 && size.c >= least_cudnn_channels &&
-           has_window_of_its_own(size);
+    if (compute_dtype(convolution.operation) != Dtype::f16 || !has_window_of_its_own(size)) return false;
+    if (size.c < least_channels || size.w < least_width || size.stride > 2 || size.dilation != 1) return false;
+    if (size.stride == 1) return true;
+    // Of windows of one place with a stride too few are given to it to matter.
+    if (size.kernel_w == 1) return false;
+    return size.n == 1 || size.c >= many_channels || (size.c >= channels_of_wide_images && size.w >= wide);
+}
+
+/// Of input and weight.
+int gradients_wanted(const PreparedOperation& convolution) {
+    const auto operands = tensors(convolution.operation);
+    return (operands[0]->requires_grad ? 1 : 0) + (operands[1]->requires_grad ? 1 : 0);
 }
 
 /// Computing and moving overlap, though not wholly.
@@ -83,9 +93,15 @@ double depthwise_forward_s(const PreparedOperation& convolution, const Device& d
     return together(cycles / cycles_per_s(device), moving_s(size, device)) + device.kernel_latency_s;
 }
 
+double depthwise_backward_with_channels_last_s(const PreparedOperation& convolution, const Device& device) {
+    return gradients_wanted(convolution) *
+           std::max(depthwise_forward_s(convolution, device), depthwise_with_channels_last_s(convolution, device));
+}
+
 double depthwise_backward_s(const PreparedOperation& convolution, const Device& device) {
     const Dimensions& size = convolution.dimensions;
     const auto operands = tensors(convolution.operation);
+    if (runs_by_cudnn(convolution)) return gradients_wanted(convolution) * depthwise_forward_s(convolution, device);
     double seconds = 0;
     if (operands[0]->requires_grad) {
         const double cycles = size.n * size.c * size.h * size.w * (backward_element + backward_tap * taps(size));
@@ -96,7 +112,7 @@ double depthwise_backward_s(const PreparedOperation& convolution, const Device& 
         const double cycles = size.n * size.k * taps(size) * (steps * weight_step + weight_image);
         seconds += together(cycles / cycles_per_s(device), moving_s(size, device)) + device.kernel_latency_s;
     }
-    return backward_by_cudnn(convolution) ? cudnn_backward_share * seconds : seconds;
+    return seconds;
 }
 
 }  // namespace joulecast

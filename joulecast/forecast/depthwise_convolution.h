@@ -41,7 +41,12 @@ double depthwise_with_channels_last_s(const PreparedOperation& convolution, cons
 /// * that of the weight: a warp goes through the places of an image by 32, for each channel and tap. It takes
 ///   9.2 cycles of a unit for each step, and 30 for each image.
 ///
-/// In float16 cuDNN computes windows of 1, 3 or 5 squared over 32 channels or more, in 0.6 of that.
+/// In float16 PyTorch gives most windows of 3 and 5 squared over 32 channels or more to cuDNN, of which each gradient
+/// takes as long as the forward pass (docs/decisions/0061).
 double depthwise_backward_s(const PreparedOperation& convolution, const Device& device);
+/// Where channels lie last cuDNN computes all of them, each gradient in what the forward pass of contiguous images
+/// takes, or its own where that is longer: MobileNets, MNASNets and LCNets of timm, trained on an RTX 3090 so, are told
+/// 6 % off in the median.
+double depthwise_backward_with_channels_last_s(const PreparedOperation& convolution, const Device& device);
 
 }  // namespace joulecast

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 
 #include "joulecast/device/device_table.h"
@@ -120,14 +121,39 @@ TEST(DepthwiseConvolution, GoesBackForTheGradientsThatAreWanted) {
     EXPECT_EQ(backward_s(square(3)), 0);
 }
 
-// In float16 alone, and only windows that cuDNN has a kernel for.
-TEST(DepthwiseConvolution, GoesBackFasterWhereCuDnnDoes) {
-    const auto share = [](int window, const std::string& type) {
-        return backward_s(square(window, "~", "~", type)) / backward_s(square(window, "~", "~", "bf16"));
+// What PyTorch gives to cuDNN: in float16 alone, of 32 channels and more, and with a stride of many channels alone.
+TEST(DepthwiseConvolution, GoesBackAsItWentForwardWhereCuDnnDoes) {
+    const auto passes = [](const std::string& images, const std::string& channels, const std::string& rest = "",
+                           const std::string& type = "f16", const std::string& window = "3,3") {
+        const std::string call = "aten::conv2d(input=" + type + "[64," + channels + "," + images +
+                                 "]~, weight=" + type + "[" + channels + ",1," + window + "]~" + rest +
+                                 ", groups=" + channels + ")";
+        return backward_s(call) / forward_s(call);
     };
-    EXPECT_NEAR(share(3, "f16"), 0.6, 1e-9);
-    EXPECT_NEAR(share(7, "f16"), 1, 1e-9);
-    EXPECT_GE(share(3, "f32"), 1);
+    const auto is_cudnns = [](double passes) { return std::abs(passes - 2) < 1e-9; };
+    const std::string strided = ", stride=[2,2]";
+    EXPECT_TRUE(is_cudnns(passes("28,28", "64")));
+    EXPECT_TRUE(is_cudnns(passes("28,28", "64", "", "f16", "5,5")));
+    EXPECT_TRUE(is_cudnns(passes("28,28", "256", strided)));
+    EXPECT_TRUE(is_cudnns(passes("14,14", "512", strided)));
+    EXPECT_FALSE(is_cudnns(passes("28,28", "64", "", "bf16")));
+    EXPECT_FALSE(is_cudnns(passes("28,28", "64", "", "f16", "7,7")));
+    EXPECT_FALSE(is_cudnns(passes("28,28", "64", ", dilation=[2,2]")));
+    EXPECT_FALSE(is_cudnns(passes("28,28", "24")));
+    EXPECT_FALSE(is_cudnns(passes("6,6", "64")));
+    EXPECT_FALSE(is_cudnns(passes("14,14", "256", strided)));
+    EXPECT_FALSE(is_cudnns(passes("28,28", "128", strided)));
+}
+
+TEST(DepthwiseConvolution, GoesBackAsContiguousOnesGoForwardWhereChannelsLieLast) {
+    const std::string last = "aten::conv2d(input=f16[64,64,28,28]{cl}~, weight=f16[64,1,3,3]~, groups=64)";
+    const std::string contiguous = "aten::conv2d(input=f16[64,64,28,28], weight=f16[64,1,3,3], groups=64)";
+    const double both = depthwise_backward_with_channels_last_s(call(last), a100());
+    EXPECT_NEAR(both, 2 * forward_s(contiguous), 1e-9);
+    EXPECT_GT(both, 2 * depthwise_with_channels_last_s(call(last), a100()));
+    const PreparedOperation wide = call("aten::conv2d(input=f16[64,64,28,28]{cl}~, weight=f16[64,1,9,9]~, groups=64)");
+    EXPECT_NEAR(depthwise_backward_with_channels_last_s(wide, a100()), 2 * depthwise_with_channels_last_s(wide, a100()),
+                1e-9);
 }
 
 // A warp has 32 lanes, so an image of 7 x 7 places takes two steps, and as long to begin as one of 56 x 56.
