@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "joulecast/device/engine.h"
+#include "joulecast/forecast/channels_last_convolution.h"
 #include "joulecast/forecast/depthwise_convolution.h"
 #include "joulecast/forecast/fused_calls.h"
 #include "joulecast/forecast/inductor_kernels.h"
@@ -26,49 +26,8 @@ namespace {
 
 constexpr const char* generated = "triton";
 
-/// cuDNN's kernels take images as they are where channels lie last: a convolution is one matrix product, whose bytes
-/// and arithmetic are in the way of each other by half. Of the bytes a part is in the cache, and the arithmetic takes
-/// less than that of contiguous images (tensor_core_convolution.h). Fitted to timm's networks on one card, eager and
-/// compiled (docs/decisions/0035).
-constexpr double share_of_arithmetic = 0.77;
-constexpr double share_of_bytes = 0.9;
 /// Of generated code, over long streams.
 constexpr double passes_of_generated_code = 1.04;
-/// Of groups of several channels, but not 4, 8, 16, 32 or another power of two: it has no kernel for these on tensor
-/// cores (RegNetY, Visformer, DPN: 3 to 7).
-constexpr double odd_groups_factor = 3.5;
-
-double factor_of_groups(const Operation& operation) {
-    const auto types = tensors(operation);
-    if (types.size() < 2 || types[0]->sizes.size() < 2 || types[1]->sizes.size() < 2) return 1;
-    const std::int64_t channels = types[1]->sizes[1];
-    const bool is_grouped = types[0]->sizes[1] != channels;
-    return is_grouped && !std::has_single_bit(static_cast<std::uint64_t>(channels)) ? odd_groups_factor : 1;
-}
-
-/// Units that have work: each computes a tile of this many rows and columns of the product at a time, so small batches
-/// leave others idle. The tile is a usual one of cuDNN's, a judgement: all of timm's batches fill the card.
-double busy_share(const Operation& operation, const Device& device) {
-    constexpr double rows_of_tile = 128, columns_of_tile = 64;
-    const auto product = matrix_product(operation);
-    if (!product) return 1;
-    const double tiles = static_cast<double>(product->batch) *
-                         std::ceil(static_cast<double>(product->rows) / rows_of_tile) *
-                         std::ceil(static_cast<double>(product->columns) / columns_of_tile);
-    return std::clamp(tiles / device.units, 1.0 / device.units, 1.0);
-}
-
-double channels_last_s(const Operation& operation, const DeviceModel& device) {
-    const double latency = device.device.kernel_latency_s;
-    if (is_depthwise(operation)) return channels_last_depthwise_s(dimensions(operation), device.device) + latency;
-    const Math math = math_of(operation, device.point.math);
-    const Roofline limits = roofline(operation, device.device, math);
-    const double slowdown =
-        share_of_arithmetic * feeding_of_tensor_cores(device.device, compute_dtype(operation), math);
-    const double arithmetic_s = slowdown * limits.flop_s / busy_share(operation, device.device);
-    return factor_of_groups(operation) * std::hypot(share_of_bytes * limits.byte_s, arithmetic_s) + latency;
-}
-
 /// Of tensor cores; float32 on others was not looked at, and where TF32 brings nothing convolutions may stay in it.
 bool is_faster_with_channels_last(const Operation& operation, const DeviceModel& device) {
     const Dtype type = compute_dtype(operation);
@@ -122,7 +81,10 @@ CallRole library_role(const Operation& operation, const DeviceModel& device, boo
     }
     if (family(operation) != Family::convolution || !channels_last || !is_faster_with_channels_last(operation, device))
         return {.text = kind};
-    return {.text = kind + "/channels_last", .kernel_s = channels_last_s(operation, device)};
+    const PreparedOperation call = prepare(operation, device.device, math_of(operation, device.point.math));
+    const double seconds = is_depthwise(operation) ? channels_last_depthwise_s(call.dimensions, device.device)
+                                                   : channels_last_convolution_s(call, device.device);
+    return {.text = kind + "/channels_last", .kernel_s = seconds + device.device.kernel_latency_s};
 }
 
 std::vector<CallRole> compiled_roles(const Graph& graph, const DeviceModel& device) {

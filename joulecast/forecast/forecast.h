@@ -11,6 +11,7 @@
 #include "joulecast/device/device.h"
 #include "joulecast/forecast/training_setup.h"
 #include "joulecast/graph/graph.h"
+#include "joulecast/graph/memory_format.h"
 #include "joulecast/physics/clock_curve.h"
 #include "joulecast/physics/memory.h"
 #include "joulecast/physics/memory_fit.h"
@@ -113,6 +114,7 @@ struct NetworkForecast {
         asked;  ///< clocks and power limit that were asked for (at_point.h); `point` is what the limit leaves
     Mode mode = Mode::inference;
     std::string precision = "fp32";
+    MemoryFormat memory_format = MemoryFormat::contiguous;
     std::map<std::string, std::int64_t> symbols;
     Cost cost;
     Estimate<Seconds> time;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "joulecast/forecast/channels_last_convolution.h"
 #include "joulecast/forecast/kernel_bounds.h"
 #include "joulecast/physics/law.h"
 #include "joulecast/physics/matrix_rate.h"
@@ -14,6 +15,8 @@ constexpr double cycles_of_byte = 0.7;
 constexpr double share_of_peak = 0.8, share_of_float32_peak = 0.5;
 // Channels that a tile of the tensor cores takes of a group.
 constexpr double least_of_tile = 16, tile = 32;
+// Forward passes that the gradient of the weight takes.
+constexpr double passes_of_weight = 2;
 
 double channels_multiplied(double of_group) {
     return of_group <= least_of_tile ? least_of_tile : tile * std::ceil(of_group / tile);
@@ -30,6 +33,11 @@ double arithmetic_s(const PreparedOperation& convolution, const Device& device) 
     return flop / (share_of_peak * filled * peak);
 }
 
+/// 0 but where cuDNN has no kernel for so many channels of a group as they lie.
+double odd_groups_s(const PreparedOperation& convolution, const Device& device) {
+    return is_for_matrix_units(convolution) ? channels_last_convolution_s(convolution, device) : 0;
+}
+
 }  // namespace
 
 bool runs_grouped_kernel(const PreparedOperation& convolution, const Device& device) {
@@ -44,9 +52,17 @@ double grouped_forward_s(const PreparedOperation& convolution, const Device& dev
     const auto bytes = static_cast<double>(size.forward.bytes_read + size.forward.bytes_written);
     const double moving = bytes / streamed_bytes_per_s(device);
     const double kernel = std::max({cycles, arithmetic_s(convolution, device), moving});
-    if (is_channels_last(*tensors(convolution.operation).front())) return 2 * device.kernel_latency_s + kernel;
+    if (is_channels_last(*tensors(convolution.operation).front()))
+        return 2 * device.kernel_latency_s + std::max(kernel, odd_groups_s(convolution, device));
     constexpr double turning = 2;  // read and written
     return 4 * device.kernel_latency_s + turning * moving + kernel;
+}
+
+double grouped_backward_s(const PreparedOperation& convolution, const Device& device) {
+    const auto operands = tensors(convolution.operation);
+    const double of_input = operands[0]->requires_grad ? 1 : 0;
+    const double of_weight = operands[1]->requires_grad ? passes_of_weight : 0;
+    return (of_input + of_weight) * grouped_forward_s(convolution, device);
 }
 
 }  // namespace joulecast

@@ -19,4 +19,8 @@ bool runs_grouped_kernel(const PreparedOperation& convolution, const Device& dev
 /// networks on an RTX 3090 and 4090 (docs/decisions/0060).
 double grouped_forward_s(const PreparedOperation& convolution, const Device& device);
 
+/// Of the gradients that are wanted: the input's as the forward pass, the weight's in twice that. Chosen on timm's
+/// networks that an RTX 3090 trained in mixed precision (docs/decisions/0061).
+double grouped_backward_s(const PreparedOperation& convolution, const Device& device);
+
 }  // namespace joulecast

@@ -32,8 +32,9 @@ bool is_of_any(const TrainedLaw&) {
 
 constexpr std::array rules{
     KernelRule{runs_depthwise_kernel, is_of_wider, depthwise_forward_s, depthwise_backward_s},
-    KernelRule{runs_depthwise_with_channels_last, is_of_wider, depthwise_with_channels_last_s, nullptr},
-    KernelRule{runs_grouped_kernel, is_of_any, grouped_forward_s, nullptr},
+    KernelRule{runs_depthwise_with_channels_last, is_of_wider, depthwise_with_channels_last_s,
+               depthwise_backward_with_channels_last_s},
+    KernelRule{runs_grouped_kernel, is_of_any, grouped_forward_s, grouped_backward_s},
     KernelRule{runs_batch_statistics, is_of_family, batch_statistics_forward_s, batch_statistics_backward_s},
     KernelRule{is_split, is_of_any, split_attention_forward_s, split_attention_backward_s},
     KernelRule{runs_float32_attention, is_of_any, float32_attention_s, nullptr},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "joulecast/forecast/channels_last_convolution.h"
 #include "joulecast/physics/law.h"
 #include "joulecast/physics/matrix_rate.h"
 
@@ -124,6 +125,8 @@ bool runs_on_tensor_cores(const PreparedOperation& convolution, const Device& de
 }
 
 double tensor_core_convolution_s(const PreparedOperation& convolution, const Device& device) {
+    if (has_channels_last(convolution) && !is_spread(convolution))
+        return channels_last_convolution_s(convolution, device) + latencies_of_product * device.kernel_latency_s;
     const Dimensions& size = convolution.dimensions;
     const double passes = is_spread(convolution) ? passes_of_spread : is_turned(convolution, device) ? 2 : 1;
     const double moving = passes * moving_s(convolution, device);

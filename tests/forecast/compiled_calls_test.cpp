@@ -70,9 +70,8 @@ TEST(CompiledCalls, ConvolutionsOnTensorCoresHaveChannelsLast) {
     const CallKind kind = compiled(block("f16"), card()).kinds[0];
     const double bytes = 2 * (8 * 4 * 16 * 16 * 2) + 4 * 4 * 2;
     const double flop = 2.0 * 8 * 16 * 16 * 4 * 4;
-    const double busy = 16.0 / 128;  // tiles of 128 rows over units
-    // A unit multiplies 256 pairs of operands of 2 bytes in a cycle.
-    const double arithmetic_s = 0.77 * (1 + 256 * 2 / 2400.0) * flop / 1.65151e14 / busy;
+    const double busy = 16.0 / 128;                        // tiles of 128 rows over units
+    const double arithmetic_s = flop / 1.65151e14 / busy;  // at the peak
     const double limits = std::hypot(0.9 * bytes / streamed_bytes_per_s(device), arithmetic_s);
     EXPECT_NEAR(kind.kernel_s, limits + device.kernel_latency_s, 1e-4 * limits);
     DeviceModel a100 = card(Math::tf32);
@@ -102,8 +101,7 @@ double slowdown(int channels) {
     const DeviceModel device = card();
     const CallKind kind = compiled(graph, device).kinds.back();
     const Roofline limits = roofline(kind.operation, device.device, Math::ieee);
-    const double arithmetic_s = 0.77 * (1 + 256 * 2 / 2400.0) * limits.flop_s;
-    return (kind.kernel_s - device.device.kernel_latency_s) / std::hypot(0.9 * limits.byte_s, arithmetic_s);
+    return (kind.kernel_s - device.device.kernel_latency_s) / std::hypot(0.9 * limits.byte_s, limits.flop_s);
 }
 
 // RegNetY's groups of 24 and 56 channels and DPN's of 24 were told three to seven times too fast, ResNeXt's of 4 to 32
