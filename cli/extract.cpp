@@ -19,6 +19,7 @@ using Columns = std::vector<Column<CallCount>>;
 
 struct ExtractOptions {
     ExtractRequest request;
+    std::string memory_format = "contiguous";
     std::vector<std::string> set;
     Output output;
 };
@@ -149,6 +150,7 @@ void tell_lines(const std::string& text) {
 int run_extract(const ExtractOptions& options) {
     ExtractRequest request = options.request;
     request.sizes = parse_settings(options.set);
+    request.memory_format = parse_memory_format(options.memory_format).value();
     const std::vector<ModelCount> models = count_models(request, tell);
     options.output.write(answer(models, options));
     const std::string missing = missing_records_text(pointers(models));
@@ -173,13 +175,14 @@ Run declare_extract(CLI::App& command) {
                     "training adds the backward pass (default: inference, or what a .graph.json with gradient marks "
                     "says)")
         ->check(CLI::IsMember({"inference", "training"}));
-    auto* precision = command
-                          .add_option("--precision", options->request.precision,
-                                      precision_words() + " (default: the types in the file)")
-                          ->type_name("NAME");
-    command.add_option("--device", options->request.device, "kind of device that autocast inserts casts for")
-        ->needs(precision)
+    command
+        .add_option("--precision", options->request.precision, precision_words() + " (default: the types in the file)")
+        ->type_name("NAME");
+    command.add_option("--device", options->request.device, "kind of device that casts and copies are inserted for")
         ->check(CLI::IsMember({"cpu", "cuda"}))
+        ->capture_default_str();
+    command.add_option("--memory-format", options->memory_format, "how images and their weights lie in memory")
+        ->check(CLI::IsMember({"contiguous", "channels_last"}))
         ->capture_default_str();
     command.option_defaults()->group("Output");
     command.add_option("--top", options->request.top, "show only the N most expensive operations or modules")

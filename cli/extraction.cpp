@@ -7,6 +7,7 @@
 #include "cli/verb.h"
 #include "joulecast/device/precision.h"
 #include "joulecast/error.h"
+#include "joulecast/graph/channels_last.h"
 #include "joulecast/graph/graph_json.h"
 #include "joulecast/graph/symbol_values.h"
 
@@ -52,9 +53,12 @@ void write_graph(const std::vector<ModelCount>& models, const ExtractRequest& re
 
 /// As it computes; what has no precision asked for stays as its file has it.
 Graph graph_at(const Graph& graph, const ExtractRequest& request) {
-    if (request.precision.empty()) return graph;
-    const Device::Kind kind = request.device == "cpu" ? Device::Kind::cpu : Device::Kind::gpu;
-    return at_precision(graph, precision_named(request.precision), graph.mode, kind);
+    const bool is_on_cpu = request.device == "cpu";
+    const AutocastDevice device = is_on_cpu ? AutocastDevice::cpu : AutocastDevice::cuda;
+    Graph lying = request.memory_format == MemoryFormat::channels_last ? with_channels_last(graph, device) : graph;
+    if (request.precision.empty()) return lying;
+    const Device::Kind kind = is_on_cpu ? Device::Kind::cpu : Device::Kind::gpu;
+    return at_precision(std::move(lying), precision_named(request.precision), graph.mode, kind);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "cli/count_model.h"
 #include "cli/json_tree.h"
 #include "joulecast/graph/expression.h"
+#include "joulecast/graph/memory_format.h"
 #include "joulecast/report/table.h"
 
 namespace joulecast::cli {
@@ -18,12 +19,13 @@ struct ExtractRequest {
     std::vector<SymbolValues> sizes{{}};  ///< each model at each
     std::string mode;                     ///< empty: as open_graph() has it
     std::string precision;                ///< empty: as in the file
-    std::string device = "cuda";          ///< kind of device that autocast inserts casts for: cpu or cuda
+    std::string device = "cuda";          ///< kind of device that casts and copies are inserted for: cpu or cuda
     std::size_t top = 0;                  ///< only so many lines, the dearest; 0: all
     bool by_module = false;
     std::size_t depth = 2;   ///< parts of a module's path that are told apart
     std::string graph_file;  ///< to write the graph of the only model to; empty: none
     bool bag = false;        ///< the file has operations with counts and no edges
+    MemoryFormat memory_format = MemoryFormat::contiguous;
 };
 
 using Tell = std::function<void(const std::string& note)>;

@@ -65,6 +65,7 @@ using F = const Forecast&;
 inline constexpr Reported model_line{"model", "", [](F f) { return f.network.model; }};
 inline constexpr Reported mode_line{"mode", "", [](F f) { return name(f.network.mode); }};
 inline constexpr Reported precision_line{"precision", "", [](F f) { return f.network.precision; }};
+inline constexpr Reported memory_format_line{"memory_format", "", [](F f) { return name(f.network.memory_format); }};
 inline constexpr Reported engine_line{"engine", "", [](F f) { return f.network.point.engine; }};
 inline constexpr Reported host_line{"host", "", [](F f) { return name(f.network.point.host); }};
 
@@ -82,6 +83,7 @@ inline constexpr std::tuple setting_lines{
     Reported{"clock_workloads", "", [](F f) { return f.clock_workloads; }},
     mode_line,
     precision_line,
+    memory_format_line,
     engine_line,
     host_line,
     Reported{"host_cpu", "", [](F f) { return if_any(f.network.point.host_cpu); }},

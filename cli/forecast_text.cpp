@@ -122,6 +122,12 @@ NetworkColumns text_columns(const std::vector<Forecast>& forecasts) {
         columns.insert(host,
                        {"engine", "engine", Show::text, [](const Forecast& f) { return f.network.point.engine; }});
     }
+    const auto is_contiguous = [](const Forecast& f) { return f.network.memory_format == MemoryFormat::contiguous; };
+    if (!std::ranges::all_of(forecasts, is_contiguous)) {
+        const auto host = std::ranges::find(columns, "host", &Column<Forecast>::key);
+        columns.insert(host, {"memory_format", "images", Show::text,
+                              [](const Forecast& f) { return std::string(name(f.network.memory_format)); }});
+    }
     if (std::ranges::any_of(forecasts, [](const Forecast& f) { return std::isfinite(tokens_of(f.network)); })) {
         const auto memory = std::ranges::find(columns, "memory", &Column<Forecast>::key);
         columns.insert(
@@ -305,8 +311,14 @@ std::string sources_text(const std::vector<Forecast>& forecasts, const TextSetti
 
 /// The table in the width of the terminal, below a line of what all its rows have in common.
 std::string table_text(const std::vector<Forecast>& forecasts, const TextSettings& settings) {
-    static const std::array<AlikeColumn, 7> identity{
-        {{"model"}, {"device"}, {"symbols"}, {"mode"}, {"precision", true}, {"engine", true}, {"host", true}}};
+    static const std::array<AlikeColumn, 8> identity{{{"model"},
+                                                      {"device"},
+                                                      {"symbols"},
+                                                      {"mode"},
+                                                      {"precision", true},
+                                                      {"memory_format", true},
+                                                      {"engine", true},
+                                                      {"host", true}}};
     // Relative to the default clock the intervals are the narrow ones.
     static const std::vector<std::string> at_clocks{"evidence", "relative_power", "energy_interval", "memory",
                                                     "interval", "power_w",        "limited_by",      "relative_energy"};

@@ -20,6 +20,9 @@ std::string with_role(const std::string& call, const OperationForecast& operatio
 /// What an engine other than torch makes of a network by its rules, or that these are not known; empty of torch.
 std::string fusion_words(const NetworkForecast& network);
 
+/// That nobody knows how fast convolutions of groups train with channels last; empty of networks without.
+std::string groups_note(const NetworkForecast& network);
+
 /// What decides the network's time, for people: "host", "compute" or "memory" (which of the two its kernels wait for
 /// longer at these clocks, by their counts and the data sheet), "power limit"; "device" where nothing tells.
 std::string limit_name(const NetworkForecast& network);

@@ -110,6 +110,10 @@ const std::map<std::string, Take>& keys() {
         {"mode",
          [](const Json& v, PredictRequest& r) { r.question.modes = {word(v, parse_mode, "inference or training")}; }},
         {"precision", [](const Json& v, PredictRequest& r) { r.question.precisions = {text(v)}; }},
+        {"memory_format",
+         [](const Json& v, PredictRequest& r) {
+             r.question.memory_formats = {word(v, parse_memory_format, "contiguous or channels_last")};
+         }},
         {"host",
          [](const Json& v, PredictRequest& r) { r.question.hosts = {word(v, parse_host, "python, cpp or graph")}; }},
         {"engine", [](const Json& v, PredictRequest& r) { r.question.engines = {engine(v)}; }},

@@ -185,6 +185,12 @@ std::vector<Column<Line>> table_columns(const Recommendation& r) {
         const auto mode = std::ranges::find(list, "mode", &Column<Line>::key);
         list.insert(mode, {"engine", "engine", Show::text, [](const Line& l) { return l.candidate().asked.engine; }});
     }
+    const auto is_contiguous = [](const Candidate& c) { return c.memory_format == MemoryFormat::contiguous; };
+    if (!std::ranges::all_of(r.candidates, is_contiguous)) {
+        const auto mode = std::ranges::find(list, "mode", &Column<Line>::key);
+        list.insert(mode, {"memory_format", "images", Show::text,
+                           [](const Line& l) { return std::string(name(l.candidate().memory_format)); }});
+    }
     const Objective objective = r.goal.objective;
     if (objective != Objective::energy && objective != Objective::time) {
         list.push_back({"value", std::string(asked_for(r).name), Show::text,
@@ -207,8 +213,14 @@ std::vector<Column<Line>> table_columns(const Recommendation& r) {
 
 /// In the width of the terminal, below what all rows have in common.
 std::string table_text(const Recommendation& r, const std::vector<Line>& lines, const TextSettings& settings) {
-    static const std::array<AlikeColumn, 7> identity{
-        {{"device"}, {"sizes"}, {"mode"}, {"precision", true}, {"engine", true}, {"limit", true}, {"role"}}};
+    static const std::array<AlikeColumn, 8> identity{{{"device"},
+                                                      {"sizes"},
+                                                      {"mode"},
+                                                      {"precision", true},
+                                                      {"memory_format", true},
+                                                      {"engine", true},
+                                                      {"limit", true},
+                                                      {"role"}}};
     static const std::vector<std::string> least_needed{"real",  "memory", "power",       "time",   "limited_by",
                                                        "limit", "chance", "sample_time", "energy", "mode"};
     Table table = fill(table_columns(r), lines);

@@ -47,6 +47,7 @@ std::string run_words(const Candidate& c) {
     std::string text = values_text(c.symbols);
     const auto add = [&](const std::string& word) { text += (text.empty() ? "" : ", ") + word; };
     add(c.precision == name(Precision::torch_default) ? "PyTorch's default precision" : c.precision);
+    if (c.memory_format == MemoryFormat::channels_last) add("channels last");
     if (!is_torch(c.asked.engine)) add(c.asked.engine);
     if (c.threads > 0) add(threads_text(c.threads));
     if (c.mode == Mode::training) add(std::string(name(c.mode)));

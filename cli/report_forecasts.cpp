@@ -40,7 +40,8 @@ std::optional<MeasuredCost> measured_cost(const Dataset& database, const Network
     std::optional<MeasuredCost> cost;
     for (const NetworkRow& row : database.networks(forecast.device)) {
         const NetworkMeasurement& m = row.measurement;
-        const bool usable = is_timed(m.outcome);
+        // Networks are measured as their files have them.
+        const bool usable = is_timed(m.outcome) && forecast.memory_format == MemoryFormat::contiguous;
         const bool same = m.model == forecast.model && m.symbols == forecast.symbols && m.mode == forecast.mode &&
                           m.precision == forecast.precision && m.real.engine == forecast.point.engine &&
                           m.real.host == forecast.point.host;

@@ -188,6 +188,7 @@ ReportedForecast forecast_of(const Entry& entry) {
     n.precision = entry.text("precision");
     const auto mode = parse_mode(entry.text("mode"));
     const auto host = parse_host(entry.text("host"));
+    if (const auto format = parse_memory_format(entry.text("memory_format"))) n.memory_format = *format;
     const auto bound = named(all_bounds, entry.text("limited_by"));
     if (n.model.empty() || !mode || !host || !bound) entry.fail("model, mode, host or limited_by is missing");
     n.mode = *mode;
@@ -235,6 +236,8 @@ std::string command_of(const Entry& entry, const ReportedForecast& reported) {
     };
     add("--mode", entry.text("mode"));
     add("--precision", reported.network.precision);
+    if (const MemoryFormat format = reported.network.memory_format; format != MemoryFormat::contiguous)
+        add("--memory-format", std::string(name(format)));
     add("--host", entry.text("host"));
     const std::string optimizer = entry.text("optimizer");
     if (optimizer != "none") add("--optimizer", optimizer);

@@ -75,6 +75,10 @@ void SettingOptions::declare(CLI::App& command) {
         ->type_name("NAME,...")
         ->delimiter(',')
         ->capture_default_str();
+    command.add_option("--memory-format", memory_formats, "how images lie in memory; both: contiguous,channels_last")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"contiguous", "channels_last"}))
+        ->capture_default_str();
 }
 
 void SettingOptions::declare_hosts(CLI::App& command) {
@@ -110,6 +114,8 @@ void SettingOptions::put_in(Question& question) const {
     question.precisions = precisions;
     question.modes.clear();
     for (const std::string& word : modes) question.modes.push_back(parse_mode(word).value());
+    question.memory_formats.clear();
+    for (const std::string& word : memory_formats) question.memory_formats.push_back(parse_memory_format(word).value());
     put_engines_in(question, engines);
     question.hosts.clear();
     for (const std::string& word : hosts) question.hosts.push_back(parse_host(word).value());

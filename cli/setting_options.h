@@ -39,11 +39,12 @@ struct SettingOptions {
     std::string batches;
     std::vector<std::string> modes{"inference"};
     std::vector<std::string> precisions{"default"};
+    std::vector<std::string> memory_formats{"contiguous"};
     std::vector<std::string> hosts{"python"};
     std::vector<std::string> engines;
     TrainingOptions training;
 
-    /// --set, --batch, --mode, --precision.
+    /// --set, --batch, --mode, --precision, --memory-format.
     void declare(CLI::App& command);
     /// --host and --engine, of which several may be asked for.
     void declare_hosts(CLI::App& command);
@@ -56,8 +57,8 @@ struct SettingOptions {
     std::vector<SymbolValues> sizes() const;
     /// Forecasts that the options ask for of each network. Throws UsageError for a --set that is wrong.
     std::size_t count() const;
-    /// Sizes, modes, precisions, engines, hosts and what a training step is made of. Throws UsageError for what is
-    /// wrong with them.
+    /// Sizes, modes, precisions, memory formats, engines, hosts and what a training step is made of. Throws UsageError
+    /// for what is wrong with them.
     void put_in(Question& question) const;
 };
 

@@ -29,6 +29,7 @@ struct TraceOptions {
     std::vector<std::string> set;
     std::string mode = "inference";
     std::string precision = "default";
+    std::string memory_format = "contiguous";
     std::string host = "python";
     std::string host_cpu;
     std::string engine;
@@ -48,6 +49,7 @@ Execution execution_of(const TraceOptions& options) {
     if (!options.engine.empty() && !is_engine(options.engine))
         throw UsageError("--engine: '" + options.engine + "' is no name of an engine");
     execution.engine = options.engine;
+    execution.memory_format = parse_memory_format(options.memory_format).value();
     if (options.training.is_given() && execution.mode == Mode::inference)
         throw UsageError("--optimizer, --accumulate and --checkpointing need --mode training");
     return execution;
@@ -111,6 +113,9 @@ Run declare_trace(CLI::App& command) {
         ->capture_default_str();
     command.add_option("--precision", options->precision, "one of " + precision_words())
         ->type_name("NAME")
+        ->capture_default_str();
+    command.add_option("--memory-format", options->memory_format, "how images lie in memory")
+        ->check(CLI::IsMember({"contiguous", "channels_last"}))
         ->capture_default_str();
     command.option_defaults()->group("Device");
     command.add_option("--device", options->device, "ID, ID@SM_MHZ or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine")

@@ -54,6 +54,15 @@ void set_hosts(Question& question, const std::vector<std::string>& words) {
         question.hosts.push_back(parsed(parse_host, word, "host", "python, cpp and graph"));
 }
 
+MemoryFormat memory_format_of(const std::string& word) {
+    return parsed(parse_memory_format, word, "memory_format", "contiguous and channels_last");
+}
+
+void set_memory_formats(Question& question, const std::vector<std::string>& words) {
+    question.memory_formats.clear();
+    for (const std::string& word : words) question.memory_formats.push_back(memory_format_of(word));
+}
+
 void set_accumulate(Question& question, std::int64_t passes) {
     if (passes < 1 || passes > most_accumulation)
         throw UsageError("accumulate is 1 to " + std::to_string(most_accumulation) + " passes, not " +
@@ -147,7 +156,7 @@ nb::tuple recommend(const Question& question, const Goal& goal, const std::map<s
 
 nb::tuple extract(const std::vector<std::string>& models, const Sizes& sizes, const std::string& mode,
                   const std::string& precision, const std::string& device, std::size_t top, bool by_module,
-                  std::size_t depth, const std::string& graph, bool bag) {
+                  std::size_t depth, const std::string& graph, bool bag, const std::string& memory_format) {
     if (!mode.empty()) parsed(parse_mode, mode, "mode", "inference and training");
     if (device != "cpu" && device != "cuda") throw UsageError("device is cpu or cuda, not '" + device + "'");
     std::vector<std::string> notes;
@@ -156,7 +165,8 @@ nb::tuple extract(const std::vector<std::string>& models, const Sizes& sizes, co
     {
         const nb::gil_scoped_release free;
         const cli::ExtractRequest request{
-            models, cli::combinations(sizes), mode, precision, device, top, by_module, depth, graph, bag};
+            models, cli::combinations(sizes),       mode, precision, device, top, by_module, depth, graph,
+            bag,    memory_format_of(memory_format)};
         const auto counted = cli::count_models(request, [&](const std::string& note) { notes.push_back(note); });
         missing = cli::missing_records_text(cli::pointers(counted));
         json = cli::extraction_json(counted, request);
@@ -192,6 +202,7 @@ void add_question(nb::module_& module) {
         .def("__init__", make, nb::arg("models"), nb::arg("sizes"), nb::arg("devices"))
         .def("set_mode", &set_modes)
         .def("set_precision", [](Question& self, const Words& words) { self.precisions = words; })
+        .def("set_memory_format", &set_memory_formats)
         .def("set_host", &set_hosts)
         .def("set_host_cpu", [](Question& self, const std::string& cpu) { self.host_cpu = cpu; })
         .def("set_clocks", set_clocks, nb::arg("clocks"), nb::arg("power_limits"), nb::arg("memory_clocks"))
@@ -235,7 +246,8 @@ void add_answers(nb::module_& module) {
                nb::arg("clocks"), nb::arg("power_limits"), nb::arg("predictor"), nb::arg("database"));
     module.def("extract", &extract, nb::arg("models"), nb::arg("sizes"), nb::arg("mode") = "",
                nb::arg("precision") = "", nb::arg("device") = "cuda", nb::arg("top") = 0, nb::arg("by_module") = false,
-               nb::arg("depth") = 2, nb::arg("graph") = "", nb::arg("bag") = false);
+               nb::arg("depth") = 2, nb::arg("graph") = "", nb::arg("bag") = false,
+               nb::arg("memory_format") = "contiguous");
 }
 
 }  // namespace joulecast::python

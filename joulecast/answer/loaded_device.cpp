@@ -19,6 +19,7 @@
 #include "joulecast/forecast/compose.h"
 #include "joulecast/forecast/hosts.h"
 #include "joulecast/forecast/start_from_others.h"
+#include "joulecast/graph/channels_last.h"
 #include "joulecast/physics/roofline.h"
 #include "joulecast/report/table.h"
 #include "joulecast/train/pooled.h"
@@ -210,6 +211,7 @@ std::optional<std::string> LoadedDevice::refusal_of(const Execution& execution) 
     if (std::ranges::find(engines_, engine) == engines_.end())
         return predictor_name() + " knows " + device().id + " with " + joined(engines_) + " alone, not with " + engine +
                ". " + how_to_measure(engine);
+    if (auto why = refusal_of_format(execution)) return why;
     const Precision precision = precision_named(settled(execution));
     // Of a device that was trained on and has no sheet, nobody knows what it lacks.
     const DataSheet* const sheet = chosen_.model().unseen ? nullptr : known_devices().find(device().id);
@@ -222,6 +224,16 @@ std::optional<std::string> LoadedDevice::refusal_of(const Execution& execution) 
            std::string(name(math_of(precision))) + ", but " + predictor_name() + " was trained with " +
            std::string(name(chosen_.model().point.math)) + ". Measure with joulecast profile --precision " + word +
            " and train on that";
+}
+
+std::optional<std::string> LoadedDevice::refusal_of_format(const Execution& execution) const {
+    if (execution.memory_format == MemoryFormat::contiguous) return std::nullopt;
+    const std::string& engine = engine_of(execution);
+    if (!is_torch(engine)) return engine + " lays images as it likes: leave --memory-format out with it";
+    if (device().kind == Device::Kind::gpu) return std::nullopt;
+    return "--memory-format channels_last is known of GPUs alone, and " + device().id +
+           " is none. Write the graph with joulecast extract --memory-format channels_last --device cpu --graph FILE, "
+           "then measure that with joulecast profile FILE";
 }
 
 const DeviceModel& LoadedDevice::model_for(const Execution& execution) const {
@@ -249,6 +261,8 @@ std::string LoadedDevice::measured_note(const DeviceModel& model) const {
 
 Graph LoadedDevice::prepared(Graph graph, const Execution& execution) const {
     const Device::Kind kind = model_for(execution).device.kind;
+    if (execution.memory_format == MemoryFormat::channels_last)
+        graph = with_channels_last(graph, kind == Device::Kind::cpu ? AutocastDevice::cpu : AutocastDevice::cuda);
     return at_precision(std::move(graph), precision_named(execution.precision), execution.mode, kind);
 }
 

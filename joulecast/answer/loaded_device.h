@@ -69,6 +69,7 @@ class LoadedDevice {
     std::string settled_note(const Execution& execution) const;
     /// Why the device has no forecast at that precision, or of that engine; absent where it has.
     std::optional<std::string> refusal_of(const Execution& execution) const;
+    std::optional<std::string> refusal_of_format(const Execution& execution) const;
     /// The model that learnt how the device computes so with that engine. Throws UsageError where it cannot compute or
     /// be issued to so, or was measured with other matrix products alone, or not with that engine.
     const DeviceModel& model_for(const Execution& execution) const;

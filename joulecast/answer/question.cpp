@@ -7,7 +7,7 @@
 namespace joulecast {
 
 std::string refusal_key(const Execution& execution) {
-    return execution.engine + '\n' + execution.precision;
+    return execution.engine + '\n' + execution.precision + '\n' + std::string(name(execution.memory_format));
 }
 
 std::span<const Host> hosts_of(const Question& question, const std::string& engine) {
@@ -25,8 +25,10 @@ std::vector<Execution> executions(const Question& question, Mode mode) {
     std::vector<Execution> list;
     for (const std::string& engine : question.engines) {
         for (const std::string& precision : question.precisions) {
-            for (const Host host : hosts_of(question, engine))
-                list.push_back({mode, precision, host, training, engine});
+            for (const MemoryFormat format : question.memory_formats) {
+                for (const Host host : hosts_of(question, engine))
+                    list.push_back({mode, precision, host, training, engine, format});
+            }
         }
     }
     return list;

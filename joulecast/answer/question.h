@@ -11,6 +11,7 @@
 #include "joulecast/forecast/training_setup.h"
 #include "joulecast/graph/expression.h"
 #include "joulecast/graph/graph.h"
+#include "joulecast/graph/memory_format.h"
 
 namespace joulecast {
 
@@ -21,9 +22,10 @@ struct Execution {
     Host host = Host::python;
     TrainingSetup training{};  ///< of a step that trains
     std::string engine{};      ///< whose kernels run; empty: torch's, or those that the device was measured with
+    MemoryFormat memory_format = MemoryFormat::contiguous;
 };
 
-/// Its engine and precision: what a device may lack.
+/// Its engine, precision and memory format: what a device may lack.
 std::string refusal_key(const Execution& execution);
 
 /// What a session is asked: every network, or every single call, on every device at each of its points, in every
@@ -42,6 +44,7 @@ struct Question {
     std::vector<std::string> precisions{"default"};  ///< words of device/precision.h
     std::vector<Host> hosts{Host::python};           ///< of torch's calls; other engines issue theirs as measured
     std::vector<std::string> engines{""};            ///< as Execution::engine
+    std::vector<MemoryFormat> memory_formats{MemoryFormat::contiguous};
     TrainingSetup training;  ///< of the modes that train; where none does, what asks for it is an error
 
     /// Forecasts are as the devices are now, which takes 0.2 s and the start of `worker` (empty: joulecast's own).
@@ -60,7 +63,7 @@ struct Question {
 /// Hosts that are asked for with that engine: of another than torch one, since it issues its calls as it was measured.
 std::span<const Host> hosts_of(const Question& question, const std::string& engine);
 
-/// Executions of networks in that mode: by engine, then by precision, then by host.
+/// Executions of networks in that mode: by engine, then by precision, then by memory format, then by host.
 std::vector<Execution> executions(const Question& question, Mode mode);
 
 /// On one device at one point: at each size, in each mode and execution.

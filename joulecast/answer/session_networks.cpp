@@ -29,8 +29,8 @@ std::string stamp(const std::string& model) {
 
 std::string execution_key(const Execution& execution) {
     const TrainingSetup& training = execution.training;
-    return execution.engine + '\n' + execution.precision + '\n' + std::string(name(execution.host)) + '\n' +
-           std::string(name(training.optimizer)) + ' ' +
+    return execution.engine + '\n' + execution.precision + '\n' + std::string(name(execution.memory_format)) + '\n' +
+           std::string(name(execution.host)) + '\n' + std::string(name(training.optimizer)) + ' ' +
            std::to_string(training.form ? static_cast<int>(*training.form) : -1) + ' ' +
            std::to_string(training.accumulation) + (training.checkpointing ? " checkpointing" : "");
 }
@@ -128,6 +128,7 @@ std::string Session::Networks::key(std::size_t turn, const WarmDevice& on, const
 Forecast Session::Networks::fresh(std::size_t turn, const std::shared_ptr<WarmDevice>& on, const Execution& execution) {
     Graph prepared = on->device().prepared(taken(turn), execution);
     Forecast forecast = session_.forecast(on, prepared, execution);
+    forecast.network.memory_format = execution.memory_format;
     if (question_.keeps_graphs) forecast.graph = std::make_shared<const Graph>(std::move(prepared));
     return forecast;
 }

@@ -118,9 +118,12 @@ std::string under_engine(const std::string& engine) {
 
 std::string how_to_run(const Candidate& candidate, const Device& device) {
     const auto precision = parse_precision(candidate.precision);
-    const std::string first = precision ? in_precision(*precision, device) : "";
-    const std::string second = under_engine(candidate.asked.engine);
-    return first + (first.empty() || second.empty() ? "" : ", ") + second;
+    std::string text = precision ? in_precision(*precision, device) : "";
+    const auto add = [&](const std::string& step) { text += (text.empty() || step.empty() ? "" : ", ") + step; };
+    if (candidate.memory_format == MemoryFormat::channels_last)
+        add("model and images .to(memory_format=torch.channels_last)");
+    add(under_engine(candidate.asked.engine));
+    return text;
 }
 
 Application how_to_apply(const Candidate& candidate, const Device& device) {

@@ -18,8 +18,8 @@ struct Application {
 /// the power limit (-pl); AMD: rocm-smi --setperfdeterminism and --setpoweroverdrive. All of them need root.
 Application how_to_apply(const Candidate& candidate, const Device& device);
 
-/// What to write in a program for the precision and the engine: "model.to(torch.bfloat16), torch.compile(model)". Empty
-/// where PyTorch does so by itself.
+/// What to write in a program for the precision, the memory format and the engine: "model.to(torch.bfloat16),
+/// torch.compile(model)". Empty where PyTorch does so by itself.
 std::string how_to_run(const Candidate& candidate, const Device& device);
 
 }  // namespace joulecast

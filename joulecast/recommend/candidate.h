@@ -7,6 +7,7 @@
 
 #include "joulecast/device/device.h"
 #include "joulecast/forecast/relative_cost.h"
+#include "joulecast/graph/memory_format.h"
 #include "joulecast/graph/operation.h"
 #include "joulecast/units/quantity.h"
 
@@ -23,6 +24,7 @@ struct Candidate {
     double highest_clock_mhz = unknown;  ///< the one that the device comes with; NaN: its clocks are not known
     Mode mode = Mode::inference;
     std::string precision = "fp32";
+    MemoryFormat memory_format = MemoryFormat::contiguous;
     int threads = 0;  ///< that compute, on a CPU; 0: a GPU's, or not known
     std::map<std::string, std::int64_t> symbols;
     double samples = 1;       ///< in a run: the batch

@@ -94,7 +94,8 @@ class Errors {
         std::array<double, 2> level{};
         std::array<double, 2> tilt{};
     };
-    using Run = std::tuple<std::string, std::string, Mode, std::string, std::map<std::string, std::int64_t>>;
+    using Run =
+        std::tuple<std::string, std::string, Mode, std::string, MemoryFormat, std::map<std::string, std::int64_t>>;
 
     void add(const Candidate& c) {
         Parts p;
@@ -107,7 +108,8 @@ class Errors {
         p.device_weight = std::sqrt(shared_.device_share);
         p.group_weight = std::sqrt(1 - shared_.device_share);
         p.device = place(device_places_, c.asked.device);
-        p.group = place(group_places_, Run{c.asked.device, c.asked.engine, c.mode, c.precision, c.symbols});
+        p.group =
+            place(group_places_, Run{c.asked.device, c.asked.engine, c.mode, c.precision, c.memory_format, c.symbols});
         devices_.resize(device_places_.size());
         groups_.resize(group_places_.size());
         p.cost = sample_cost(c);

@@ -13,7 +13,7 @@
 namespace joulecast {
 namespace {
 
-using Way = std::tuple<std::string, std::string, double, double, double, Mode, std::string, std::int64_t>;
+using Way = std::tuple<std::string, std::string, double, double, double, Mode, std::string, MemoryFormat, std::int64_t>;
 
 Way way_of(const Candidate& c) {
     const auto number = [](double value) { return std::isnan(value) ? -1 : value; };
@@ -25,6 +25,7 @@ Way way_of(const Candidate& c) {
             number(c.asked.power_limit_w),
             c.mode,
             c.precision,
+            c.memory_format,
             batch == c.symbols.end() ? -1 : batch->second};
 }
 

@@ -14,11 +14,11 @@
 namespace joulecast {
 namespace {
 
-using Run = std::tuple<const std::string&, const std::string&, Mode, const std::string&,
+using Run = std::tuple<const std::string&, const std::string&, Mode, const std::string&, MemoryFormat,
                        const std::map<std::string, std::int64_t>&>;
 
 Run run_of(const Candidate& c) {
-    return {c.asked.device, c.asked.engine, c.mode, c.precision, c.symbols};
+    return {c.asked.device, c.asked.engine, c.mode, c.precision, c.memory_format, c.symbols};
 }
 
 std::string broken_limits(const Candidate& candidate, const Goal& goal) {

@@ -24,6 +24,7 @@ Candidate common_of(const NetworkForecast& forecast, const DeviceModel& device) 
     Candidate c;
     c.mode = forecast.mode;
     c.precision = forecast.precision;
+    c.memory_format = forecast.memory_format;
     if (device.device.kind == Device::Kind::cpu) c.threads = device.point.threads;
     c.symbols = forecast.symbols;
     const auto batch = forecast.symbols.find("batch");

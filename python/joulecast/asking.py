@@ -22,8 +22,9 @@ def question(run: Run, *, device: object, set: Mapping[str, int | list[int]] | N
     """What is asked of a session. Takes out of `options` what is in the question; those that are None or False are as if they were not given."""
     asked: _native.Question = taken("models, sizes and device", _native.Question, run.files, sizes(run.batch, set), words("device", device))
     taken("mode", asked.set_mode, run.modes)
-    for name in ("precision", "host"):
-        taken(name, getattr(asked, "set_" + name), words(name, options.pop(name)))
+    for name in ("precision", "memory_format", "host"):
+        if name in options:
+            taken(name, getattr(asked, "set_" + name), words(name, options.pop(name)))
     pace, worker = options.pop("pace", None), options.pop("worker", None)
     if worker is not None and pace is None:
         raise _native.UsageError("worker needs pace")

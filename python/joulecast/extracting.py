@@ -127,4 +127,4 @@ def _counted(run: Run, sizes: list[tuple[str, list[int]]], options: dict[str, An
     return counted, said, missing.splitlines()
 
 
-_OPTIONS = ("mode", "precision", "device", "top", "by_module", "depth", "graph", "bag")
+_OPTIONS = ("mode", "precision", "device", "top", "by_module", "depth", "graph", "bag", "memory_format")

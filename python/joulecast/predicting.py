@@ -41,6 +41,8 @@ class Forecast:
     device_name: str
     mode: str
     precision: str
+    memory_format: str
+    """contiguous or channels_last: how images lie."""
     host: str
     symbols: dict[str, int]
     """Sizes by symbol: {"batch": 32}."""
@@ -113,7 +115,7 @@ class Forecast:
              sorted(self.operations, key=lambda o: -(o.time_s.value if o.time_s else 0.0))[:_SHOWN_OPERATIONS]])
 
 
-_LEADING = ("model", "device", "mode", "precision", "host")
+_LEADING = ("model", "device", "mode", "precision", "memory_format", "host")
 _ESTIMATES = ("time_s", "device_time_s", "host_time_s", "energy_j", "power_w", "peak_memory_bytes")
 _PLAIN = _LEADING + ("device_name", "clock_mhz", "memory_clock_mhz", "asked_clock_mhz", "asked_power_limit_w", "idle_energy_j", "dynamic_energy_j", "optimizer", "accumulate",
                      "step_time_s", "step_energy_j",
@@ -122,7 +124,7 @@ _SHOWN_OPERATIONS = 8
 
 
 class Forecasts(Results[Forecast]):
-    """By device, then model, sizes, mode, precision, host and clock, as given. For a module that was exported: by mode first."""
+    """By device, then model, sizes, mode, precision, memory format, host and clock, as given. For a module that was exported: by mode first."""
 
     def __str__(self) -> str:
         return pages.text_table(*_table(self))
@@ -152,20 +154,21 @@ def _table(forecasts: Any) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
 @overload
 def predict(  # type: ignore[overload-overlap]
             model: Model, example_inputs: Any = None, *, device: str, batch: int | None = None, set: Mapping[str, int] | None = None,
-            mode: str = "inference", precision: str = "default", host: str = "python", clocks: None = None, power_limits: None = None,
-            predictor: str | os.PathLike[str] | None = None, database: str | os.PathLike[str] | None = None, optimizer: str | None = None,
-            accumulate: int | None = None, checkpointing: bool = False, strict: bool = False, **options: str | float | bool | None) -> Forecast: ...
+            mode: str = "inference", precision: str = "default", memory_format: str = "contiguous", host: str = "python", clocks: None = None,
+            power_limits: None = None, predictor: str | os.PathLike[str] | None = None, database: str | os.PathLike[str] | None = None,
+            optimizer: str | None = None, accumulate: int | None = None, checkpointing: bool = False, strict: bool = False,
+            **options: str | float | bool | None) -> Forecast: ...
 @overload
 def predict(model: Model | list[str], example_inputs: Any = None, *, device: str | list[str], batch: int | list[int] | None = None,
             set: Mapping[str, int | list[int]] | None = None, mode: str | list[str] = "inference", precision: str | list[str] = "default",
-            host: str | list[str] = "python", clocks: str | float | list[float] | None = None,
+            memory_format: str | list[str] = "contiguous", host: str | list[str] = "python", clocks: str | float | list[float] | None = None,
             power_limits: str | float | list[float] | None = None, predictor: str | os.PathLike[str] | None = None,
             database: str | os.PathLike[str] | None = None, optimizer: str | None = None, accumulate: int | None = None, checkpointing: bool = False,
             strict: bool = False, **options: str | float | bool | None) -> Forecasts: ...
 def predict(model: Any, example_inputs: Any = None, *, device: Any, batch: Any = None, set: Any = None, mode: Any = "inference",
-            precision: Any = "default", host: Any = "python", clocks: Any = None, power_limits: Any = None, predictor: Any = None,
-            database: Any = None, optimizer: str | None = None, accumulate: int | None = None, checkpointing: bool = False, strict: bool = False,
-            **options: Any) -> Forecast | Forecasts:
+            precision: Any = "default", memory_format: Any = "contiguous", host: Any = "python", clocks: Any = None, power_limits: Any = None,
+            predictor: Any = None, database: Any = None, optimizer: str | None = None, accumulate: int | None = None, checkpointing: bool = False,
+            strict: bool = False, **options: Any) -> Forecast | Forecasts:
     """Forecasts time, energy and memory of networks without running them.
 
     model: an nn.Module (with example_inputs), an ExportedProgram, the path of a .pt2, .onnx or .graph.json file, or a name of the zoo.
@@ -173,6 +176,7 @@ def predict(model: Any, example_inputs: Any = None, *, device: Any, batch: Any =
     device: "h100", "a100@900" at a clock in MHz, "cpu" for this machine, a data sheet "my-gpu.json".
     batch: the batch; without, the one of the file or of the example. set: sizes of further symbols, {"sequence": 128}.
     mode: inference or training. precision: default (as PyTorch sets it), fp32, tf32, bf16, fp16, amp-bf16, amp-fp16, fp8. host: python, cpp or graph.
+    memory_format: contiguous, or channels_last as after module.to(memory_format=torch.channels_last), on GPUs.
     clocks: SM clocks in MHz, "all" or "600:1440:120". power_limits: in watts, likewise.
     predictor: a .jcp file instead of the shipped one. database: whose operations count as measured.
     optimizer: sgd, momentum, adam or adamw, whose update is added to training; accumulate: passes before it; checkpointing: activations are
@@ -183,10 +187,10 @@ def predict(model: Any, example_inputs: Any = None, *, device: Any, batch: Any =
     A Forecast; where an argument is a list, or clocks or power_limits are given, a sequence of these, every combination of them.
     Error where it cannot be done, its subclasses UsageError for a wrong argument and ExportError where torch.export fails.
     """
-    for name, value in (("mode", mode), ("precision", precision), ("host", host)):
+    for name, value in (("mode", mode), ("precision", precision), ("memory_format", memory_format), ("host", host)):
         if isinstance(value, str) and "," in value:
             raise UsageError(f"several values of {name} are a list, not {value!r}")
-    several = any(isinstance(value, (list, tuple)) for value in (model, device, batch, mode, precision, host, *(set or {}).values()))
+    several = any(isinstance(value, (list, tuple)) for value in (model, device, batch, mode, precision, memory_format, host, *(set or {}).values()))
     several = several or clocks is not None or power_limits is not None
     wish = (asking.numbers(clocks), asking.numbers(power_limits), asking.numbers(options.pop("memory_clocks", None)))
     session = _native.Session(asking.path(predictor), asking.path(options.pop("db", database)))
@@ -194,7 +198,8 @@ def predict(model: Any, example_inputs: Any = None, *, device: Any, batch: Any =
     notes: list[str] = []
     with runs_of(model, example_inputs, listed(mode), batch) as runs:
         for run in runs:
-            asked = {"precision": precision, "host": host, "optimizer": optimizer, "accumulate": accumulate, "checkpointing": checkpointing, **options}
+            asked = {"precision": precision, "memory_format": memory_format, "host": host, "optimizer": optimizer, "accumulate": accumulate,
+                     "checkpointing": checkpointing, **options}
             question = asking.question(run, device=device, set=set, options=asked)
             asking.refuse_others("predict", asked)
             question.set_clocks(*wish)
