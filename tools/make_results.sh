@@ -297,7 +297,7 @@ with convolutions, and of no network. The rules it follows were chosen in sight 
 ## Networks whose times others published
 
 Six cards; of these the predictor has float32 operations of the A100 and of another V100. Mixed sources and libraries
-(eager PyTorch 1.12 to 2.4, some in channels-last): good for the bias over cards and precisions, not for one per cent.
+(eager PyTorch 1.12 to 2.4, some with channels last, which are forecast so): good for the bias over cards and precisions, not for one per cent.
 
     tools/published_networks.py build/release/bin/joulecast
 
@@ -321,6 +321,25 @@ can. Nothing is trained on them; constants of rules were found in sight of them 
 TEXT
         if [ -n "${JOULECAST_TIMM_GRAPHS:-}" ]; then
             tools/compiled_networks.py eager "$joulecast" "$JOULECAST_TIMM_GRAPHS"
+        else
+            echo "Not made: JOULECAST_TIMM_GRAPHS is not set."
+        fi
+        cat <<'TEXT'
+```
+
+## Channels last, and training
+
+The same networks as torch.channels_last lays them, beside contiguous ones, each with the batch that its table has; "taken as 1": as if how
+images lie made no difference. In training, with SGD and momentum, torch 1.12: the constants for batch norms and for backward passes of
+convolutions with one or several channels a group were chosen in sight of its table (docs/decisions/0061); no constant was chosen in sight of
+the others. Networks with attention are exported with the fused one, which that torch had not.
+
+    tools/memory_formats.py build/release/bin/joulecast timm-graphs
+
+```text
+TEXT
+        if [ -n "${JOULECAST_TIMM_GRAPHS:-}" ]; then
+            tools/memory_formats.py "$joulecast" "$JOULECAST_TIMM_GRAPHS"
         else
             echo "Not made: JOULECAST_TIMM_GRAPHS is not set."
         fi

@@ -23,6 +23,8 @@ def request(row):
     asked = {"model": row["model"], "device": row["device"], "precision": row["precision"], "mode": row["mode"], "symbols": symbols}
     if row["mode"] == "training":
         asked["optimizer"] = "sgd"
+    if "nhwc" in (row["source"] + row["note"]).lower():
+        asked["memory_format"] = "channels_last"
     return asked
 
 
