@@ -94,7 +94,8 @@ Table block(const Comparison& comparison, const std::vector<const DeviceJob*>& j
 std::string job_text(const Comparison& comparison) {
     const NetworkForecast& n = comparison.jobs.front().forecast.network;
     std::string text = with_values(n.model, n.symbols) + ", " + std::string(name(n.mode)) + ", precision " +
-                       n.precision + ", host " + host_text(n.point) + ": ";
+                       n.precision + (n.memory_format == MemoryFormat::channels_last ? ", channels last" : "") +
+                       ", host " + host_text(n.point) + ": ";
     if (!(comparison.samples > 0)) return text + "one run";
     return text + "a job of " + show(static_cast<std::int64_t>(comparison.samples), Show::count) + " samples";
 }
@@ -153,6 +154,7 @@ const std::vector<Column<DeviceJob>>& csv_columns() {
             {"symbols", "", Show::text, [](J j) { return values_text(j.forecast.network.symbols); }},
             {"mode", "", Show::text, [](J j) { return std::string(name(j.forecast.network.mode)); }},
             {"precision", "", Show::text, [](J j) { return j.forecast.network.precision; }},
+            {"memory_format", "", Show::text, [](J j) { return std::string(name(j.forecast.network.memory_format)); }},
             {"runs", "", Show::number, [](J j) { return j.runs; }},
         };
         const auto add = [&](const std::string& key, const std::string& unit, auto of) {
@@ -215,6 +217,7 @@ std::string comparison_to_json(const Comparison& comparison) {
               {"symbols", n.symbols},
               {"mode", name(n.mode)},
               {"precision", n.precision},
+              {"memory_format", name(n.memory_format)},
               {"engine", n.point.engine},
               {"host", name(n.point.host)},
               {"samples", comparison.samples > 0 ? Json(comparison.samples) : Json(nullptr)},

@@ -59,7 +59,7 @@ void declare_lookup_table(CLI::App& command, ExportOptions& options) {
     wanted.settings.hosts = {"cpp"};
     wanted.settings.declare(command);
     wanted.settings.declare_hosts(command);
-    for (const char* of_settings : {"--set", "--mode", "--precision", "--host"})
+    for (const char* of_settings : {"--set", "--mode", "--precision", "--memory-format", "--host"})
         command.get_option(of_settings)->needs(lut)->group("Look-up table");
     command.option_defaults()->group("Look-up table");
     command.add_option("--format", options.format, "form of the table")

@@ -86,8 +86,8 @@ std::string way_of(const ReportOptions& options) {
 /// Options that not every report has.
 OwnOptions own_options(const CLI::App& command) {
     OwnOptions own;
-    for (const char* name :
-         {"--precision", "--host", "--optimizer", "--optimizer-form", "--accumulate", "--checkpointing"})
+    for (const char* name : {"--precision", "--memory-format", "--host", "--optimizer", "--optimizer-form",
+                             "--accumulate", "--checkpointing"})
         own.add(command.get_option(name), {networks});
     for (const char* name : {"--set", "--batch", "--mode"}) own.add(command.get_option(name), {networks, outliers});
     for (const char* name : {"--predictor", "--db"}) own.add(command.get_option(name), {networks, database, outliers});

@@ -35,6 +35,17 @@ TensorType turned(const TensorType& type) {
     return last;
 }
 
+/// A language model's caches have four dimensions, too.
+bool has_images(const Graph& graph) {
+    return std::ranges::any_of(graph.nodes, [](const Node& node) {
+        const Family kind = family(node.operation);
+        const bool takes_images =
+            kind == Family::convolution || kind == Family::pooling || kind == Family::normalization;
+        const auto types = tensors(node.operation);
+        return takes_images && !types.empty() && is_image(*types.front());
+    });
+}
+
 std::vector<TensorType> returned(const Node& node, const std::string& network) {
     try {
         return find_record(node.operation.target)->outputs(node.operation);
@@ -50,8 +61,12 @@ class Turning {
         after_.nodes.clear();
         after_.nodes.reserve(before.nodes.size());
         moved_.reserve(before.nodes.size());
-        for (GraphInput& input : after_.inputs)
-            if (is_image(input.type) && is_contiguous(input.type)) input.type = turned(input.type);
+        const bool turns_given = has_images(before);
+        for (GraphInput& input : after_.inputs) {
+            const bool is_given = input.kind == GraphInput::Kind::user_input;
+            const bool is_turned = is_image(input.type) && is_contiguous(input.type) && (turns_given || !is_given);
+            if (is_turned) input.type = turned(input.type);
+        }
     }
 
     Graph run() {

@@ -114,15 +114,26 @@ TEST(ChannelsLastOnAGpu, AreTurnedForKernelsThatTakeContiguousImagesAlone) {
     EXPECT_TRUE(is_channels_last(on_cpu.nodes.front().outputs.front()));
 }
 
+TEST(ChannelsLast, AreNothingToALanguageModel) {
+    const Graph graph = open_model("gpt2-decode", source + "/zoo", {{"batch", 2}});
+    EXPECT_EQ(operations(with_channels_last(graph, AutocastDevice::cuda)), operations(graph));
+}
+
+/// Of the pooled image.
+Graph of_pooled(const std::string& operation) {
+    return small(call("aten::max_pool2d(self=f32[2,8,4,4], kernel_size=[1,1])", "\"input.0\"", "f32[2,8,4,4]") + "," +
+                 call(operation, "\"0.0\"", "f32[2,128]"));
+}
+
 TEST(ChannelsLast, CopyWhereAReshapeCannotView) {
     const Graph graph =
-        with_channels_last(small(call("aten::reshape(self=f32[2,8,4,4], shape=[2,128])", "\"input.0\"", "f32[2,128]")),
-                           AutocastDevice::cuda);
-    EXPECT_TRUE(is_contiguous(graph.nodes.front().outputs.front()));
+        with_channels_last(of_pooled("aten::reshape(self=f32[2,8,4,4], shape=[2,128])"), AutocastDevice::cuda);
+    EXPECT_TRUE(is_channels_last(graph.nodes.front().outputs.front()));
+    EXPECT_TRUE(is_contiguous(graph.nodes.back().outputs.front()));
 }
 
 TEST(ChannelsLast, AreRefusedWhereTorchRefusesThem) {
-    const Graph viewed = small(call("aten::view(self=f32[2,8,4,4], size=[2,128])", "\"input.0\"", "f32[2,128]"));
+    const Graph viewed = of_pooled("aten::view(self=f32[2,8,4,4], size=[2,128])");
     try {
         with_channels_last(viewed, AutocastDevice::cuda);
         FAIL();

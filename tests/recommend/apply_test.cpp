@@ -79,6 +79,10 @@ TEST(HowToRun, SaysWhatAProgramWritesForThePrecisionAndTheEngine) {
               "torch.set_float32_matmul_precision(\"high\"), torch.compile(model)");
     EXPECT_EQ(how_to_run(run_in("default", "onnxruntime"), gpu), "onnxruntime.InferenceSession(\"model.onnx\")");
     EXPECT_EQ(how_to_run(run_in("default", "an engine of ours"), gpu), "an engine of ours");
+    Candidate last = run_in("bf16");
+    last.memory_format = MemoryFormat::channels_last;
+    EXPECT_EQ(how_to_run(last, gpu),
+              "model.to(torch.bfloat16), model and images .to(memory_format=torch.channels_last)");
 }
 
 TEST(HowToRun, AsksForStrictFloatsOnlyWhereTheDefaultIsNotStrict) {
