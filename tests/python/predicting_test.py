@@ -36,6 +36,15 @@ class Predict(unittest.TestCase):
         self.assertEqual(forecast.symbols, {"batch": 8})
         self.assertEqual(len(forecast.operations), len(forecast.raw["operations"]))
 
+    def test_memory_formats_are_compared(self):
+        forecasts = joulecast.predict("resnet18", device="rtx3090", precision="amp-fp16", batch=64, memory_format=["contiguous", "channels_last"])
+        self.assertEqual([forecast.memory_format for forecast in forecasts], ["contiguous", "channels_last"])
+        self.assertLess(forecasts[1].time_s.value, forecasts[0].time_s.value)
+        turned = joulecast.extract("resnet18", memory_format="channels_last")
+        self.assertIn("{cl}", turned.operations[0].signature)
+        with self.assertRaisesRegex(joulecast.UsageError, "contiguous and channels_last"):
+            joulecast.predict("resnet18", device="rtx3090", memory_format="nhwc")
+
     def test_printed_it_is_a_table(self):
         heads, rule, row = str(joulecast.predict("resnet18", device="a100", batch=8)).splitlines()
         self.assertEqual(heads.split("  ")[0], "model")
