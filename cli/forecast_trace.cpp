@@ -73,6 +73,7 @@ TraceDetails about(const NetworkForecast& forecast) {
                          {"device", forecast.device},
                          {"mode", std::string(name(forecast.mode))},
                          {"precision", forecast.precision},
+                         {"memory_format", std::string(name(forecast.memory_format))},
                          {"engine", forecast.point.engine},
                          {"host", std::string(name(forecast.point.host))},
                          {"clock_mhz", known(forecast.point.sm_clock_mhz)},

@@ -65,6 +65,7 @@ TracedForecast traced_on(const LoadedDevice& device, const Graph& graph, const E
     traced.timeline = forecast_timeline(traced.graph, execution.precision, known,
                                         LoadedDevice::host_for(model, execution), execution.training);
     traced.timeline.forecast.predictor = device.predictor_name();
+    traced.timeline.forecast.memory_format = execution.memory_format;
     traced.device_name = model.device.display_name;
     traced.idle_w = power_facts_of(model).idle_w;
     if (!std::isnan(asked.sm_clock_mhz)) {

@@ -29,12 +29,17 @@ std::string mode_text(const NetworkForecast& network) {
     return text;
 }
 
+/// "amp-fp16, channels last".
+std::string computing_text(const NetworkForecast& network) {
+    return network.precision + (network.memory_format == MemoryFormat::channels_last ? ", channels last" : "");
+}
+
 Parts parts_of_label(const ReportedForecast& forecast) {
     const NetworkForecast& n = forecast.network;
     return {n.model,
             values_text(n.symbols),
             mode_text(n),
-            n.precision,
+            computing_text(n),
             "host " + host_text(n.point),
             forecast.device.display_name,
             clock_text(n),
@@ -49,8 +54,8 @@ std::string with_interval(const Estimate<Unit>& value, Show how) {
 
 std::string settings_of_one(const NetworkForecast& n) {
     const std::string sizes = values_text(n.symbols);
-    return n.model + " (" + sizes + (sizes.empty() ? "" : ", ") + mode_text(n) + ", " + n.precision + ", issued from " +
-           host_text(n.point) + ")";
+    return n.model + " (" + sizes + (sizes.empty() ? "" : ", ") + mode_text(n) + ", " + computing_text(n) +
+           ", issued from " + host_text(n.point) + ")";
 }
 
 std::string bound_text(Bound bound) {
@@ -175,6 +180,10 @@ std::vector<std::pair<std::string, std::string>> asked_of(const std::vector<Repo
         return f.network.precision == "default" ? "default (PyTorch's: float32, convolutions with TF32 where there is)"
                                                 : f.network.precision;
     });
+    const auto is_contiguous = [](const F& f) { return f.network.memory_format == MemoryFormat::contiguous; };
+    if (!std::ranges::all_of(forecasts, is_contiguous)) {
+        add("images", "images", [](const F& f) { return std::string(name(f.network.memory_format)); });
+    }
     add("issued from", "issued from", [](const F& f) { return host_text(f.network.point); });
     add("device", "devices", [](const F& f) { return device_label(f); });
     return asked;

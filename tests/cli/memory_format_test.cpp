@@ -79,6 +79,16 @@ TEST(MemoryFormat, OfGroupsInTrainingIsSaidToBeUnknown) {
     EXPECT_THAT(run_joulecast("predict mobilenet_v2 --mode training" + asked).err, Not(HasSubstr("measure before")));
 }
 
+TEST(MemoryFormat, IsTraced) {
+    TemporaryFolder folder;
+    const std::string file = folder.file("t.json");
+    const auto ran = run_joulecast("trace resnet18 --device rtx3090 --memory-format channels_last -o " + file);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    const auto trace = nlohmann::json::parse(read_file(file));
+    EXPECT_EQ(trace["otherData"]["memory_format"], "channels_last");
+    EXPECT_THAT(read_file(file), HasSubstr("{cl}"));
+}
+
 TEST(MemoryFormat, IsExtractedWithTheCopiesOfItsDevice) {
     TemporaryFolder folder;
     const std::string file = folder.file("n.graph.json");

@@ -330,6 +330,15 @@ TEST(ForecastPage, BeginsWithWhatWasAskedAndWhichIsBest) {
     EXPECT_EQ(page.chapters.front().title, "Side by side");
 }
 
+TEST(ForecastPage, SaysHowImagesLieWhereAnyHaveChannelsLast) {
+    ReportedForecast last = made_up_forecast("net", "gpu");
+    last.network.memory_format = MemoryFormat::channels_last;
+    const Page page = forecast_page({made_up_forecast("net", "gpu"), last});
+    using Asked = std::pair<std::string, std::string>;
+    EXPECT_THAT(page.asked, ::testing::Contains(Asked{"images", "contiguous; channels_last"}));
+    EXPECT_THAT(labels({made_up_forecast("net", "gpu"), last}), ElementsAre("net, fp32", "net, fp32, channels last"));
+}
+
 TEST(ForecastPage, ManyForecastsHaveNoFiguresOfTheirOwnAndThePageSaysSo) {
     const std::vector<ReportedForecast> many(most_detailed_forecasts + 1, made_up_forecast("net", "gpu"));
     EXPECT_THAT(texts(shares_chapter(many)), HasSubstr("Shown for the first 8 of 9"));
