@@ -25,8 +25,8 @@ double factor_of_groups(const Operation& operation) {
     return is_grouped && !std::has_single_bit(static_cast<std::uint64_t>(channels)) ? odd_groups_factor : 1;
 }
 
-/// Units that have work: each computes a tile of this many rows and columns of the product at a time, so small batches
-/// leave others idle. The tile is a usual one of cuDNN's, a judgement: all of timm's batches fill the card.
+}  // namespace
+
 double busy_share(const Operation& operation, const Device& device) {
     constexpr double rows_of_tile = 128, columns_of_tile = 64;
     const auto product = matrix_product(operation);
@@ -36,8 +36,6 @@ double busy_share(const Operation& operation, const Device& device) {
                          std::ceil(static_cast<double>(product->columns) / columns_of_tile);
     return std::clamp(tiles / device.units, 1.0 / device.units, 1.0);
 }
-
-}  // namespace
 
 double channels_last_convolution_s(const PreparedOperation& convolution, const Device& device) {
     const Dtype type = compute_dtype(convolution.operation);

@@ -4,6 +4,11 @@
 
 namespace joulecast {
 
+/// The share of a device's units that have work: each computes a tile of this many rows and columns of the product at a
+/// time, so small batches leave others idle. The tile is a usual one of cuDNN's, a judgement: all of timm's batches
+/// fill the card.
+double busy_share(const Operation& operation, const Device& device);
+
 /// What cuDNN takes for a convolution of images whose channels lie last, on tensor cores of a device that was never
 /// measured, without the latency of its kernel: it takes images as they are, a convolution is one matrix product, whose
 /// bytes and arithmetic are in the way of each other by half:
