@@ -19,44 +19,20 @@ bool is_eligible(const TensorType& type) {
 
 class Casting {
   public:
-    Casting(const Graph& before, Dtype lower, AutocastDevice device)
-        : before_(before), after_(before), lower_(lower), device_(device) {
-        after_.nodes.clear();
-        after_.nodes.reserve(before.nodes.size());
-        moved_.reserve(before.nodes.size());
-    }
+    Casting(const Graph& before, Dtype lower, AutocastDevice device) : graph_(before), lower_(lower), device_(device) {}
 
     Graph run() {
-        for (const Node& node : before_.nodes) add(node);
-        for (ValueRef& output : after_.outputs) output = moved(output);
-        return std::move(after_);
+        for (const Node& node : graph_.before().nodes) add(node);
+        return graph_.take();
     }
 
   private:
-    ValueRef moved(ValueRef ref) const {
-        if (ref.node < 0) return ref;
-        if (static_cast<std::size_t>(ref.node) >= moved_.size())
-            throw FormatError("graph " + before_.name + " is inconsistent: a call uses what a later one makes");
-        return {moved_[static_cast<std::size_t>(ref.node)], ref.output};
-    }
-
     void add(const Node& original) {
-        Node node = original;
+        Node node = graph_.arriving(original);
         const std::vector<TensorType*> types = tensors(node.operation);
-        if (types.size() != node.inputs.size())
-            throw FormatError("graph " + before_.name + " is inconsistent: " + node.operation.target + " has " +
-                              std::to_string(types.size()) + " tensors and " + std::to_string(node.inputs.size()) +
-                              " edges");
-        for (std::size_t i = 0; i < types.size(); ++i) {
-            const TensorType& source = type_of(before_, original.inputs[i]);
-            node.inputs[i] = moved(original.inputs[i]);
-            arrive(*types[i], source, type_of(after_, node.inputs[i]));
-        }
         obey(node, types);
         take_outputs(original, node);
-        node.symbolic.clear();  // see shape_anew below
-        moved_.push_back(static_cast<std::int32_t>(after_.nodes.size()));
-        after_.nodes.push_back(std::move(node));
+        graph_.add(std::move(node));
     }
 
     void obey(Node& node, const std::vector<TensorType*>& types) {
@@ -81,10 +57,10 @@ class Casting {
     void cast_all(Node& node, const std::vector<TensorType*>& types, Dtype dtype) {
         for (std::size_t i = 0; i < types.size(); ++i) {
             if (!is_eligible(*types[i]) || types[i]->dtype == dtype) continue;
-            const bool was_whole = lies_alike(*types[i], type_of(after_, node.inputs[i]));
+            const bool was_whole = lies_alike(*types[i], type_of(graph_.after(), node.inputs[i]));
             node.inputs[i] = cast(node, node.inputs[i], dtype);
             if (was_whole)
-                *types[i] = type_of(after_, node.inputs[i]);
+                *types[i] = type_of(graph_.after(), node.inputs[i]);
             else
                 types[i]->dtype = dtype;
         }
@@ -113,22 +89,22 @@ class Casting {
     }
 
     ValueRef cast(const Node& user, ValueRef source, Dtype dtype) {
-        const bool is_parameter = source.node < 0 && after_.inputs[static_cast<std::size_t>(source.output)].kind ==
-                                                         GraphInput::Kind::parameter;
+        const bool is_parameter =
+            source.node < 0 &&
+            graph_.after().inputs[static_cast<std::size_t>(source.output)].kind == GraphInput::Kind::parameter;
         const bool keeps = is_parameter && dtype == lower_;
         if (keeps)
             if (const auto known = cast_parameters_.find(source.output); known != cast_parameters_.end())
                 return {known->second, 0};
         Node node;
-        node.operation = {"aten::_to_copy", {{"self", type_of(after_, source)}, {"dtype", dtype}}};
+        node.operation = {"aten::_to_copy", {{"self", type_of(graph_.after(), source)}, {"dtype", dtype}}};
         node.inputs = {source};
         node.outputs = find_record("aten::_to_copy")->outputs(node.operation);
         node.module_path = user.module_path;
         node.source_line = user.source_line;
-        const auto place = static_cast<std::int32_t>(after_.nodes.size());
-        after_.nodes.push_back(std::move(node));
-        if (keeps) cast_parameters_.emplace(source.output, place);
-        return {place, 0};
+        const ValueRef made = graph_.insert(std::move(node));
+        if (keeps) cast_parameters_.emplace(source.output, made.node);
+        return made;
     }
 
     /// The record tells the outputs where it told those of the original call too; else the types of what comes in do.
@@ -152,11 +128,9 @@ class Casting {
             if (is_eligible(output)) output.dtype = (*first)->dtype;
     }
 
-    const Graph& before_;
-    Graph after_;
+    RetypedGraph graph_;
     Dtype lower_;
     AutocastDevice device_;
-    std::vector<std::int32_t> moved_;                       ///< by node: where it is now
     std::map<std::int32_t, std::int32_t> cast_parameters_;  ///< by graph input: the node that casts it
 };
 

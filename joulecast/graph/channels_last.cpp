@@ -57,12 +57,9 @@ std::vector<TensorType> returned(const Node& node, const std::string& network) {
 
 class Turning {
   public:
-    Turning(const Graph& before, AutocastDevice device) : before_(before), after_(before), device_(device) {
-        after_.nodes.clear();
-        after_.nodes.reserve(before.nodes.size());
-        moved_.reserve(before.nodes.size());
+    Turning(const Graph& before, AutocastDevice device) : graph_(before), device_(device) {
         const bool turns_given = has_images(before);
-        for (GraphInput& input : after_.inputs) {
+        for (GraphInput& input : graph_.after().inputs) {
             const bool is_given = input.kind == GraphInput::Kind::user_input;
             const bool is_turned = is_image(input.type) && is_contiguous(input.type) && (turns_given || !is_given);
             if (is_turned) input.type = turned(input.type);
@@ -70,41 +67,19 @@ class Turning {
     }
 
     Graph run() {
-        for (const Node& node : before_.nodes) add(node);
-        for (ValueRef& output : after_.outputs) output = moved(output);
-        return std::move(after_);
+        for (const Node& node : graph_.before().nodes) add(node);
+        return graph_.take();
     }
 
   private:
-    ValueRef moved(ValueRef ref) const {
-        if (ref.node < 0) return ref;
-        if (static_cast<std::size_t>(ref.node) >= moved_.size())
-            throw FormatError("graph " + before_.name + " is inconsistent: a call uses what a later one makes");
-        return {moved_[static_cast<std::size_t>(ref.node)], ref.output};
-    }
-
     void add(const Node& original) {
-        Node node = original;
+        Node node = graph_.arriving(original);
         const std::vector<TensorType*> types = tensors(node.operation);
-        if (types.size() != node.inputs.size())
-            throw FormatError("graph " + before_.name + " is inconsistent: " + node.operation.target + " has " +
-                              std::to_string(types.size()) + " tensors and " + std::to_string(node.inputs.size()) +
-                              " edges");
-        bool is_another = false;
-        for (std::size_t i = 0; i < types.size(); ++i) {
-            const TensorType given = *types[i];
-            const TensorType& source = type_of(before_, original.inputs[i]);
-            node.inputs[i] = moved(original.inputs[i]);
-            arrive(*types[i], source, type_of(after_, node.inputs[i]));
-            is_another = is_another || !lies_alike(given, *types[i]);
-        }
         const bool is_turned = is_convolution_with_channels_last(node, types);
         if (device_ == AutocastDevice::cuda) copy_inside(node, types, is_turned);
-        if (is_another || is_turned) take_outputs(original, node);
+        take_outputs(original, node);
         if (is_turned) node.outputs.front() = turned(node.outputs.front());
-        node.symbolic.clear();  // see shape_anew below
-        moved_.push_back(static_cast<std::int32_t>(after_.nodes.size()));
-        after_.nodes.push_back(std::move(node));
+        graph_.add(std::move(node));
     }
 
     /// Weights of one place or one channel lie both ways, and torch goes by the strides that the module's have.
@@ -127,34 +102,31 @@ class Turning {
             to_contiguous ? TensorType{types.front()->dtype, types.front()->sizes} : turned(*types.front());
         if (lies_alike(wanted, *types.front())) return;  // of one channel or one place
         node.inputs.front() = copied(node, to_channels_last);
-        *types.front() = type_of(after_, node.inputs.front());
+        *types.front() = type_of(graph_.after(), node.inputs.front());
     }
 
     ValueRef copied(const Node& user, bool to_channels_last) {
         Node node;
-        node.operation = {"aten::contiguous", {{"self", type_of(after_, user.inputs.front())}}};
+        node.operation = {"aten::contiguous", {{"self", type_of(graph_.after(), user.inputs.front())}}};
         if (to_channels_last) node.operation.arguments.push_back({"memory_format", std::string("channels_last")});
         node.inputs = {user.inputs.front()};
         node.outputs = find_record("aten::contiguous")->outputs(node.operation);
         node.module_path = user.module_path;
         node.source_line = user.source_line;
-        after_.nodes.push_back(std::move(node));
-        return {static_cast<std::int32_t>(after_.nodes.size()) - 1, 0};
+        return graph_.insert(std::move(node));
     }
 
     /// Where the record told what the call returned it tells what it returns now; elsewhere nothing is known to change.
     void take_outputs(const Node& original, Node& node) const {
         const auto earlier = outputs_by_record(original.operation);
         if (!earlier) return;
-        const std::vector<TensorType> now = returned(node, before_.name);
+        const std::vector<TensorType> now = returned(node, graph_.before().name);
         for (std::size_t i = 0; i < node.outputs.size() && i < now.size() && i < earlier->size(); ++i)
             if (lies_alike((*earlier)[i], original.outputs[i])) node.outputs[i] = now[i];
     }
 
-    const Graph& before_;
-    Graph after_;
+    RetypedGraph graph_;
     AutocastDevice device_;
-    std::vector<std::int32_t> moved_;  ///< by node: where it is now
 };
 
 }  // namespace
