@@ -7,6 +7,7 @@
 #include "cli/count_model.h"
 #include "cli/extraction.h"
 #include "cli/json_tree.h"
+#include "cli/setting_options.h"
 #include "cli/settings.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
@@ -181,9 +182,7 @@ Run declare_extract(CLI::App& command) {
     command.add_option("--device", options->request.device, "kind of device that casts and copies are inserted for")
         ->check(CLI::IsMember({"cpu", "cuda"}))
         ->capture_default_str();
-    command.add_option("--memory-format", options->memory_format, "how images and their weights lie in memory")
-        ->check(CLI::IsMember({"contiguous", "channels_last"}))
-        ->capture_default_str();
+    declare_memory_format(command, options->memory_format);
     command.option_defaults()->group("Output");
     command.add_option("--top", options->request.top, "show only the N most expensive operations or modules")
         ->check(CLI::PositiveNumber);

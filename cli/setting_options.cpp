@@ -35,6 +35,13 @@ void declare_host_cpu(CLI::App& command, std::string& cpu) {
         ->type_name("ID");
 }
 
+void declare_memory_format(CLI::App& command, std::string& format) {
+    command.option_defaults()->group("Network");
+    command.add_option("--memory-format", format, "how images and their weights lie in memory")
+        ->check(CLI::IsMember({"contiguous", "channels_last"}))
+        ->capture_default_str();
+}
+
 void declare_engines(CLI::App& command, std::vector<std::string>& engines) {
     command.option_defaults()->group("Device");
     command.add_option("--engine", engines, "whose kernels run, as measured: torch, onnxruntime, ...; several: a,b")

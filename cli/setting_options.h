@@ -26,6 +26,9 @@ void put_engines_in(Question& question, const std::vector<std::string>& engines)
 /// --host-cpu, as Question::host_cpu.
 void declare_host_cpu(CLI::App& command, std::string& cpu);
 
+/// --memory-format of a single network: contiguous or channels_last.
+void declare_memory_format(CLI::App& command, std::string& format);
+
 /// --predictor and --db: what forecasts come from.
 void declare_sources(CLI::App& command, std::string& predictor, std::string& database);
 

@@ -115,9 +115,7 @@ Run declare_trace(CLI::App& command) {
     command.add_option("--precision", options->precision, "one of " + precision_words())
         ->type_name("NAME")
         ->capture_default_str();
-    command.add_option("--memory-format", options->memory_format, "how images lie in memory")
-        ->check(CLI::IsMember({"contiguous", "channels_last"}))
-        ->capture_default_str();
+    declare_memory_format(command, options->memory_format);
     command.option_defaults()->group("Device");
     command.add_option("--device", options->device, "ID, ID@SM_MHZ or ID@SM_MHZ/MEMORY_MHZ; cpu is this machine")
         ->type_name("ID")

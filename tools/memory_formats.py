@@ -76,7 +76,7 @@ def networks(joulecast, folder, what, part, device):
             continue
         if compiled_networks.Network(path, key).is_another(joulecast, tables["contiguous"][key][2]):
             continue
-        # Each at its own batch; as if at one, its ratio.
+        # Each at the batch of its own table, so that times of an image are compared.
         batches = {name: rows[key][1] for name, rows in tables.items()}
         found = {name: prediction(joulecast, path, what, device, batches[name], name) for name in FORMATS}
         if None in found.values():

@@ -262,7 +262,7 @@ std::string LoadedDevice::measured_note(const DeviceModel& model) const {
 Graph LoadedDevice::prepared(Graph graph, const Execution& execution) const {
     const Device::Kind kind = model_for(execution).device.kind;
     if (execution.memory_format == MemoryFormat::channels_last)
-        graph = with_channels_last(graph, kind == Device::Kind::cpu ? AutocastDevice::cpu : AutocastDevice::cuda);
+        graph = with_channels_last(graph, AutocastDevice::cuda);  // of CPUs it is refused
     return at_precision(std::move(graph), precision_named(execution.precision), execution.mode, kind);
 }
 

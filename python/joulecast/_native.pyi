@@ -51,7 +51,8 @@ def recommend(question: Question, goal: Goal, device_prices: dict[str, float], c
     """joulecast.recommendation/1, notes, of these those on calls without a record. Releases the GIL."""
 
 def extract(models: list[str], sizes: list[tuple[str, list[int]]], mode: str = "", precision: str = "", device: str = "cuda", top: int = 0,
-            by_module: bool = False, depth: int = 2, graph: str = "", bag: bool = False, memory_format: str = "contiguous") -> tuple[list[dict[str, Any]], list[str], str]:
+            by_module: bool = False, depth: int = 2, graph: str = "", bag: bool = False,
+            memory_format: str = "contiguous") -> tuple[list[dict[str, Any]], list[str], str]:
     """"models" of joulecast.extract/1, notes, and lines on operations without a record. Releases the GIL."""
 
 def ship_from(folder: str) -> None:
