@@ -38,7 +38,7 @@ class Zip {
             put(to, 0, 2);       // stored as it is
             put(to, 0, 2);       // midnight
             put(to, 0x5a21, 2);  // of 2025-01-01: the same wheel has the same bytes
-            put(to, crc32(std::as_bytes(std::span(file.content))), 4);
+            put(to, checksum(std::as_bytes(std::span(file.content))), 4);
             put(to, file.content.size(), 4);
             put(to, file.content.size(), 4);
             put(to, file.path.size(), 2);

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,11 @@ class ByteReader {
     template <std::unsigned_integral T>
     T number() {
         const auto from = take(sizeof(T));
+        if constexpr (std::endian::native == std::endian::little) {
+            T value;
+            std::memcpy(&value, from.data(), sizeof(T));  // of the loop compilers make a load for each byte
+            return value;
+        }
         std::uint64_t value = 0;
         for (std::size_t i = 0; i < sizeof(T); ++i) value |= static_cast<std::uint64_t>(from[i]) << (8 * i);
         return static_cast<T>(value);
@@ -61,6 +67,6 @@ class ByteReader {
 };
 
 /// CRC-32 of IEEE 802.3, as in zip and PNG.
-std::uint32_t crc32(std::span<const std::byte> bytes);
+std::uint32_t checksum(std::span<const std::byte> bytes);
 
 }  // namespace joulecast

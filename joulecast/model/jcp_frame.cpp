@@ -26,7 +26,7 @@ std::vector<std::byte> JcpWriter::file() const {
 void JcpWriter::append(std::string_view tag, std::span<const std::byte> payload) {
     body_.raw(std::as_bytes(std::span(tag)));
     body_.number(static_cast<std::uint64_t>(payload.size()));
-    body_.number(crc32(payload));
+    body_.number(checksum(payload));
     body_.raw(payload);
     ++count_;
 }
@@ -59,7 +59,7 @@ std::vector<JcpSection> jcp_sections(std::span<const std::byte> bytes, const std
 
 ByteReader checked_payload(const JcpSection& section, const std::string& name) {
     ByteReader in(section.payload, "predictor " + name);
-    if (crc32(section.payload) != section.crc) in.fail("the checksum of a section does not match");
+    if (checksum(section.payload) != section.crc) in.fail("the checksum of a section does not match");
     return in;
 }
 

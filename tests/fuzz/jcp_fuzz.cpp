@@ -20,7 +20,7 @@ std::vector<std::byte> with_checksums(std::span<const std::byte> bytes) {
         const auto length = head.number<std::uint64_t>();
         if (length > fixed.size() - at - 16) break;
         joulecast::ByteWriter crc;
-        crc.number(joulecast::crc32(std::span(fixed).subspan(at + 16, static_cast<std::size_t>(length))));
+        crc.number(joulecast::checksum(std::span(fixed).subspan(at + 16, static_cast<std::size_t>(length))));
         std::copy(crc.bytes().begin(), crc.bytes().end(), fixed.begin() + static_cast<std::ptrdiff_t>(at) + 12);
         at += 16 + static_cast<std::size_t>(length);
     }
