@@ -29,11 +29,12 @@ class CallObject {
     void add(std::string_view key, std::int64_t value) { append_digits(entry(key), value); }
     template <class Unit>
     void add(std::string_view key, const Estimate<Unit>& estimate) {
-        entry(key) += "{\"value\":";
+        using namespace std::string_view_literals;  // their lengths are known
+        entry(key) += "{\"value\":"sv;
         append(estimate.value.value());
-        text_ += ",\"low\":";
+        text_ += ",\"low\":"sv;
         append(estimate.low.value());
-        text_ += ",\"high\":";
+        text_ += ",\"high\":"sv;
         append(estimate.high.value());
         text_ += '}';
     }
@@ -41,8 +42,8 @@ class CallObject {
 
   private:
     std::string& entry(std::string_view key) {
-        if (text_.back() != '{') text_ += ',';
-        return text_.append("\"").append(key).append("\":");
+        text_ += text_.back() == '{' ? "\"" : ",\"";
+        return text_.append(key).append("\":");
     }
     /// NaN and infinity are null: JSON has no other way to say them.
     void append(double value) { std::isfinite(value) ? append_digits(text_, value) : void(text_ += "null"); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -84,7 +85,7 @@ void set_product(Dimensions& d, const Operation& operation) {
     d.gemm_k = static_cast<double>(product->depth);
 }
 
-void set_bytes(Dimensions& d, const Operation& operation, const std::vector<const TensorType*>& inputs,
+void set_bytes(Dimensions& d, const Operation& operation, std::span<const TensorType* const> inputs,
                const std::vector<TensorType>& outputs) {
     const TensorType* weight = find_tensor(operation, "weight");
     for (const TensorType* input : inputs) {

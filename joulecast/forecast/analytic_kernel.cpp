@@ -45,7 +45,7 @@ bool takes_rows(const Operation& operation) {
 
 double unadjusted_analytic_s(const DeviceModel& device, const PreparedOperation& operation) {
     const bool is_of_rows = takes_rows(operation.operation);
-    const Law* law = is_of_rows ? nullptr : find_law(device, operation.operation);
+    const Law* law = is_of_rows ? nullptr : find_law(device, operation.operation, operation.family());
     const double slowdown = is_of_rows ? of_rows : analytic_slowdown;
     const double work = law ? work_seconds(*law, operation.roofline) : slowdown * seconds(operation.roofline);
     const double least = passes_of_kernel(operation.operation) * device.device.kernel_latency_s;

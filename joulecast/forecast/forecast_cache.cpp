@@ -90,7 +90,8 @@ const OperationForecast& ForecastCache::forecast(const Operation& operation) {
         return young_.add(sought, *std::move(found));
     }
     ++misses_;
-    auto forecast = forecast_operation(device_, columns_, prepare(operation, device_, clocks_), measured_, *kernels_);
+    auto forecast =
+        forecast_operation(device_, columns_, prepare_unnamed(operation, device_, clocks_), measured_, *kernels_);
     if (host_ != device_.point.host) forecast = issued_from(host_, device_, std::move(forecast));
     make_room();
     return young_.add(sought, std::move(forecast));

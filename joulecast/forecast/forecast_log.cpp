@@ -121,7 +121,7 @@ std::optional<double> log_base(Base base, const DeviceModel& device, const Prepa
     if (base == Base::output_bytes) return std::log(operation.dimensions.output_bytes + memory_offset_bytes);
     if (base == Base::planned_bytes) return std::log(planned_bytes(operation) + memory_offset_bytes);
     if (base == Base::kernel) return std::log(seconds(operation.roofline) + device.device.kernel_latency_s);
-    const Law* law = find_law(device, operation.operation);
+    const Law* law = find_law(device, operation.operation, operation.family());
     if (!law) return std::nullopt;
     if (base == Base::dynamic_watt) {
         const double watts = dynamic_watts(device, operation, *law, seconds(*law, operation.roofline));
@@ -148,7 +148,7 @@ FeatureContext feature_context(const DeviceModel& device, const FamilyModel& mod
 
 std::vector<float> feature_row(const DeviceModel& device, const FamilyModel& model,
                                std::span<const Feature* const> columns, const PreparedOperation& operation) {
-    const Law* law = find_law(device, operation.operation);
+    const Law* law = find_law(device, operation.operation, operation.family());
     return feature_row(columns, feature_context(device, model, operation, law ? std::optional(*law) : std::nullopt));
 }
 
@@ -184,7 +184,8 @@ std::vector<LogForecast> forecast_log(const DeviceModel& device, const FamilyMod
     }
     const bool by_work = std::any_of(readings.begin(), readings.end(),
                                      [](const Reading& reading) { return reading.weights == PartWeights::by_work; });
-    const Law* law = by_work || tells_time_of_products(model) ? find_law(device, operation.operation) : nullptr;
+    const Law* law =
+        by_work || tells_time_of_products(model) ? find_law(device, operation.operation, operation.family()) : nullptr;
     const double share_of_work = law && by_work ? work_share(*law, operation.roofline) : 1;
     const bool is_untold = is_of_untold_arithmetic(model, columns, row, law, operation.roofline);
     const bool by_law_alone =

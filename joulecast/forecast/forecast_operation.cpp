@@ -55,7 +55,7 @@ Estimate<Bytes> forecast_memory(const DeviceModel& device, std::span<const Featu
 
 Estimate<Seconds> analytic_time(const DeviceModel& device, const PreparedOperation& operation) {
     const double least = device.unseen ? least_eager_kernel_s(operation, device.device) : 0;
-    if (const Law* law = find_law(device, operation.operation)) {
+    if (const Law* law = find_law(device, operation.operation, operation.family())) {
         return within_factor(std::max(seconds(*law, operation.roofline), least), analytic_factor);
     }
     const double work = std::max(analytic_slowdown * seconds(operation.roofline), least);
@@ -296,9 +296,12 @@ Estimate<Seconds> slower(const Estimate<Seconds>& time, double factor) {
 
 /// As a database has it, else as the predictor does; nullptr where neither knows the operation.
 const MeasuredOperation* find_measured(const DeviceModel& device, const MeasuredOperations& measured,
-                                       const std::string& signature) {
-    if (const auto found = measured.find(signature); found != measured.end()) return &found->second;
-    const auto kept = device.kept.find(signature);
+                                       const PreparedOperation& operation) {
+    if (measured.empty() && device.kept.empty()) return nullptr;
+    const std::string own = operation.signature.empty() ? signature(operation.operation) : "";
+    const std::string& key = own.empty() ? operation.signature : own;
+    if (const auto found = measured.find(key); found != measured.end()) return &found->second;
+    const auto kept = device.kept.find(key);
     return kept == device.kept.end() ? nullptr : &kept->second;
 }
 
@@ -313,7 +316,7 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
         forecast.turned_bytes = image_copies_bytes(operation, device.device);
         forecast.error = std::make_shared<const KernelError>(kernel_error(operation, device.device));
     }
-    const MeasuredOperation* const found = find_measured(device, measured, operation.signature);
+    const MeasuredOperation* const found = find_measured(device, measured, operation);
     std::optional<MeasuredOverClocks> over_clocks;
     if (found && device.over_clocks) over_clocks.emplace(device, columns, operation, *found);
     const MeasuredAtClock* here = over_clocks ? over_clocks->here() : nullptr;
@@ -331,7 +334,8 @@ OperationForecast without_operation(const DeviceModel& device, std::span<const F
     if (device.pace != 1) forecast.cost.device_time = slower(forecast.cost.device_time, device.pace);
     if (device.device.kind == Device::Kind::gpu) {
         // Where issuing was measured apart, the time is all of it the device's.
-        const TrainedLaw* law = device.unseen ? nullptr : find_trained_law(device, operation.operation);
+        const TrainedLaw* law =
+            device.unseen ? nullptr : find_trained_law(device, operation.operation, operation.family());
         const bool is_told = is_measured && found->is_of_device;
         if (((law && law->issue_s) || is_told) && !costs_nothing(operation.family()))
             forecast.kernel_s = forecast.cost.device_time.value.value();
@@ -367,7 +371,7 @@ double issue_seconds(const DeviceModel& device, const PreparedOperation& operati
                (issue_from_cpp_s(operation, device.device) +
                 python_call_s(mode(operation.operation), device.device.kind));
     if (costs_nothing(operation.family())) return call_s;
-    const TrainedLaw* law = find_trained_law(device, operation.operation);
+    const TrainedLaw* law = find_trained_law(device, operation.operation, operation.family());
     if (law && law->issue_s) return *law->issue_s;
     return std::min(call_s, law ? law->law.floor_s : device.call_overhead_s);
 }

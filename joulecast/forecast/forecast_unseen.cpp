@@ -48,7 +48,7 @@ std::optional<KernelForecast> kernel_by_torch(const DeviceModel& device, std::sp
                                               const PreparedOperation& operation, const KernelKind& kind) {
     const auto narrow = is_issued_by_torch(device.point.engine) ? in_16_bits(operation.operation) : std::nullopt;
     if (!narrow) return kernel_of(device, columns, operation, kind);
-    const PreparedOperation twin = prepare(*narrow, device.device, Math::ieee);
+    const PreparedOperation twin = prepare_unnamed(*narrow, device.device, Math::ieee);
     auto kernel = kernel_of(device, columns, twin, kernel_kind(device, twin));
     if (!kernel) return kernel_of(device, columns, operation, kind);
     kernel->seconds = std::max(fp8_product_s(kernel->seconds, device.device), least_call_s(operation, device.device));

@@ -7,10 +7,12 @@ namespace {
 
 /// All that decides them: of one call family and counts may differ between inference and training.
 std::vector<std::uint64_t> key_of(const DeviceModel& device, const PreparedOperation& operation) {
+    constexpr std::size_t usual_words = 64;
     const Counts& counts = operation.dimensions.forward;
-    std::vector<std::uint64_t> key{reinterpret_cast<std::uintptr_t>(&device),
-                                   static_cast<std::uint64_t>(operation.family()),
-                                   static_cast<std::uint64_t>(operation.math)};
+    std::vector<std::uint64_t> key;
+    key.reserve(usual_words);
+    key.assign({reinterpret_cast<std::uintptr_t>(&device), static_cast<std::uint64_t>(operation.family()),
+                static_cast<std::uint64_t>(operation.math)});
     for (const std::int64_t count : {counts.flop, counts.other_flop, counts.bytes_read, counts.bytes_written})
         key.push_back(static_cast<std::uint64_t>(count));
     append_key_of_inference(operation.operation, key);

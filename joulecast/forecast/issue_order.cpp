@@ -97,6 +97,8 @@ class Ordering {
     void add_nodes() {
         std::unordered_map<std::vector<std::uint64_t>, std::uint32_t, KeyHash> places;
         std::vector<std::uint64_t> key;
+        kind_of_.reserve(graph_.nodes.size());
+        if (graph_.has_edges) order_.calls.reserve(2 * graph_.nodes.size());
         for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
             const Node& node = graph_.nodes[i];
             key.clear();

@@ -16,7 +16,13 @@ constexpr double share_of_inner = 0.5;
 }  // namespace
 
 PreparedOperation prepare(const Operation& operation, const Device& device, Math math) {
-    return on({operation, signature(operation), dimensions(operation), {}, {}, {}}, device, math);
+    PreparedOperation prepared = prepare_unnamed(operation, device, math);
+    prepared.signature = signature(operation);
+    return prepared;
+}
+
+PreparedOperation prepare_unnamed(const Operation& operation, const Device& device, Math math) {
+    return on({operation, "", dimensions(operation), {}, {}, {}}, device, math);
 }
 
 PreparedOperation prepare(const Operation& operation, const DeviceModel& device) {
@@ -25,6 +31,10 @@ PreparedOperation prepare(const Operation& operation, const DeviceModel& device)
 
 PreparedOperation prepare(const Operation& operation, const DeviceModel& device, const ClockPlace& clocks) {
     return at_clocks(prepare(operation, device.device, device.point.math), clocks);
+}
+
+PreparedOperation prepare_unnamed(const Operation& operation, const DeviceModel& device, const ClockPlace& clocks) {
+    return at_clocks(prepare_unnamed(operation, device.device, device.point.math), clocks);
 }
 
 Roofline roofline_at_highest(const PreparedOperation& operation) {
@@ -52,7 +62,8 @@ PreparedOperation on(PreparedOperation operation, const Device& device, Math mat
 
 NumberWidth number_width(const Operation& operation, Math math) {
     const Dtype type = compute_dtype(operation);
-    if (type == Dtype::f32 && math == Math::tf32 && multiplies_matrices(family(operation))) return NumberWidth::bits16;
+    if (type == Dtype::f32 && math == Math::tf32 && multiplies_matrices(recorded_family(operation)))
+        return NumberWidth::bits16;
     switch (element_bytes(type)) {
         case 1:
             return NumberWidth::bits8;

@@ -10,7 +10,7 @@ namespace joulecast {
 /// An operation with all that forecasts need of it, computed once.
 struct PreparedOperation {
     Operation operation;
-    std::string signature;
+    std::string signature;  ///< empty where prepare_unnamed() made it
     Dimensions dimensions;
     Roofline roofline;       ///< on the device asked for, at `clocks`
     ClockPlace clocks = {};  ///< of models trained at several clocks; of others all 1, whatever clock they hold at
@@ -23,6 +23,10 @@ PreparedOperation prepare(const Operation& operation, const Device& device, Math
 /// On the device of the model, as its setting multiplies.
 PreparedOperation prepare(const Operation& operation, const DeviceModel& device);
 PreparedOperation prepare(const Operation& operation, const DeviceModel& device, const ClockPlace& clocks);
+/// The same without a signature, which takes longer to write than some forecasts do: for calls under whose name nothing
+/// is kept.
+PreparedOperation prepare_unnamed(const Operation& operation, const Device& device, Math math);
+PreparedOperation prepare_unnamed(const Operation& operation, const DeviceModel& device, const ClockPlace& clocks);
 /// The same operation on the same device at other clocks.
 PreparedOperation at_clocks(PreparedOperation operation, const ClockPlace& clocks);
 /// The roofline at the highest clocks.

@@ -158,7 +158,7 @@ double as_torch_attends(double told_s, const DeviceModel& device, const Prepared
 KernelKind kernel_kind(const DeviceModel& device, const PreparedOperation& operation) {
     const Family family = operation.family();
     if (const KernelRule* ruled = kernel_rule(operation, device.device)) {
-        const TrainedLaw* law = find_trained_law(device, operation.operation);
+        const TrainedLaw* law = find_trained_law(device, operation.operation, family);
         // Rules have the passes apart, so that in training nothing knows both.
         if (law != nullptr && ruled->is_of_others(*law))
             return mode(operation.operation) == Mode::training ? KernelKind{} : KernelKind{law, family, ruled->forward};
@@ -173,10 +173,10 @@ KernelKind kernel_kind(const DeviceModel& device, const PreparedOperation& opera
         for (TensorType* tensor : tensors(as_bf16)) {
             if (tensor->dtype == Dtype::f32) tensor->dtype = Dtype::bf16;
         }
-        const TrainedLaw* law = find_trained_law(device, as_bf16);
+        const TrainedLaw* law = find_trained_law(device, as_bf16, family);
         return {law, family, rule_for(law)};
     }
-    const TrainedLaw* law = find_trained_law(device, operation.operation);
+    const TrainedLaw* law = find_trained_law(device, operation.operation, family);
     if (const KernelRule::Pass rule = rule_for(law)) return {law, family, rule};
     const bool is_of_family = law != nullptr && is_family_law_key(law->key);
     if (!is_of_family || !is_scaling(operation.operation)) return {law, family};
@@ -188,7 +188,7 @@ std::optional<Told> told_as_product(const DeviceModel& device, std::span<const F
                                     const PreparedOperation& operation) {
     const auto product = as_plain_product(operation, device.device);
     if (!product) return std::nullopt;
-    const PreparedOperation twin = prepare(*product, device.device, Math::ieee);
+    const PreparedOperation twin = prepare_unnamed(*product, device.device, Math::ieee);
     auto told = learned_kernel_s(device, columns, twin, kernel_kind(device, twin));
     if (told) told->value = std::max(told->value, least_in_tiles_s(operation, device.device));
     return told;
@@ -208,7 +208,7 @@ std::optional<Told> told_kernel_s(const DeviceModel& device, std::span<const Fea
 
 double least_told_s(const DeviceModel& device, const PreparedOperation& operation, Family family) {
     if (const auto product = as_plain_product(operation, device.device)) {
-        const PreparedOperation twin = prepare(*product, device.device, Math::ieee);
+        const PreparedOperation twin = prepare_unnamed(*product, device.device, Math::ieee);
         return std::min(least_told_s(device, twin, Family::matmul), winograd_s(operation, device.device));
     }
     double opinion = std::numeric_limits<double>::max();

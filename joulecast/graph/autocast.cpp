@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "joulecast/error.h"
@@ -29,13 +30,13 @@ class Casting {
   private:
     void add(const Node& original) {
         Node node = graph_.arriving(original);
-        const std::vector<TensorType*> types = tensors(node.operation);
+        const auto types = tensors(node.operation);
         obey(node, types);
         take_outputs(original, node);
         graph_.add(std::move(node));
     }
 
-    void obey(Node& node, const std::vector<TensorType*>& types) {
+    void obey(Node& node, std::span<TensorType* const> types) {
         const auto policy = autocast_policy(node.operation.target, device_);
         if (!policy) return;
         switch (*policy) {
@@ -54,7 +55,7 @@ class Casting {
         }
     }
 
-    void cast_all(Node& node, const std::vector<TensorType*>& types, Dtype dtype) {
+    void cast_all(Node& node, std::span<TensorType* const> types, Dtype dtype) {
         for (std::size_t i = 0; i < types.size(); ++i) {
             if (!is_eligible(*types[i]) || types[i]->dtype == dtype) continue;
             const bool was_whole = lies_alike(*types[i], type_of(graph_.after(), node.inputs[i]));

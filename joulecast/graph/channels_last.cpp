@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,7 +75,7 @@ class Turning {
   private:
     void add(const Node& original) {
         Node node = graph_.arriving(original);
-        const std::vector<TensorType*> types = tensors(node.operation);
+        const auto types = tensors(node.operation);
         const bool is_turned = is_convolution_with_channels_last(node, types);
         if (device_ == AutocastDevice::cuda) copy_inside(node, types, is_turned);
         take_outputs(original, node);
@@ -83,7 +84,7 @@ class Turning {
     }
 
     /// Weights of one place or one channel lie both ways, and torch goes by the strides that the module's have.
-    bool is_convolution_with_channels_last(const Node& node, const std::vector<TensorType*>& types) const {
+    bool is_convolution_with_channels_last(const Node& node, std::span<TensorType* const> types) const {
         constexpr std::size_t weight = 1;
         if (family(node.operation) != Family::convolution || types.size() <= weight || node.outputs.empty())
             return false;
@@ -92,7 +93,7 @@ class Turning {
                node.inputs[weight].node < 0;
     }
 
-    void copy_inside(Node& node, const std::vector<TensorType*>& types, bool is_turned) {
+    void copy_inside(Node& node, std::span<TensorType* const> types, bool is_turned) {
         if (types.empty() || !is_image(*types.front())) return;
         const bool asks = std::ranges::find(takes_contiguous, node.operation.target) != takes_contiguous.end();
         const bool to_contiguous = asks && is_channels_last(*types.front());

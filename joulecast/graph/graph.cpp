@@ -1,6 +1,7 @@
 #include "joulecast/graph/graph.h"
 
 #include <algorithm>
+#include <span>
 #include <unordered_map>
 
 #include "joulecast/error.h"
@@ -49,7 +50,7 @@ std::int64_t evaluated_size(const Expression& expression, const SymbolValues& va
                 ": the network cannot have that shape");
 }
 
-TensorType& tensor_at(const std::vector<TensorType*>& inputs, Node& node, const SymbolicSize& place) {
+TensorType& tensor_at(std::span<TensorType* const> inputs, Node& node, const SymbolicSize& place) {
     using Place = SymbolicSize::Place;
     if (place.place == Place::output_tensor || place.place == Place::output_stride) {
         return item_at(node.outputs, place.index, "output");
@@ -93,7 +94,7 @@ Reshaped& known(std::vector<Reshaped>& reshaped, TensorType& type) {
 void reshape(Node& node, const SymbolValues& values) {
     if (node.symbolic.empty()) return;
     using Place = SymbolicSize::Place;
-    const std::vector<TensorType*> inputs = tensors(node.operation);
+    const auto inputs = tensors(node.operation);
     std::vector<Reshaped> reshaped;
     for (const SymbolicSize& place : node.symbolic) {
         if (place.place == Place::argument) {
@@ -219,7 +220,7 @@ bool passes_gradients(const Operation& operation) {
 /// Marks the tensors of a node from the values they come from, and its outputs from its tensors.
 void mark(const Graph& graph, Node& node) {
     const bool passes = passes_gradients(node.operation);
-    const std::vector<TensorType*> inputs = tensors(node.operation);
+    const auto inputs = tensors(node.operation);
     if (graph.has_edges && node.inputs.size() != inputs.size()) {
         throw FormatError("graph " + graph.name + " is inconsistent: " + node.operation.target + " has " +
                           std::to_string(inputs.size()) + " tensors and " + std::to_string(node.inputs.size()) +

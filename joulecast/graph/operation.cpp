@@ -48,20 +48,19 @@ namespace {
 
 /// One for const and mutable operations.
 template <class Tensor, class AnyOperation>
-std::vector<Tensor*> collect_tensors(AnyOperation& operation) {
-    std::vector<Tensor*> found;
-    found.reserve(operation.arguments.size());
+TensorPointers<Tensor> collect_tensors(AnyOperation& operation) {
+    TensorPointers<Tensor> found;
     each_tensor(operation, [&](Tensor& tensor) { found.push_back(&tensor); });
     return found;
 }
 
 }  // namespace
 
-std::vector<const TensorType*> tensors(const Operation& operation) {
+TensorPointers<const TensorType> tensors(const Operation& operation) {
     return collect_tensors<const TensorType>(operation);
 }
 
-std::vector<TensorType*> tensors(Operation& operation) {
+TensorPointers<TensorType> tensors(Operation& operation) {
     return collect_tensors<TensorType>(operation);
 }
 

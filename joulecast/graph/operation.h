@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -56,9 +58,39 @@ const Value* find_argument(const Operation& operation, std::string_view name);
 const TensorType* find_tensor(const Operation& operation, std::string_view name);
 TensorType* find_tensor(Operation& operation, std::string_view name);
 
+/// Pointers to tensors of a call. Up to `few` lie in the list itself, as of nearly all calls: a forecast asks for a
+/// hundred thousand such lists.
+template <class Tensor>
+class TensorPointers {
+  public:
+    static constexpr std::size_t few = 6;
+
+    std::size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    Tensor* const* begin() const { return size_ > few ? many_.data() : few_.data(); }
+    Tensor* const* end() const { return begin() + size_; }
+    Tensor* operator[](std::size_t place) const { return begin()[place]; }
+    Tensor* front() const { return *begin(); }
+    Tensor* back() const { return end()[-1]; }
+    void push_back(Tensor* tensor) {
+        if (size_ < few) {
+            few_[size_] = tensor;
+        } else {
+            if (size_ == few) many_.assign(few_.begin(), few_.end());
+            many_.push_back(tensor);
+        }
+        ++size_;
+    }
+
+  private:
+    std::array<Tensor*, few> few_{};
+    std::vector<Tensor*> many_;  ///< all of them, once they are more
+    std::size_t size_ = 0;
+};
+
 /// All tensors in argument order, lists flattened, holes skipped. The order in which Node::inputs lists its edges.
-std::vector<const TensorType*> tensors(const Operation& operation);
-std::vector<TensorType*> tensors(Operation& operation);
+TensorPointers<const TensorType> tensors(const Operation& operation);
+TensorPointers<TensorType> tensors(Operation& operation);
 
 /// The text form, canonical: equal operations have equal text. It is the key everywhere (database, CSV, protocol):
 ///   aten::conv2d(input=f32[8,3,224,224], weight=f32[64,3,7,7]~, stride=[2,2], padding=[3,3])

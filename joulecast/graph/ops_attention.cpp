@@ -118,7 +118,7 @@ Counts backward(const Operation& operation) {
 
 /// All tensors and the output. A mask of booleans is not kept itself, but as numbers (kept_bytes).
 Indices saved(const Operation& operation) {
-    const std::vector<const TensorType*> operands = tensors(operation);
+    const auto operands = tensors(operation);
     Indices kept;
     for (std::size_t i = 0; i < operands.size(); ++i) {
         if (operands[i]->dtype != Dtype::boolean) kept.push_back(static_cast<std::int32_t>(i));

@@ -39,7 +39,7 @@ Counts addition_backward(const Operation& operation) {
 
 /// The mask or condition of masked_fill and where: a tensor of booleans.
 Indices saves_condition(const Operation& operation) {
-    const std::vector<const TensorType*> operands = tensors(operation);
+    const auto operands = tensors(operation);
     Indices kept;
     for (std::size_t i = 0; i < operands.size(); ++i) {
         if (operands[i]->dtype == Dtype::boolean) kept.push_back(static_cast<std::int32_t>(i));
@@ -53,7 +53,7 @@ Counts product_backward(const Operation& operation) {
     const Types output = Outputs(operation);
     Counts counts;
     counts.bytes_read = byte_count(output.front());
-    const std::vector<const TensorType*> operands = tensors(operation);
+    const auto operands = tensors(operation);
     for (const std::int32_t kept : Saved(operation)) {
         counts.bytes_read = added(counts.bytes_read, distinct_bytes(*operands[static_cast<std::size_t>(kept)]));
     }

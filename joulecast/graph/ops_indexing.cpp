@@ -96,7 +96,7 @@ Types index_outputs(const Operation& operation) {
 }
 
 bool takes_by_mask(const Operation& operation) {
-    const std::vector<const TensorType*> inputs = tensors(operation);
+    const auto inputs = tensors(operation);
     return operation.target.ends_with("index.Tensor") &&
            std::any_of(inputs.begin(), inputs.end(),
                        [&](const auto* index) { return index != inputs.front() && index->dtype == Dtype::boolean; });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "joulecast/graph/operands.h"
 #include "joulecast/graph/schema.h"
@@ -33,7 +34,7 @@ TensorType joined(const Operation& operation, std::vector<Sizes> sizes, std::siz
     return make(promoted(operation, {find_record(operation.target)->parameters.front().name}), std::move(result));
 }
 
-std::vector<Sizes> sizes_of(const std::vector<const TensorType*>& list) {
+std::vector<Sizes> sizes_of(std::span<const TensorType* const> list) {
     std::vector<Sizes> sizes;
     for (const TensorType* tensor : list) sizes.push_back(tensor->sizes);
     return sizes;

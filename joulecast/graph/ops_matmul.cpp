@@ -236,7 +236,7 @@ bool is_kept(const Product& call, const TensorType* operand) {
 /// Each operand is kept for the other's gradient, unless its copy is.
 Indices saved(const Operation& operation) {
     const Product call = read(operation);
-    const std::vector<const TensorType*> inputs = tensors(operation);
+    const auto inputs = tensors(operation);
     Indices kept;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (is_kept(call, inputs[i]) && !copied(operation, call, *inputs[i]))

@@ -30,7 +30,7 @@ Types boolean_pair_outputs(const Operation& operation) {
 }
 
 Indices saves_other_operand(const Operation& operation) {
-    const std::vector<const TensorType*> operands = tensors(operation);
+    const auto operands = tensors(operation);
     Indices kept;
     if (operands.size() != 2) return kept;
     if (operands[1]->requires_grad) kept.push_back(0);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <deque>
 #include <mutex>
-#include <unordered_map>
 
 #include "joulecast/error.h"
 #include "joulecast/graph/family.h"
@@ -24,26 +26,25 @@ static_assert(static_cast<std::size_t>(Family::other) + 1 == family_names.size()
 
 /// Of names that begin with "aten::", by their lengths, letters behind that and last letters: a forecast looks some
 /// hundred thousand up.
-struct TargetHash {
-    std::size_t operator()(std::string_view target) const noexcept {
-        constexpr std::size_t word = sizeof(std::uint64_t), begin = std::string_view("aten::").size();
-        std::uint64_t first = 0, last = 0;
-        if (target.size() >= begin + word) {
-            std::memcpy(&first, target.data() + begin, word);
-            std::memcpy(&last, target.data() + target.size() - word, word);
-        } else {
-            char letters[begin + word] = {};
-            target.copy(letters, sizeof letters);
-            std::memcpy(&first, letters, word);
-            std::memcpy(&last, letters + begin, word);
-        }
-        constexpr std::uint64_t odd = 0x9E3779B97F4A7C15ULL;  // the golden ratio's digits
-        const std::uint64_t mixed = (first ^ (last * odd) ^ target.size()) * odd;
-        return mixed ^ (mixed >> 32);
+std::uint64_t hash_of(std::string_view target) {
+    constexpr std::size_t word = sizeof(std::uint64_t), begin = std::string_view("aten::").size();
+    std::uint64_t first = 0, last = 0;
+    if (target.size() >= begin + word) {
+        std::memcpy(&first, target.data() + begin, word);
+        std::memcpy(&last, target.data() + target.size() - word, word);
+    } else {
+        char letters[begin + word] = {};
+        target.copy(letters, sizeof letters);
+        std::memcpy(&first, letters, word);
+        std::memcpy(&last, letters + begin, word);
     }
-};
+    constexpr std::uint64_t odd = 0x9E3779B97F4A7C15ULL;  // the golden ratio's digits
+    const std::uint64_t mixed = (first ^ (last * odd) ^ target.size()) * odd;
+    return mixed ^ (mixed >> 32);
+}
 
-/// Records with the parameters they point to. A schema is read when it is first asked for: a network has some dozens
+/// Records with the parameters they point to, by name, in slots one of which nearly always tells: a map's chains took
+/// four times as long. A schema is read when it is first asked for: a network has some dozens
 /// of the thousand targets.
 class RecordTable {
   public:
@@ -73,7 +74,7 @@ class RecordTable {
 
     std::vector<const Record*> sorted() const {
         std::vector<const Record*> records;
-        for (const auto& [target, entry] : entries_) records.push_back(find(target));
+        for (const Entry& entry : entries_) records.push_back(find(entry.target));
         std::sort(records.begin(), records.end(),
                   [](const Record* a, const Record* b) { return a->target < b->target; });
         return records;
@@ -81,9 +82,10 @@ class RecordTable {
 
   private:
     struct Entry {
-        explicit Entry(const records::Row& its_row) : row(its_row) {}
+        Entry(const records::Row& its_row, std::string_view its_target) : row(its_row), target(its_target) {}
 
         const records::Row& row;
+        std::string_view target;
         std::once_flag read_once;           ///< of all below
         std::atomic<bool> is_read = false;  ///< asked before it, for it takes longer than to find the entry
         records::Schema schema;
@@ -93,15 +95,19 @@ class RecordTable {
 
     void add(const records::Row& row) {
         const std::string_view target = records::schema_target(row.schema);
-        if (!entries_.try_emplace(target, row).second) throw Error("two records for " + std::string(target));
+        const std::uint64_t hash = hash_of(target);
+        Slot& slot = slots_[slot_of(target, hash)];
+        if (slot.entry) throw Error("two records for " + std::string(target));
+        if (2 * entries_.size() >= slots) throw Error("more records than the table of them is made for");
+        slot = {hash, &entries_.emplace_back(row, target)};
     }
 
     const Entry* find_entry(std::string_view target) const {
-        const auto found = entries_.find(target);
-        if (found == entries_.end()) return nullptr;
-        Entry& entry = found->second;
-        if (!entry.is_read.load(std::memory_order_acquire)) std::call_once(entry.read_once, [&] { read(entry); });
-        return &entry;
+        const std::uint64_t hash = hash_of(target);
+        Entry* const entry = slots_[slot_of(target, hash)].entry;
+        if (!entry) return nullptr;
+        if (!entry->is_read.load(std::memory_order_acquire)) std::call_once(entry->read_once, [&] { read(*entry); });
+        return entry;
     }
 
     static void read(Entry& entry) {
@@ -114,8 +120,23 @@ class RecordTable {
         entry.is_read.store(true, std::memory_order_release);
     }
 
-    // Nodes of the map stay where they are, so that the spans into them stay valid.
-    mutable std::unordered_map<std::string_view, Entry, TargetHash> entries_;
+    struct Slot {
+        std::uint64_t hash = 0;
+        Entry* entry = nullptr;
+    };
+
+    /// Of the target, or the empty one where it belongs.
+    std::size_t slot_of(std::string_view target, std::uint64_t hash) const {
+        std::size_t at = hash % slots;
+        while (slots_[at].entry && (slots_[at].hash != hash || slots_[at].entry->target != target))
+            at = (at + 1) % slots;
+        return at;
+    }
+
+    static constexpr std::size_t slots = 4096;  // of which a quarter is used
+
+    std::deque<Entry> entries_;  // entries stay where they are, so that the spans into them stay valid
+    std::vector<Slot> slots_ = std::vector<Slot>(slots);
 };
 
 const RecordTable& table() {

@@ -44,7 +44,7 @@ ValueRef RetypedGraph::moved(ValueRef ref) const {
 
 Node RetypedGraph::arriving(const Node& original) const {
     Node node = original;
-    const std::vector<TensorType*> types = tensors(node.operation);
+    const auto types = tensors(node.operation);
     if (types.size() != node.inputs.size())
         throw FormatError("graph " + before_.name + " is inconsistent: " + node.operation.target + " has " +
                           std::to_string(types.size()) + " tensors and " + std::to_string(node.inputs.size()) +

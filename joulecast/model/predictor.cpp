@@ -6,9 +6,8 @@
 #include "joulecast/model/law_of_any.h"
 
 namespace joulecast {
-const TrainedLaw* law_named(const DeviceModel& device, const std::string& key) {
-    const auto found = std::lower_bound(device.laws.begin(), device.laws.end(), key,
-                                        [](const TrainedLaw& law, const std::string& k) { return law.key < k; });
+const TrainedLaw* law_named(const DeviceModel& device, std::string_view key) {
+    const auto found = std::ranges::lower_bound(device.laws, key, {}, &TrainedLaw::key);
     return found != device.laws.end() && found->key == key ? &*found : nullptr;
 }
 
@@ -60,15 +59,23 @@ const TrainedLaw* law_of_calls(const DeviceModel& device, const Operation& opera
 }  // namespace
 
 const TrainedLaw* find_trained_law(const DeviceModel& device, const Operation& operation) {
+    return find_trained_law(device, operation, family(operation));
+}
+
+const TrainedLaw* find_trained_law(const DeviceModel& device, const Operation& operation, Family its_family) {
     if (const TrainedLaw* of_calls = law_of_calls(device, operation)) return of_calls;
-    const std::string of_family = family_law_key(operation);
+    const std::string of_family = family_law_key(its_family, operation);
     const TrainedLaw* family = law_named(device, of_family);
     // Of a family without rows the device is known by what else was measured on it.
     return family ? family : law_named(device, law_key_of_any(of_family));
 }
 
 const Law* find_law(const DeviceModel& device, const Operation& operation) {
-    const TrainedLaw* found = find_trained_law(device, operation);
+    return find_law(device, operation, family(operation));
+}
+
+const Law* find_law(const DeviceModel& device, const Operation& operation, Family its_family) {
+    const TrainedLaw* found = find_trained_law(device, operation, its_family);
     return found ? &found->law : nullptr;
 }
 

@@ -6,10 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "joulecast/error.h"
-#include "joulecast/graph/record.h"
+#include "joulecast/graph/family.h"
 #include "joulecast/physics/nelder_mead.h"
 #include "joulecast/units/statistics.h"
 
@@ -212,8 +213,11 @@ bool is_true(const Operation& operation, std::string_view argument) {
     return flag && *flag;
 }
 
-std::string mode_and_type(const Operation& operation) {
-    return "|" + std::string(name(mode(operation))) + "|" + std::string(name(compute_dtype(operation)));
+/// What ends a key: forecasts write some thousands.
+std::string&& with_mode_and_type(std::string&& key, const Operation& operation) {
+    constexpr std::size_t longest = std::string_view("|inference|c128").size();
+    key.reserve(key.size() + longest);
+    return std::move(key.append("|").append(name(mode(operation))).append("|").append(name(compute_dtype(operation))));
 }
 
 }  // namespace
@@ -263,7 +267,7 @@ Law fit_tiled_law(std::span<const LawSample> samples, double usual_floor_s) {
 bool is_depthwise(const Operation& operation) {
     const Value* groups = find_argument(operation, "groups");
     const auto* count = groups ? std::get_if<std::int64_t>(groups) : nullptr;
-    if (!count || *count <= 1 || family(operation) != Family::convolution) return false;
+    if (!count || *count <= 1 || recorded_family(operation) != Family::convolution) return false;
     const auto operands = tensors(operation);
     return !operands.empty() && operands.front()->sizes.size() > 2 && operands.front()->sizes[1] == *count;
 }
@@ -290,7 +294,7 @@ std::string law_key(const Operation& operation) {
     std::string key = operation.target;
     if (is_depthwise(operation)) key += depthwise_suffix;
     if (takes_batch_statistics(operation)) key += "/batch_statistics";
-    return key + mode_and_type(operation);
+    return with_mode_and_type(std::move(key), operation);
 }
 
 std::string family_law_key(const Operation& operation) {
@@ -298,7 +302,7 @@ std::string family_law_key(const Operation& operation) {
 }
 
 std::string family_law_key(Family family, const Operation& operation) {
-    return std::string(name(family)) + mode_and_type(operation);
+    return with_mode_and_type(std::string(name(family)), operation);
 }
 
 bool takes_batch_statistics(const Operation& operation) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "joulecast/error.h"
 #include "joulecast/graph/each_tensor.h"
@@ -41,10 +42,10 @@ Roofline roofline(const Operation& operation, const Device& device, Math math) {
 
 Math math_of(const Operation& operation, Math setting) {
     if (setting != Math::torch_default) return setting;
-    constexpr std::array recurrent{"aten::lstm", "aten::gru", "aten::rnn_tanh", "aten::rnn_relu"};
+    constexpr std::array<std::string_view, 4> recurrent{"aten::lstm", "aten::gru", "aten::rnn_tanh", "aten::rnn_relu"};
     const bool in_cudnn =
-        family(operation) == Family::convolution ||
-        std::ranges::any_of(recurrent, [&](const char* name) { return operation.target.starts_with(name); });
+        recorded_family(operation) == Family::convolution ||
+        std::ranges::any_of(recurrent, [&](std::string_view name) { return operation.target.starts_with(name); });
     return in_cudnn ? Math::tf32 : Math::ieee;
 }
 

@@ -224,7 +224,7 @@ bool exchange_pool(Operation& operation, Dice&) {
 
 /// All tensors of the first one's sizes get other sizes; others must be single numbers.
 bool change_sizes(Operation& operation, Dice& dice) {
-    const std::vector<TensorType*> inputs = tensors(operation);
+    const auto inputs = tensors(operation);
     if (inputs.empty() || inputs.front()->sizes.empty()) return false;
     const Sizes before = inputs.front()->sizes;
     Sizes sizes = before;
@@ -240,7 +240,7 @@ bool change_sizes(Operation& operation, Dice& dice) {
 
 /// The tensor that carries the batch is the first; what is element-wise has it in all.
 bool change_batch(Operation& operation, Dice& dice) {
-    const std::vector<TensorType*> inputs = tensors(operation);
+    const auto inputs = tensors(operation);
     const Family kind = family(operation);
     const bool is_addmm = operation.target == "aten::addmm";
     if (inputs.size() < (is_addmm ? 2u : 1u)) return false;

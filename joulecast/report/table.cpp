@@ -116,6 +116,11 @@ CodePoint decode(std::string_view text) {
     return {value, length};
 }
 
+/// Letters of ASCII, as nearly all of a table are: they take one column and steer nothing.
+bool is_plain(char letter) {
+    return letter >= ' ' && letter < 0x7f;
+}
+
 /// Columns a terminal gives a code point: combining marks 0, East Asian wide forms and emoji 2 (UAX 11), others 1.
 std::size_t columns(char32_t c) {
     if ((c >= 0x300 && c <= 0x36f) || c == 0x200b || c == 0x200d || (c >= 0xfe00 && c <= 0xfe0f)) return 0;
@@ -127,6 +132,7 @@ std::size_t columns(char32_t c) {
 
 /// Names come out of model files: nothing in them may steer a terminal or break a row in two.
 std::string printable(std::string_view text) {
+    if (std::ranges::all_of(text, is_plain)) return std::string(text);
     std::string result;
     while (!text.empty()) {
         const auto [value, length] = decode(text);
@@ -169,6 +175,11 @@ bool is_right_aligned(const Table& table, std::size_t column) {
 std::size_t display_width(std::string_view text) {
     std::size_t width = 0;
     while (!text.empty()) {
+        if (is_plain(text.front())) {
+            ++width;
+            text.remove_prefix(1);
+            continue;
+        }
         const auto [value, length] = decode(text);
         width += columns(value);
         text.remove_prefix(length);

@@ -2,23 +2,36 @@
 
 #include <array>
 #include <charconv>
+#include <string_view>
 
 namespace joulecast {
 
+namespace {
+
+using Written = std::array<char, 32>;
+
+template <class Number>
+std::string_view written_into(Written& place, Number value) {
+    return {place.data(), std::to_chars(place.data(), place.data() + place.size(), value).ptr};
+}
+
+}  // namespace
+
 void append_digits(std::string& text, double value) {
-    const std::size_t before = text.size();
-    text += digits(value);
-    if (text.find_first_of(".e", before) == std::string::npos) text += ".0";
+    Written place;
+    const std::string_view written = written_into(place, value);
+    text += written;
+    if (written.find_first_of(".e") == std::string_view::npos) text += ".0";
 }
 
 void append_digits(std::string& text, std::int64_t value) {
-    std::array<char, 24> written{};
-    text.append(written.data(), std::to_chars(written.data(), written.data() + written.size(), value).ptr);
+    Written place;
+    text += written_into(place, value);
 }
 
 std::string digits(double value) {
-    std::array<char, 32> written{};
-    return {written.data(), std::to_chars(written.data(), written.data() + written.size(), value).ptr};
+    Written place;
+    return std::string(written_into(place, value));
 }
 
 }  // namespace joulecast

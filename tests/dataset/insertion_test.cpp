@@ -136,7 +136,7 @@ TEST_F(InsertionTest, RefusesLinesThatCannotBe) {
     };
     EXPECT_THAT(why([](auto& line) { line.count = 0; }), HasSubstr("count is below 1"));
     EXPECT_THAT(why([](auto& line) { line.model.clear(); }), HasSubstr("model is empty"));
-    EXPECT_THAT(why([](auto& line) { tensors(line.operation).at(0)->requires_grad = true; }),
+    EXPECT_THAT(why([](auto& line) { tensors(line.operation)[0]->requires_grad = true; }),
                 HasSubstr("a gradient flows"));
 }
 

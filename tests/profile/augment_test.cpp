@@ -160,7 +160,7 @@ TEST(Augment, DrawsTheFeaturesOfDenseLayers) {
         const auto made =
             augment({of({text, "aten::mm(self=f32[2048,2048], mat2=f32[2048,2048])"})}, {.count = 100, .seed = 1});
         std::set<std::int64_t> inner;
-        for (const auto& [operation, math] : made) inner.insert(tensors(operation).at(1)->sizes.back());
+        for (const auto& [operation, math] : made) inner.insert(tensors(operation)[1]->sizes.back());
         EXPECT_GT(inner.size(), 30u) << text;
         EXPECT_GE(*inner.begin(), 8);
         EXPECT_LE(*inner.rbegin(), 8192);
@@ -222,7 +222,7 @@ TEST(Augment, KeepsTypesLayoutAndMarks) {
     const auto made = augment({of({"aten::relu(self=bf16[8,64,56,56]{cl}~)"})}, {.count = 20, .seed = 1});
     ASSERT_EQ(made.size(), 20u);
     for (const auto& [operation, math] : made) {
-        const TensorType& type = *tensors(operation).at(0);
+        const TensorType& type = *tensors(operation)[0];
         EXPECT_TRUE(type.requires_grad);
         EXPECT_EQ(type.dtype, Dtype::bf16);
         EXPECT_TRUE(is_channels_last(type) || is_contiguous(type)) << signature(operation);

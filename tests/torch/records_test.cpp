@@ -30,7 +30,7 @@ void run(TensorMaker& maker, const Operation& operation) {
     const at::NoGradGuard no_grad;
     const Call call(operation);
     const std::vector<Content> wanted = contents(operation);
-    const std::vector<const TensorType*> types = tensors(operation);
+    const auto types = tensors(operation);
     std::vector<at::Tensor> made;
     for (std::size_t i = 0; i < types.size(); ++i) made.push_back(maker.make(*types[i], wanted[i]));
     Stack stack = call.stack(made);

@@ -47,16 +47,10 @@ class PackedReader {
     PackedReader(std::string_view bytes, std::string name) : bytes_(bytes), name_(std::move(name)) {}
 
     std::uint64_t number() {
-        std::uint64_t value = 0;
-        for (unsigned shift = 0; shift < 64; shift += 7) {
-            if (bytes_.empty()) fail("it ends too early");
-            const auto byte = static_cast<unsigned char>(bytes_.front());
-            bytes_.remove_prefix(1);
-            if (shift == 63 && byte > 1) break;
-            value |= std::uint64_t{byte & 0x7FU} << shift;
-            if (byte < 0x80) return value;
-        }
-        fail("a number is too long");
+        if (bytes_.empty() || static_cast<unsigned char>(bytes_.front()) >= 0x80) return long_number();
+        const auto byte = static_cast<unsigned char>(bytes_.front());  // as most are
+        bytes_.remove_prefix(1);
+        return byte;
     }
     std::int64_t signed_number() {
         const std::uint64_t value = number();
@@ -88,6 +82,18 @@ class PackedReader {
     }
 
   private:
+    std::uint64_t long_number() {
+        std::uint64_t value = 0;
+        for (unsigned shift = 0; shift < 64; shift += 7) {
+            if (bytes_.empty()) fail("it ends too early");
+            const auto byte = static_cast<unsigned char>(bytes_.front());
+            bytes_.remove_prefix(1);
+            if (shift == 63 && byte > 1) break;
+            value |= std::uint64_t{byte & 0x7FU} << shift;
+            if (byte < 0x80) return value;
+        }
+        fail("a number is too long");
+    }
     std::string_view raw(std::uint64_t size) {
         if (size > bytes_.size()) fail("it ends too early");
         const std::string_view taken = bytes_.substr(0, static_cast<std::size_t>(size));
@@ -307,12 +313,12 @@ class GraphUnpacker {
         take_all(node.outputs, [&](TensorType& type) { take(type); });
         take(node.module_path);
         take(node.source_line);
-        take_all(node.symbolic, [&](SymbolicSize& size) {
-            size.place = take_word(SymbolicSize::Place::output_stride);
-            size.index = take_short();
-            size.position = take_short();
-            size.expression = in_.item(expressions_);
-        });
+        const std::size_t sizes = in_.count();
+        node.symbolic.reserve(sizes);  // an expression made to be written over takes memory of its own
+        for (std::size_t i = 0; i < sizes; ++i) {
+            node.symbolic.push_back(SymbolicSize{take_word(SymbolicSize::Place::output_stride), take_short(),
+                                                 take_short(), in_.item(expressions_)});
+        }
         node.count = in_.signed_number();
     }
 

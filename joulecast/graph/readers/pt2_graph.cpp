@@ -283,7 +283,7 @@ void Translation::cast_inputs(joulecast::Node& node) {
         const std::vector<TensorType> outputs = record->outputs(node.operation);
         if (outputs.empty() || outputs[0].dtype == wanted) return;
     }
-    const std::vector<TensorType*> types = tensors(node.operation);
+    const auto types = tensors(node.operation);
     for (std::size_t i = 0; i < types.size(); ++i) {
         if (!is_cast_by_autocast(types[i]->dtype) || types[i]->dtype == wanted) continue;
         node.inputs[i] = cast(node, i, wanted);

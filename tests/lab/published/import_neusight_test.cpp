@@ -298,7 +298,7 @@ TEST_F(ImportNeusight, AccountsForEveryRowOfThePublishedTables) {
         const auto all = tensors(row.measurement.operation);
         if (row.measurement.operation.target == "aten::bmm" || row.measurement.operation.target == "aten::linear") {
             if (row.mode == Mode::training) continue;
-            EXPECT_EQ(forward_counts(row.measurement.operation).flop, flop_of(*all.at(0), *all.at(1)));
+            EXPECT_EQ(forward_counts(row.measurement.operation).flop, flop_of(*all[0], *all[1]));
             ++checked;
         }
     }

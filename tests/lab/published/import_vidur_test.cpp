@@ -97,8 +97,7 @@ TEST_F(ImportVidur, AccountsForEveryNumberOfThePublishedTable) {
         const Operation& operation = row.measurement.operation;
         if (operation.target != "aten::linear") continue;
         const auto all = tensors(operation);  // tokens x in, out x in
-        EXPECT_EQ(forward_counts(operation).flop,
-                  2 * all.at(0)->sizes.at(0) * all.at(1)->sizes.at(0) * all.at(1)->sizes.at(1));
+        EXPECT_EQ(forward_counts(operation).flop, 2 * all[0]->sizes.at(0) * all[1]->sizes.at(0) * all[1]->sizes.at(1));
     }
 }
 
