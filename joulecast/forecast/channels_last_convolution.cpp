@@ -13,19 +13,18 @@ namespace {
 
 constexpr double share_of_arithmetic = 0.77;
 constexpr double share_of_bytes = 0.9;
-/// Of groups of several channels, but not 4, 8, 16, 32 or another power of two: it has no kernel for these on tensor
-/// cores (RegNetY, Visformer, DPN: 3 to 7).
+/// Of odd groups (RegNetY, Visformer, DPN: 3 to 7).
 constexpr double odd_groups_factor = 3.5;
 
-double factor_of_groups(const Operation& operation) {
+}  // namespace
+
+bool has_odd_groups(const Operation& operation) {
     const auto types = tensors(operation);
-    if (types.size() < 2 || types[0]->sizes.size() < 2 || types[1]->sizes.size() < 2) return 1;
+    if (types.size() < 2 || types[0]->sizes.size() < 2 || types[1]->sizes.size() < 2) return false;
     const std::int64_t channels = types[1]->sizes[1];
     const bool is_grouped = types[0]->sizes[1] != channels;
-    return is_grouped && !std::has_single_bit(static_cast<std::uint64_t>(channels)) ? odd_groups_factor : 1;
+    return is_grouped && !std::has_single_bit(static_cast<std::uint64_t>(channels));
 }
-
-}  // namespace
 
 double busy_share(const Operation& operation, const Device& device) {
     constexpr double rows_of_tile = 128, columns_of_tile = 64;
@@ -43,7 +42,8 @@ double channels_last_convolution_s(const PreparedOperation& convolution, const D
     const double slowdown =
         std::max(1.0, share_of_arithmetic * feeding_of_tensor_cores(device, type, convolution.math));
     const double arithmetic_s = slowdown * limits.flop_s / busy_share(convolution.operation, device);
-    return factor_of_groups(convolution.operation) * std::hypot(share_of_bytes * limits.byte_s, arithmetic_s);
+    const double factor = has_odd_groups(convolution.operation) ? odd_groups_factor : 1;
+    return factor * std::hypot(share_of_bytes * limits.byte_s, arithmetic_s);
 }
 
 }  // namespace joulecast

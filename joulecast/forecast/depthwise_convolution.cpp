@@ -17,9 +17,15 @@ constexpr double weight_step = 9.2, weight_image = 30;
 
 constexpr double warp = 32;
 constexpr double passes_of_channels_last = 1.25;
+constexpr double most_indexed = 2147483647, slowdown_beyond_indices = 10;
 
 double taps(const Dimensions& size) {
     return size.kernel_h * size.kernel_w;
+}
+
+/// Elements of the input.
+double images(const Dimensions& size) {
+    return size.n * size.c * size.h * size.w;
 }
 
 /// 1 x 1, 3 x 3 and 5 x 5 windows have kernels compiled for them.
@@ -79,7 +85,8 @@ double channels_last_depthwise_s(const Dimensions& size, const Device& device) {
     constexpr double most_taps = 49;
     const double of_tap = taps(size) > most_taps ? cycles_of_tap_of_wide_window : cycles_of_tap_of_channels_last;
     const double cycles = of_tap * size.elements_out * taps(size);
-    return std::hypot(passes_of_channels_last * moving_s(size, device), cycles / cycles_per_s(device));
+    const double slowdown = std::max(images(size), size.elements_out) > most_indexed ? slowdown_beyond_indices : 1;
+    return slowdown * std::hypot(passes_of_channels_last * moving_s(size, device), cycles / cycles_per_s(device));
 }
 
 double depthwise_with_channels_last_s(const PreparedOperation& convolution, const Device& device) {
@@ -104,7 +111,7 @@ double depthwise_backward_s(const PreparedOperation& convolution, const Device& 
     if (runs_by_cudnn(convolution)) return gradients_wanted(convolution) * depthwise_forward_s(convolution, device);
     double seconds = 0;
     if (operands[0]->requires_grad) {
-        const double cycles = size.n * size.c * size.h * size.w * (backward_element + backward_tap * taps(size));
+        const double cycles = images(size) * (backward_element + backward_tap * taps(size));
         seconds += together(cycles / cycles_per_s(device), moving_s(size, device)) + device.kernel_latency_s;
     }
     if (operands[1]->requires_grad) {

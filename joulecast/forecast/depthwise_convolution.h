@@ -30,7 +30,9 @@ bool runs_depthwise_with_channels_last(const PreparedOperation& convolution, con
 
 /// What cuDNN takes for these, without the latency of its kernel: hypot(1.25 bytes / bandwidth, elements · taps · c /
 /// (units · clock)) with the cycles c above; the wide ones from more than 7 x 7 places on. The share of the bytes is
-/// that of timm's compiled networks on an RTX 4090.
+/// that of timm's compiled networks on an RTX 4090. Ten times that where the images or the result have more than 2^31 -
+/// 1 elements, which the indices of its fast kernels do not reach: eleven networks on an RTX 3090 and 4090 ask for 9 to
+/// 13, and half their batch for 1 (docs/decisions/0062).
 double channels_last_depthwise_s(const Dimensions& size, const Device& device);
 /// With its latency, of an eager forward pass.
 double depthwise_with_channels_last_s(const PreparedOperation& convolution, const Device& device);

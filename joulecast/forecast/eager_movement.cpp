@@ -115,11 +115,11 @@ bool is_mean_of_planes(const Operation& operation, const Dimensions& size) {
 
 double pooling_cycles(const Operation& operation, const Dimensions& size) {
     const std::string& target = operation.target;
-    if (is_channels_last(*tensors(operation).front())) return 0;
-    if (target.starts_with("aten::upsample_")) return is_interpolation(target) ? 0 : of_enlarged * size.elements_out;
     if (target == "aten::max_pool2d" || target == "aten::max_pool2d_with_indices")
         return max_pool_cycles(operation, size);
     if (target == "aten::avg_pool2d") return average_pool_cycles(operation, size);
+    if (is_channels_last(*tensors(operation).front())) return 0;
+    if (target.starts_with("aten::upsample_")) return is_interpolation(target) ? 0 : of_enlarged * size.elements_out;
     if (target != "aten::adaptive_avg_pool2d") return 0;
     if (is_mean_of_planes(operation, size)) {
         const double forward = row_cycles(size.elements_out, size.elements_in / size.elements_out);

@@ -15,8 +15,9 @@ bool runs_grouped_kernel(const PreparedOperation& convolution, const Device& dev
 /// and, of contiguous images, which cuDNN turns before and whose result it turns after, two passes over all bytes and
 /// the latencies of four kernels in the place of two. Tensor cores multiply tiles of channels, 16 or multiples of 32 of
 /// a group, at 0.8 of the peak, whatever the group has: one of 40 channels takes (64 / 40)^2 times its FLOP. Elsewhere
-/// FLOP / (peak / 2). Chosen with four on an H200 in sight (tests/forecast/grouped_convolution_test.cpp) and timm's
-/// networks on an RTX 3090 and 4090 (docs/decisions/0060).
+/// FLOP / (peak / 2). Where channels lie last, groups of two take 3.5 times that, and those of other than a power of
+/// two at least 1.6 times channels_last_convolution_s() (docs/decisions/0062). Chosen with four on an H200 in sight
+/// (tests/forecast/grouped_convolution_test.cpp) and timm's networks on an RTX 3090 and 4090 (docs/decisions/0060).
 double grouped_forward_s(const PreparedOperation& convolution, const Device& device);
 
 /// Of the gradients that are wanted: the input's as the forward pass, the weight's in twice that. Chosen on timm's

@@ -26,6 +26,14 @@ constexpr std::array takes_contiguous = {std::string_view("aten::group_norm"),
                                          std::string_view("aten::reflection_pad2d"),
                                          std::string_view("aten::replication_pad2d")};
 
+bool takes_contiguous_images(const Operation& operation) {
+    if (std::ranges::find(takes_contiguous, operation.target) != takes_contiguous.end()) return true;
+    if (operation.target != "aten::pad") return false;  // calls these by its mode
+    const Value* const given = find_argument(operation, "mode");
+    const auto* const mode = given ? std::get_if<std::string>(given) : nullptr;
+    return mode && (*mode == "reflect" || *mode == "replicate");
+}
+
 bool is_image(const TensorType& type) {
     return type.sizes.size() == dimensions_of_images && is_floating(type.dtype);
 }
@@ -95,8 +103,7 @@ class Turning {
 
     void copy_inside(Node& node, std::span<TensorType* const> types, bool is_turned) {
         if (types.empty() || !is_image(*types.front())) return;
-        const bool asks = std::ranges::find(takes_contiguous, node.operation.target) != takes_contiguous.end();
-        const bool to_contiguous = asks && is_channels_last(*types.front());
+        const bool to_contiguous = takes_contiguous_images(node.operation) && is_channels_last(*types.front());
         const bool to_channels_last = is_turned && is_contiguous(*types.front());
         if (!to_contiguous && !to_channels_last) return;
         const TensorType wanted =

@@ -214,10 +214,11 @@ bool is_true(const Operation& operation, std::string_view argument) {
 }
 
 /// What ends a key: forecasts write some thousands.
-std::string&& with_mode_and_type(std::string&& key, const Operation& operation) {
+std::string with_mode_and_type(std::string key, const Operation& operation) {
     constexpr std::size_t longest = std::string_view("|inference|c128").size();
     key.reserve(key.size() + longest);
-    return std::move(key.append("|").append(name(mode(operation))).append("|").append(name(compute_dtype(operation))));
+    key.append("|").append(name(mode(operation))).append("|").append(name(compute_dtype(operation)));
+    return key;
 }
 
 }  // namespace

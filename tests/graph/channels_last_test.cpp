@@ -114,6 +114,24 @@ TEST(ChannelsLastOnAGpu, AreTurnedForKernelsThatTakeContiguousImagesAlone) {
     EXPECT_TRUE(is_channels_last(on_cpu.nodes.front().outputs.front()));
 }
 
+// functional.pad() calls kernels by its mode: those of timm's blurred pooling reflect.
+TEST(ChannelsLastOnAGpu, AreTurnedForPadsThatTakeContiguousImagesAlone) {
+    const auto padded = [](const std::string& mode) {
+        const std::string pad =
+            call("aten::pad(self=f32[2,8,4,4], pad=[1,1,1,1]" + mode + ")", R"("input.0")", "f32[2,8,6,6]");
+        const std::string convolved =
+            call("aten::conv2d(input=f32[2,8,6,6], weight=f32[8,8,1,1])", R"("0.0","input.1")", "f32[2,8,6,6]");
+        return operations(with_channels_last(small(pad + "," + convolved), AutocastDevice::cuda));
+    };
+    const std::string convolution = "aten::conv2d(input=f32[2,8,6,6]{cl}, weight=f32[8,8,1,1])";
+    EXPECT_THAT(padded(R"(, mode=\"reflect\")"),
+                ElementsAre("aten::contiguous(self=f32[2,8,4,4]{cl})",
+                            R"(aten::pad(self=f32[2,8,4,4], pad=[1,1,1,1], mode="reflect"))",
+                            R"(aten::contiguous(self=f32[2,8,6,6], memory_format="channels_last"))", convolution));
+    EXPECT_EQ(padded(R"(, mode=\"replicate\")").size(), 4U);
+    EXPECT_THAT(padded(""), ElementsAre("aten::pad(self=f32[2,8,4,4]{cl}, pad=[1,1,1,1])", convolution));
+}
+
 TEST(ChannelsLast, AreNothingToALanguageModel) {
     const Graph graph = open_model("gpt2-decode", source + "/zoo", {{"batch", 2}});
     EXPECT_EQ(operations(with_channels_last(graph, AutocastDevice::cuda)), operations(graph));
