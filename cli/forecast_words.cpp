@@ -1,5 +1,7 @@
 #include "cli/forecast_words.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -78,6 +80,14 @@ std::string groups_note(const NetworkForecast& network) {
            "contiguous images (timm, RTX 3090). Which, this forecast does not know: measure before you choose";
 }
 
+std::string indices_note(const NetworkForecast& network) {
+    if (!network.beyond_indices) return "";
+    return fmt::format(
+        "{}: a depthwise convolution with channels last has {:.1f} billion elements. Above 2.1 billion these took ten "
+        "times as long (timm, RTX 3090 and 4090): a batch of {:.0f} or less avoids it",
+        network.model, network.beyond_indices->elements / 1e9, network.beyond_indices->largest_batch);
+}
+
 std::string unknown_words(const std::vector<std::string>& operations, const std::string& method) {
     if (method == "joulecast")
         return "calls have no record (" + joined(operations) + "). They are estimated from the bytes of their inputs;";
@@ -86,12 +96,13 @@ std::string unknown_words(const std::vector<std::string>& operations, const std:
 }
 
 Shortfalls shortfalls(const std::vector<Forecast>& forecasts) {
-    std::set<std::string> without_blocks, of_groups, overflows;  // at each clock the same
+    std::set<std::string> without_blocks, of_groups, beyond, overflows;  // at each clock the same
     Shortfalls missing;
     for (const Forecast& forecast : forecasts) {
         const NetworkForecast& network = forecast.network;
         if (const std::string note = checkpointing_note(network); !note.empty()) without_blocks.insert(note);
         if (const std::string note = groups_note(network); !note.empty()) of_groups.insert(note);
+        if (const std::string note = indices_note(network); !note.empty()) beyond.insert(note);
         if (const std::string note = overflow_note(network); !note.empty()) overflows.insert(note);
         if (network.unknown_nodes > 0)
             missing.unknown.push_back(network.model + ": " + std::to_string(network.unknown_nodes) + " " +
@@ -101,6 +112,7 @@ Shortfalls shortfalls(const std::vector<Forecast>& forecasts) {
     missing.fits = overflows.empty();
     missing.notes.assign(without_blocks.begin(), without_blocks.end());
     missing.notes.insert(missing.notes.end(), of_groups.begin(), of_groups.end());
+    missing.notes.insert(missing.notes.end(), beyond.begin(), beyond.end());
     missing.notes.insert(missing.notes.end(), overflows.begin(), overflows.end());
     missing.notes.insert(missing.notes.end(), missing.unknown.begin(), missing.unknown.end());
     return missing;

@@ -23,6 +23,10 @@ std::string fusion_words(const NetworkForecast& network);
 /// That nobody knows how fast convolutions of groups train with channels last; empty of networks without.
 std::string groups_note(const NetworkForecast& network);
 
+/// That depthwise convolutions with channels last are beyond the indices of cuDNN's fast kernels, and which batch is
+/// not; empty where none is.
+std::string indices_note(const NetworkForecast& network);
+
 /// What decides the network's time, for people: "host", "compute" or "memory" (which of the two its kernels wait for
 /// longer at these clocks, by their counts and the data sheet), "power limit"; "device" where nothing tells.
 std::string limit_name(const NetworkForecast& network);

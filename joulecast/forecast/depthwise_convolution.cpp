@@ -17,7 +17,6 @@ constexpr double weight_step = 9.2, weight_image = 30;
 
 constexpr double warp = 32;
 constexpr double passes_of_channels_last = 1.25;
-constexpr double most_indexed = 2147483647, slowdown_beyond_indices = 10;
 
 double taps(const Dimensions& size) {
     return size.kernel_h * size.kernel_w;
@@ -81,11 +80,29 @@ bool runs_depthwise_with_channels_last(const PreparedOperation& convolution, con
     return is_depthwise_image(convolution, device) && is_channels_last(*tensors(convolution.operation).front());
 }
 
+double largest_tensor(const Dimensions& size) {
+    return std::max(images(size), size.elements_out);
+}
+
+std::optional<BeyondIndices> beyond_indices(std::span<const OperationForecast> operations, const Device& device) {
+    if (device.vendor != "nvidia") return std::nullopt;
+    std::optional<BeyondIndices> farthest;
+    for (const OperationForecast& forecast : operations) {
+        const Operation& call = forecast.operation;
+        if (!is_depthwise(call) || !is_channels_last(*tensors(call).front())) continue;
+        const Dimensions size = dimensions(call);
+        const double elements = largest_tensor(size);
+        if (elements > most_indexed && (!farthest || elements > farthest->elements))
+            farthest = {elements, std::floor(size.n * most_indexed / elements)};
+    }
+    return farthest;
+}
+
 double channels_last_depthwise_s(const Dimensions& size, const Device& device) {
     constexpr double most_taps = 49;
     const double of_tap = taps(size) > most_taps ? cycles_of_tap_of_wide_window : cycles_of_tap_of_channels_last;
     const double cycles = of_tap * size.elements_out * taps(size);
-    const double slowdown = std::max(images(size), size.elements_out) > most_indexed ? slowdown_beyond_indices : 1;
+    const double slowdown = largest_tensor(size) > most_indexed ? slowdown_beyond_indices : 1;
     return slowdown * std::hypot(passes_of_channels_last * moving_s(size, device), cycles / cycles_per_s(device));
 }
 

@@ -106,6 +106,12 @@ struct ForecastAtClock {
     std::vector<CallAtClock> calls;
 };
 
+/// A call with a tensor of more elements than the indices of its fast kernels reach.
+struct BeyondIndices {
+    double elements = 0;
+    double largest_batch = 0;  ///< that they reach
+};
+
 struct NetworkForecast {
     std::string model;
     std::string device;
@@ -147,7 +153,8 @@ struct NetworkForecast {
     std::string overflow;                           ///< why the device's memory is too small (memory_fit.h); else empty
     std::optional<SponnerBounds> sponner;           ///< a baseline of the whole memory
     std::int64_t checkpointed_blocks = 0;
-    std::map<Evidence, double> evidence_share;             ///< of the forecast time
+    std::optional<BeyondIndices> beyond_indices;  ///< the farthest beyond, of depthwise convolutions with channels last
+    std::map<Evidence, double> evidence_share;    ///< of the forecast time
     std::map<PowerEvidence, double> power_evidence_share;  ///< of the operations' energy; empty without one
     std::int64_t unknown_nodes = 0;
     std::vector<std::string> unknown_operations;

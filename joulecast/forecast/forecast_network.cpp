@@ -16,6 +16,7 @@
 #include "joulecast/forecast/clock_balance.h"
 #include "joulecast/forecast/compiled_calls.h"
 #include "joulecast/forecast/compose.h"
+#include "joulecast/forecast/depthwise_convolution.h"
 #include "joulecast/forecast/device_power.h"
 #include "joulecast/forecast/evidence_shares.h"
 #include "joulecast/forecast/forecast_cache.h"
@@ -282,6 +283,7 @@ ComposedNetwork compose_network(const Graph& graph, const Asked& asked, Forecast
     set_memory(forecast, device, plan_memory(graph, memory));
     forecast.limited_by = bound_of(forecast, device);
     forecast.compute_share = compute_share(forecast.operations);
+    forecast.beyond_indices = beyond_indices(forecast.operations, device.device);
     forecast.sponner = sponner_bounds(graph, memory.workspace);
     return composed;
 }

@@ -79,6 +79,16 @@ TEST(MemoryFormat, OfGroupsInTrainingIsSaidToBeUnknown) {
     EXPECT_THAT(run_joulecast("predict mobilenet_v2 --mode training" + asked).err, Not(HasSubstr("measure before")));
 }
 
+// Its first wide layer has 96 channels of 112 x 112: from 1,784 images on these are more than 2^31 - 1 elements.
+TEST(MemoryFormat, TellsTheBatchBeyondWhichDepthwiseConvolutionsAreSlow) {
+    const std::string asked = "predict mobilenet_v2 --precision amp-fp16 --device ";
+    const std::string last = " --memory-format channels_last --batch ";
+    EXPECT_THAT(run_joulecast(asked + "rtx3090" + last + "2048").err, HasSubstr("a batch of 1783 or less avoids it"));
+    EXPECT_THAT(run_joulecast(asked + "rtx3090" + last + "1783").err, Not(HasSubstr("avoids it")));
+    EXPECT_THAT(run_joulecast(asked + "rtx3090 --batch 2048").err, Not(HasSubstr("avoids it")));
+    EXPECT_THAT(run_joulecast(asked + "mi210" + last + "2048").err, Not(HasSubstr("avoids it")));
+}
+
 TEST(MemoryFormat, IsTraced) {
     TemporaryFolder folder;
     const std::string file = folder.file("t.json");
