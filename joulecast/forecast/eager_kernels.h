@@ -55,7 +55,8 @@ double scaled_planes_s(const Dimensions& size, const Device& device);
 /// Measured on an H100 and an H200 (datasets/README.md), which are one chip; 7,440 layer norms on five older cards took
 /// 1.4 times as long and more. Max pooling on an A30 takes what these say within 15 % in the median
 /// (docs/decisions/0041). Windows cost the same where channels lie last: the kernels walk the same places, and networks
-/// that pool much say so on two cards (docs/decisions/0062). 0 for all other calls and for devices whose sheet has no units or no clock.
+/// that pool much say so on two cards (docs/decisions/0062). 0 for all other calls and for devices whose sheet has no
+/// units or no clock.
 double least_eager_kernel_s(const PreparedOperation& call, const Device& device);
 
 /// Of the time of such a kernel, what its threads work for all the device's units; for the rest they wait for the first
