@@ -17,6 +17,7 @@ constexpr double weight_step = 9.2, weight_image = 30;
 
 constexpr double warp = 32;
 constexpr double passes_of_channels_last = 1.25;
+constexpr double most_indexed = 2147483647, slowdown_beyond_indices = 10;
 
 double taps(const Dimensions& size) {
     return size.kernel_h * size.kernel_w;
@@ -25,6 +26,10 @@ double taps(const Dimensions& size) {
 /// Elements of the input.
 double images(const Dimensions& size) {
     return size.n * size.c * size.h * size.w;
+}
+
+double largest_tensor(const Dimensions& size) {
+    return std::max(images(size), size.elements_out);
 }
 
 /// 1 x 1, 3 x 3 and 5 x 5 windows have kernels compiled for them.
@@ -78,10 +83,6 @@ bool runs_depthwise_kernel(const PreparedOperation& convolution, const Device& d
 
 bool runs_depthwise_with_channels_last(const PreparedOperation& convolution, const Device& device) {
     return is_depthwise_image(convolution, device) && is_channels_last(*tensors(convolution.operation).front());
-}
-
-double largest_tensor(const Dimensions& size) {
-    return std::max(images(size), size.elements_out);
 }
 
 std::optional<BeyondIndices> beyond_indices(std::span<const OperationForecast> operations, const Device& device) {

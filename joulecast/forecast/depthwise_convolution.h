@@ -32,18 +32,13 @@ inline constexpr double cycles_of_tap_of_wide_window = 0.64;
 /// Images whose channels lie last, in two dimensions, with a channel for each group, on NVIDIA's GPUs.
 bool runs_depthwise_with_channels_last(const PreparedOperation& convolution, const Device& device);
 
-/// Elements of the images or of the result, where these are more. Those of more than this many are beyond the indices
-/// of cuDNN's fast kernels.
-double largest_tensor(const Dimensions& size);
-inline constexpr double most_indexed = 2147483647;
-inline constexpr double slowdown_beyond_indices = 10;
-
-/// Of those calls the farthest beyond the indices; absent where none is.
+/// Of those calls the one with most elements beyond 2^31 - 1, in its images or its result: as it seems the indices of
+/// cuDNN's fast kernels reach no further. Absent where none is beyond.
 std::optional<BeyondIndices> beyond_indices(std::span<const OperationForecast> operations, const Device& device);
 
 /// What cuDNN takes for these, without the latency of its kernel: hypot(1.25 bytes / bandwidth, elements · taps · c /
 /// (units · clock)) with the cycles c above; the wide ones from more than 7 x 7 places on. The share of the bytes is
-/// that of timm's compiled networks on an RTX 4090. Ten times that beyond the indices: eleven networks on an RTX 3090
+/// that of timm's compiled networks on an RTX 4090. Ten times that beyond these indices: eleven networks on an RTX 3090
 /// and 4090 ask for 9 to 13, and half their batch for 1 (docs/decisions/0062).
 double channels_last_depthwise_s(const Dimensions& size, const Device& device);
 /// With its latency, of an eager forward pass.

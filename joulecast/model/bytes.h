@@ -33,6 +33,20 @@ class ByteWriter {
     std::vector<std::byte> bytes_;
 };
 
+/// The number that starts there.
+template <std::unsigned_integral T>
+T little_endian(const std::byte* from) {
+    if constexpr (std::endian::native == std::endian::little) {
+        T value;
+        std::memcpy(&value, from, sizeof(T));  // of the loop compilers make a load for each byte
+        return value;
+    } else {
+        std::uint64_t value = 0;
+        for (std::size_t i = 0; i < sizeof(T); ++i) value |= static_cast<std::uint64_t>(from[i]) << (8 * i);
+        return static_cast<T>(value);
+    }
+}
+
 /// Reads them back; every read checks that the bytes are there and throws FormatError if not.
 class ByteReader {
   public:
@@ -40,15 +54,7 @@ class ByteReader {
 
     template <std::unsigned_integral T>
     T number() {
-        const auto from = take(sizeof(T));
-        if constexpr (std::endian::native == std::endian::little) {
-            T value;
-            std::memcpy(&value, from.data(), sizeof(T));  // of the loop compilers make a load for each byte
-            return value;
-        }
-        std::uint64_t value = 0;
-        for (std::size_t i = 0; i < sizeof(T); ++i) value |= static_cast<std::uint64_t>(from[i]) << (8 * i);
-        return static_cast<T>(value);
+        return little_endian<T>(take(sizeof(T)).data());
     }
     std::int64_t signed_number() { return static_cast<std::int64_t>(number<std::uint64_t>()); }
     double real() { return std::bit_cast<double>(number<std::uint64_t>()); }

@@ -13,12 +13,6 @@ static_assert(most_forest_columns < leaf);
 constexpr std::size_t node_bytes = 5;
 constexpr std::uint32_t exponent_bits = 0x7F800000U;  // all set: infinite or no number
 
-/// The 32 bits of a little-endian number. In one expression: of a loop compilers make four loads.
-std::uint32_t little_endian(const std::byte* from) {
-    const auto at = [from](std::size_t i) { return static_cast<std::uint32_t>(from[i]); };
-    return at(0) | at(1) << 8U | at(2) << 16U | at(3) << 24U;
-}
-
 /// What went wrong in the bytes of a forest's nodes, if anything.
 struct NodeFaults {
     bool odd_number = false;  ///< a column that is not there, or a number that is not finite
@@ -39,7 +33,7 @@ NodeFaults read_nodes(std::span<const std::byte> bytes, std::size_t columns, For
     for (std::size_t i = 0; i < count; ++i) {
         const std::byte* from = bytes.data() + i * node_bytes;
         const auto column = static_cast<std::uint8_t>(from[0]);
-        const std::uint32_t bits = little_endian(from + 1);
+        const std::uint32_t bits = little_endian<std::uint32_t>(from + 1);
         const auto is_leaf = static_cast<std::uint32_t>(column == leaf);
         const std::uint32_t leaf_mask = 0U - is_leaf;
         odd |= ~leaf_mask & static_cast<std::uint32_t>(column >= columns);

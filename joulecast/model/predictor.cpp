@@ -58,10 +58,6 @@ const TrainedLaw* law_of_calls(const DeviceModel& device, const Operation& opera
 
 }  // namespace
 
-const TrainedLaw* find_trained_law(const DeviceModel& device, const Operation& operation) {
-    return find_trained_law(device, operation, family(operation));
-}
-
 const TrainedLaw* find_trained_law(const DeviceModel& device, const Operation& operation, Family its_family) {
     if (const TrainedLaw* of_calls = law_of_calls(device, operation)) return of_calls;
     const std::string of_family = family_law_key(its_family, operation);

@@ -339,14 +339,13 @@ DeviceModel frame_of(const Device& device, const OperatingPoint& setting);
 
 /// nullptr where no law has that key.
 const TrainedLaw* law_named(const DeviceModel& device, std::string_view key);
-/// As find_law(), with its key.
-const TrainedLaw* find_trained_law(const DeviceModel& device, const Operation& operation);
-/// Of an operation whose family() is known already.
-const TrainedLaw* find_trained_law(const DeviceModel& device, const Operation& operation, Family its_family);
 /// The law for an operation: its own, else that of the same call in place or out of place, else its family's; nullptr
 /// if none was fitted.
 const Law* find_law(const DeviceModel& device, const Operation& operation);
+/// Of an operation whose family() is known already.
 const Law* find_law(const DeviceModel& device, const Operation& operation, Family its_family);
+/// The same with its key.
+const TrainedLaw* find_trained_law(const DeviceModel& device, const Operation& operation, Family its_family);
 const FamilyModel* find_model(const DeviceModel& device, Family family, Metric metric);
 /// The first model of that device, whatever its setting; throws Error naming the devices there are.
 const DeviceModel& device_model(const Predictor& predictor, const std::string& device);
